@@ -1,0 +1,32 @@
+"""Cross-session memory for AI agents on one machine.
+
+The public names are loaded on first use, so that a hook pays only for what it touches.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from jsonlstore.config import Config
+    from jsonlstore.errors import JsonlStoreError
+    from jsonlstore.store.state import SessionState
+    from jsonlstore.store.store import SessionStore
+
+_HOME = {
+    "Config": "jsonlstore.config",
+    "JsonlStoreError": "jsonlstore.errors",
+    "SessionState": "jsonlstore.store.state",
+    "SessionStore": "jsonlstore.store.store",
+}
+
+__all__ = ["Config", "JsonlStoreError", "SessionState", "SessionStore", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'jsonlstore' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)

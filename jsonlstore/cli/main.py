@@ -1,0 +1,87 @@
+"""The entry point: global options, lazily loaded commands, the error envelope."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jsonlstore.errors import JsonlStoreError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# command name -> module that defines it as `command`; a module is imported only when its command runs
+COMMANDS: dict[str, str] = {}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands live in modules that are imported on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--state-dir", metavar="DIR", help="OpenClaw's state directory (default: ~/.openclaw).")
+@click.option("--config", "config_file", metavar="FILE", help="Read settings from FILE instead of openclaw.json.")
+@click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
+@click.option("--debug", is_flag=True, help="Explain every decision on stderr.")
+@click.option("-q", "--quiet", is_flag=True, help="Say only errors on stderr.")
+@click.version_option(package_name="jsonlstore", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, /, **options: Any) -> None:
+    """Cross-session memory for AI agents on this machine.
+
+    \b
+    Example:
+      jsonlstore list --days 7
+    """
+    from jsonlstore.cli.session import Session
+
+    ctx.obj = Session.from_options(**options)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code: 0 ok, 1 failed, 2 usage."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        result = cli.main(arguments, prog_name="jsonlstore", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.Abort:
+        click.echo("aborted", err=True)
+        return 130
+    except click.ClickException as problem:
+        problem.show()
+        return problem.exit_code
+    except BrokenPipeError:
+        return 141
+    except JsonlStoreError as problem:
+        return _fail(problem, as_json="--json" in arguments)
+
+
+def _fail(problem: JsonlStoreError, *, as_json: bool) -> int:
+    click.echo(f"error: {problem.message}", err=True)
+    if problem.hint:
+        click.echo(f"hint: {problem.hint}", err=True)
+    if as_json:
+        import orjson
+
+        click.echo(orjson.dumps({"error": problem.to_dict()}).decode())
+    return 2 if isinstance(problem, UsageError) else 1
+
+
+def run() -> None:
+    """The console script."""
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""From a transcript to meaning: pure functions and small accumulators, no I/O."""

@@ -1,0 +1,1 @@
+"""The durable thing: append-only session logs and the caches over them."""

@@ -1,0 +1,1 @@
+"""What other runtimes wrote. Read only: nothing in here ever writes."""

@@ -1,0 +1,58 @@
+"""Times are UTC with milliseconds on disk, whatever the writer meant."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonlstore.clock import format_time, from_millis, hours_between, normalise_time, parse_time
+
+moments = st.datetimes(
+    min_value=datetime(1971, 1, 1),  # noqa: DTZ001 - hypothesis wants naive bounds
+    max_value=datetime(9000, 1, 1),  # noqa: DTZ001
+    timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30)), timezone(timedelta(hours=-8))]),
+)
+
+
+@given(moments)
+def test_a_written_time_reads_back_to_the_same_millisecond(moment: datetime) -> None:
+    text = format_time(moment)
+    assert text.endswith("Z")
+    assert len(text) == 24
+    assert parse_time(text) == moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+@given(moments)
+def test_normalising_twice_changes_nothing(moment: datetime) -> None:
+    once = normalise_time(moment.isoformat())
+    assert normalise_time(once) == once
+
+
+def test_a_time_without_a_zone_is_local_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    import time
+
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert normalise_time("2026-02-14T09:23:00") == "2026-02-14T14:23:00.000Z"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "12", "2026-01-01T99:00"])
+def test_what_is_not_a_time_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_time(text)
+
+
+def test_javascript_millis_are_exact() -> None:
+    assert format_time(from_millis(1794787380797)) == "2026-11-16T00:03:00.797Z"
+
+
+def test_hours_may_be_negative() -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    assert hours_between(now, now - timedelta(hours=2)) == -2
