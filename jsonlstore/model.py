@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cache
 from typing import Any, ClassVar, Self, TypeVar
 
 SCHEMA_VERSION = 1
@@ -23,6 +22,8 @@ class Part:
     """A value read from and written to a JSON object."""
 
     KEYS: ClassVar[Mapping[str, str]] = {}  # attribute -> JSON key, where they differ
+
+    extra: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Self:
@@ -41,7 +42,7 @@ class Part:
                 raise ValueError(f"{key} must be {_words(kinds)}")
             given[attribute] = value
         extra = {key: value for key, value in raw.items() if key not in known}
-        return cls(**given, extra=extra) if extra else cls(**given)
+        return cls(**given, extra=extra)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object; optional fields that were never given are left out."""
@@ -50,15 +51,19 @@ class Part:
             value = getattr(self, attribute)
             if value is not None or required:
                 out[key] = value
-        out.update(getattr(self, "extra", {}))
+        out.update(self.extra)
         return out
 
 
-@cache
+_LAYOUTS: dict[type[Part], dict[str, tuple[str, tuple[type, ...], bool]]] = {}
+
+
 def _layout(cls: type[Part]) -> dict[str, tuple[str, tuple[type, ...], bool]]:
-    """JSON key -> (attribute, accepted types, required) of a part, read off its annotations."""
+    """JSON key -> (attribute, accepted types, required) of a part, read off its annotations once."""
+    if cls in _LAYOUTS:
+        return _LAYOUTS[cls]
     accepts: dict[str, tuple[type, ...]] = {"str": (str,), "bool": (bool,), "float": (int, float), "int": (int,)}
-    layout = {}
+    layout = _LAYOUTS[cls] = {}
     for item in fields(cls):
         if item.name == "extra":
             continue
@@ -86,7 +91,6 @@ class WorkingMemoryPin(Part):
     content: str
     pinned_at: str = ""
     label: str | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -110,7 +114,6 @@ class PendingTask(Part):
     title: str = ""
     stage: str = ""
     flagged_incomplete: bool = False
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,6 @@ class ConfidenceUpdate(Part):
     new_score: float
     reason: str = ""
     timestamp: str = ""
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,6 @@ class SOPInteraction(Part):
     injected_at: str = ""
     acknowledged: bool = False
     tool_call: str = ""
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,6 @@ class Note(Part):
     confidence: float = 1.0
     source_entry_id: str | None = None
     resolved: bool | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,6 @@ class Tokens(Part):
     used: int
     window: int | None = None
     estimated: bool = False
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 PART_LISTS: Mapping[str, type[Part]] = {
