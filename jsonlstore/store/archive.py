@@ -1,0 +1,66 @@
+"""Cold storage: an ended session's state as JSON and its log beside it, in `archive/YYYY-MM/`.
+
+Whatever moves is written and synced at its new place before it leaves the old one, so a crash at any point leaves at
+least one whole copy; running again completes the move.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.store.files import read_bytes, write_failed
+from jsonlstore.store.mirror import temp_dir_for, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from jsonlstore.paths import StatePaths
+    from jsonlstore.store.files import Disk
+
+
+def month_of(state: Mapping[str, Any]) -> str:
+    """The archive folder of an ended session: the month it ended in, UTC."""
+    return str(state["end_time"])[:7]
+
+
+def store_cold(paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any]) -> str:
+    """Move an ended session's log and mirror to the archive; returns the month. Wants the session's lock."""
+    month = month_of(state)
+    target = paths.archived_state(session_id, month)
+    disk.make_dir(target.parent)
+    disk.replace(target, to_json(state), temp_dir_for(target.parent, paths, disk))
+    _move(disk, paths.log(session_id), paths.archived_log(session_id, month))
+    disk.remove(paths.mirror(session_id))
+    return month
+
+
+def bring_back(paths: StatePaths, disk: Disk, session_id: str, month: str) -> None:
+    """Move an archived session's log back among the hot ones. Wants the session's lock."""
+    _move(disk, paths.archived_log(session_id, month), paths.log(session_id))
+    disk.remove(paths.archived_state(session_id, month))
+
+
+def find_month(paths: StatePaths, session_id: str) -> str | None:
+    """The archive folder that holds a session's log, if any."""
+    try:
+        months = sorted(item.name for item in paths.archive.iterdir() if item.is_dir())
+    except FileNotFoundError:
+        return None
+    return next((month for month in months if paths.archived_log(session_id, month).exists()), None)
+
+
+def _move(disk: Disk, source: Path, target: Path) -> None:
+    """Rename; across file systems copy, sync, and only then remove."""
+    try:
+        same = os.stat(source).st_dev == os.stat(target.parent).st_dev
+    except OSError as problem:
+        raise write_failed(source, problem) from problem
+    if same:
+        disk.move(source, target)
+        return
+    data = read_bytes(source)
+    if data is not None:
+        disk.replace(target, data, target.parent)
+        disk.remove(source)

@@ -1,0 +1,127 @@
+"""What a caller may put into a session: checked, normalised, JSON.
+
+Bad input is refused with the name of the field, before anything is written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from jsonlstore.clock import normalise_time
+from jsonlstore.errors import UsageError
+from jsonlstore.model import (
+    LINKS,
+    PART_LISTS,
+    RESTORE_ONLY,
+    SCALARS,
+    STRING_LISTS,
+    TIMES,
+    Part,
+    Tokens,
+)
+from jsonlstore.paths import check_session_id
+
+# set by events of their own or derived, never by an update
+_NOT_GIVEN = frozenset({"session_id", "continued_by", "crash_recovered", "schema_version", "trimmed", *RESTORE_ONLY})
+_PART_TIMES = ("pinnedAt", "timestamp", "injected_at")
+
+
+def check_fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields as they go to disk; raises `UsageError` naming the first one that is not what it should be."""
+    out: dict[str, Any] = {}
+    for key, value in given.items():
+        if not isinstance(key, str):
+            raise UsageError(f"field names are strings, not {key!r}")
+        if key in _NOT_GIVEN:
+            continue
+        out[clean_text(key)] = _check(key, value)
+    try:
+        orjson.dumps(out)
+    except (TypeError, orjson.JSONEncodeError) as problem:
+        raise UsageError(f"not JSON: {problem}") from problem
+    return out
+
+
+def _check(key: str, value: Any) -> Any:
+    if key in PART_LISTS:
+        return [_check_part(key, PART_LISTS[key], item) for item in _as_list(key, value)]
+    if key in STRING_LISTS:
+        items = _as_list(key, value)
+        if not all(isinstance(item, str) for item in items):
+            raise UsageError(f"{key} must be a list of strings")
+        return [clean_text(item) for item in items]
+    if value is None:
+        return None
+    return _check_single(key, value)
+
+
+def _check_single(key: str, value: Any) -> Any:
+    if key == "tokens":
+        return _check_part(key, Tokens, value)
+    if key in TIMES:
+        return check_time(key, value)
+    if key in SCALARS or key in LINKS:
+        if not isinstance(value, str):
+            raise UsageError(f"{key} must be a string")
+        return check_session_id(value) if key in LINKS else clean_text(value)
+    return _clean(key, value)
+
+
+def check_time(key: str, value: Any) -> str:
+    """A time in our on-disk form."""
+    if isinstance(value, str):
+        try:
+            return normalise_time(value)
+        except ValueError:
+            pass  # said below, with the field's name
+    raise UsageError(f"{key} must be an ISO 8601 time, not {value!r}"[:200])
+
+
+def _as_list(key: str, value: Any) -> list[Any]:
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, (list, tuple, set, frozenset)):
+        raise UsageError(f"{key} must be a list")
+    return list(value) if isinstance(value, (list, tuple)) else sorted(value)
+
+
+def _check_part(key: str, kind: type[Part], item: Any) -> dict[str, Any]:
+    raw = item.to_dict() if isinstance(item, Part) else item
+    try:
+        part = kind.from_dict(raw).to_dict()
+    except ValueError as problem:
+        raise UsageError(f"{key}: {problem}") from problem
+    cleaned: dict[str, Any] = _clean(key, part)
+    for name in _PART_TIMES:
+        if cleaned.get(name):
+            try:
+                cleaned[name] = normalise_time(cleaned[name])
+            except ValueError:
+                # another program's pin may carry any date; it is the pin that matters
+                continue
+    return cleaned
+
+
+def clean_text(text: str) -> str:
+    """`text` without lone surrogates, which no UTF-8 file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
+
+
+def _clean(key: str, value: Any, depth: int = 0) -> Any:
+    if depth > 64:
+        raise UsageError(f"{key} is nested too deeply")
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UsageError(f"{key} holds a number that JSON has no form for")
+    if isinstance(value, Mapping):
+        return {clean_text(str(name)): _clean(key, item, depth + 1) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_clean(key, item, depth + 1) for item in value]
+    return value

@@ -1,0 +1,133 @@
+"""The disk, made durable: synced appends, atomic replaces, private modes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jsonlstore.errors import Unreadable, WriteFailed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEMP_PREFIX = ".tmp-"
+
+_HINTS = {
+    errno.ENOSPC: "the disk is full: free some space and try again",
+    errno.EDQUOT: "your disk quota is used up: free some space and try again",
+    errno.EROFS: "the file system is mounted read-only",
+    errno.EACCES: "check who owns the directory and its permissions",
+    errno.EPERM: "check who owns the directory and its permissions",
+    errno.EIO: "the disk reported an input/output error: check its health",
+}
+
+# macOS has no fdatasync
+_sync_data = getattr(os, "fdatasync", os.fsync)
+
+
+def write_failed(path: Path | str, problem: OSError) -> WriteFailed:
+    """The error for a refused write, with what to do about it."""
+    reason = problem.strerror or str(problem)
+    return WriteFailed(f"cannot write {path}: {reason}", hint=_HINTS.get(problem.errno or 0), path=path)
+
+
+def unreadable(path: Path | str, problem: OSError) -> Unreadable:
+    """The error for a file that is there but cannot be read."""
+    reason = problem.strerror or str(problem)
+    return Unreadable(f"cannot read {path}: {reason}", hint=_HINTS.get(problem.errno or 0), path=path)
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """The file's bytes, or None if there is no such file."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        raise unreadable(path, problem) from problem
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """How we write. With `sync` off nothing is forced to the platter: for stores that live in memory."""
+
+    sync: bool = True
+
+    def make_dir(self, path: Path) -> None:
+        """Create `path` and its missing parents, private to the user; existing ones are left as they are."""
+        if path.is_dir():
+            return
+        self.make_dir(path.parent)
+        try:
+            path.mkdir(mode=0o700, exist_ok=True)
+            self.sync_dir(path.parent)
+        except OSError as problem:
+            raise write_failed(path, problem) from problem
+
+    def sync_dir(self, path: Path) -> None:
+        """Make names created, renamed or removed in `path` durable."""
+        if not self.sync:
+            return
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def sync_data(self, fd: int) -> None:
+        """Make the bytes written to `fd` durable. A failure is never retried: the kernel may have dropped them."""
+        if self.sync:
+            _sync_data(fd)
+
+    def replace(self, target: Path, data: bytes, temp_dir: Path) -> None:
+        """Put `data` at `target` so that a reader sees the old file or the new one, never a mixture or nothing."""
+        temp = temp_dir / f"{TEMP_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+        try:
+            self._write_new(temp, data)
+            try:
+                os.replace(temp, target)
+            except OSError:
+                self.remove(temp)
+                raise
+            self.sync_dir(target.parent)
+        except OSError as problem:
+            raise write_failed(target, problem) from problem
+
+    def _write_new(self, path: Path, data: bytes) -> None:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(fd, view) :]
+                if self.sync:
+                    os.fsync(fd)
+            finally:
+                os.close(fd)
+        except OSError:
+            self.remove(path)
+            raise
+
+    def move(self, source: Path, target: Path) -> None:
+        """Rename within one file system, both directories synced."""
+        try:
+            os.replace(source, target)
+            self.sync_dir(target.parent)
+            self.sync_dir(source.parent)
+        except OSError as problem:
+            raise write_failed(target, problem) from problem
+
+    def remove(self, path: Path) -> bool:
+        """Remove a file and make that durable; False if there was none."""
+        try:
+            path.unlink()
+            self.sync_dir(path.parent)
+        except FileNotFoundError:
+            return False
+        except OSError as problem:
+            raise write_failed(path, problem) from problem
+        return True

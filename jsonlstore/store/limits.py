@@ -1,0 +1,156 @@
+"""Keeping a state small: at most 50 KB, the least telling parts going first, every loss counted."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import orjson
+
+MAX_STATE_BYTES = 50 * 1024
+MAX_TASKS = 100
+MAX_TITLE = 200
+
+# What goes first when a state is too large, and from which end: topics are ranked, the rest is in order of time.
+_ORDER: tuple[tuple[str, bool], ...] = (
+    ("confidence_updates", True),
+    ("sop_interactions", True),
+    ("recent_learnings", True),
+    ("hot_topics", False),
+    ("notes", True),
+    ("in_progress", True),
+    ("active_projects", False),
+)
+_KEPT_SHORT = 64  # identifiers and times are never worth shortening
+_CRITICAL = re.compile(r"\bCRITICAL\b")
+
+
+def cap(fields: dict[str, Any], limit: int = MAX_STATE_BYTES) -> dict[str, Any]:
+    """`fields` cut to what a state may hold; what was trimmed is added to `fields["trimmed"]`.
+
+    Never raises and never drops a critical pin; as a last resort long texts are shortened, critical pins' last of all.
+    """
+    out = dict(fields)
+    trimmed: dict[str, int] = dict(out.get("trimmed") or {})
+    _cap_tasks(out, trimmed)
+    excess = _size(out) - limit
+    if excess > 0:
+        excess += 256  # room for the counts themselves
+        for step in (_drop_items, _drop_pins, _drop_unknown, _drop_tasks):
+            excess = step(out, trimmed, excess)
+        if excess > 0:
+            _shorten(out, trimmed, limit - 256)
+    if trimmed:
+        out["trimmed"] = trimmed
+    return out
+
+
+def _size(value: Any) -> int:
+    return len(orjson.dumps(value))
+
+
+def _count(trimmed: dict[str, int], key: str, number: int = 1) -> None:
+    if number:
+        trimmed[key] = trimmed.get(key, 0) + number
+
+
+def _cap_tasks(out: dict[str, Any], trimmed: dict[str, int]) -> None:
+    tasks = out.get("pending_tasks")
+    if not tasks:
+        return
+    kept = []
+    for task in tasks:
+        title = task.get("title", "") if isinstance(task, dict) else ""
+        if isinstance(title, str) and len(title) > MAX_TITLE:
+            _count(trimmed, "titles")
+            task = {**task, "title": title[: MAX_TITLE - 1] + "…"}  # noqa: PLW2901 - the shortened copy takes its place
+        kept.append(task)
+    surplus = len(kept) - MAX_TASKS
+    if surplus > 0:
+        text = [i for i, task in enumerate(kept) if isinstance(task, dict) and task.get("flagged_incomplete")]
+        gone = set(text[:surplus])
+        gone |= set([i for i in range(len(kept)) if i not in gone][: surplus - len(gone)])
+        kept = [task for i, task in enumerate(kept) if i not in gone]
+        _count(trimmed, "pending_tasks", surplus)
+    out["pending_tasks"] = kept
+
+
+def _drop_items(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> int:
+    for key, from_front in _ORDER:
+        excess = _drop(out, key, trimmed, excess, from_front=from_front)
+    return excess
+
+
+def _drop(out: dict[str, Any], key: str, trimmed: dict[str, int], excess: int, *, from_front: bool) -> int:
+    items = out.get(key)
+    if not isinstance(items, list) or excess <= 0:
+        return excess
+    gone = 0
+    for item in items if from_front else reversed(items):
+        if excess <= 0:
+            break
+        excess -= _size(item) + 1
+        gone += 1
+    out[key] = items[gone:] if from_front else items[: len(items) - gone]
+    _count(trimmed, key, gone)
+    return excess
+
+
+def _drop_pins(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> int:
+    pins = out.get("working_memory")
+    if not isinstance(pins, list) or excess <= 0:
+        return excess
+    kept = []
+    for pin in pins:
+        if excess > 0 and not _is_critical(pin):
+            excess -= _size(pin) + 1
+            _count(trimmed, "working_memory")
+        else:
+            kept.append(pin)
+    out["working_memory"] = kept
+    return excess
+
+
+def _is_critical(pin: Any) -> bool:
+    if not isinstance(pin, dict):
+        return False
+    importance = pin.get("importance")
+    return (isinstance(importance, str) and importance.upper() == "CRITICAL") or any(
+        isinstance(pin.get(key), str) and _CRITICAL.search(pin[key]) for key in ("label", "content")
+    )
+
+
+def _drop_unknown(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> int:
+    from jsonlstore.model import KNOWN_FIELDS
+
+    unknown = sorted((key for key in out if key not in KNOWN_FIELDS), key=lambda key: -_size(out[key]))
+    for key in unknown:
+        if excess <= 0:
+            break
+        excess -= _size(out.pop(key)) + len(key) + 4
+        _count(trimmed, "unknown_fields")
+    return excess
+
+
+def _drop_tasks(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> int:
+    return _drop(out, "pending_tasks", trimmed, excess, from_front=True)
+
+
+def _shorten(out: dict[str, Any], trimmed: dict[str, int], limit: int) -> None:
+    """Cut the longest texts, again and again, until the rest fits."""
+    longest = 16 * 1024
+    while longest >= _KEPT_SHORT and _size(out) > limit:
+        for key, value in out.items():
+            out[key] = _cut(value, longest)
+        longest //= 2
+    _count(trimmed, "texts")
+
+
+def _cut(value: Any, longest: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= longest else value[: longest - 1] + "…"
+    if isinstance(value, list):
+        return [_cut(item, longest) for item in value]
+    if isinstance(value, dict):
+        return {key[:longest]: _cut(item, longest) for key, item in value.items()}
+    return value

@@ -1,0 +1,277 @@
+"""One append-only JSONL file: append, replay, repair the tail.
+
+A reader needs no lock: it sees whole lines, and a last line without its newline only if it is whole anyway.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from jsonlstore.errors import WriteFailed
+from jsonlstore.store.files import Disk, unreadable, write_failed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+FULL_STATE_TYPES = ("state.snapshot", "session.ended", "session.recovered", "session.forgotten")
+_FULL_STATE_MARKS = tuple(b'"type":"%s"' % name.encode() for name in FULL_STATE_TYPES)
+_TAIL_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of a session log: what happened, when, and who wrote it down."""
+
+    seq: int
+    at: str
+    type: str
+    by: str
+    data: Mapping[str, Any]
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_line(self) -> bytes:
+        record = {"seq": self.seq, "at": self.at, "type": self.type, "by": self.by, "data": self.data, **self.extra}
+        return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def parse_event(line: bytes) -> Event | None:
+    """Read one line, or None if it is not an event of ours."""
+    try:
+        raw = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(raw, dict):
+        return None
+    seq, at, kind, data = raw.pop("seq", None), raw.pop("at", None), raw.pop("type", None), raw.pop("data", None)
+    by = raw.pop("by", "unknown")
+    if isinstance(seq, bool) or not isinstance(seq, int) or not isinstance(data, dict):
+        return None
+    if not (isinstance(at, str) and isinstance(kind, str) and isinstance(by, str)):
+        return None
+    return Event(seq, at, kind, by, data, raw)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An event and where its line ends in the file."""
+
+    event: Event
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A line that is not an event: where it starts and how long it is."""
+
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a stretch of a log holds."""
+
+    events: tuple[Placed, ...]
+    damage: tuple[Damage, ...]
+    torn: int  # bytes after the last newline that are not a whole event
+    size: int
+
+    @property
+    def last_seq(self) -> int:
+        return max((placed.event.seq for placed in self.events), default=0)
+
+
+class SessionLog:
+    """The append-only file of one session. Appending wants the session's lock; reading wants nothing."""
+
+    def __init__(self, path: Path, quarantine: Path, disk: Disk) -> None:
+        self.path = path
+        self._quarantine = quarantine
+        self._disk = disk
+
+    def signature(self) -> tuple[int, int, int] | None:
+        """Device, inode and size, or None if there is no file: has anyone else written since?"""
+        try:
+            found = os.stat(self.path)
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            raise unreadable(self.path, problem) from problem
+        return found.st_dev, found.st_ino, found.st_size
+
+    def append(self, lines: bytes) -> tuple[int, int, int]:
+        """Add whole lines in one write and sync them; returns the new signature.
+
+        A write that falls short is rolled back. A sync that fails is reported and not retried.
+        """
+        try:
+            fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as problem:
+            raise write_failed(self.path, problem) from problem
+        try:
+            found = os.fstat(fd)
+            size = found.st_size
+            if size and os.pread(fd, 1, size - 1) != b"\n":
+                size, finish = self._mend_tail(fd, size)
+                lines = finish + lines
+            self._write(fd, lines, size)
+            self._disk.sync_data(fd)
+            if not size:
+                self._disk.sync_dir(self.path.parent)
+            return found.st_dev, found.st_ino, size + len(lines)
+        except OSError as problem:
+            raise write_failed(self.path, problem) from problem
+        finally:
+            os.close(fd)
+
+    def _write(self, fd: int, lines: bytes, size: int) -> None:
+        try:
+            written = os.write(fd, lines)
+        except OSError:
+            os.ftruncate(fd, size)
+            raise
+        if written != len(lines):
+            os.ftruncate(fd, size)
+            raise WriteFailed(
+                f"cannot write {self.path}: only {written} of {len(lines)} bytes were taken",
+                hint="the disk is probably full: free some space and try again",
+                path=self.path,
+            )
+
+    def _mend_tail(self, fd: int, size: int) -> tuple[int, bytes]:
+        """Finish a whole last line, or cut a torn one into quarantine; the size to append at, and what to put first."""
+        start, tail = _last_line(fd, size)
+        if parse_event(tail) is not None:
+            return size, b"\n"
+        self.keep_aside(tail, start)
+        os.ftruncate(fd, start)
+        return start, b""
+
+    def keep_aside(self, data: bytes, offset: int) -> Path:
+        """Copy bytes that are about to be cut into quarantine, and make that durable first."""
+        self._disk.make_dir(self._quarantine)
+        for attempt in range(1_000_000):
+            target = self._quarantine / f"{self.path.stem}.{offset}.{attempt}.torn"
+            if not target.exists():
+                self._disk.replace(target, data, self._quarantine)
+                return target
+        raise WriteFailed(f"cannot keep a torn tail in {self._quarantine}: too many there", path=self._quarantine)
+
+    def repair(self) -> bool:
+        """Mend the tail now instead of at the next append; True if there was something to mend."""
+        try:
+            fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+        except OSError as problem:
+            raise write_failed(self.path, problem) from problem
+        try:
+            size = os.fstat(fd).st_size
+            if not size or os.pread(fd, 1, size - 1) == b"\n":
+                return False
+            _, finish = self._mend_tail(fd, size)
+            if finish:
+                self._write(fd, finish, size)
+            self._disk.sync_data(fd)
+        except OSError as problem:
+            raise write_failed(self.path, problem) from problem
+        finally:
+            os.close(fd)
+        return True
+
+    def scan(self) -> Scan | None:
+        """Replay the whole file, or None if there is none (or nothing in it)."""
+        found = self._read_from(0)
+        return scan_bytes(found[0], 0) if found and found[0] else None
+
+    def scan_recent(self) -> Scan | None:
+        """Replay from the last event that carries the full state: the cost does not grow with the session."""
+        window = _TAIL_BYTES
+        while True:
+            found = self._read_from(-window)
+            if not found or not found[0]:
+                return None
+            data, offset = found
+            if offset:
+                cut = data.find(b"\n") + 1
+                data, offset = data[cut:], offset + cut
+            start = _last_full_state(data)
+            if start is not None:
+                return scan_bytes(data[start:], offset + start)
+            if not found[1]:
+                return scan_bytes(data, offset)
+            window *= 8
+
+    def _read_from(self, position: int) -> tuple[bytes, int] | None:
+        """The file's bytes from `position` (negative: that many from its end), and where they start."""
+        try:
+            with open(self.path, "rb", buffering=0) as file:
+                if position < 0:
+                    position = max(0, os.fstat(file.fileno()).st_size + position)
+                    file.seek(position)
+                return file.read(), position
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            raise unreadable(self.path, problem) from problem
+
+
+def scan_bytes(data: bytes, offset: int) -> Scan:
+    """Replay lines that start at `offset` of their file."""
+    events: list[Placed] = []
+    damage: list[Damage] = []
+    torn = 0
+    for start, line, complete in _lines(data):
+        event = parse_event(line) if line.strip() else None
+        if event is not None:
+            events.append(Placed(event, offset + start + len(line) + complete))
+        elif complete:
+            damage.append(Damage(offset + start, len(line)))
+        else:
+            torn = len(line)
+    return Scan(tuple(events), tuple(damage), torn, offset + len(data))
+
+
+def _lines(data: bytes) -> Iterator[tuple[int, bytes, bool]]:
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        if end < 0:
+            yield start, data[start:], False
+            return
+        yield start, data[start:end], True
+        start = end + 1
+
+
+def _last_line(fd: int, size: int) -> tuple[int, bytes]:
+    """Where the unfinished last line of a file starts, and its bytes."""
+    window = 64 * 1024
+    while True:
+        start = max(0, size - window)
+        tail = os.pread(fd, size - start, start)
+        cut = tail.rfind(b"\n") + 1
+        if cut or not start:
+            return start + cut, tail[cut:]
+        window *= 8
+
+
+def _last_full_state(data: bytes) -> int | None:
+    """Where the last line that carries a full state starts in `data`."""
+    end = len(data)
+    while True:
+        hit = max(data.rfind(mark, 0, end) for mark in _FULL_STATE_MARKS)
+        if hit < 0:
+            return None
+        start = data.rfind(b"\n", 0, hit) + 1
+        stop = data.find(b"\n", hit)
+        event = parse_event(data[start : stop if stop >= 0 else len(data)])
+        if (
+            event is not None
+            and event.type in FULL_STATE_TYPES
+            and (event.type == "session.forgotten" or "state" in event.data)
+        ):
+            return start
+        end = hit

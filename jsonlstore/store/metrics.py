@@ -1,0 +1,223 @@
+"""Tamper-evident metrics: a hash chain in `metrics.jsonl`, its head kept in `metrics.head` as well.
+
+Each line ends in its own hash, taken over the exact bytes before it, the previous line's hash among them. A changed,
+dropped or inserted line breaks the chain; a cut tail or a rewritten file disagrees with the head.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from jsonlstore.errors import UsageError
+from jsonlstore.store.files import Disk, read_bytes
+from jsonlstore.store.log import SessionLog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from jsonlstore.paths import StatePaths
+    from jsonlstore.store.locking import Locks
+
+EVENTS: Mapping[str, tuple[str, ...]] = {
+    "session_captured": (
+        "session_id", "channel", "duration_minutes", "pin_count", "learning_count", "task_count", "hot_topic_count",
+        "crash_recovered",
+    ),
+    "session_restored": (
+        "new_session_id", "from_session_ids", "pins_inherited", "relevance_scores", "pending_task_count", "cold_start",
+    ),
+    "confidence_decay_applied": (
+        "memory_id", "original_confidence", "decayed_confidence", "hours_elapsed", "excluded",
+    ),
+    "pending_task_surfaced": ("task_id", "title", "stage", "days_pending", "source"),
+    "session_chain_traversal": (
+        "start_session_id", "requested_depth", "sessions_found", "oldest_session_age_hours",
+    ),
+}  # fmt: skip
+RESEALED = "metrics_resealed"
+
+GENESIS = "0" * 64
+_HASH_KEY = b',"hash":"'
+_LINE_END = b'"}'
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How many records the chain has, and the hash of the last."""
+
+    records: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the chain holds; if not, at which line it breaks and how."""
+
+    ok: bool
+    records: int
+    head: str
+    line: int | None = None
+    problem: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"ok": self.ok, "records": self.records, "head": self.head}
+        return out if self.ok else {**out, "line": self.line, "problem": self.problem}
+
+
+class Metrics:
+    """The metrics of one store."""
+
+    def __init__(self, paths: StatePaths, disk: Disk, locks: Locks, now: Callable[[], str]) -> None:
+        self._paths = paths
+        self._disk = disk
+        self._locks = locks
+        self._now = now
+        self._log = SessionLog(paths.metrics, paths.quarantine, disk)
+
+    def emit(self, *events: Mapping[str, Any]) -> None:
+        """Append events, each `{"event": name, …}` with exactly the fields its name asks for, in one write."""
+        for event in events:
+            _check(event)
+        if not events:
+            return
+        with self._locks.metrics():
+            self._append(events)
+
+    def read(self, event: str | None = None) -> Iterator[dict[str, Any]]:
+        """Every record, oldest first, optionally of one kind; lines that cannot be read are passed over."""
+        for line in (read_bytes(self._paths.metrics) or b"").splitlines():
+            try:
+                record = orjson.loads(line)
+            except orjson.JSONDecodeError:
+                continue
+            if isinstance(record, dict) and event in (None, record.get("event")):
+                yield record
+
+    def verify(self) -> Verdict:
+        """Walk the chain and compare it with the head."""
+        with self._locks.metrics():
+            data, head = read_bytes(self._paths.metrics) or b"", self._head()
+        lines = data.split(b"\n")
+        torn = lines.pop() if lines else b""
+        previous, at_head = GENESIS, head is None or head.records == 0
+        for number, line in enumerate(lines, 1):
+            record_hash = _hash_of(line, previous)
+            if record_hash is None:
+                return Verdict(False, number - 1, previous, number, "the record does not follow from the one before it")
+            previous = record_hash
+            if head is not None and head.records == number:
+                if head.hash != record_hash:
+                    return Verdict(False, number, previous, number, "the record is not the one metrics.head names")
+                at_head = True
+        if torn:
+            return Verdict(False, len(lines), previous, len(lines) + 1, "the record is torn")
+        if not at_head and head is not None:
+            problem = f"metrics.head counts {head.records} records, the file has {len(lines)}"
+            return Verdict(False, len(lines), previous, len(lines) + 1, problem)
+        if head is None and lines:
+            return Verdict(False, len(lines), previous, len(lines), "metrics.head is missing")
+        return Verdict(True, len(lines), previous)
+
+    def blank(self, session_id: str, task_ids: Iterable[str]) -> int:
+        """Blank what metrics say of a forgotten session's tasks and reseal the chain with a record saying so."""
+        wanted = set(task_ids)
+        with self._locks.metrics():
+            records = list(self.read())
+            blanked = 0
+            for record in records:
+                if record.get("task_id") in wanted and record.get("title"):
+                    record["title"] = ""
+                    blanked += 1
+            if not blanked:
+                return 0
+            lines, previous = [], GENESIS
+            reseal = {"event": RESEALED, "session_id": session_id, "records_blanked": blanked}
+            for number, record in enumerate([*records, {"at": self._now(), **reseal}], 1):
+                line, previous = _seal(number, record, previous)
+                lines.append(line)
+            self._disk.replace(self._paths.metrics, b"".join(lines), self._paths.states)
+            self._write_head(Head(len(lines), previous))
+            return blanked
+
+    def _append(self, events: Iterable[Mapping[str, Any]]) -> None:
+        if not self._paths.metrics.exists():
+            self._write_head(Head(0, GENESIS))  # so that a missing head is always a sign of something
+        head = self._resync()
+        lines, records, previous, at = [], head.records, head.hash, self._now()
+        for event in events:
+            records += 1
+            line, previous = _seal(records, {"at": at, **event}, previous)
+            lines.append(line)
+        self._log.append(b"".join(lines))
+        self._write_head(Head(records, previous))
+
+    def _resync(self) -> Head:
+        """The head to go on from. One left behind by a crash is brought forward; one that disagrees is kept,
+        so that the break stays visible."""
+        head = self._head() or Head(0, GENESIS)
+        lines = (read_bytes(self._paths.metrics) or b"").split(b"\n")[:-1] if self._grew_past(head) else []
+        if len(lines) <= head.records or (head.records and not _hash_ends(lines[head.records - 1], head.hash)):
+            return head
+        for line in lines[head.records :]:
+            record_hash = _hash_of(line, head.hash)
+            if record_hash is None:
+                return head
+            head = Head(head.records + 1, record_hash)
+        return head
+
+    def _grew_past(self, head: Head) -> bool:
+        """Does the file's last record differ from the head's? Cheap: only its tail is read."""
+        try:
+            with open(self._paths.metrics, "rb", buffering=0) as file:
+                size = os.fstat(file.fileno()).st_size
+                file.seek(max(0, size - 67))
+                return not _hash_ends(file.read().rstrip(b"\n"), head.hash)
+        except FileNotFoundError:
+            return False
+
+    def _head(self) -> Head | None:
+        data = read_bytes(self._paths.metrics_head)
+        try:
+            raw = orjson.loads(data or b"")
+            return Head(int(raw["records"]), str(raw["hash"]))
+        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+            return None
+
+    def _write_head(self, head: Head) -> None:
+        data = orjson.dumps({"records": head.records, "hash": head.hash}, option=orjson.OPT_APPEND_NEWLINE)
+        self._disk.replace(self._paths.metrics_head, data, self._paths.states)
+
+
+def _check(event: Mapping[str, Any]) -> None:
+    name = str(event.get("event"))
+    if name not in EVENTS:
+        raise UsageError(f"no such metric: {name!r}", hint=f"one of {', '.join(EVENTS)}")
+    missing = [key for key in EVENTS[name] if key not in event]
+    if missing:
+        raise UsageError(f"metric {name} lacks {', '.join(missing)}")
+
+
+def _seal(number: int, record: Mapping[str, Any], previous: str) -> tuple[bytes, str]:
+    """A record's line and its hash."""
+    body = {key: value for key, value in record.items() if key not in ("seq", "prev", "hash")}
+    open_line = orjson.dumps({"seq": number, **body, "prev": previous})[:-1]
+    record_hash = hashlib.sha256(open_line).hexdigest()
+    return open_line + _HASH_KEY + record_hash.encode() + _LINE_END + b"\n", record_hash
+
+
+def _hash_of(line: bytes, previous: str) -> str | None:
+    """The line's hash if it is sealed and follows `previous`, else None."""
+    open_line, found, rest = line.rpartition(_HASH_KEY)
+    if not found or not open_line.endswith(b'"prev":"%s"' % previous.encode()):
+        return None
+    record_hash = hashlib.sha256(open_line).hexdigest()
+    return record_hash if rest == record_hash.encode() + _LINE_END else None
+
+
+def _hash_ends(line: bytes, record_hash: str) -> bool:
+    return line.endswith(record_hash.encode() + _LINE_END)
