@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,7 @@ def _absolute(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.abspath(os.path.expanduser(os.fspath(path))))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StatePaths:
     """Every path jsonlstore owns under one state directory.
 
@@ -73,31 +74,31 @@ class StatePaths:
         """The layout of `state_dir`, its mirrors moved to `sessions_dir` if given."""
         return cls(state_dir, _absolute(sessions_dir) if sessions_dir else state_dir / "sessions")
 
-    @property
+    @cached_property
     def states(self) -> Path:
         return self.state_dir / "sessions" / "states"
 
-    @property
+    @cached_property
     def index(self) -> Path:
         return self.states / "sessions.json"
 
-    @property
+    @cached_property
     def metrics(self) -> Path:
         return self.states / "metrics.jsonl"
 
-    @property
+    @cached_property
     def metrics_head(self) -> Path:
         return self.states / "metrics.head"
 
-    @property
+    @cached_property
     def quarantine(self) -> Path:
         return self.states / "quarantine"
 
-    @property
+    @cached_property
     def archive(self) -> Path:
         return self.sessions / "archive"
 
-    @property
+    @cached_property
     def agents(self) -> Path:
         """OpenClaw's own. Read only."""
         return self.state_dir / "agents"

@@ -22,6 +22,8 @@ FULL_STATE_TYPES = ("state.snapshot", "session.ended", "session.recovered", "ses
 _FULL_STATE_MARKS = tuple(b'"type":"%s"' % name.encode() for name in FULL_STATE_TYPES)
 _TAIL_BYTES = 256 * 1024
 
+Signature = tuple[int, int, int, int]  # device, inode, size, time of the last change
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -94,17 +96,17 @@ class SessionLog:
         self._quarantine = quarantine
         self._disk = disk
 
-    def signature(self) -> tuple[int, int, int] | None:
-        """Device, inode and size, or None if there is no file: has anyone else written since?"""
+    def signature(self) -> Signature | None:
+        """What tells whether anyone else has written since; None if there is no file."""
         try:
             found = os.stat(self.path)
         except FileNotFoundError:
             return None
         except OSError as problem:
             raise unreadable(self.path, problem) from problem
-        return found.st_dev, found.st_ino, found.st_size
+        return _signature(found)
 
-    def append(self, lines: bytes) -> tuple[int, int, int]:
+    def append(self, lines: bytes) -> Signature:
         """Add whole lines in one write and sync them; returns the new signature.
 
         A write that falls short is rolled back. A sync that fails is reported and not retried.
@@ -114,8 +116,7 @@ class SessionLog:
         except OSError as problem:
             raise write_failed(self.path, problem) from problem
         try:
-            found = os.fstat(fd)
-            size = found.st_size
+            size = os.fstat(fd).st_size
             if size and os.pread(fd, 1, size - 1) != b"\n":
                 size, finish = self._mend_tail(fd, size)
                 lines = finish + lines
@@ -123,7 +124,7 @@ class SessionLog:
             self._disk.sync_data(fd)
             if not size:
                 self._disk.sync_dir(self.path.parent)
-            return found.st_dev, found.st_ino, size + len(lines)
+            return _signature(os.fstat(fd))
         except OSError as problem:
             raise write_failed(self.path, problem) from problem
         finally:
@@ -217,6 +218,10 @@ class SessionLog:
             return None
         except OSError as problem:
             raise unreadable(self.path, problem) from problem
+
+
+def _signature(found: os.stat_result) -> Signature:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def scan_bytes(data: bytes, offset: int) -> Scan:

@@ -30,7 +30,8 @@ WRITERS = ("operator", "hook", "import", "watcher")
 # what is only known live, and therefore never replaced by "not known"
 _NEVER_DOWNGRADED = frozenset({"channel", "agent_id", "session_key", "end_reason"})
 _UNKNOWN = (None, "", "unknown")
-_OWN_FOLD = frozenset({"session_id", "end_time", "end_reason", "continued_by", "crash_recovered", "updated_at"})
+# folded from events of their own, not kept in layers
+OWN_FOLD = frozenset({"session_id", "end_time", "end_reason", "continued_by", "crash_recovered", "updated_at"})
 
 
 def fold(events: Iterable[Event]) -> SessionState:
@@ -145,7 +146,7 @@ class SessionFold:
     def _set(self, by: str, fields: Mapping[str, Any], at: str) -> None:
         layer = self.layer(by)
         for key, value in fields.items():
-            if key in _OWN_FOLD or (key in _NEVER_DOWNGRADED and value in _UNKNOWN):
+            if key in OWN_FOLD or (key in _NEVER_DOWNGRADED and value in _UNKNOWN):
                 continue
             layer[key] = value
         active = fields.get("updated_at")
