@@ -19,23 +19,25 @@ _LONG_RUN = re.compile(r"[A-Za-z0-9_]{16}")
 
 def clean(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of an event as they are written; raises `UsageError` naming the first one that is wrong."""
-    checked = check_fields(fields)
-    return cap(checked if _plainly_clean(checked) else redact(checked))
+    return cap(redact(check_fields(fields), _SHORT_FIELDS))
 
 
-def redact(value: Any) -> Any:
-    """The package's own redactor, loaded on first use."""
+def redact(record: dict[str, Any], short_fields: frozenset[str]) -> dict[str, Any]:
+    """A record without secrets; the redactor is loaded only if more than plain words stand in the short fields."""
+    if all(key in short_fields and _plainly_clean(value) for key, value in record.items()):
+        return record
     from jsonlstore.signals.redact import redact_value
 
-    return redact_value(value)
+    redacted: dict[str, Any] = redact_value(record)
+    return redacted
 
 
 def _plainly_clean(value: Any) -> bool:
     if isinstance(value, str):
         return bool(_PLAIN.match(value)) and not _LONG_RUN.search(value)
-    if isinstance(value, dict):
-        return all(key in _SHORT_FIELDS and _plainly_clean(item) for key, item in value.items())
-    return value is None
+    if isinstance(value, list):
+        return all(map(_plainly_clean, value))
+    return value is None or isinstance(value, int | float)
 
 
 _SHORT_FIELDS = frozenset(
