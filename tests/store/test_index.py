@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def busy(store: SessionStore, clock: FakeClock) -> SessionStore:
-    """Sessions in every condition: open, updated, ended, updated after the end, continued, recovered, archived, forgotten."""
+    """Sessions in every condition: open, grown, ended, updated after it, continued, recovered, archived, forgotten."""
     for name in ("open", "grown", "ended", "late", "linked", "crashed", "cold", "gone"):
         store.start(name, channel="cli", previous_session_id="root")
         store.update(name, {"hot_topics": [name], "working_memory": [{"content": "CRITICAL x"}]})

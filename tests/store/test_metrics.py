@@ -27,7 +27,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "pending_task_count": 1, "cold_start": False,
     },
     "confidence_decay_applied": {
-        "memory_id": "m", "original_confidence": 1.0, "decayed_confidence": 0.886, "hours_elapsed": 48.0, "excluded": False,
+        "memory_id": "m", "original_confidence": 1.0, "decayed_confidence": 0.886, "hours_elapsed": 48.0,
+        "excluded": False,
     },
     "pending_task_surfaced": {
         "task_id": "t", "title": "x", "stage": "build", "days_pending": 2, "source": "pipeline_state",
