@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.store.fields import check_fields
-from jsonlstore.store.limits import cap
+from jsonlstore.store.limits import MAX_STATE_BYTES, cap, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +20,12 @@ _LONG_RUN = re.compile(r"[A-Za-z0-9_]{16}")
 def clean(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of an event as they are written; raises `UsageError` naming the first one that is wrong."""
     return cap(redact(check_fields(fields), _SHORT_FIELDS))
+
+
+def clean_event(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of an event that is not made of state fields: JSON, without secrets, of bounded size."""
+    checked: dict[str, Any] = check_fields({"data": dict(data)})["data"]
+    return shorten(redact(checked, frozenset()), MAX_STATE_BYTES)
 
 
 def redact(record: dict[str, Any], short_fields: frozenset[str]) -> dict[str, Any]:
@@ -41,5 +47,5 @@ def _plainly_clean(value: Any) -> bool:
 
 
 _SHORT_FIELDS = frozenset(
-    {"start_time", "end_time", "updated_at", "channel", "agent_id", "session_key", "previous_session_id"}
+    {"start_time", "end_time", "end_reason", "updated_at", "channel", "agent_id", "session_key", "previous_session_id"}
 )

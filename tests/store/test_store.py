@@ -238,6 +238,22 @@ def test_a_log_that_lost_its_first_line_still_tells_the_rest(store: SessionStore
     assert not fresh.index.rebuild()
 
 
+def test_an_event_of_any_size_is_cut_to_what_a_log_can_bear(store: SessionStore) -> None:
+    store.start("a")
+    store.note("a", "checkpoint.created", {"summary": "s" * 200_000, "topics": ["t"] * 100_000, "kept": "short"})
+    line = store.paths.log("a").read_bytes().splitlines()[-1]
+    assert len(line) < 60_000
+    assert orjson.loads(line)["data"]["kept"] == "short"
+
+
+def test_only_known_writers_write(store: SessionStore) -> None:
+    with pytest.raises(UsageError, match="stranger"):
+        store.start("a", by="stranger")
+    store.start("a")
+    with pytest.raises(UsageError, match="stranger"):
+        store.update("a", {"hot_topics": ["x"]}, by="stranger")
+
+
 def test_recent_sessions_are_those_that_ended_lately(store: SessionStore, clock: FakeClock) -> None:
     for name in ("old", "mid", "new"):
         store.start(name)
