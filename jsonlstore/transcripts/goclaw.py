@@ -182,7 +182,7 @@ def _shipped(database: Database, key: str, after: int) -> list[tuple[int, dict[s
     names = ("parent_id", "tool_call_id", "tool_name", "tool_input", "tool_result", "tool_is_error")
     wanted = ", ".join(name if name in columns else f"NULL AS {name}" for name in names)
     query = f"SELECT rowid, id, timestamp, role, content, {wanted} FROM messages WHERE session_key = ? AND rowid > ?"  # noqa: S608
-    found = [
+    found: list[tuple[int, int, int, dict[str, Any] | None]] = [
         (_stamp(row[2]), 1, row[0], _shipped_record(row)) for row in database.connection.execute(query, (key, after))
     ]
     if after < 0:

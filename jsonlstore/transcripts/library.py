@@ -23,7 +23,8 @@ from jsonlstore.transcripts.source import (
 from jsonlstore.transcripts.sqlite import DATABASE, SqliteSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Set
+    from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from jsonlstore.transcripts.records import Entry
@@ -59,7 +60,8 @@ class Session:
             return None
         endings = [copy.ending for _, copy in self.copies if copy.ending]
         told = [ending for ending in endings if ending.reason != "unreferenced"]
-        return (told or endings or [None])[-1]
+        candidates = told or endings
+        return candidates[-1] if candidates else None
 
     @property
     def updated_at(self) -> str | None:
@@ -98,12 +100,12 @@ class Session:
 class Library:
     """The transcripts of every agent under one state directory."""
 
-    def __init__(self, sources: list[TranscriptSource], *, skip: Set[str] = SKIPPED_BY_DEFAULT) -> None:
+    def __init__(self, sources: list[TranscriptSource], *, skip: AbstractSet[str] = SKIPPED_BY_DEFAULT) -> None:
         self.sources = sources
         self._skip = skip
 
     @classmethod
-    def open(cls, state_dir: Path, *, skip: Set[str] = SKIPPED_BY_DEFAULT) -> Library:
+    def open(cls, state_dir: Path, *, skip: AbstractSet[str] = SKIPPED_BY_DEFAULT) -> Library:
         """Everything under `state_dir`, found by looking, never by version number."""
         return cls(discover(state_dir), skip=skip)
 

@@ -20,7 +20,7 @@ _IMAGE_CHARACTERS = 4800
 
 @dataclass(frozen=True, slots=True)
 class TokenCount:
-    """Tokens in the window; `method` says where the number comes from (usage, usage+bpe, usage+chars/4, bpe, chars/4)."""
+    """Tokens in the window; `method` says where the number comes from: usage, bpe, chars/4, or usage+ one of these."""
 
     used: int
     window: int | None
@@ -77,8 +77,8 @@ def _bpe() -> Callable[[str], int] | None:
         import bpe_openai
     except ImportError:
         return None
-    count: Callable[[str], int] = bpe_openai.cl100k_base().count
-    return count
+    encode = bpe_openai.get_encoding("cl100k_base").encode_ordinary
+    return lambda text: len(encode(text))
 
 
 def _reported(messages: Iterable[Mapping[str, Any]]) -> list[int]:
