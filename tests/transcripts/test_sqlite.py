@@ -287,6 +287,16 @@ def test_a_zstd_bomb_is_not_unpacked(make: ModuleType, agent: Path) -> None:
     assert reading.bad_count == 1
 
 
+def test_a_row_above_the_limit_is_skipped_and_counted(make: ModuleType, agent: Path) -> None:
+    path = build(make, agent, 19)
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        make.add_event(database, "s", 100, LATEST.replace('"late"}}', f'"{"x" * 50_000}"}}}}').encode(), packed=False)
+        make.add_event(database, "s", 101, LATEST.encode(), packed=False)
+    reading = SqliteSource(agent, max_line=10_000).read(Transcript("main", "sqlite", path, "s"))
+    assert [entry.position for entry in reading][-2:] == [8, 101]
+    assert [bad.position for bad in reading.bad] == [100]
+
+
 def test_reading_leaves_no_temporary_files(
     make: ModuleType, agent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
