@@ -66,8 +66,7 @@ class Entry:
         self.position = position
         self._raw: dict[str, Any] | None = raw
         self._line: bytes | None = None
-        self._head: tuple[str | None, ...] | None = None
-        self._said: tuple[Speaker, str | None] | None = None
+        self._head: re.Match[bytes] | None = None
         self._time: str | None = ""
         value = get("id")
         self.id = value if value.__class__ is str else None
@@ -78,23 +77,25 @@ class Entry:
             self._message: Mapping[str, Any] | None = message
             role = message.get("role")
             self.role = role if role.__class__ is str else None
+            self._said: tuple[Speaker, str | None] | None = _TOOL if role == "toolResult" else None
         else:
             self._message = _NO_FIELDS
-            self.role = None
+            self.role = self._said = None
 
     @classmethod
     def _unread(cls, line: bytes, head: re.Match[bytes], position: int) -> Entry:
         """An entry known by its first bytes only."""
         entry = cls.__new__(cls)
-        fields = tuple(None if part is None else part.decode("utf-8", "replace") for part in head.groups())
+        entry_id, parent, _, role, _, _ = head.groups()
         entry.type = "message"
-        entry.id, entry.parent_id, _, entry.role, _, _ = fields
+        entry.id = entry_id.decode("utf-8", "replace")
+        entry.parent_id = parent.decode("utf-8", "replace") if parent is not None else None
+        entry.role = name = role.decode("utf-8", "replace")
         entry.position = position
-        entry._raw = None  # noqa: SLF001 - our own instance
-        entry._message = None  # noqa: SLF001
+        entry._raw = entry._message = None  # noqa: SLF001 - our own instance
         entry._line = line  # noqa: SLF001
-        entry._head = fields  # noqa: SLF001
-        entry._said = _TOOL if entry.role == "toolResult" else None  # noqa: SLF001
+        entry._head = head  # noqa: SLF001
+        entry._said = _TOOL if name == "toolResult" else None  # noqa: SLF001
         entry._time = ""  # noqa: SLF001
         return entry
 
@@ -116,12 +117,15 @@ class Entry:
         return self._raw
 
     def _envelope(self) -> dict[str, Any]:
-        assert self._head is not None
-        entry_id, parent, timestamp, role, call_id, tool = self._head
-        message: dict[str, Any] = {"role": role, "content": []}
-        if tool is not None:
-            message |= {"toolCallId": call_id, "toolName": tool}
-        return {"type": "message", "id": entry_id, "parentId": parent, "timestamp": timestamp, "message": message}
+        message: dict[str, Any] = {"role": self.role, "content": []}
+        if tool := self._head_part(6):
+            message |= {"toolCallId": self._head_part(5), "toolName": tool}
+        links = {"id": self.id, "parentId": self.parent_id, "timestamp": self._head_part(3)}
+        return {"type": "message", **links, "message": message}
+
+    def _head_part(self, part: int) -> str | None:
+        found = self._head[part] if self._head else None
+        return found.decode("utf-8", "replace") if found is not None else None
 
     @property
     def message(self) -> Mapping[str, Any]:
@@ -135,7 +139,7 @@ class Entry:
     def timestamp(self) -> str | None:
         """When it was written, as we write times; None if the record does not say."""
         if self._time == "":
-            written = self._head[2] if self._head else self.raw.get("timestamp")
+            written = self._head_part(3) if self._head else self.raw.get("timestamp")
             self._time = read_time(written)
             if self._time is None:
                 self._time = read_time(self.message.get("timestamp"))
@@ -207,16 +211,16 @@ class Entry:
     @property
     def tool_name(self) -> str | None:
         """The tool a result came from."""
-        return self._tool_field(5, "toolName")
+        return self._tool_field(6, "toolName")
 
     @property
     def tool_call_id(self) -> str | None:
         """The call a result answers."""
-        return self._tool_field(4, "toolCallId")
+        return self._tool_field(5, "toolCallId")
 
     def _tool_field(self, part: int, key: str) -> str | None:
-        if self._raw is None and self._head and self._head[part] is not None:
-            return self._head[part]
+        if self._raw is None and (known := self._head_part(part)) is not None:
+            return known
         value = self.message.get(key)
         return value if isinstance(value, str) else None
 

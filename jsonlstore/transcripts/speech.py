@@ -83,7 +83,7 @@ def hear(text: str, said_at: Callable[[], str | None]) -> tuple[Speaker, str]:
     if bare is not text and not bare.strip():
         return Speaker.CONTINUITY, ""
     words = _unwrap(bare, said_at)
-    if not words.strip():
+    if not words or words.isspace():
         return (Speaker.SYSTEM, bare.strip()) if bare.strip() else (Speaker.USER, "")
     if _is_systems(words):
         return Speaker.SYSTEM, words
