@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from jsonlstore.transcripts.records import LAZY_BYTES, Entry, parse_entry, parse_object
@@ -23,6 +24,7 @@ _HEAD = 64  # past the `parentId` of the first record, whatever its id
 _SALVAGE_BYTES = 16 * 1024 * 1024
 
 
+@cache
 def zstd_module() -> Any:
     """The standard library's zstd from Python 3.14 on, its backport before."""
     if sys.version_info >= (3, 14):

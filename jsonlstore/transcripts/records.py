@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Entry", "Speaker", "ToolCall", "parse_entry", "parse_object"]
 
-LAZY_BYTES = 8 * 1024
+LAZY_BYTES = 4 * 1024
+_LAZY_TALK = 64 * 1024  # what people and assistants say is nearly always asked for, unless an image is in it
 
 _STRING = rb'"([^"\\\x00-\x1f]{0,256})"'
 _LONG_HEAD = re.compile(
@@ -252,7 +253,7 @@ def parse_entry(line: bytes, position: int = 0) -> Entry | None:
     """One line as an entry; None if it is not a record. A long one is taken at its envelope's word until asked."""
     if len(line) >= LAZY_BYTES:
         head = _LONG_HEAD.match(line)
-        if head and line.endswith((b"}}\n", b"}}")):
+        if head and line.endswith((b"}}\n", b"}}")) and (head[4] == b"toolResult" or len(line) >= _LAZY_TALK):
             return Entry._unread(line, head, position)  # noqa: SLF001 - the constructor for this case
     try:
         raw = orjson.loads(line)

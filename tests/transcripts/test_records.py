@@ -60,7 +60,7 @@ def test_a_record_with_any_field_of_any_type_can_be_asked_everything(
 @pytest.mark.parametrize("role", ["toolResult", "user", "assistant"])
 def test_a_long_record_says_the_same_as_if_it_were_short(make: ModuleType, role: str) -> None:
     talk = make.Talk("x")
-    padding = "long words " * LAZY_BYTES
+    padding = "long words " * LAZY_BYTES * 2
     {"toolResult": talk.result, "user": talk.user, "assistant": talk.assistant}[role](padding)
     line = make.dump(talk.records[-1])
     lazy, eager = parse_entry(line, 7), Entry(json.loads(line), 7)
