@@ -149,9 +149,8 @@ class Entry:
     @property
     def speaker(self) -> Speaker:
         """Who said it, whatever the role claims."""
-        said = self._said
-        if said is None:
-            said = self._said = self._who()
+        said = self._said or self._who()
+        self._said = said
         return said[0]
 
     @property
@@ -173,12 +172,17 @@ class Entry:
             return _TOOL
         if role is None and self.type not in _MESSAGE_LIKE:
             return _NOBODY
-        words = join_text(self.content)
         if role == "user":
-            said = hear(words, lambda: self.timestamp)
-            return (Speaker.SYSTEM, said[1]) if said[0] is Speaker.USER and self._is_relayed() else said
+            message = self._message or self.message
+            said = hear(join_text(message.get("content")), self._when)
+            relayed = "provenance" in message and said[0] is Speaker.USER and self._is_relayed()
+            return (Speaker.SYSTEM, said[1]) if relayed else said
+        words = join_text(self.content)
         rest = cut_continuity(words)
         return (Speaker.CONTINUITY if rest is not words and not rest.strip() else Speaker.SYSTEM), rest
+
+    def _when(self) -> str | None:
+        return self.timestamp
 
     def _is_relayed(self) -> bool:
         """Whether the record itself says that no person typed it."""
@@ -302,6 +306,9 @@ def join_text(content: object) -> str:
         return content
     if not isinstance(content, list):
         return ""
+    if len(content) == 1 and content[0].__class__ is dict and content[0].get("type") == "text":
+        text = content[0].get("text")  # by far the most frequent shape
+        return text if isinstance(text, str) else ""
     parts = [
         block["text"]
         for block in content
