@@ -175,8 +175,9 @@ class Entry:
         if role == "user":
             message = self._message or self.message
             said = hear(join_text(message.get("content")), self._when)
-            relayed = "provenance" in message and said[0] is Speaker.USER and self._is_relayed()
-            return (Speaker.SYSTEM, said[1]) if relayed else said
+            if "provenance" in message and said[0] is Speaker.USER and self._is_relayed():
+                return Speaker.SYSTEM, said[1]
+            return said
         words = join_text(self.content)
         rest = cut_continuity(words)
         return (Speaker.CONTINUITY if rest is not words and not rest.strip() else Speaker.SYSTEM), rest
