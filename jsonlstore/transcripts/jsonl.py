@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -312,6 +312,22 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def as_live(transcript: Transcript) -> Transcript:
-    """`transcript` read as if it were still being written: a last line without its newline is left for later."""
-    return replace(transcript, state="live")
+def current_file(path: Path) -> Path | None:
+    """`path`, else the newest archive a reset made of it: `/new` may have renamed it already (DECISION 41)."""
+    if path.is_file():
+        return path
+    archives = [
+        (name.at or "", item)
+        for item in path.parent.glob("*.jsonl.reset.*")
+        if item.name.startswith(f"{path.name}.reset.") and (name := parse_name(item.name))
+    ]
+    return max(archives)[1] if archives else None
+
+
+def open_file(path: Path, agent_id: str = "main") -> tuple[JsonlSource, Transcript]:
+    """A single transcript file wherever it lies, with the source that reads it."""
+    source = JsonlSource(path.parent.parent)
+    name = parse_name(path.name)
+    session_id = _read_header_id(path) or _id_from_stem(name.stem if name else path.name)
+    state: State = name.state if name else "live"
+    return source, Transcript(agent_id, "jsonl", path, session_id, state, size=path.stat().st_size)

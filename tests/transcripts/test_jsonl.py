@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jsonlstore.errors import SourceUnreadable
-from jsonlstore.transcripts.jsonl import JsonlSource, parse_name
+from jsonlstore.transcripts.jsonl import JsonlSource, current_file, open_file, parse_name
 from jsonlstore.transcripts.lines import read_entries
 from jsonlstore.transcripts.records import parse_entry
 from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from types import ModuleType
 
 
@@ -261,6 +261,20 @@ def test_a_file_that_cannot_be_read_is_an_error_or_a_warning_never_silence(sourc
     path.chmod(0)
     assert source.transcripts() == []
     assert source.warnings
+
+
+def test_a_renamed_file_is_found_as_its_newest_reset_archive(source: JsonlSource, make: ModuleType) -> None:
+    path = source.path / f"{make.LIVE}.jsonl"
+    assert current_file(path) is None
+    for day in ("09", "11", "10"):
+        Path(f"{path}.reset.2026-01-{day}T00-00-00.000Z").write_bytes(make.ordinary(make.LIVE, day).bytes())
+    newest = current_file(path)
+    assert newest
+    assert "2026-01-11" in newest.name  # DECISION 41
+    reader, one = open_file(newest)
+    assert (one.session_id, one.state, len(list(reader.read(one)))) == (make.LIVE, "reset", 8)
+    path.write_bytes(b"")
+    assert current_file(path) == path
 
 
 def test_parse_entry_and_reader_agree(make: ModuleType) -> None:
