@@ -104,11 +104,12 @@ class JsonlSource(TranscriptSource):
         self._warnings = []
         index = self._index(self.path / "sessions.json")
         older = self._older_indexes()
+        named = {entry.file_name for entry in (index or {}).values()}
         found = [
             transcript
             for folder in (self.path, self._agent_dir / IMPORT_ARCHIVE)
             for item in self._scan(folder)
-            if (transcript := self._describe(item, index, older))
+            if (transcript := self._describe(item, index, named, older))
         ]
         return sorted(found, key=lambda one: (one.session_id, one.updated_at or "", one.path.name))
 
@@ -149,7 +150,11 @@ class JsonlSource(TranscriptSource):
         return {entry.session_id: entry for entry in entries if entry}
 
     def _describe(
-        self, item: os.DirEntry[str], index: dict[str, IndexEntry] | None, older: dict[str, IndexEntry]
+        self,
+        item: os.DirEntry[str],
+        index: dict[str, IndexEntry] | None,
+        named: set[str],
+        older: dict[str, IndexEntry],
     ) -> Transcript | None:
         name = parse_name(item.name)
         if not name:
@@ -166,7 +171,7 @@ class JsonlSource(TranscriptSource):
         ending = None
         if name.state in {"reset", "deleted"}:
             ending = Ending(name.state, name.at)
-        elif name.state == "live" and index and session_id not in index and not _named(index, item.name):
+        elif name.state == "live" and index and session_id not in index and item.name not in named:
             ending = Ending("unreferenced")
         return Transcript(
             agent_id=self.agent_id,
@@ -302,10 +307,6 @@ def _index_entry(key: str, value: dict[str, Any]) -> IndexEntry | None:
         file_name=os.path.basename(file) if isinstance(file, str) else "",
         spawned=bool(value.get("spawnedBy")),
     )
-
-
-def _named(index: dict[str, IndexEntry], file_name: str) -> bool:
-    return any(entry.file_name == file_name for entry in index.values())
 
 
 def _digest(data: bytes) -> str:

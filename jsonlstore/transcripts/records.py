@@ -286,9 +286,9 @@ def _parse_leniently(line: bytes) -> object:
     text = line.decode("utf-8", "replace")
     try:
         raw = json.loads(text)
+        return _whole_characters(raw) if "\\u" in text else raw
     except (ValueError, RecursionError):
         return None
-    return _whole_characters(raw) if "\\u" in text else raw
 
 
 def _whole_characters(value: object) -> object:

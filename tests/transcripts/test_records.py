@@ -99,6 +99,19 @@ def test_what_is_not_a_record_is_nothing(line: bytes) -> None:
     assert parse_entry(line) is None
 
 
+@pytest.mark.parametrize("depth", [300, 900, 1100, 100_000])
+def test_deep_nesting_is_read_or_refused_never_raised(depth: int) -> None:
+    for odd in (b"", b"\\ud83d"):
+        entry = parse_entry(b'{"type":"x","s":"' + odd + b'","deep":' + b"[" * depth + b"]" * depth + b"}")
+        assert entry is None or entry.type == "x"
+
+
+def test_numbers_beyond_64_bits_are_no_obstacle() -> None:
+    entry = parse_entry(b'{"type":"x","n":' + b"9" * 40 + b',"s":"\\ud83d"}')
+    assert entry
+    assert entry.type == "x"
+
+
 def test_unknown_types_pass_through() -> None:
     entry = read({"type": "hologram", "id": "h", "parentId": "p", "beam": 3})
     assert (entry.type, entry.id, entry.parent_id, entry.speaker) == ("hologram", "h", "p", Speaker.NONE)
