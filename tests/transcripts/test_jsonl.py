@@ -62,6 +62,21 @@ def test_every_file_is_what_its_name_index_and_header_say(state_dir: Path, make:
     assert ending.at == "2026-09-21T14:00:00.000Z"
 
 
+def test_looking_again_sees_every_change(source: JsonlSource, make: ModuleType) -> None:
+    path = source.path / f"{make.LIVE}.jsonl"
+    path.write_bytes(make.ordinary(make.LIVE, "x").bytes())
+    assert source.transcripts() == source.transcripts()
+    assert source.transcripts()[0].session_key is None
+    (source.path / "sessions.json").write_bytes(make.index({"agent:main:main": make.LIVE}))
+    assert source.transcripts()[0].session_key == "agent:main:main"
+    _append(path, make.dump(make.Talk("s").user("more").records[-1]))
+    assert source.transcripts()[0].size == path.stat().st_size
+    path.rename(f"{path}.reset.2026-01-01T00-00-00.000Z")
+    assert [one.state for one in source.transcripts()] == ["reset"]
+    (source.path / "sessions.json").write_bytes(b"")
+    assert [source.transcripts() and len(source.warnings) for _ in range(2)] == [1, 1]
+
+
 @pytest.mark.parametrize("agent", ["blank", "corrupt"])
 def test_an_unusable_index_is_a_warning_and_hides_nothing(state_dir: Path, agent: str) -> None:
     source = JsonlSource(state_dir / "agents" / agent)
