@@ -24,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "list": "jsonlstore.cli.sessions:list_sessions",
     "metrics": "jsonlstore.cli.metrics:metrics",
     "show": "jsonlstore.cli.sessions:show",
+    "transcripts": "jsonlstore.cli.transcripts:transcripts",
 }
 
 
