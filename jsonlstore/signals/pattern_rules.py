@@ -4,6 +4,8 @@
 "needs to be fixed"). What is left of a clause is matched against all rules at once.
 """
 
+# ruff: noqa: E501 - a rule is one line of data
+
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -92,7 +94,7 @@ RULES: tuple[Rule, ...] = (
     Rule(SCOPE, 0.65, r"\bwhat if (?:we|it|you) (?:also|additionally)\b|\b(?:we|you|it) (?:could|should|can) also (?:add|have|do|build|make|support|rewrite|include|throw|redo|redesign|get)\b|\bon top of that,? (?:could|can|should|we)\b|\boh,? and (?:also )?(?:can|could|please|let's|maybe)\b|\balso,? (?:can|could|would|while|maybe|how about) (?:you|we|it)\b"),
     Rule(SCOPE, 0.65, r"\bwenn wir schon (?:dabei|da)\b|\bwo wir (?:schon|gerade) (?:dabei|da)\b|\b(?:sollten|könnten|können|wollen) wir (?:nicht )?(?:auch|gleich|noch)\b|\bdabei fällt mir ein\b|\bach ja,? (?:und|noch)\b|\bnoch (?:eine|was|etwas) (?:sache|anderes)\b"),
     # --- something got done
-    Rule(DONE, 0.9, rf"^(?:✅|✔️?|☑️?|🎉|done[:.!,]|done$|fixed[:.!,]|finished[:.!,])"),
+    Rule(DONE, 0.9, r"^(?:✅|✔️?|☑️?|🎉|done[:.!,]|done$|fixed[:.!,]|finished[:.!,])"),
     Rule(DONE, 0.85, rf"(?:^|\b(?:{_SUBJECT}|i have|we have|has|have|has been|have been|is|are|was|were|got|just|now|finally|already|and|all|successfully|fully|been|'ve|'s|then|also|both|it all))\s+(?:now |finally |already |just |all |been |also |successfully |fully |it |them |that |this |the |both )*{_DONE}\b"),
     Rule(DONE, 0.8, r"\b(?:fixed|solved|resolved|implemented|completed|finished|deployed|merged|shipped|released|migrated|refactored|patched|repaired|rewrote|published) (?:the|a|an|it|that|this|all|both|everything|our|my|your|and|in|to|with|by|up|[a-z0-9_.-]+)\b"),
     Rule(DONE, 0.8, r"\bgot (?:[\w'’.-]+ ){1,6}(?:working|running|to work|to build|to pass|to compile|green|sorted|going)\b|\bgot (?:it|that|this) (?:done|fixed|working)\b"),

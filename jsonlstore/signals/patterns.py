@@ -4,6 +4,8 @@ Everything works on clauses of sentences of prose. Where a clause would tell two
 `_PRECEDENCE` wins: a bug that was fixed is an accomplishment (DECISION 43).
 """
 
+# ruff: noqa: E501 - word lists and phrases are data
+
 from __future__ import annotations
 
 import re
@@ -34,7 +36,9 @@ _CLAUSE = re.compile(
     r"|,\s*(?=(?:turns out|it turns out|turned out|stellt sich|apparently|so (?:let's|we|i)|and now|then|now|and (?:we|i|the|it|then))\b))\s*",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"`[^`\n]{1,200}`|\"[^\"\n]{1,120}\"|“[^”\n]{1,120}”|„[^“”\n]{1,120}[“”]|«[^»\n]{1,120}»|(?<!\w)'[^'\n]{1,60}'(?!\w)")
+_QUOTED = re.compile(
+    r"`[^`\n]{1,200}`|\"[^\"\n]{1,120}\"|“[^”\n]{1,120}”|„[^“”\n]{1,120}[“”]|«[^»\n]{1,120}»|(?<!\w)'[^'\n]{1,60}'(?!\w)"
+)
 _ASKS = re.compile(
     r"^(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|shall|what|who|where|when|how|which|any|why"
     r"|ist|sind|hat|haben|kann|kannst|wie|was|wo|wer|wann|gibt|läuft|geht|funktioniert)\b",
@@ -109,7 +113,8 @@ def detect_in_sentence(sentence: str) -> list[Detected]:
     if is_casual(sentence):
         return []
     plain = _QUOTED.sub("…", sentence.replace("’", "'"))
-    plain = plain[_GREETING.match(plain).end() :] if _GREETING.match(plain) else plain  # type: ignore[union-attr]
+    greeting = _GREETING.match(plain)
+    plain = plain[greeting.end() if greeting else 0 :]
     found: list[Detected] = []
     for clause in _CLAUSE.split(plain):
         best = _best(clause.strip(), asks=plain.rstrip(" )*_").endswith(("?", "？")))
@@ -140,20 +145,28 @@ def _holds_in_question(rule: rules.Rule, clause: str) -> bool:
 def is_casual(sentence: str) -> bool:
     """Whether a sentence is a greeting or thanks and nothing else."""
     greeting = _GREETING.match(sentence)
-    return bool(greeting) and greeting.end() == len(sentence)  # type: ignore[union-attr]
+    return greeting is not None and greeting.end() == len(sentence)
 
 
 # The handoff document's own patterns, with word boundaries, in its order: the first that matches names the message.
 _DOCUMENT: tuple[tuple[str, str], ...] = (
-    (rules.BLOCKER, r"\b(?:broke|bugs?|errors?|fail(?:s|ed|ing|ure)?|crash(?:es|ed)?|not working|can't|cannot|unable to"
-                    r"|stuck on|blocking|preventing|issues?|problems?)\b"),
-    (rules.DECISION, r"\b(?:let's\s+(?:use|do|go with)|we should|decided to|going to\s+(?:use|implement)|chosen|selected"
-                     r"|how about we)\b"),
-    (rules.INSIGHT, r"\b(?:i (?:learned|realized|discovered|figured out)|turns out|makes sense|now i understand|the reason"
-                    r"|explains why|because of)\b"),
-    (rules.DONE, r"\b(?:fixed|built|created|implemented|completed|got\b.*\bworking|working now|solved|done|finished"
-                 r"|successfully|verified|confirmed)\b"),
-)  # fmt: skip
+    (
+        rules.BLOCKER,
+        r"\b(?:broke|bugs?|errors?|fail(?:s|ed|ing|ure)?|crash(?:es|ed)?|not working|can't|cannot|unable to|stuck on|blocking|preventing|issues?|problems?)\b",
+    ),
+    (
+        rules.DECISION,
+        r"\b(?:let's\s+(?:use|do|go with)|we should|decided to|going to\s+(?:use|implement)|chosen|selected|how about we)\b",
+    ),
+    (
+        rules.INSIGHT,
+        r"\b(?:i (?:learned|realized|discovered|figured out)|turns out|makes sense|now i understand|the reason|explains why|because of)\b",
+    ),
+    (
+        rules.DONE,
+        r"\b(?:fixed|built|created|implemented|completed|got\b.*\bworking|working now|solved|done|finished|successfully|verified|confirmed)\b",
+    ),
+)
 
 
 def detect_first_match(text: str) -> list[Detected]:
@@ -166,7 +179,9 @@ def detect_first_match(text: str) -> list[Detected]:
     return []
 
 
-_WORK = re.compile(r"\b(?:build|buil[dt]|creat|implement|fix|bug|error|task|project|code|deploy|test|refactor)\w*", re.IGNORECASE)
+_WORK = re.compile(
+    r"\b(?:build|buil[dt]|creat|implement|fix|bug|error|task|project|code|deploy|test|refactor)\w*", re.IGNORECASE
+)
 GENERAL = "general"
 
 

@@ -61,5 +61,7 @@ class PinBoard:
             if 0 <= place < len(self._pins):
                 del self._pins[place]
             return
-        wanted = {value for key in ("label", "content", "key", "text", "id") if isinstance(value := arguments.get(key), str)}
+        wanted = {
+            value for key in ("label", "content", "key", "text", "id") if isinstance(value := arguments.get(key), str)
+        }
         self._pins = [pin for pin in self._pins if not wanted & {pin.label, pin.content}]

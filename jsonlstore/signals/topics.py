@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.signals.background import RARE, STOP, rarity
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
 # a tally is cut back to half when it grows past this: memory stays flat however long the session
 MOST_COUNTED = 16_384
 MOST_NAMED = 2_048
+# pairs cost more than words: they are counted at the beginning of a message, where it says what it is about
+PAIRED_PIECES = 120
 LONGEST_LABEL = 80
 _PAIR_BONUS = 1.15
 _NAMED_RARITY = RARE * 1.25
 _GENERIC_FILES = frozenset(
     {
-        "readme.md", "index.ts", "index.js", "index.html", "package.json", "__init__.py", "main.py", "main.ts", "main.rs",
-        "skill.md", "memory.md", "agents.md", "soul.md", "tools.md", "identity.md", "user.md", "heartbeat.md",
+        "readme.md", "index.ts", "index.js", "index.html", "package.json", "__init__.py", "main.py", "main.ts",
+        "main.rs", "skill.md", "memory.md", "agents.md", "soul.md", "tools.md", "identity.md", "user.md", "heartbeat.md",
         "bootstrap.md", "makefile", "dockerfile", "pyproject.toml", "cargo.toml", "package-lock.json", ".gitignore",
         "state.json", "config.json", "notes.txt", "changelog.md", "license", "setup.py", "conftest.py", "todo.md",
     }
@@ -46,7 +49,7 @@ class _Tally:
     def add(self, text: str) -> None:
         pieces, unspaced = split_pieces(text)
         self.pieces.update(pieces)
-        self.pairs.update(zip(pieces, pieces[1:], strict=False))
+        self.pairs.update(pairwise(pieces[:PAIRED_PIECES]))
         for run in unspaced:
             whole, parts = unspaced_words(run)
             self.pieces.update(whole)
@@ -84,7 +87,9 @@ class HotTopicExtractor:
         """Prose: every word counts `weight`."""
         step = round(min(max(weight, 0.0), 10.0), 1)
         if step and text:
-            self._tallies.setdefault(step, _Tally()).add(text)
+            if step not in self._tallies:
+                self._tallies[step] = _Tally()
+            self._tallies[step].add(text)
 
     def record_name(self, name: str, weight: float = 1.0) -> None:
         """Something that is a topic as a whole: a label, a category, a project, a file name."""
@@ -190,8 +195,8 @@ class HotTopicExtractor:
         scores: dict[str, float] = {}
         for word, count in self._words().items():
             scores[word] = math.sqrt(count) * rarity(word)
-        for pair, count, weight in self._pairs():
-            scores[pair] = max(scores.get(pair, 0.0), math.sqrt(count) * weight * _PAIR_BONUS)
+        for pair, often, weight in self._pairs():
+            scores[pair] = max(scores.get(pair, 0.0), math.sqrt(often) * weight * _PAIR_BONUS)
         for name, weight in self._named.items():
             # repeating a label or working on in one directory adds little: the name is a topic or it is not
             scores[name] = scores.get(name, 0.0) + (1.0 + math.log1p(weight)) * _NAMED_RARITY
@@ -221,10 +226,10 @@ class HotTopicExtractor:
                     pair = (first.words[-1], second.words[0])
                     counts[pair] = counts.get(pair, 0.0) + weight * count
                     times[pair] += count
-        for (one, two), count in counts.items():
+        for (one, two), weighed in counts.items():
             named = f"{one} {two}" in self._named
             if (times[one, two] >= 2 or named) and one != two and not self._stop & {one, two}:
-                yield f"{one} {two}", count, (rarity(one) + rarity(two)) / 2
+                yield f"{one} {two}", weighed, (rarity(one) + rarity(two)) / 2
 
 
 def _recurring_parts(parts: Counter[str]) -> Iterable[tuple[str, int]]:
@@ -260,14 +265,13 @@ def _texts(arguments: Mapping[str, Any], *keys: str) -> list[str]:
 
 
 def session_rarity(sessions: Iterable[Iterable[str]]) -> dict[str, float]:
-    """Topic -> inverse document frequency over sessions, between 0 and 1: 1 for one session only, less the more share it."""
+    """Topic -> inverse document frequency over sessions: 1 if one session only has it, less the more share it."""
     counts: Counter[str] = Counter()
     total = 0
     for topics in sessions:
         counts.update({topic.lower() for topic in topics})
         total += 1
-    scale = math.log1p(total) or 1.0
-    return {topic: math.log1p(total / count) / math.log1p(total) if total > 1 else scale / scale for topic, count in counts.items()}
+    return {topic: math.log1p(total / count) / math.log1p(total) for topic, count in counts.items()}
 
 
 def by_rarity(topics: Iterable[str], rarities: Mapping[str, float]) -> list[str]:

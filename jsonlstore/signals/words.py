@@ -104,8 +104,7 @@ def _is_word_edge(piece: str, end: int) -> bool:
 def fold(word: str) -> str:
     """The form of `word` that topics are compared by; empty if it cannot be a topic."""
     lowered = word.lower().replace("’", "'").strip("_.-'+")
-    if lowered.endswith("'s"):
-        lowered = lowered[:-2]
+    lowered = lowered.removesuffix("'s")
     if not _is_wordlike(word, lowered) or not rarity(lowered):
         return ""
     if len(lowered) >= 3 and _HANGUL.fullmatch(lowered):
