@@ -114,7 +114,7 @@ class Distiller:
             self._outlook.hear(Said(entry.id, entry.parent_id, speaker is Speaker.USER, text[:LONGEST_TEXT]))
 
     def result(self, on_path: Collection[str] | None = None) -> Signals:
-        """The signals so far. `on_path`: ids on the active path; without it parents are followed from the last entry."""
+        """The signals so far. `on_path`: ids on the active path; without it, parents are followed from the end."""
         notes, pending = self._notes_and_tasks()
         path = self._outlook.path(on_path)
         options = self._options

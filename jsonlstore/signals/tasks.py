@@ -39,8 +39,9 @@ _CHECKBOX = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX])\]\s+(\S.*)")
 _REOPENED = re.compile(
     r"\bre-?open(?:ed|ing|s)?\b|\bnot (?:actually |really )?done\b|\bwieder (?:offen|geöffnet)\b", re.IGNORECASE
 )
-_STAGE = re.compile(
-    r"\b(?:stage|phase|stufe)\b\s*[:=]?\s*[\"'`]?([a-z]+)|\b([a-z]+)[ -](?:stage|phase)\b", re.IGNORECASE
+_STAGES = (
+    re.compile(r"\b(?:stage|phase|stufe)\b\s*[:=]?\s*[\"'`]?([a-z]+)", re.IGNORECASE),
+    re.compile(r"\b([a-z]+)[ -](?:stage|phase)\b", re.IGNORECASE),
 )
 _CANCELLED = re.compile(
     r"\b(?:cancell?ed|killed|abandoned|obsolete|no longer needed|won't do|wontfix|dropped|abgebrochen)\b", re.IGNORECASE
@@ -238,11 +239,8 @@ class TaskBook:
                 self.close(task.task_id)
 
     def _stage(self, text: str) -> str:
-        for match in _STAGE.finditer(text):
-            stage = (match[1] or match[2]).lower()
-            if stage in self._stages:
-                return stage
-        return ""
+        named = (match[1].lower() for pattern in _STAGES for match in pattern.finditer(text))
+        return next((stage for stage in named if stage in self._stages), "")
 
 
 def _may_matter(text: str) -> bool:

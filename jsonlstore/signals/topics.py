@@ -31,9 +31,10 @@ _NAMED_RARITY = RARE * 1.25
 _GENERIC_FILES = frozenset(
     {
         "readme.md", "index.ts", "index.js", "index.html", "package.json", "__init__.py", "main.py", "main.ts",
-        "main.rs", "skill.md", "memory.md", "agents.md", "soul.md", "tools.md", "identity.md", "user.md", "heartbeat.md",
-        "bootstrap.md", "makefile", "dockerfile", "pyproject.toml", "cargo.toml", "package-lock.json", ".gitignore",
-        "state.json", "config.json", "notes.txt", "changelog.md", "license", "setup.py", "conftest.py", "todo.md",
+        "main.rs", "skill.md", "memory.md", "agents.md", "soul.md", "tools.md", "identity.md", "user.md",
+        "heartbeat.md", "bootstrap.md", "makefile", "dockerfile", "pyproject.toml", "cargo.toml", "package-lock.json",
+        ".gitignore", "state.json", "config.json", "notes.txt", "changelog.md", "license", "setup.py", "conftest.py",
+        "todo.md",
     }
 )  # fmt: skip
 
