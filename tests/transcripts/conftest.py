@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+# a deadline is an absolute time, and CI machines are shared
+settings.register_profile("no-deadline", deadline=None)
+settings.load_profile("no-deadline")
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
