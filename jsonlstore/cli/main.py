@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # command name -> module that defines it as `command`; a module is imported only when its command runs
 COMMANDS: dict[str, str] = {
+    "redact": "jsonlstore.cli.redact:command",
     "signals": "jsonlstore.cli.signals:signals",
     "transcripts": "jsonlstore.cli.transcripts:transcripts",
 }

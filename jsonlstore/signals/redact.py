@@ -60,6 +60,12 @@ def redact_text(text: str) -> str:
     return redact(text)[0]
 
 
+def redact_bytes(data: bytes) -> tuple[bytes, list[Span]]:
+    """The same for bytes of any encoding, with the spans as (start, end, kind) in bytes."""
+    spans = _settle(data)
+    return (_apply(data, spans)[0], spans) if spans else (data, [])
+
+
 def redact_value(value: JSON) -> JSON:
     """The same JSON value without secrets in its strings, behind its secret-looking keys, or in its keys.
 
@@ -268,17 +274,16 @@ class _Rules:
         return self._shapes
 
     def _named(self, data: bytes) -> Iterator[Span]:
-        private = key_block = False
-        for match in self._names.finditer(data):
-            if match.start(5) >= 0:
-                private = True
-                continue
-            key_block = key_block or match.group(1) == b"PRIVATE KEY"
-            for start, end in named.judge(data, match):
-                yield start, end, "named"
-        if private:
+        blocks: set[bytes] = set()
+        at = 0
+        while match := self._names.search(data, at):
+            start = match.start()
+            blocks.add(data[start : start + 11])
+            at, spans = named.judge(data, start)
+            for span in spans:
+                yield *span, "named"
+        if any(b"priv" in block.lower() or b"/" in block for block in blocks):
             yield from ((start, end, "private") for start, end in private_spans(data))
-        if key_block or b"Private-Lines" in data:
             yield from ((start, end, "private-key") for start, end in private_keys(data))
 
     def _glued(self, data: bytes) -> Iterator[Span]:

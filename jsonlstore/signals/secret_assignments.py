@@ -25,16 +25,22 @@ STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
 _CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)){0,4}"""
 _OP = r"(?:===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=])"
 _PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?value(?:\\*["'])?|\s*\{[^{}]{0,300}default"""
-_FOR = r"(?:[ \t]+(?:for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per)(?:[ \t]+[^\s:=]{1,40}){1,5}?)"
+_PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
+_FOR = rf"(?:[ \t]+(?:{_PREPOSITION})(?:[ \t]+[^\s:=]{{1,40}}){{1,5}}?)"
 _IS = (
     r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|—|–|-)"
     r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
 )
 # A telling name, and (matched right behind it) what joins it to a value. The groups of the joint say how.
+_HEAD = re.compile(rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]*+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode())
+# RE2 finds where to look closer. It has no groups, since reading them costs more than matching again, and it asks for
+# something joint-like behind the name, since names alone ("token", "pass") are common words.
 NAME = (
-    rf"(?i)({STRONG}|cookie|x-auth)([\w.-]*)"
-    rf"""|({WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*({_OP})"""
-    r"|((?:<|003c|&lt;)/?private)"
+    rf"(?i)(?:{STRONG}|cookie|x-auth)[\w.-]*(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+[ \t]*[:=]|\([\"'\\]|,?\s+[\"'\\-]*value|[ \t]\("
+    rf"|[ \t]+(?:[:=|<\\\"'`?+!-]|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|\S*[0-9!@#$%^&*+\x80-\xff]|\{{))"
+    rf"|-(?:{STRONG})[\w-]*[\s\\]"
+    rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?[^\s"'`]{{16}}"""
+    r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
 )
 _JOINT = re.compile(
     (
@@ -44,10 +50,8 @@ _JOINT = re.compile(
     ).encode()
 )
 _JOINT_WINDOW = 2048  # `re` may backtrack: within this many bytes, whatever the text
-_JOINT_FIRST = frozenset(b" \t\r\n\"'`\\])}(*_:=%&>|,?+-!<\x80" + bytes(range(0x80, 0x100)))
 _FLAG = re.compile(rb"""((?:[ \t]|\\+(?:\r?\n|\\*n))++|\\*["'],(?:[ \t\r\n]|\\+[nrt])*+)""")
 _HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=,]|%3A|:=|=>)""")
-_WEAK_VALUE = re.compile(rb"""[ \t]*+(?:\\*["'`]|%22)?[^\s"'`]{16}""")
 
 _NAME_BEFORE = re.compile(rb"[A-Za-z0-9_.$-]*\Z")
 _SKIP = re.compile(rb"(?:[ \t]|\*\*|%20|\\+\r?\n|\\{2,}n)*+")
@@ -60,7 +64,7 @@ _BARE = re.compile(rb"(?:[^\s\"'`<\\\xe3]|\\+(?![\\\"'`nrt\s])|\\+(?=[^\"'`\\nrt
 _CUT = re.compile(rb"[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&amp;|[;,]\Z|\xef\xbc\x8c|\|\|?|&&")
 _TAIL = re.compile(rb"[)\]},;.:>]+\Z|\\+\Z")
 _LINE = re.compile(rb"(?:[^\r\n\"\\]|\\(?![nr\"\\]))++")
-_SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z]{2,12}(?![A-Za-z0-9:=(]))++")
+_SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
 _FALLBACK = re.compile(rb"[\w.$\[\]()?]{1,80}[ \t]*(?:\|\||\?\?|or\b)[ \t]*(?=\\*[\"'])|[\w.]{1,60}(?:\[|\.get\(|\()\\*[\"'][\w.-]{1,60}\\*[\"'][\])][ \t]*(?:\|\||\?\?|or\b)[ \t]*(?=\\*[\"'])")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]+)\}?\Z")
 _LIST = re.compile(rb"[\[({][ \t\r\n]*(?=\\*[\"'])")
@@ -261,31 +265,31 @@ def _starts_line(data: bytes, at: int) -> bool:
     return not head.strip(b" \t-*_.>#|\"'{$") or head.split()[-1:] == [b"export"]
 
 
-def judge(data: bytes, name: re.Match[bytes]) -> list[tuple[int, int]]:
-    """The spans to hide behind one match of `NAME`."""
-    if name.start(3) >= 0:
-        return _weak(data, name)
-    end = name.end()
-    if end < len(data) and data[end] not in _JOINT_FIRST:
-        return []
-    word = name.group(1).lower()
+def judge(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
+    """Where to go on, and the spans to hide behind the name at `at`, a match of `NAME`."""
+    at += data[at] == ord("-")
+    head = _HEAD.match(data, at)
+    if not head:
+        return at + 1, []
+    if head.start(3) >= 0:
+        return head.end(3), _weak(data, head)
+    end = head.end()
+    word = head.group(1).lower()
     if word in (b"cookie", b"authorization", b"x-auth"):
         header = _HEADER.match(data, end, end + 80)
         spans = _header(data, header.end(), cookie=word == b"cookie") if header else []
         if spans or word != b"authorization":
-            return spans
-    return _strong(data, name.start(1), end)
+            return end, spans
+    return end, _strong(data, at, end)
 
 
-def _weak(data: bytes, name: re.Match[bytes]) -> list[tuple[int, int]]:
+def _weak(data: bytes, head: re.Match[bytes]) -> list[tuple[int, int]]:
     """The spans to hide behind `some_key = …`, where only the value can tell."""
-    if not _WEAK_VALUE.match(data, name.end(4)):
-        return []
-    full = full_name(data, name.start(3), name.end(3))
+    full = full_name(data, head.start(3), head.end(3))
     level = classify(full)
     if level is Key.NONE:
         return []
-    return _assigned(data, Link(level, name.end(3) - len(full.encode()), name.end(3), name.start(4), name.end(4)))
+    return _assigned(data, Link(level, head.end(3) - len(full.encode()), head.end(3), head.start(4), head.end(4)))
 
 
 def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:

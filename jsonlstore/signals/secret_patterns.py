@@ -53,7 +53,7 @@ SHAPES: tuple[Shape, ...] = (
     # -- model providers
     _s("anthropic", r"sk-ant-", r"sk-ant-[A-Za-z0-9_-]{16,}", "sk-ant-api03-<url:95>", "the sk-ant- prefix"),
     _s("openrouter", r"sk-or-", r"sk-or-[A-Za-z0-9_-]{16,}", "sk-or-v1-<hex:64>", "sk-or-v1 keys"),
-    _s("openai", r"sk-", r"{lead}(sk-(?:proj|svcacct|admin|None|live|test)-[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{40,})", "sk-proj-<url:80>", "task-force-alpha-bravo-charlie-delta-echo-foxtrot"),
+    _s("openai", r"sk-[A-Za-z0-9]", r"{lead}(sk-(?:proj|svcacct|admin|None|live|test)-[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{40,})", "sk-proj-<url:80>", "task-force-alpha-bravo-charlie-delta-echo-foxtrot"),
     _s("openai-session", r"sess-", r"{lead}(sess-[A-Za-z0-9]{32,})", "sess-<40>", "sess-2026-11-16"),
     _s("google", r"AIza", r"AIza[A-Za-z0-9_-]{35}", "AIza<url:35>", "AIzawa is a river"),
     _s("google-oauth", r"GOCSPX-|ya29\.|1//0[A-Za-z0-9_-]", r"GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}|{lead}(1//0[A-Za-z0-9_-]{30,})", "GOCSPX-<url:28>", "ya29.md"),
@@ -109,7 +109,7 @@ SHAPES: tuple[Shape, ...] = (
     _s("slack", r"xox[a-z]|xapp-", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,}", "xoxb-<digits:12>-<digits:12>-<24>", "xoxb- prefix"),
     _s("slack-webhook", r"hooks\.slack", r"hooks\.slack(?:-gov)?\.com(?:\\*/|%2F)(?:services|workflows|triggers)(?:\\*/|%2F)([A-Za-z0-9_/\\%-]{8,})", "https://hooks.slack.com/services/T<upper:9>/B<upper:9>/<24>", "https://hooks.slack.com/services/"),
     _s("discord-webhook", r"api(?:\\*/|%2F)(?:v[0-9]+(?:\\*/|%2F))?webhooks", r"api(?:\\*/|%2F)(?:v[0-9]+(?:\\*/|%2F))?webhooks(?:\\*/|%2F)[0-9]{15,}(?:\\*/|%2F)([A-Za-z0-9_-]{30,})", "https://discord.com/api/webhooks/<digits:18>/<url:68>", "https://discord.com/api/webhooks/123"),
-    _s("discord", r"\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{8}", r"{lead}([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,})", "M<25>.<6>.<url:38>", "Management.of.change"),
+    _s("discord", r"\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27}", r"{lead}([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,})", "M<25>.<6>.<url:38>", "Management.of.change"),
     _s("discord-mfa", r"mfa\.", r"{lead}(mfa\.[A-Za-z0-9_-]{60,})", "mfa.<url:84>", "mfa.enabled"),
     _s("telegram", r":AA", r"[0-9]{6,12}(?::|%3A)AA[A-Za-z0-9_-]{30,}", "<digits:10>:AA<url:33>", "12:AAPL rose"),
     _s("teams-webhook", r"webhook\.office|office\.com/webhook", r"office(?:365)?\.com/webhook(?:b2)?/([A-Za-z0-9@/-]{40,})", "https://x.webhook.office.com/webhookb2/<hex:36>@<hex:36>/IncomingWebhook/<hex:32>", "office.com/webhook docs"),
@@ -167,8 +167,8 @@ SHAPES: tuple[Shape, ...] = (
     _s("smb-login", r"(?:-U|--user)[ =]", r"(?:-U|--user)(?:=|{b})*{q}[A-Za-z0-9_.\\@-]+%{word}", "smbclient //h/s -U bob%<10>", "-U 50%", unlike="placeholder"),
     _s("piped-login", r"chpasswd|sudo[ \t]+-", r"(?:echo|printf)(?:{b}+-[a-z]+)*{b}+(?:\\*[\"'])?(?:[A-Za-z0-9_.-]+:)?([^\s\"'\\|:]+)(?:\\+n)?(?:\\*[\"'])?{b}*\|{b}*(?:sudo{b}+)?(?:chpasswd|sudo{b}+(?:-[A-Za-z]+{b}+)*-[A-Za-z]*S)", "echo 'root:<12>' | chpasswd", "echo $PW | sudo -S ls", unlike="placeholder"),
     _s("htpasswd", r"htpasswd", r"htpasswd{b}+-[A-Za-z]*b[A-Za-z]*{b}+(?:[^\s-]\S*{b}+){1,2}{q}{word}", "htpasswd -cb .htpasswd bob <12>", "htpasswd -c .htpasswd bob", unlike="placeholder"),
-    _s("netrc", r"machine[ \t]", r"(?i)(?:login|machine)[ \t\r\n]+\S+(?:[ \t\r\n]+account[ \t]+\S+)?[ \t\r\n]+(?:login[ \t]+\S+[ \t\r\n]+)?password[ \t]+{q}([^\s\"'\\]+)", "machine h login bob password <10>", "login page or password reset", unlike="placeholder"),
-    _s("pgpass", r":(?:54[0-9]{2}|\*):", r"(?m)(?:^|[\s\"'`]|\\n)[A-Za-z0-9_.*-]+:(?:54[0-9]{2}|\*):[A-Za-z0-9_.*-]+:[A-Za-z0-9_.-]+:([^\s\"'`\\]+)", "db.internal:5432:app:bob:<14>", "tcp localhost:5432:app", unlike="placeholder"),
+    _s("netrc", r"machine[ \t]+[^\s]+\s+login", r"(?i)(?:login|machine)[ \t\r\n]+\S+(?:[ \t\r\n]+account[ \t]+\S+)?[ \t\r\n]+(?:login[ \t]+\S+[ \t\r\n]+)?password[ \t]+{q}([^\s\"'\\]+)", "machine h login bob password <10>", "login page or password reset", unlike="placeholder"),
+    _s("pgpass", r":(?:54[0-9]{2}|\*):", r"(?m)(?:^|[\s\"'`(]|\\n)[A-Za-z0-9_.*-]+:(?:54[0-9]{2}|\*):[A-Za-z0-9_.*-]+:[A-Za-z0-9_.-]+:([^\s\"'`\\]+)", "db.internal:5432:app:bob:<14>", "tcp localhost:5432:app", unlike="placeholder"),
     _s("sql-login", r"(?i)identified", r"(?i)identified(?:[ \t]+with[ \t]+\S+)?[ \t]+(?:by|as)[ \t]+(?:password[ \t]+)?\\*[\"']([^\"'\\]+)", "CREATE USER b IDENTIFIED BY '<12>'", "identified by name", unlike="placeholder"),
     _s("redis-auth", r"(?i)requirepass|masterauth", r"(?i)(?:requirepass|masterauth)[ \t]+{q}([^\s\"'\\]+)", "requirepass <16>", "requirepass $PW", unlike="placeholder"),
 )

@@ -31,6 +31,7 @@ _PADDED = re.compile(r"[A-Za-z0-9+/_-]{4,}={1,2}\W*")
 _NUMBER_LIKE = re.compile(r"v?\d[\d.,:_x-]*[a-z]{0,3}", re.IGNORECASE)
 _DATE_LIKE = re.compile(r"\d{4}-\d\d|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}|\d{8}t?|\d\dt\d\d", re.IGNORECASE)
 _MODEL_NUMBER = re.compile(r"[^\W\d_]{1,6}-?\d{1,5}[^\W\d_]{0,3}")
+_REPEATED = re.compile(r"(.)\1{3,}")
 _COUNTED = re.compile(
     r"(?:task|issue|id|pid|pr|port|line|step|call|msg|message|toolu|chatcmpl|item|row|page|ticket|v|call_|req|run|part"
     r"|chapter|session|user|bug|entry|wm|mem|stm)[-_#]?\d+.*"
@@ -114,7 +115,7 @@ def fold(word: str) -> str:
 
 def _is_wordlike(word: str, lowered: str) -> bool:
     length = len(lowered)
-    if length > LONGEST_WORD or length < 2:
+    if length > LONGEST_WORD or length < 2 or _REPEATED.search(lowered):
         return False
     if length == 2 and lowered.isascii() and not (word.isupper() and word.isalpha()):
         return False
