@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 JSON: TypeAlias = Any
 
 MARK = "[REDACTED]"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _PASSES = 6  # hiding one value may lay bare another; more than two passes is hostile text
 
 
@@ -44,11 +45,11 @@ def redact(text: str) -> tuple[str, list[Finding]]:
 
     A lone surrogate, which no encoder accepts, becomes U+FFFD, so the result can always be written.
     """
-    data = text.encode("utf-8", "replace")
-    if len(data) == len(text) and not text.isascii():  # only "?" for a surrogate keeps the length
-        text = data.decode()
-    elif not text.isascii():
-        text, data = _without_surrogates(text, data)
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        text = _SURROGATE.sub("\ufffd", text)
+        data = text.encode()
     spans = _settle(data)
     if not spans:
         return text, []
@@ -126,15 +127,6 @@ def _hide_string(value: str, level: Key) -> str:
         return MARK
     new = redact_text(value)
     return value if new == value else new
-
-
-def _without_surrogates(text: str, data: bytes) -> tuple[str, bytes]:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
-        return text, text.encode()
-    return text, data
 
 
 def _settle(data: bytes) -> list[Span]:
