@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from jsonlstore.model import Note, PendingTask
 from jsonlstore.signals import pattern_rules as rules
@@ -64,7 +65,7 @@ class NoteBook:
 
     def _is_known(self, key: tuple[str, str], words: frozenset[str]) -> bool:
         """Whether the same was said already, perhaps repeated by the other side; a resolved blocker may come back."""
-        latest = [kept for (kind, _), kept in list(self._kept.items())[-_ECHO_REACH:] if kind == key[0]]
+        latest = [kept for (kind, _), kept in islice(reversed(self._kept.items()), _ECHO_REACH) if kind == key[0]]
         echo = [kept for kept in latest if words and len(kept.words & words) * 10 >= 7 * len(kept.words | words)]
         same = [self._kept[key], *echo] if key in self._kept else echo
         return any(kept.note.resolved is not True for kept in same)

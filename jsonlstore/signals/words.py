@@ -25,6 +25,7 @@ _HANGUL = re.compile("[\uac00-\ud7a3]+")
 _HANGUL_PARTICLE = re.compile("(?:에서|으로|까지|부터|은|는|이|가|을|를|의|에|로|와|과|도|만)$")
 
 _BLOB_RUN = re.compile(r"[A-Za-z0-9+/_=-]{16,}")
+_CAPITALS = re.compile(r"[A-Z]{2,}(?=[a-z\d+/])")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[+/_=-]")
 _HEX = re.compile(r"[0-9a-f]+(?:-[0-9a-f]+)*")
 _PADDED = re.compile(r"[A-Za-z0-9+/_-]{4,}={1,2}\W*")
@@ -147,9 +148,14 @@ def looks_random(run: str) -> bool:
     Names change between capitals, small letters and digits every few characters; encoded data at nearly every one.
     """
     humps = len(_HUMP.findall(run))
-    if any(c.isdigit() for c in run):
-        return len(run) < 3.0 * humps or bool(_HEX.fullmatch(run.lower()))
-    return len(run) < 2.7 * humps or ("/" not in run and run.isupper() and len(run) >= 24)
+    digits = any(c.isdigit() for c in run)
+    if _REPEATED.search(run) or len(run) < (3.0 if digits else 2.7) * humps:
+        return True
+    if (digits and _HEX.fullmatch(run.lower())) or len(_CAPITALS.findall(run)) >= 3 - digits:
+        return not run.isupper() or digits
+    capitals = sum(c.isupper() for c in run)
+    shouted = capitals == len(run) and len(run) < 24
+    return 2 * capitals > len(run) and not shouted and "_" not in run
 
 
 def unspaced_words(run: str) -> tuple[list[str], list[str]]:
