@@ -36,9 +36,10 @@ if TYPE_CHECKING:
 HEAD, TAIL = 12_000, 4_000
 _OUTPUT_SLICE = 2_000
 _MOST_WAITING = 256
+_WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "workingDirectory")
 _MOST_BLOCKED_TASKS = 5
 _ASSISTANT_WEIGHT = 0.5
-_ASSISTANT_OPENING = 1_000
+_ASSISTANT_OPENING = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +181,9 @@ class Distiller:
             self._waiting[call.id] = call
             if len(self._waiting) > _MOST_WAITING:
                 del self._waiting[next(iter(self._waiting))]
-        for key in ("workdir", "cwd", "working_directory", "workingDirectory"):
-            self._visit(call.arguments.get(key))
+        for key in _WORKDIR_KEYS:
+            if key in call.arguments:
+                self._visit(call.arguments[key])
         if name in self._tools.execute:
             command = call.arguments.get("command") or call.arguments.get("cmd")
             for place in directories_in_command(command[:4_000]) if isinstance(command, str) else ():

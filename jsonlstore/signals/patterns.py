@@ -25,9 +25,10 @@ STRONG = 0.8
 _PRECEDENCE = {kind: place for place, kind in enumerate(
     (rules.TASK, rules.SCOPE, rules.DONE, rules.INSIGHT, rules.DECISION, rules.BLOCKER)
 )}  # fmt: skip
+_ANCHOR = re.compile(r"(?<!\[)\^|\$")
 _GREETING = re.compile(
     r"(?:(?:hey|hi|hello|yo|what's up|good (?:morning|evening)|nice|cool|awesome|great|thanks|thank you|thx|lol|haha|ok|okay"
-    r"|oh|so|well|hallo|moin|danke|super|sure|right|yeah|yes|yep|no|nope|hmm+|ugh|alright|anyway|btw|perfect|wow)\b"
+    r"|oh|so|well|fine|hallo|moin|danke|super|sure|right|yeah|yes|yep|no|nope|hmm+|ugh|alright|anyway|btw|perfect|wow)\b"
     r"(?: (?:there|all|everyone|guys|man|so much|again|great))?[\s,.!:;–-]*)+",
     re.IGNORECASE,
 )
@@ -70,6 +71,11 @@ class _Matcher:
         for rule in rules.RULES:
             self._set.Add("(?i)" + rule.pattern)
         self._set.Compile()
+        # a line holds several sentences, so what is anchored to a clause may stand anywhere in it
+        self._anywhere: Any = re2.Set.SearchSet()
+        for rule in rules.RULES:
+            self._anywhere.Add("(?i)" + _ANCHOR.sub("", rule.pattern))
+        self._anywhere.Compile()
         self._neutral: Any = re2.compile("(?i)" + "|".join(f"(?:{phrase})" for phrase in rules.NEUTRAL))
 
     def tells(self, clause: str) -> list[rules.Rule]:
@@ -82,7 +88,7 @@ class _Matcher:
         return outright + [rules.RULES[at] for at in self._set.Match(rest) or ()]
 
     def may_tell(self, text: str) -> bool:
-        return bool(self._set.Match(text))
+        return bool(self._anywhere.Match(text))
 
 
 @cache

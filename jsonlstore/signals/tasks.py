@@ -244,8 +244,8 @@ class TaskBook:
 
 
 def _may_matter(text: str) -> bool:
-    lowered = text.lower()
-    return any(mark in lowered for mark in ("task", "todo", "to-do", "[ ]", "progress", "incomplete", "unfinished"))
+    low = text.lower()
+    return "task" in low or "todo" in low or "to-do" in low or "[ ]" in low or "progress" in low or "complete" in low or "unfinished" in low
 
 
 def _title(text: str) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_COUNTED = 16_384
 MOST_NAMED = 2_048
 # pairs cost more than words: they are counted at the beginning of a message, where it says what it is about
-PAIRED_PIECES = 120
+PAIRED_PIECES = 80
 LONGEST_LABEL = 80
 _PAIR_BONUS = 1.15
 _NAMED_RARITY = RARE * 1.25
@@ -77,6 +77,7 @@ class HotTopicExtractor:
 
     def __init__(self, stopwords: Iterable[str] = (), project_roots: Iterable[str] = ()) -> None:
         self._stop = {word.lower() for word in stopwords} | COMMON_TOOL_NAMES | _GENERIC_FILES
+        self._tools: set[str] = set()
         self._tallies: dict[float, _Tally] = {}
         self._named: dict[str, float] = {}
         self._learnings: dict[str, None] = {}
@@ -107,9 +108,12 @@ class HotTopicExtractor:
 
     def record_tool_call(self, tool_name: str, params: Mapping[str, Any] | None = None) -> None:
         """A tool was called: its name is never a topic, but where it worked and what it looked for may be."""
-        if len(self._stop) < MOST_NAMED:
+        if tool_name not in self._tools and len(self._tools) < MOST_NAMED:
+            self._tools.add(tool_name)
             self._stop |= {tool_name.lower(), ToolNames.plain(tool_name)}
-        arguments = params or {}
+        if not params:
+            return
+        arguments = params
         for workdir in _texts(arguments, "workdir", "cwd", "working_directory", "workingDirectory"):
             self.record_exec_workdir(workdir)
         for command in _texts(arguments, "command", "cmd", "script"):
