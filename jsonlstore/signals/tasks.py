@@ -245,7 +245,15 @@ class TaskBook:
 
 def _may_matter(text: str) -> bool:
     low = text.lower()
-    return "task" in low or "todo" in low or "to-do" in low or "[ ]" in low or "progress" in low or "complete" in low or "unfinished" in low
+    return (
+        "task" in low
+        or "todo" in low
+        or "to-do" in low
+        or "[ ]" in low
+        or "progress" in low
+        or "complete" in low
+        or "unfinished" in low
+    )
 
 
 def _title(text: str) -> str:
