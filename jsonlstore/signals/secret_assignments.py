@@ -24,8 +24,8 @@ LONGEST = 1 << 16  # bytes of one value that are looked at
 _GLANCE = 512  # bytes of a bare value that decide whether it is one
 STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
 _CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)){0,4}"""
-_OP = r"(?:===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=])"
-_PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?value(?:\\*["'])?|\s*\{[^{}]{0,300}default"""
+_OP = r"(?:===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
+_PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default"""
 _PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
 _FOR = rf"(?:[ \t]+(?:{_PREPOSITION})(?:[ \t]+[^\s:=]{{1,40}}){{1,5}}?)"
 _IS = (
@@ -37,7 +37,7 @@ _HEAD = re.compile(rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]*+)|({WEAK_WORD
 # RE2 finds where to look closer. It has no groups, since reading them costs more than matching again, and it asks for
 # something joint-like behind the name, since names alone ("token", "pass") are common words.
 NAME = (
-    rf"(?i)(?:{STRONG}|cookie|x-auth)[\w.-]*(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+[ \t]*[:=]|\([\"'\\]|,?\s+[\"'\\-]*value|[ \t]\("
+    rf"(?i)(?:{STRONG}|cookie|x-auth)[\w.-]*(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+[ \t]*[:=]|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S*[0-9!@#$%^&*+]|[ \t]\("
     rf"|[ \t]+(?:[:=|<\\\"'`?+!-]|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|\S*[0-9!@#$%^&*+\x80-\xff]|\{{))"
     rf"|-(?:{STRONG})[\w-]*[\s\\]"
     rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?[A-Za-z0-9+/_.~$!@#^*-]{{16}}"""
@@ -45,8 +45,8 @@ NAME = (
 )
 _JOINT = re.compile(
     (
-        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은)[ \t]*+"
-        rf"""|([ \t]++|\()(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]*?[0-9!@#$%^&*+]))"""
+        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은|(?:'|’)s[ \t])[ \t]*+"
+        rf"""|([ \t]++|\(|[ \t]*+,[ \t]*+)(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]*?[0-9!@#$%^&*+]))"""
         rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/)"""
     ).encode()
 )
@@ -55,7 +55,7 @@ _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[
 _HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=,]|%3A|:=|=>)""")
 
 _NAME_BEFORE = re.compile(rb"[A-Za-z0-9_.$-]*\Z")
-_SKIP = re.compile(rb"(?:[ \t]|\*\*|%20|\\++\r?\n|\\\\++n)*+")
+_SKIP = re.compile(rb"(?:[ \t]|\*\*|%20|</?[A-Za-z]{1,8}>|!!\w+[ \t]|!binary[ \t]|&\w+[ \t]|\\++\r?\n|\\\\++n)*+")
 _NEWLINE = re.compile(rb"(?:\r?\n|\\++(?:r\\++)?n)(?:[ \t]|\\++t)*+")
 _BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*(?:\r?\n|\\++n)[ \t]++")
 _OPEN = re.compile(rb"(?:[bBrRfFuUN@$]{0,2})(\\*)([\"'`])|(%22|&quot;|&#34;|%27|\\u0022|\xe2\x80\x9c|\xe2\x80\x98|\xc2\xab|\xe3\x80\x8c)")
@@ -121,6 +121,9 @@ def measure(data: bytes, at: int, *, before: int) -> list[Value]:
     line = _NEWLINE.match(data, pos)
     if line:
         pos = line.end()
+        opened = _OPEN.match(data, pos)
+        if opened:
+            return _quoted(data, opened, before)
         end = _BARE.match(data, pos)
         after = data[end.end() : end.end() + 1] if end else b""
         return [Value(pos, end.end(), quoted=False)] if end and after in (b"", b"\n", b"\r", b'"', b"\\") else []
@@ -356,7 +359,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:
     if level is Key.WEAK:
         return (value.start, value.end) if looks_random(text) else None
     far = value.start - link.op_end > 3 and b"(" in data[link.op_end : value.start]
-    loose = op in (b"|", b"->", b"\xe2\x86\x92") or op.startswith((b"==", b"!=")) and not value.quoted or far
+    loose = op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or op.startswith((b"==", b"!=")) and not value.quoted or far
     if loose:
         return (value.start, value.end) if looks_secret(text, chosen=True) else None
     if value.quoted:
