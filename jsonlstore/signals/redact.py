@@ -273,7 +273,9 @@ class _Rules:
             blocks.add(data[start : start + 11])
             at, spans = named.judge(data, start)
             for span in spans:
-                yield *span, "named"
+                start, end = named.whole(data, *span)
+                yield start, end, "named"
+                at = max(at, end)
         if any(b"priv" in block.lower() or b"/" in block for block in blocks):
             yield from ((start, end, "private") for start, end in private_spans(data))
             yield from ((start, end, "private-key") for start, end in private_keys(data))

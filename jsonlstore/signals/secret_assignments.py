@@ -21,10 +21,11 @@ from jsonlstore.signals.secret_words import (
 )
 
 LONGEST = 1 << 16  # bytes of one value that are looked at
+_GLANCE = 512  # bytes of a bare value that decide whether it is one
 STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
 _CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)){0,4}"""
-_OP = r"(?:===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=])"
-_PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?value(?:\\*["'])?|\s*\{[^{}]{0,300}default"""
+_OP = r"(?:===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
+_PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default"""
 _PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
 _FOR = rf"(?:[ \t]+(?:{_PREPOSITION})(?:[ \t]+[^\s:=]{{1,40}}){{1,5}}?)"
 _IS = (
@@ -36,38 +37,40 @@ _HEAD = re.compile(rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]*+)|({WEAK_WORD
 # RE2 finds where to look closer. It has no groups, since reading them costs more than matching again, and it asks for
 # something joint-like behind the name, since names alone ("token", "pass") are common words.
 NAME = (
-    rf"(?i)(?:{STRONG}|cookie|x-auth)[\w.-]*(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+[ \t]*[:=]|\([\"'\\]|,?\s+[\"'\\-]*value|[ \t]\("
+    rf"(?i)(?:{STRONG}|cookie|x-auth)[\w.-]*(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+[ \t]*[:=]|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S*[0-9!@#$%^&*+]|[ \t]\("
     rf"|[ \t]+(?:[:=|<\\\"'`?+!-]|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|\S*[0-9!@#$%^&*+\x80-\xff]|\{{))"
     rf"|-(?:{STRONG})[\w-]*[\s\\]"
-    rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?[^\s"'`]{{16}}"""
+    rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?[A-Za-z0-9+/_.~$!@#^*-]{{16}}"""
     r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
 )
 _JOINT = re.compile(
     (
-        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은)[ \t]*+"
-        rf"""|([ \t]++|\()(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]*?[0-9!@#$%^&*+]))"""
+        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은|(?:'|’)s[ \t])[ \t]*+"
+        rf"""|([ \t]++|\(|[ \t]*+,[ \t]*+)(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]*?[0-9!@#$%^&*+]))"""
         rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/)"""
     ).encode()
 )
 _JOINT_WINDOW = 2048  # `re` may backtrack: within this many bytes, whatever the text
-_FLAG = re.compile(rb"""((?:[ \t]|\\+(?:\r?\n|\\*n))++|\\*["'],(?:[ \t\r\n]|\\+[nrt])*+)""")
+_FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
 _HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=,]|%3A|:=|=>)""")
 
 _NAME_BEFORE = re.compile(rb"[A-Za-z0-9_.$-]*\Z")
-_SKIP = re.compile(rb"(?:[ \t]|\*\*|%20|\\+\r?\n|\\{2,}n)*+")
-_NEWLINE = re.compile(rb"(?:\r?\n|\\+r?\\*n)(?:[ \t]|\\+t)*+")
-_BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*(?:\r?\n|\\+n)[ \t]+")
+_SKIP = re.compile(rb"(?:[ \t]|\*\*|%20|</?[A-Za-z]{1,8}>|!!\w+[ \t]|!binary[ \t]|&\w+[ \t]|\\++\r?\n|\\\\++n)*+")
+_NEWLINE = re.compile(rb"(?:\r?\n|\\++(?:r\\++)?n)(?:[ \t]|\\++t)*+")
+_BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*(?:\r?\n|\\++n)[ \t]++")
 _OPEN = re.compile(rb"(?:[bBrRfFuUN@$]{0,2})(\\*)([\"'`])|(%22|&quot;|&#34;|%27|\\u0022|\xe2\x80\x9c|\xe2\x80\x98|\xc2\xab|\xe3\x80\x8c)")
 _CLOSERS = {b"\xe2\x80\x9c": b"\xe2\x80\x9d", b"\xe2\x80\x98": b"\xe2\x80\x99", b"\xc2\xab": b"\xc2\xbb", b"\xe3\x80\x8c": b"\xe3\x80\x8d"}
 _MORE = re.compile(rb"(?:[ \t]*[+.][ \t]*|[ \t]*\\+\r?\n[ \t]*|[ \t]*[+.]?\r?\n[ \t]*[+.]?[ \t]*|[ \t]*\+[ \t]*\\+n[ \t]*)?(\\*)([\"'])")
-_BARE = re.compile(rb"(?:[^\s\"'`<\\\xe3]|\\+(?![\\\"'`nrt\s])|\\+(?=[^\"'`\\nrt\s])|\\+\r?\n[ \t]*|<(?!/)|\xe3(?!\x80[\x81\x82\x8d]))++")
+_BARE = re.compile(rb"(?:[^\s\"'`<\\\xe3]|\\++(?![\"'`nrt\s])|\\++\r?\n[ \t]*+|<(?!/)|\xe3(?!\x80[\x81\x82\x8d]))++")
 _CUT = re.compile(rb"[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&amp;|[;,]\Z|\xef\xbc\x8c|\|\|?|&&")
 _TAIL = re.compile(rb"[)\]},;.:>]+\Z|\\+\Z")
-_LINE = re.compile(rb"(?:[^\r\n\"\\]|\\(?![nr\"\\]))++")
+_LINE = re.compile(rb"(?:[^\r\n\"\\]|\\++(?![nr\"]))++")
 _SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
 _FALLBACK = re.compile(rb"[\w.$\[\]()?]{1,80}[ \t]*(?:\|\||\?\?|or\b)[ \t]*(?=\\*[\"'])|[\w.]{1,60}(?:\[|\.get\(|\()\\*[\"'][\w.-]{1,60}\\*[\"'][\])][ \t]*(?:\|\||\?\?|or\b)[ \t]*(?=\\*[\"'])")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]+)\}?\Z")
 _LIST = re.compile(rb"[\[({][ \t\r\n]*(?=\\*[\"'])")
+_ITEM_GAP = re.compile(rb"[^\"'\n\])};\\]*+")
+_ITEM = re.compile(rb"(\\*+)([\"'])")
 _CALL = re.compile(rb"[A-Za-z_$][\w$.:>-]*[ \t]*\(")
 _TYPED = re.compile(rb"[A-Za-z_][\w.\[\]<>| ?*&]*[ \t]*=[ \t]*(?=\\*[\"'])")
 
@@ -118,6 +121,9 @@ def measure(data: bytes, at: int, *, before: int) -> list[Value]:
     line = _NEWLINE.match(data, pos)
     if line:
         pos = line.end()
+        opened = _OPEN.match(data, pos)
+        if opened:
+            return _quoted(data, opened, before)
         end = _BARE.match(data, pos)
         after = data[end.end() : end.end() + 1] if end else b""
         return [Value(pos, end.end(), quoted=False)] if end and after in (b"", b"\n", b"\r", b'"', b"\\") else []
@@ -195,9 +201,9 @@ def _inside(data: bytes, at: int) -> list[Value]:
     """The strings of a list or a call, up to its end or the end of the line."""
     values: list[Value] = []
     for _ in range(64):
-        skipped = re.compile(rb"[^\"'\n\])};]*+").match(data, at, at + 200)
+        skipped = _ITEM_GAP.match(data, at, at + 200)
         at = skipped.end() if skipped else at
-        opened = re.compile(rb"(\\*)([\"'])").match(data, max(at - 0, at))
+        opened = _ITEM.match(data, at)
         if not opened:
             break
         end = _closing(data, opened.end(), len(opened.group(1)), opened.group(2))
@@ -210,31 +216,39 @@ def _inside(data: bytes, at: int) -> list[Value]:
 
 
 def _bare(data: bytes, pos: int, before: int) -> Value | None:
-    found = _BARE.match(data, pos, pos + LONGEST)
+    found = _BARE.match(data, pos, pos + _GLANCE)
     if not found:
         return None
     end = found.end()
     run = data[pos:end]
+    quote = data[end : end + 1]
     cut = _CUT.search(run)
     if cut:
         run = run[: cut.start()]
-    elif data[end : end + 1] in (b"'", b'"') and run and not _is_inside(data, before, data[end : end + 1]):
-        closed = _closing(data, end + 1, 0, data[end : end + 1])
+    elif quote in (b"'", b'"') and not _is_inside(data, before, quote):
+        closed = _closing(data, end + 1, 0, quote)
         if 0 <= closed < end + 200 and b"\n" not in data[end:closed]:
             rest = _BARE.match(data, closed + 1, closed + 400)
             return Value(pos, rest.end() if rest else closed + 1, quoted=False)
-    tail = _TAIL.search(run)
+    tail = None if len(run) == _GLANCE else _TAIL.search(run)
     if tail and tail.start() > 0:
         run = run[: tail.start()]
     return Value(pos, pos + len(run), quoted=False)
 
 
+def whole(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """A long value is judged by its beginning; once it is a secret, all of it goes."""
+    if end - start not in (_GLANCE, LONGEST):
+        return start, end
+    rest = (_BARE if end - start == _GLANCE else _LINE).match(data, end)
+    return start, rest.end() if rest else end
+
+
 def _to_line_end(data: bytes, pos: int, stop: bytes = b"") -> Value:
-    found = _LINE.match(data, pos, pos + LONGEST)
-    end = found.end() if found else pos
-    if stop and 0 <= data.find(stop, pos, end):
-        end = data.find(stop, pos, end)
-    run = data[pos:end].rstrip()
+    limit = pos + LONGEST
+    closing = data.find(stop, pos, limit) if stop else -1
+    found = _LINE.match(data, pos, closing if closing >= 0 else limit)
+    run = data[pos : found.end()].rstrip() if found else b""
     if run.endswith((b"'", b"`")) and run.count(run[-1:]) % 2:
         run = run[:-1]
     return Value(pos, pos + len(run), quoted=False)
@@ -255,7 +269,7 @@ def _block(data: bytes, pos: int) -> Value:
 
 def _is_inside(data: bytes, at: int, quote: bytes) -> bool:
     """Whether a string opened earlier on this line is still open at `at`."""
-    start = max(data.rfind(b"\n", 0, at) + 1, at - 400)
+    start = max(data.rfind(b"\n", max(0, at - 400), at) + 1, at - 400, 0)
     return data.count(quote, start, at) % 2 == 1
 
 
@@ -345,7 +359,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:
     if level is Key.WEAK:
         return (value.start, value.end) if looks_random(text) else None
     far = value.start - link.op_end > 3 and b"(" in data[link.op_end : value.start]
-    loose = op in (b"|", b"->", b"\xe2\x86\x92") or op.startswith((b"==", b"!=")) and not value.quoted or far
+    loose = op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or op.startswith((b"==", b"!=")) and not value.quoted or far
     if loose:
         return (value.start, value.end) if looks_secret(text, chosen=True) else None
     if value.quoted:
@@ -367,9 +381,9 @@ def _judge_colon(data: bytes, value: Value, text: str, link: Link, *, spaced: bo
         return None
     around = data[name_at - 1 : name_at] if name_at else b""
     around = around if around in (b"'", b'"', b"`") else b""
-    line = _to_line_end(data, value.start, around)
     begins = bool(around) or _starts_line(data, name_at)
     if begins and spaced and b"\n" not in data[link.op_end : value.start]:
+        line = _to_line_end(data, value.start, around)
         rest = data[value.start : line.end]
         if level is Key.PASSWORD or rest.count(b" ") == 0 or looks_secret(text) or rest.count(b" ") >= 2 and b"." not in rest:
             hash_at = rest.find(b" #")
@@ -460,6 +474,7 @@ def _element(data: bytes, link: Link) -> list[tuple[int, int]]:
     return [(link.op_at, link.op_end)] if link.level is Key.PASSWORD or " " not in text.strip() else []
 
 
+_HEADER_VALUE = re.compile(rb"[^\r\n\"'`\\<>]++")
 _SCHEME = re.compile(rb"(?i)(?:bearer|basic|digest|token|apikey|api-key|negotiate|ntlm|hawk|oauth|ssws|key|aws4-hmac-sha256|[a-z]+)(?:[ \t]+|%20)(?=[^\s])")
 
 
@@ -470,9 +485,11 @@ def _header(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
     start = opened.end() if opened else pos
     scheme = None if cookie else _SCHEME.match(data, start, start + 40)
     begin = scheme.end() if scheme else start
-    found = re.compile(rb"[^\r\n\"'`\\<>]++").match(data, begin, begin + LONGEST)
+    found = _HEADER_VALUE.match(data, begin, begin + _GLANCE)
     if not found:
         return []
+    if len(found.group()) == _GLANCE and (not cookie or b"=" in found.group()[:80]):
+        found = _HEADER_VALUE.match(data, begin, begin + LONGEST) or found
     end = begin + len(found.group().rstrip())
     text = data[begin:end].decode("utf-8", "replace")
     first = text.split(" ")[0]
