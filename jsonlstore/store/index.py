@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -158,9 +159,11 @@ class Index:
         self._locks = locks
         self._open_log = open_log
         self._cached: tuple[tuple[int, int, int], dict[str, Entry]] | None = None
+        self._gathered: dict[str, Entry | None] | None = None
 
     def entries(self) -> Mapping[str, Entry]:
         """Every session's entry, mended where the file was missing, broken or older than the logs."""
+        self._write_gathered()
         found = self._read()
         stale = None if found is None else self._stale(found)
         if found is not None and not stale:
@@ -180,13 +183,38 @@ class Index:
 
     def put(self, session_id: str, entry: Entry | None) -> None:
         """Set or drop one entry. Call it with the session's lock held, after its log is synced."""
+        if self._gathered is None:
+            self._put_all({session_id: entry})
+        else:
+            self._gathered[session_id] = entry
+
+    @contextmanager
+    def gathering(self) -> Iterator[None]:
+        """Write what is put meanwhile at once, at the end: for work on many sessions, of which each costs a rewrite.
+
+        Until then readers mend what they miss, as they do after a crash.
+        """
+        self._gathered = {}
+        try:
+            yield
+        finally:
+            self._write_gathered()
+            self._gathered = None
+
+    def _write_gathered(self) -> None:
+        if self._gathered:
+            changes, self._gathered = self._gathered, {}
+            self._put_all(changes)
+
+    def _put_all(self, changes: Mapping[str, Entry | None]) -> None:
         with self._locks.index():
             found = self._read()
             entries = self._mend(None, None) if found is None else dict(found)
-            if entry is None:
-                entries.pop(session_id, None)
-            else:
-                entries[session_id] = entry
+            for session_id, entry in changes.items():
+                if entry is None:
+                    entries.pop(session_id, None)
+                else:
+                    entries[session_id] = entry
             if entries != found:
                 self._write(entries)
 

@@ -74,7 +74,10 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """One copy of one session's history in one place."""
+    """One copy of one session's history in one place.
+
+    Rows of a database say how far they go in `newest` and `generation`, as a file says it in `size` and `updated_at`.
+    """
 
     agent_id: str
     kind: Kind
@@ -88,6 +91,8 @@ class Transcript:
     ending: Ending | None = None
     skip: str | None = None
     part: str = ""
+    newest: int | None = None
+    generation: str | None = None
 
     @property
     def era(self) -> str:
@@ -197,19 +202,25 @@ class Stretch:
     reset_entry_id: str | None
     begun_by: str | None
 
+    @classmethod
+    def first(cls, session_id: str) -> Stretch:
+        """What lies before the first reset."""
+        return cls(session_id, 0, session_id, None, None)
+
+    def next(self, reset: Entry) -> Stretch:
+        """The stretch that a `reset` record begins after this one."""
+        entry_id = reset.id or f"@{reset.timestamp}"
+        reason = reset.raw.get("reason")
+        derived = stretch_id(self.openclaw_id, entry_id)
+        return Stretch(
+            derived, self.number + 1, self.openclaw_id, entry_id, reason if isinstance(reason, str) else "reset"
+        )
+
 
 def by_stretch(session_id: str, entries: Iterable[Entry]) -> Iterator[tuple[Stretch, Entry]]:
     """Each entry with the stretch it belongs to; a `reset` record is the first entry of the stretch it begins."""
-    stretch = Stretch(session_id, 0, session_id, None, None)
+    stretch = Stretch.first(session_id)
     for entry in entries:
         if entry.type == "reset":
-            reset = entry.id or f"@{entry.timestamp}"
-            reason = entry.raw.get("reason")
-            stretch = Stretch(
-                stretch_id(session_id, reset),
-                stretch.number + 1,
-                session_id,
-                reset,
-                reason if isinstance(reason, str) else "reset",
-            )
+            stretch = stretch.next(entry)
         yield stretch, entry

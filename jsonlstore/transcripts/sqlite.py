@@ -104,10 +104,21 @@ class SqliteSource(TranscriptSource):
         windows = self._windows(database)
         stamp = "e.created_at" if "created_at" in database.columns("transcript_events") else "NULL"
         rows = database.connection.execute(
-            f"SELECT g.session_id, {stamp} FROM (SELECT session_id, max(seq) AS last FROM transcript_events "  # noqa: S608
+            f"SELECT g.session_id, g.last, {stamp} FROM (SELECT session_id, max(seq) AS last FROM transcript_events "  # noqa: S608
             "GROUP BY session_id) g JOIN transcript_events e ON e.session_id = g.session_id AND e.seq = g.last"
         ).fetchall()
-        found = [self._transcript(_text(session_id), read_time(at), windows) for session_id, at in rows]
+        generations = {
+            _text(session_id): _text(generation)
+            for session_id, generation in _rows(database, "transcript_rewrite_watermarks", ("session_id", "generation"))
+        }
+        found = [
+            replace(
+                self._transcript(_text(session_id), read_time(at), windows),
+                newest=newest,
+                generation=generations.get(_text(session_id)),
+            )
+            for session_id, newest, at in rows
+        ]
         return found + self._archives(database, windows)
 
     def _transcript(self, session_id: str, at: str | None, windows: dict[str, _Window]) -> Transcript:
