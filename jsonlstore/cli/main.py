@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # command name -> module that defines it as `command`; a module is imported only when its command runs
 COMMANDS: dict[str, str] = {
     "archive": "jsonlstore.cli.keeping:archive",
+    "backfill": "jsonlstore.cli.watching:backfill",
     "chain": "jsonlstore.cli.sessions:chain",
     "completion": "jsonlstore.cli.completion:completion",
     "config": "jsonlstore.cli.settings:config",
@@ -27,7 +28,9 @@ COMMANDS: dict[str, str] = {
     "redact": "jsonlstore.cli.redact:command",
     "show": "jsonlstore.cli.sessions:show",
     "signals": "jsonlstore.cli.signals:signals",
+    "status": "jsonlstore.cli.watching:status",
     "transcripts": "jsonlstore.cli.transcripts:transcripts",
+    "watch": "jsonlstore.cli.watching:watch",
 }
 
 

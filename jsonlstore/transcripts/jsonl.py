@@ -108,6 +108,7 @@ class JsonlSource(TranscriptSource):
         self._warnings: list[str] = []
         self._indexes: _Indexes | None = None
         self._known: dict[str, tuple[tuple[int, ...], Transcript]] = {}
+        self._header_ids: dict[str, tuple[tuple[int, ...], str | None]] = {}
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -123,6 +124,7 @@ class JsonlSource(TranscriptSource):
             for item in self._scan(folder)
             if (transcript := self._remembered(item, indexes, before))
         ]
+        self._header_ids = {path: known for path, known in self._header_ids.items() if path in self._known}
         return sorted(found, key=lambda one: (one.session_id, one.updated_at or "", one.path.name))
 
     def _remembered(
@@ -197,7 +199,7 @@ class JsonlSource(TranscriptSource):
         try:
             if not item.is_file():
                 return None
-            session_id = _read_header_id(Path(item.path)) or _id_from_stem(name.stem)
+            session_id = self._header_id(item.path, stat) or _id_from_stem(name.stem)
         except OSError as problem:
             self._warnings.append(f"cannot read {item.path}: {problem.strerror or problem}")
             return None
@@ -221,6 +223,14 @@ class JsonlSource(TranscriptSource):
             ending=ending,
             skip=("subagent" if known.spawned else skip_reason(known.session_key)) if known else None,
         )
+
+    def _header_id(self, path: str, stat: os.stat_result) -> str | None:
+        """The id in a file's header; the index changes often, and files hardly ever do."""
+        key = (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size)
+        known = self._header_ids.get(path)
+        if known is None or known[0] != key:
+            known = self._header_ids[path] = key, _read_header_id(Path(path))
+        return known[1]
 
     def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
         reading = Reading()

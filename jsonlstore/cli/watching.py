@@ -1,0 +1,238 @@
+"""`watch`, `backfill`, `status`: following transcripts, catching up with history, and how things stand."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jsonlstore.cli.session import (
+    Session,
+    dry_run_option,
+    json_option,
+    now_option,
+    pass_session,
+    print_json,
+    say,
+    with_example,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jsonlstore.config import Config
+    from jsonlstore.watch.watcher import Watcher
+
+
+@with_example("jsonlstore watch", "jsonlstore watch --once --json")
+@click.command("watch")
+@click.option("--once", is_flag=True, help="Catch up with everything there is now, and exit.")
+@dry_run_option
+@json_option
+@pass_session
+def watch(session: Session, once: bool, dry_run: bool, as_json: bool) -> int:
+    """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
+    from jsonlstore.watch.presence import alone
+    from jsonlstore.watch.watcher import Watcher
+
+    _log_boundaries(session)
+    if dry_run:
+        return _say_what_is_behind(session, as_json=as_json)
+    store = session.open_store()
+    config = session.loaded.config
+    if not config.enabled:
+        click.echo("jsonlstore is disabled in the settings; nothing to do", err=True)
+        return 0
+    watcher = Watcher(store, config, reload=lambda: _fresh_config(session))
+    if once:
+        _on_signals(watcher)
+        written = watcher.once()
+        _say_written(written, watcher, as_json=as_json)
+        return 0
+    with alone(store.paths):
+        _on_signals(watcher)
+        written = watcher.run()
+    _say_written(written, watcher, as_json=as_json)
+    return 0
+
+
+def _say_written(written: int, watcher: Watcher, *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {"written": written, "sources": len(watcher.shelf.sources), "warnings": watcher.shelf.library.warnings}
+        )
+    else:
+        click.echo(f"caught up: {written} updates written, {len(watcher.shelf.sources)} sources", err=True)
+
+
+def _say_what_is_behind(session: Session, *, as_json: bool) -> int:
+    from jsonlstore.watch.shelf import Shelf
+    from jsonlstore.watch.tailer import Tailer
+
+    shelf = Shelf(session.state_dir)
+    shelf.look()
+    tailer = Tailer(session.open_store())
+    behind = [one.session_id for one in shelf.sessions if tailer.is_behind(one)]
+    if as_json:
+        print_json({"behind": behind, "dry_run": True})
+    else:
+        click.echo(f"would read {len(behind)} of {len(shelf.sessions)} transcripts")
+    return 0
+
+
+def _fresh_config(session: Session) -> Config:
+    from jsonlstore.config import load_config
+
+    return load_config(session.state_dir, session.config_file).config
+
+
+def _log_boundaries(session: Session) -> None:
+    """One line per boundary on stderr or in the journal; `-q` keeps it quiet, `--debug` explains the rest."""
+    import logging
+
+    if logging.getLogger().level <= logging.WARNING:
+        logging.getLogger("jsonlstore.watch").setLevel(logging.DEBUG if session.debug else logging.INFO)
+
+
+def _on_signals(watcher: Watcher) -> None:
+    def stop(_number: int, _frame: Any) -> None:
+        watcher.stop()
+
+    def reload(_number: int, _frame: Any) -> None:
+        watcher.reload()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGHUP, reload)
+
+
+@with_example("jsonlstore backfill", "jsonlstore backfill ~/old-machine/.openclaw --json")
+@click.command("backfill")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+@now_option
+@dry_run_option
+@json_option
+@pass_session
+def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> int:
+    """Read every transcript there is, both eras and archives. Running it twice changes nothing."""
+    from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
+    from jsonlstore.watch.backfill import backfill as run
+    from jsonlstore.watch.backfill import find_sessions
+    from jsonlstore.watch.shelf import Shelf
+    from jsonlstore.watch.tailer import Tailer
+    from jsonlstore.watch.watcher import options_of
+
+    config = session.loaded.config
+    skip = frozenset[str]() if config.capture_subagents else SKIPPED_BY_DEFAULT
+    shelf = Shelf(session.state_dir, skip=skip)
+    shelf.look()
+    sessions, warnings = find_sessions(paths, skip=skip) if paths else (shelf.sessions, shelf.library.warnings)
+    store = session.open_store()
+    tailer = Tailer(store, options_of(config), successor_start=shelf.successor_start)
+    if dry_run:
+        behind = [one.session_id for one in sessions if tailer.is_behind(one)]
+        if as_json:
+            print_json({"behind": behind, "transcripts": len(sessions), "dry_run": True, "warnings": warnings})
+        else:
+            click.echo(f"would read {len(behind)} of {len(sessions)} transcripts")
+        return 0
+    started = time.monotonic()
+    summary = run(
+        tailer,
+        store,
+        shelf,
+        sessions,
+        archive_after=timedelta(days=config.archive_after_days),
+        progress=_bar("backfill"),
+    )
+    seconds = time.monotonic() - started
+    summary.warnings = warnings
+    if as_json:
+        from dataclasses import asdict
+
+        print_json({**asdict(summary), "seconds": round(seconds, 3)})
+    else:
+        rate = summary.bytes / 1e6 / seconds if seconds else 0.0
+        click.echo(
+            f"{summary.transcripts} transcripts: {summary.written} written, {summary.unchanged} unchanged, "
+            f"{summary.skipped} skipped, {summary.archived} archived "
+            f"({summary.bytes / 1e6:.1f} MB in {seconds:.1f} s, {rate:.0f} MB/s)"
+        )
+        for name, problem in summary.failed.items():
+            click.echo(f"warning: {name}: {problem}", err=True)
+        for warning in warnings:
+            click.echo(f"warning: {warning}", err=True)
+    return 1 if summary.failed else 0
+
+
+def _bar(label: str) -> Callable[[int, int], None]:
+    """A progress bar with MB/s and the time left, on a terminal only."""
+    if not sys.stderr.isatty():
+        return lambda _done, _total: None
+    started, shown = time.monotonic(), 0.0
+
+    def show(done: int, total: int) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if not total or (done < total and now - shown < 0.1):
+            return
+        shown = now
+        spent = max(now - started, 1e-3)
+        left = spent / done * (total - done) if done else 0.0
+        filled = "#" * int(30 * done / total)
+        line = f"{label} [{filled:<30}] {done / 1e6:.0f}/{total / 1e6:.0f} MB  {done / 1e6 / spent:.0f} MB/s  {left:.0f} s left"
+        click.echo(f"\r{line[: _columns()]:<{_columns()}}" + ("\n" if done >= total else ""), nl=False, err=True)
+
+    return show
+
+
+def _columns() -> int:
+    try:
+        return max(20, os.get_terminal_size(2).columns - 1)
+    except OSError:
+        return 79
+
+
+@with_example("jsonlstore status", "jsonlstore status --expect-watcher --json")
+@click.command("status")
+@click.option("--expect-watcher", is_flag=True, help="Fail if no watcher is running.")
+@now_option
+@json_option
+@pass_session
+def status(session: Session, expect_watcher: bool, as_json: bool) -> int:
+    """Say what is seen, how far behind we are, and what is wrong. Exit 1 if anything is not seen."""
+    from jsonlstore.watch.status import status_of
+
+    found = status_of(session.open_store(), session.loaded.config, session.clock())
+    if as_json:
+        print_json(found.document)
+    else:
+        _print_status(found.document)
+    return 1 if found.failed or (expect_watcher and not found.watching) else 0
+
+
+def _print_status(document: dict[str, Any]) -> None:
+    say(f"state directory: {document['state_dir']}")
+    for row in document["sources"]:
+        lag = f"{row['lag_bytes']:,} bytes" if "lag_bytes" in row else f"{row['lag_events']:,} events"
+        say(
+            f"  {row['agent_id']:<12} {row['kind']:<7} {row['transcripts']:>6} transcripts, "
+            f"newest {row['newest_event_at'] or 'never'}, behind by {lag}"
+        )
+    kept = document["store"]
+    say(
+        f"store: {kept['sessions']} sessions, {kept['active']} active, {kept['crashed']} crashed, {kept['bytes']:,} bytes"
+    )
+    watcher = document["watcher"]
+    if watcher["running"]:
+        say(f"watcher: process {watcher['pid']}, {watcher['mode']}, last look {watcher['last_scan_at']}")
+    else:
+        say("watcher: not running")
+    for warning in document["warnings"]:
+        say(f"warning: {warning}", fg="yellow")

@@ -1,0 +1,1 @@
+"""Following transcripts: live, exactly once, never blind."""

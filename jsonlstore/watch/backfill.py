@@ -1,0 +1,153 @@
+"""All history at once: both eras and archives, oldest first, as often as you like."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from jsonlstore.errors import JsonlStoreError, SourceUnreadable
+from jsonlstore.transcripts.jsonl import open_file
+from jsonlstore.transcripts.library import Library, Session, discover
+from jsonlstore.watch.tailer import Outcome, Tailer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
+    from datetime import timedelta
+    from pathlib import Path
+
+    from jsonlstore.store.store import SessionStore
+    from jsonlstore.watch.shelf import Shelf
+
+log = logging.getLogger("jsonlstore.watch")
+
+_SAVE_INDEX_EVERY = 200
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a backfill did."""
+
+    transcripts: int = 0
+    written: int = 0
+    unchanged: int = 0
+    skipped: int = 0
+    archived: int = 0
+    bytes: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+def backfill(
+    tailer: Tailer,
+    store: SessionStore,
+    shelf: Shelf,
+    sessions: Iterable[Session],
+    *,
+    archive_after: timedelta | None,
+    progress: Progress = lambda _done, _total: None,
+) -> Summary:
+    """Catch up with every session, oldest first; then file away those that ended long ago.
+
+    One transcript that cannot be read does not stop the others; it is named in the summary. Stopped half-way, the next
+    run goes on where this one was: what is done is in the logs.
+    """
+    everything = list(sessions)
+    summary = Summary(transcripts=len(everything))
+    due = [one for one in everything if tailer.is_behind(one) or not _settled(tailer, one)]
+    summary.unchanged = len(everything) - len(due)
+    sizes = {id(one): size_of(one) for one in due}
+    total = sum(sizes.values())
+    progress(0, total)
+    oldest_first = sorted(due, key=lambda one: (_start(shelf, one, summary), one.agent_id, one.session_id))
+    for portion in _portions(oldest_first):
+        with store.index.gathering():
+            for session in portion:
+                _take(tailer, session, summary)
+                summary.bytes += sizes[id(session)]
+                progress(summary.bytes, total)
+    if archive_after is not None:
+        due_to_go = store.archivable(archive_after)
+        with store.index.gathering():
+            for session_id in due_to_go:
+                store.archive(session_id)
+        summary.archived = len(due_to_go)
+    return summary
+
+
+def find_sessions(paths: Sequence[Path], *, skip: AbstractSet[str]) -> tuple[list[Session], list[str]]:
+    """The sessions in the given places: a transcript file, an agent's directory or anything with `agents/` in it."""
+    found: list[Session] = []
+    warnings: list[str] = []
+    for path in paths:
+        if path.is_file():
+            agent = path.resolve().parent.parent.name or "main"
+            source, transcript = open_file(path, agent)
+            found.append(Session(agent, transcript.session_id, ((source, transcript),)))
+            continue
+        root = _root_of(path)
+        library = Library(discover(root), skip=skip)
+        here = path.resolve()
+        found += [
+            one
+            for one in library.sessions()
+            if root == path or any(copy.path.resolve().is_relative_to(here) for _, copy in one.copies)
+        ]
+        warnings += library.warnings
+    return found, warnings
+
+
+def _root_of(path: Path) -> Path:
+    if not path.exists():
+        raise SourceUnreadable(f"no such file or directory: {path}", path=path)
+    for candidate in (path, *path.resolve().parents):
+        if (candidate / "agents").is_dir():
+            return candidate
+    raise SourceUnreadable(
+        f"no transcripts in {path}",
+        hint="give a transcript file, an agent's directory, or a state directory with agents/ in it",
+        path=path,
+    )
+
+
+def size_of(session: Session) -> int:
+    """The bytes to read; rows of a database count as a kilobyte each, which is what they come to."""
+    return sum(copy.size or 1024 * ((copy.newest or 0) + 1) for _, copy in session.copies)
+
+
+def _settled(tailer: Tailer, session: Session) -> bool:
+    from jsonlstore.watch.endings import ending_of
+
+    known = tailer.ledger.get((session.agent_id, session.session_id))
+    return known is None or known.ended or ending_of(session) is None
+
+
+def _start(shelf: Shelf, session: Session, summary: Summary) -> str:
+    try:
+        return shelf.start_of(session) or session.updated_at or ""
+    except (JsonlStoreError, OSError) as problem:
+        summary.failed[session.session_id] = str(problem)
+        return session.updated_at or ""
+
+
+def _take(tailer: Tailer, session: Session, summary: Summary) -> None:
+    try:
+        while (outcome := tailer.catch_up(session)) is Outcome.MORE:
+            continue
+    except (SourceUnreadable, OSError) as problem:
+        log.warning("%s: %s", session.session_id, problem)
+        summary.failed[session.session_id] = str(problem)
+        return
+    finally:
+        tailer.release((session.agent_id, session.session_id))
+    summary.written += outcome is Outcome.WRITTEN
+    summary.unchanged += outcome is Outcome.NOTHING
+    summary.skipped += outcome is Outcome.REFUSED
+
+
+def _portions(sessions: list[Session]) -> Iterable[list[Session]]:
+    return (sessions[at : at + _SAVE_INDEX_EVERY] for at in range(0, len(sessions), _SAVE_INDEX_EVERY))

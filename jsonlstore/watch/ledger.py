@@ -1,0 +1,154 @@
+"""What our own logs know of each transcript: how far it was read, whether it has ended, what it is called.
+
+There is no cursor file: all of this comes from the index, and for sessions that are still open, from their logs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.errors import JsonlStoreError
+from jsonlstore.transcripts.source import Cursor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from jsonlstore.store.store import SessionStore
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The newest stretch of one runtime session as our log has it."""
+
+    session_id: str
+    stretch: int = 0
+    mark: str | None = None
+    cursor: Cursor | None = None
+    ended: bool = False
+    session_key: str | None = None
+    channel: str = "unknown"
+    updated_at: str | None = None
+    end_time: str | None = None
+    forgotten: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """An ended session, as far as a link to it needs."""
+
+    session_id: str
+    end_time: str
+    channel: str
+    session_key: str | None
+
+
+class Ledger:
+    """Every transcript our store has seen, by agent and the runtime's session id."""
+
+    def __init__(self, store: SessionStore) -> None:
+        self._store = store
+        self._known: dict[Key, Known] = {}
+        self._owner: dict[str, str] = {}
+        self._past: dict[str, dict[str, Past]] = {}
+        self._forgotten: set[str] = set()
+        self.reload()
+
+    def reload(self) -> None:
+        """Read everything anew: other processes end, forget and archive sessions too."""
+        self._known, self._owner, self._past, self._forgotten = {}, {}, {}, set()
+        for session_id, entry in self._store.index.entries().items():
+            if entry.get("forgotten"):
+                self._forgotten.add(session_id)
+                continue
+            if entry.get("end_time"):
+                self._take(session_id, entry, entry.get("source"))
+            else:
+                self._take_open(session_id, entry)
+
+    def _take_open(self, session_id: str, entry: Mapping[str, Any]) -> None:
+        """The index follows boundaries only: of an open session the log itself knows the cursor."""
+        try:
+            folded = self._store.folded(session_id)
+        except JsonlStoreError:
+            return
+        state = folded.to_dict()
+        self._take(session_id, {**entry, **{key: state[key] for key in _FROM_STATE}}, folded.source)
+
+    def _take(self, session_id: str, entry: Mapping[str, Any], source: Mapping[str, Any] | None) -> None:
+        end_time = entry.get("end_time")
+        known = Known(
+            session_id,
+            ended=end_time is not None,
+            session_key=entry.get("session_key"),
+            channel=entry.get("channel") or "unknown",
+            updated_at=entry.get("updated_at"),
+            end_time=end_time,
+        )
+        agent = entry.get("agent_id") or ""
+        if end_time:
+            past = Past(session_id, end_time, known.channel, known.session_key)
+            self._past.setdefault(agent, {})[session_id] = past
+        if not source:
+            return
+        runtime_id = str(source.get("session_id") or session_id)
+        stretch = source.get("stretch")
+        mark = source.get("mark")
+        self.put(
+            (str(source.get("agent_id") or agent), runtime_id),
+            replace(
+                known,
+                stretch=stretch if isinstance(stretch, int) else 0,
+                mark=mark if isinstance(mark, str) else None,
+                cursor=Cursor.from_json(dict(source)),
+            ),
+        )
+
+    def get(self, key: Key) -> Known | None:
+        return self._known.get(key)
+
+    def put(self, key: Key, known: Known) -> None:
+        """Remember the newest stretch of a transcript; older ones only as somebody's past."""
+        before = self._known.get(key)
+        if before is None or before.stretch <= known.stretch or before.session_id == known.session_id:
+            self._known[key] = known
+        self._owner.setdefault(key[1], key[0])
+        if known.ended and known.end_time:
+            past = Past(known.session_id, known.end_time, known.channel, known.session_key)
+            self._past.setdefault(key[0], {})[known.session_id] = past
+
+    def drop(self, key: Key) -> None:
+        """Forget what we thought we knew: the log decides again."""
+        self._known.pop(key, None)
+
+    def forget(self, session_id: str) -> None:
+        self._forgotten.add(session_id)
+
+    def is_forgotten(self, session_id: str) -> bool:
+        return session_id in self._forgotten
+
+    def owner(self, runtime_id: str) -> str | None:
+        """The agent that this id belongs to, if it is known: a copied or linked directory shows it under two."""
+        return self._owner.get(runtime_id)
+
+    def open(self) -> Iterator[tuple[Key, Known]]:
+        """Every transcript whose session has not ended."""
+        return iter([(key, known) for key, known in self._known.items() if not known.ended])
+
+    def previous(self, agent: str, start: str, channel: str, session_key: str | None, itself: str) -> str | None:
+        """The session that ended last before `start`: of the same conversation, else channel, else agent (17)."""
+        best: tuple[int, str, str] | None = None
+        for past in self._past.get(agent, {}).values():
+            if past.end_time > start or past.session_id == itself or past.session_id in self._forgotten:
+                continue
+            same_key = session_key is not None and past.session_key == session_key
+            same_channel = channel != "unknown" and past.channel == channel
+            rank = (2 * same_key + same_channel, past.end_time, past.session_id)
+            if best is None or rank > best:
+                best = rank
+        return best[2] if best else None
+
+
+_FROM_STATE = ("session_key", "channel", "updated_at", "end_time", "agent_id")

@@ -1,0 +1,201 @@
+"""Hints that something was written, from the kernel where it can tell.
+
+A hint may come late, twice or never; nothing depends on it but promptness. What matters is to notice when hints
+cannot be trusted: the queue overflowed, a watch could not be set, a thread died, the file system does not notify.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from watchdog.observers.api import BaseObserver
+
+log = logging.getLogger("jsonlstore.watch")
+
+# file systems whose changes elsewhere (another host, the other side of a container) raise no event here
+_SILENT = (
+    "nfs", "cifs", "smb", "9p", "virtiofs", "fuse", "vboxsf", "prl_fs", "fakeowner", "osxfs", "afs", "ceph", "lustre",
+    "glusterfs", "davfs", "gpfs", "ocfs2", "grpcfuse",
+)  # fmt: skip
+_NOT_TRANSCRIPTS = (".lock", ".tmp", "-shm", "-journal")
+
+
+class Hints:
+    """Paths that were touched, gathered by one thread and taken by another."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._paths: set[str] = set()
+        self.bell = threading.Event()
+        self.overflows = 0
+        self.look_at_all = False
+
+    def add(self, path: str) -> None:
+        with self._guard:
+            self._paths.add(path)
+        self.bell.set()
+
+    def lost(self, *, overflow: bool) -> None:
+        """Events may be missing: only looking at everything helps."""
+        with self._guard:
+            self.overflows += overflow
+            self.look_at_all = True
+        self.bell.set()
+
+    def take(self) -> tuple[set[str], bool]:
+        """What was touched since the last call, and whether that may not be all."""
+        with self._guard:
+            paths, self._paths = self._paths, set()
+            everything, self.look_at_all = self.look_at_all, False
+            self.bell.clear()
+        return paths, everything
+
+
+class Observer:
+    """Watches the tree under `agents/` for as long as that works; `mode` says how the watcher learns of changes."""
+
+    def __init__(self, root: Path, hints: Hints, *, file_system: Callable[[Path], str | None] | None = None) -> None:
+        self._root = root
+        self._hints = hints
+        self._file_system = file_system or file_system_of
+        self._observer: BaseObserver | None = None
+        self._identity: tuple[int, int] | None = None
+        self._listening: _OverflowListener | None = None
+        self.problem: str | None = None
+        self.restarts = 0
+
+    @property
+    def mode(self) -> str:
+        return "events" if self._observer is not None else "polling"
+
+    def check(self) -> None:
+        """Start what is not running, restart what died, let go of a directory that was replaced."""
+        if self._observer is not None:
+            if self._is_well() and _identity(self._root) == self._identity:
+                return
+            log.warning("watching %s again: the observer had stopped or the directory was replaced", self._root)
+            self.stop()
+            self.restarts += 1
+            self._hints.lost(overflow=False)
+        self._start()
+
+    def give_up(self, why: str) -> None:
+        """Stop relying on events."""
+        self.stop()
+        self.problem = why
+        log.warning("polling instead of events: %s", why)
+
+    def stop(self) -> None:
+        observer, self._observer = self._observer, None
+        if self._listening is not None:
+            self._listening.detach()
+            self._listening = None
+        if observer is not None:
+            observer.stop()
+            if observer.is_alive():
+                observer.join(2.0)
+
+    def _is_well(self) -> bool:
+        observer = self._observer
+        return observer is not None and observer.is_alive() and all(one.is_alive() for one in observer.emitters)
+
+    def _start(self) -> None:
+        if self.problem is not None or not self._root.is_dir():
+            return
+        kind = self._file_system(self._root)
+        if kind is not None and kind.startswith(_SILENT):
+            self.give_up(f"{self._root} lies on {kind}, which does not tell of changes")
+            return
+        from watchdog.observers import Observer as SystemObserver
+
+        observer = SystemObserver()
+        listening = _OverflowListener(self._hints)
+        try:
+            observer.schedule(_handler(self._hints), str(self._root), recursive=True, event_filter=_wanted_events())
+            observer.start()
+        except OSError as problem:
+            listening.detach()
+            self.give_up(f"cannot watch {self._root}: {problem.strerror or problem}")
+            return
+        self._observer, self._listening = observer, listening
+        self._identity = _identity(self._root)
+
+
+def _wanted_events() -> list[Any]:
+    from watchdog import events
+
+    return [
+        events.FileCreatedEvent,
+        events.FileModifiedEvent,
+        events.FileMovedEvent,
+        events.FileDeletedEvent,
+        events.DirCreatedEvent,
+        events.DirMovedEvent,
+        events.DirDeletedEvent,
+    ]
+
+
+def _handler(hints: Hints) -> Any:
+    from watchdog.events import FileSystemEvent, FileSystemEventHandler
+
+    class Handler(FileSystemEventHandler):
+        def on_any_event(self, event: FileSystemEvent) -> None:
+            for path in (event.src_path, event.dest_path):
+                name = os.fsdecode(path)
+                if name and not name.endswith(_NOT_TRANSCRIPTS) and ".trajectory" not in name:
+                    hints.add(name)
+
+    return Handler()
+
+
+class _OverflowListener(logging.Handler):
+    """Hears what the event library only writes to its log: that the kernel dropped events, or a watch failed."""
+
+    def __init__(self, hints: Hints) -> None:
+        super().__init__(logging.WARNING)
+        self._hints = hints
+        self._logger = logging.getLogger("watchdog")
+        self._logger.addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        # one overflow is told twice, once per layer of the library
+        self._hints.lost(overflow="events were lost" in record.getMessage())
+
+    def detach(self) -> None:
+        self._logger.removeHandler(self)
+
+
+def file_system_of(path: Path) -> str | None:
+    """The type of the file system `path` lies on, where the system says (Linux); None elsewhere."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        wanted = os.path.realpath(path)
+        with open("/proc/self/mounts", encoding="utf-8", errors="replace") as mounts:
+            rows = [line.split()[:3] for line in mounts]
+    except OSError:
+        return None
+    best: tuple[int, str] | None = None
+    for row in rows:
+        if len(row) < 3:
+            continue
+        point = row[1].replace("\\040", " ")
+        if wanted == point or wanted.startswith(point.rstrip("/") + "/"):
+            best = max(best or (0, ""), (len(point), row[2]), key=lambda item: item[0])
+    return best[1] if best else None
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino

@@ -1,0 +1,50 @@
+"""The pins of the moment: `working_memory.json`, read tolerantly, for sessions that end while we watch."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from jsonlstore.model import WorkingMemoryPin, read_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from jsonlstore.store.state import SessionFold
+
+log = logging.getLogger("jsonlstore.watch")
+
+_LARGEST = 4 * 1024 * 1024
+CAPTURED = "pins_captured"
+
+
+def pins_now(path: Path) -> list[dict[str, Any]]:
+    """The pins in the file; a missing or broken one has none, and is left as it is."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            return []
+        document = orjson.loads(path.read_bytes())
+    except FileNotFoundError:
+        return []
+    except (OSError, orjson.JSONDecodeError) as problem:
+        log.warning("no pins captured, %s cannot be read: %s", path, problem)
+        return []
+    items = document.get("items") if isinstance(document, dict) else None
+    return [pin.to_dict() for pin in read_parts(WorkingMemoryPin, items if isinstance(items, list) else ())]
+
+
+def with_earlier_pins(fields: Mapping[str, Any], folded: SessionFold, *, always: bool = False) -> dict[str, Any]:
+    """`fields` that do not take back pins captured at a live end: no transcript could bring those again."""
+    layer = folded.layers.get("watcher", {})
+    given = dict(fields)
+    earlier = layer.get("working_memory") or []
+    if not earlier or not (always or layer.get(CAPTURED)):
+        return given
+    new = given.get("working_memory") or []
+    have = {pin.key for pin in read_parts(WorkingMemoryPin, new)}
+    kept = [pin.to_dict() for pin in read_parts(WorkingMemoryPin, earlier) if pin.key not in have]
+    given["working_memory"] = [*new, *kept]
+    return given

@@ -1,0 +1,94 @@
+"""Every source under one state directory, kept between looks so that looking again is cheap."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from jsonlstore.transcripts.jsonl import IMPORT_ARCHIVE
+from jsonlstore.transcripts.library import Library, Session, discover
+from jsonlstore.transcripts.readonly import fingerprint
+from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+    from pathlib import Path
+
+    from jsonlstore.transcripts.source import TranscriptSource
+
+
+class Shelf:
+    """The sources as they are now; new agents and eras turn up by themselves."""
+
+    def __init__(self, state_dir: Path, *, skip: AbstractSet[str] = SKIPPED_BY_DEFAULT) -> None:
+        self._state_dir = state_dir
+        self._skip = skip
+        self._sources: dict[tuple[str, Path], TranscriptSource] = {}
+        self._version: object = None
+        self._first_words: dict[tuple[str, str], str] = {}
+        self._current: dict[tuple[str, str], Session] = {}
+        self.sessions: list[Session] = []
+        self.library = Library([], skip=skip)
+
+    def look(self) -> bool:
+        """Look at everything that changed since the last look; False if nothing did."""
+        found = {(source.kind, source.path): source for source in discover(self._state_dir)}
+        self._sources = {key: self._sources.get(key, source) for key, source in found.items()}
+        version = tuple((key, _version_of(source)) for key, source in self._sources.items())
+        if version == self._version:
+            return False
+        self.library = Library(list(self._sources.values()), skip=self._skip)
+        self.sessions = self.library.sessions()
+        # what could not be read is looked at again, whether or not it seems to have changed
+        self._version = None if self.library.warnings else version
+        self._current = {
+            (one.agent_id, one.session_key): one
+            for one in self.sessions
+            if one.session_key is not None and one.ending is None
+        }
+        return True
+
+    def look_again(self) -> None:
+        """Take the next look for a change, whether or not anything seems to have changed."""
+        self._version = None
+
+    @property
+    def sources(self) -> list[TranscriptSource]:
+        return list(self._sources.values())
+
+    def successor_start(self, agent_id: str, session_key: str) -> str | None:
+        """When the session that is now current for this key began."""
+        current = self._current.get((agent_id, session_key))
+        return self.start_of(current) if current else None
+
+    def start_of(self, session: Session) -> str | None:
+        """The time of the first entry that has one."""
+        key = (session.agent_id, session.session_id)
+        if key not in self._first_words:
+            first = next((entry.timestamp for entry in session.read() if entry.timestamp), None)
+            if first is None:
+                return None
+            self._first_words[key] = first
+        return self._first_words[key]
+
+
+def _version_of(source: TranscriptSource) -> object:
+    """Equal means that nothing was written, renamed or removed there."""
+    if source.kind != "jsonl":
+        return fingerprint(source.path)
+    found: list[tuple[str, int, int, int]] = []
+    for folder in (source.path, source.path.parent / IMPORT_ARCHIVE):
+        try:
+            with os.scandir(folder) as items:
+                found.extend(map(_version_of_file, items))
+        except OSError as problem:
+            found.append((f"{folder}: {problem.errno}", 0, 0, 0))
+    return hash(tuple(sorted(found)))
+
+
+def _version_of_file(item: os.DirEntry[str]) -> tuple[str, int, int, int]:
+    try:
+        stat = item.stat()
+    except OSError as problem:
+        return item.name, 0, 0, -(problem.errno or 1)
+    return item.name, stat.st_ino, stat.st_size, stat.st_mtime_ns

@@ -1,0 +1,214 @@
+"""How things stand: every source and how far we are behind it, the store, the watcher, and what to worry about.
+
+It must be impossible to be green but blind: whatever cannot be read is a warning that fails the command.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.clock import parse_time
+from jsonlstore.errors import SourceUnreadable
+from jsonlstore.paths import shorten_home
+from jsonlstore.store.files import read_bytes
+from jsonlstore.store.index import parse
+from jsonlstore.transcripts.sqlite import DATABASE
+from jsonlstore.watch.backfill import size_of
+from jsonlstore.watch.presence import read_report, running
+from jsonlstore.watch.shelf import Shelf
+from jsonlstore.watch.tailer import Tailer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from jsonlstore.config import Config
+    from jsonlstore.store.store import SessionStore
+    from jsonlstore.transcripts.library import Session
+    from jsonlstore.transcripts.source import TranscriptSource
+    from jsonlstore.watch.ledger import Ledger
+
+BEHIND_AFTER = timedelta(seconds=60)
+_IGNORED_DATABASES = ("generation-lock", "generation-writer", "reindex-lock", "memory-reindex-")
+
+
+@dataclass(slots=True)
+class Status:
+    """The document `status --json` prints, and whether it is reason to fail."""
+
+    document: dict[str, Any]
+    failed: bool = False
+    watching: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+
+def status_of(store: SessionStore, config: Config, now: datetime) -> Status:
+    """Look at everything; nothing is changed but a stale index mended."""
+    shelf = Shelf(store.paths.state_dir)
+    shelf.look()
+    tailer = Tailer(store)
+    sources, behind = _sources(shelf, tailer, now)
+    watcher, watching, problems = _watcher(store, now, behind)
+    blind = [*shelf.library.warnings, *_without_reader(store.paths.agents)]
+    kept = _store(store)
+    warnings = [*blind, *problems]
+    if not kept["index_ok"]:
+        warnings.append("the session index did not match the logs and was mended")
+    if not watching:
+        warnings.append("no watcher is running: `jsonlstore watch`, or `jsonlstore service install`")
+    document = {
+        "state_dir": shorten_home(store.paths.state_dir),
+        "sources": sources,
+        "store": kept,
+        "watcher": watcher,
+        "bridges": _bridges(store, config),
+        "warnings": warnings,
+    }
+    return Status(document, failed=bool(blind or problems), watching=watching, warnings=warnings)
+
+
+def _sources(shelf: Shelf, tailer: Tailer, now: datetime) -> tuple[list[dict[str, Any]], int]:
+    """One row per source, and how many transcripts have waited too long to be read."""
+    rows: dict[int, dict[str, Any]] = {id(source): _row(source) for source in shelf.sources}
+    behind = 0
+    for session in shelf.sessions:
+        source, newest = session.copies[-1]
+        for each, _ in session.copies:
+            rows[id(each)]["transcripts"] += 1
+        row = rows[id(source)]
+        row["newest_event_at"] = max(row["newest_event_at"] or "", newest.updated_at or "") or None
+        if not tailer.is_behind(session) or not tailer.wants(session) or not _says_anything(session, tailer.ledger):
+            continue
+        lag = _lag(session, tailer.ledger)
+        row["lag_bytes" if "lag_bytes" in row else "lag_events"] += lag
+        behind += bool(lag) and _waited(newest.updated_at, now)
+    return list(rows.values()), behind
+
+
+def _row(source: TranscriptSource) -> dict[str, Any]:
+    return {
+        "agent_id": source.agent_id,
+        "kind": source.kind,
+        "path": shorten_home(source.path),
+        "transcripts": 0,
+        "newest_event_at": None,
+        "lag_bytes" if source.kind == "jsonl" else "lag_events": 0,
+    }
+
+
+def _lag(session: Session, ledger: Ledger) -> int:
+    """Bytes, or rows of a database, that our log does not have yet."""
+    known = ledger.get((session.agent_id, session.session_id))
+    newest = session.copies[-1][1]
+    position = known.cursor.position if known and known.cursor and known.cursor.kind == newest.kind else None
+    if newest.kind == "jsonl":
+        return max(0, newest.size - position) if position is not None else size_of(session)
+    rows = (newest.newest if newest.newest is not None else 0) + 1
+    return max(0, rows - 1 - position) if position is not None else rows
+
+
+def _says_anything(session: Session, ledger: Ledger) -> bool:
+    """Whether there is more than a header: nothing is kept of a session in which nothing was said."""
+    if ledger.get((session.agent_id, session.session_id)) is not None:
+        return True
+    try:
+        return any(entry.type != "session" for entry in session.read())
+    except (SourceUnreadable, OSError):
+        return True
+
+
+def _waited(updated_at: str | None, now: datetime) -> bool:
+    try:
+        return now - parse_time(updated_at or "") > BEHIND_AFTER
+    except ValueError:
+        return True
+
+
+def _watcher(store: SessionStore, now: datetime, behind: int) -> tuple[dict[str, Any], bool, list[str]]:
+    pid = running(store.paths)
+    report = read_report(store.paths)
+    current = report if report and pid is not None and report.pid == pid else None
+    problems = []
+    if pid is not None:
+        if behind:
+            problems.append(f"the watcher is behind: {behind} transcripts have waited for more than a minute")
+        if current and current.last_scan_at and _waited(current.last_scan_at, now):
+            problems.append(f"the watcher (process {pid}) has not looked at anything since {current.last_scan_at}")
+        if current and current.problem and current.mode == "events":
+            problems.append(current.problem)
+    row = {
+        "running": pid is not None,
+        "pid": pid,
+        "last_event_at": report.last_event_at if report else None,
+        "last_scan_at": report.last_scan_at if report else None,
+        "overflows": current.overflows if current else 0,
+        "mode": current.mode if current else None,
+        "observer_restarts": current.restarts if current else 0,
+        "problem": current.problem if current else None,
+    }
+    return row, pid is not None, problems
+
+
+def _store(store: SessionStore) -> dict[str, Any]:
+    data = read_bytes(store.paths.index)
+    before = parse(data) if data is not None else None
+    entries = store.index.entries()
+    kept = [entry for entry in entries.values() if not entry.get("forgotten")]
+    return {
+        "sessions": len(kept),
+        "active": sum(not entry.get("end_time") for entry in kept),
+        "crashed": sum(entry.get("crash_recovered") is True for entry in kept),
+        "bytes": sum(map(_size, (store.paths.states, store.paths.archive))),
+        "index_ok": before == entries or (data is None and not entries),
+    }
+
+
+def _size(root: Path) -> int:
+    total = 0
+    for folder, _, names in os.walk(root):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(folder, name)).st_size
+            except OSError:
+                continue  # archived or replaced while we looked
+    return total
+
+
+def _without_reader(agents: Path) -> Iterator[str]:
+    """Agents that keep something we have no reader for: the next era, most likely."""
+    try:
+        folders = sorted(path for path in agents.iterdir() if path.is_dir())
+    except FileNotFoundError:
+        return
+    except OSError as problem:
+        yield f"cannot list {agents}: {problem.strerror}"
+        return
+    for folder in folders:
+        if (folder / DATABASE).is_file():
+            continue
+        try:
+            names = sorted(path.name for path in (folder / "agent").iterdir() if path.is_file())
+        except OSError:
+            continue
+        strange = [
+            name
+            for name in names
+            if name.endswith((".sqlite", ".db", ".sqlite3")) and not any(part in name for part in _IGNORED_DATABASES)
+        ]
+        if strange:
+            yield f"no reader for {folder / 'agent' / strange[0]}: transcripts in there are not seen"
+
+
+def _bridges(store: SessionStore, config: Config) -> dict[str, Any]:
+    root = store.paths.state_dir
+    named = [config.brain_db_path, os.environ.get("CORTEX_DATA_DIR") and f"{os.environ['CORTEX_DATA_DIR']}/brain.db"]
+    places = [os.path.expanduser(place) for place in named if place] or [
+        os.fspath(root / "workspace" / "memory" / "brain.db"),
+        os.fspath(root / "brain.db"),
+    ]
+    found = next((place for place in places if os.path.isfile(place)), None)
+    data = read_bytes(root / "openclaw.json") or b""
+    return {"brain_db": shorten_home(found) if found else None, "openclaw_plugin": b"jsonlstore" in data}

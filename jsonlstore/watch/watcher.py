@@ -1,0 +1,429 @@
+"""The watcher: hints make it prompt, a look at everything every few seconds makes it right."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from jsonlstore.clock import format_time, parse_time
+from jsonlstore.errors import JsonlStoreError, SourceUnreadable
+from jsonlstore.signals.options import SignalOptions
+from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
+from jsonlstore.watch.endings import ending_of
+from jsonlstore.watch.notify import keep_alive_seconds, notify
+from jsonlstore.watch.observer import Hints, Observer
+from jsonlstore.watch.presence import Report, remove_report, write_report
+from jsonlstore.watch.shelf import Shelf
+from jsonlstore.watch.tailer import Outcome, Tailer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from jsonlstore.config import Config
+    from jsonlstore.store.store import SessionStore
+    from jsonlstore.transcripts.library import Session
+    from jsonlstore.watch.ledger import Key
+
+log = logging.getLogger("jsonlstore.watch")
+
+_MANY = 20
+_SAVE_INDEX_EVERY = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often and how long; the defaults are for a person's machine."""
+
+    rescan: float = 5.0
+    poll: float = 1.0
+    slice: float = 0.25
+    debounce: float = 0.1
+    report: float = 5.0
+    grace: float = 10.0
+    live_within: timedelta = timedelta(minutes=10)
+    missed_before_polling: int = 5
+
+
+def pin_file_of(state_dir: Path, config: Config) -> Path:
+    """Where the pins are kept."""
+    return state_dir / os.path.expanduser(config.working_memory)
+
+
+def options_of(config: Config) -> SignalOptions:
+    """The extraction settings of a config."""
+    return SignalOptions(project_roots=config.project_roots, pending_stages=frozenset(config.pending_stages))
+
+
+class Watcher:
+    """Follows every transcript of one state directory until told to stop."""
+
+    def __init__(
+        self,
+        store: SessionStore,
+        config: Config,
+        *,
+        pace: Pace | None = None,
+        reload: Callable[[], Config] | None = None,
+    ) -> None:
+        self._store = store
+        self._pace = pace or Pace()
+        self._reload = reload
+        self.hints = Hints()
+        self.observer = Observer(store.paths.agents, self.hints)
+        self._stopping = threading.Event()
+        self._reload_wanted = False
+        self._unfinished: dict[Key, None] = {}
+        self._written_at: dict[Key, float] = {}
+        self._by_path: dict[str, Session] = {}
+        self._by_key: dict[Key, Session] = {}
+        self._seen: dict[Key, Session] = {}
+        self._not_before = 0.0
+        self._hinted = False
+        self._missing: dict[Key, int] = {}
+        self._missed = 0
+        self._started_at = store.now()
+        self._last_event_at: str | None = None
+        self._last_scan_at: str | None = None
+        self._archived_on: str | None = None
+        self._problem: str | None = None
+        self._first_pass_done = False
+        self._due = {"scan": 0.0, "report": 0.0, "alive": 0.0}
+        self._configure(config)
+
+    def _configure(self, config: Config) -> None:
+        self._config = config
+        self._seen = {}
+        state_dir = self._store.paths.state_dir
+        skip = frozenset() if config.capture_subagents else SKIPPED_BY_DEFAULT
+        self.shelf = Shelf(state_dir, skip=skip)
+        self.tailer = Tailer(
+            self._store,
+            options_of(config),
+            pin_file=pin_file_of(state_dir, config),
+            successor_start=self.shelf.successor_start,
+        )
+
+    # from outside
+
+    def stop(self) -> None:
+        """Finish the append under way and come back; safe in a signal handler."""
+        self._stopping.set()
+        self.hints.bell.set()
+
+    def reload(self) -> None:
+        """Read the settings again before the next pass; safe in a signal handler."""
+        self._reload_wanted = True
+        self.hints.bell.set()
+
+    def run(self) -> int:
+        """Watch until stopped; the number of sessions written to."""
+        written = 0
+        try:
+            self.observer.check()  # watch first, then look: what is written in between raises a hint
+            written += self.rescan()
+            self._first_pass_done = True
+            notify(f"READY=1\nSTATUS=watching {self._store.paths.agents}")
+            while not self._stopping.is_set():
+                self.hints.bell.wait(self._patience())
+                written += self.step()
+        finally:
+            notify("STOPPING=1")
+            self.observer.stop()
+            remove_report(self._store.paths)
+        return written
+
+    def once(self) -> int:
+        """Catch up with everything there is now; the number of sessions written to."""
+        written = self.rescan()
+        while self._unfinished:
+            written += self._go_on(self._take_unfinished())
+        self._first_pass_done = True
+        return written
+
+    # the loop
+
+    def step(self) -> int:
+        """One turn: follow the hints, go on with what is unfinished, look at everything when it is time to."""
+        if self._reload_wanted:
+            self._read_settings()
+        paths, everything = self.hints.take()
+        touched, unknown = self._sessions_at(paths)
+        written = self._catch_up(touched, live=True)
+        now = time.monotonic()
+        if unknown and now < self._not_before:
+            self._due["scan"] = min(self._due["scan"], self._not_before)
+            self._hinted = True
+        elif everything or unknown or now >= self._due["scan"]:
+            hinted, self._hinted = bool(paths) or everything or self._hinted, False
+            written += self.rescan(hinted=hinted)
+        else:
+            written += self._go_on(self._take_unfinished())
+        self._breathe()
+        return written
+
+    def rescan(self, *, hinted: bool = False) -> int:
+        """Look at everything; catch up with whatever changed since it was last looked at."""
+        started = time.monotonic()
+        self.observer.check()
+        waiting = self._take_unfinished()
+        if self.shelf.look():
+            self._by_key = {(one.agent_id, one.session_id): one for one in self.shelf.sessions}
+            self._by_path = _by_path(self.shelf.sessions)
+            done = self._catch_up_all(self._changed())
+            written = done + self._notice_vanished()
+            if done and not hinted and self._first_pass_done:
+                self._hint_missed()
+            for warning in self.shelf.library.warnings:
+                log.debug("%s", warning)
+        else:
+            written = self._go_on(waiting)
+        self._last_scan_at = self._store.now()
+        self._archive_daily()
+        # with many transcripts a look costs more: it may take a fiftieth of the time when nothing happens
+        now = time.monotonic()
+        self._due["scan"] = now + max(self._interval(), 50 * (now - started) if not written else 0)
+        self._not_before = now + max(self._pace.debounce, 2 * (now - started))
+        return written
+
+    def _changed(self) -> list[Session]:
+        """What differs from the last look, those that have ended first: their successors will link to them."""
+        found = [one for key, one in self._by_key.items() if self._seen.get(key) != one]
+        if self._first_pass_done:
+            return sorted(found, key=lambda one: (ending_of(one) is None, one.updated_at or ""))
+        starts = {id(one): self._start_of(one) for one in found if self.tailer.is_behind(one)}
+        return sorted(found, key=lambda one: (starts.get(id(one), ""), one.session_id))
+
+    def _start_of(self, session: Session) -> str:
+        try:
+            return self.shelf.start_of(session) or ""
+        except (JsonlStoreError, OSError):
+            return ""  # catching up will say what is wrong with it
+
+    def _catch_up_all(self, sessions: list[Session]) -> int:
+        if len(sessions) < _MANY:
+            return self._catch_up(sessions, live=self._first_pass_done)
+        written = 0
+        for at in range(0, len(sessions), _SAVE_INDEX_EVERY):
+            with self._store.index.gathering():
+                written += self._catch_up(sessions[at : at + _SAVE_INDEX_EVERY], live=self._first_pass_done)
+        return written
+
+    def _interval(self) -> float:
+        return self._pace.rescan if self.observer.mode == "events" else self._pace.poll
+
+    def _patience(self) -> float:
+        if self._unfinished:
+            return self._pace.debounce / 2
+        return max(0.01, min(self._due.values()) - time.monotonic())
+
+    def _sessions_at(self, paths: Iterable[str]) -> tuple[list[Session], bool]:
+        """The sessions at the touched paths, and whether there was a path that is not known to be one."""
+        touched: dict[Key, Session] = {}
+        unknown = False
+        for path in paths:
+            session = self._by_path.get(path)
+            if session is None:
+                # an index, a database, a new file: only a look tells whose it is
+                unknown = True
+                continue
+            touched[session.agent_id, session.session_id] = session
+        return [fresh for one in touched.values() if (fresh := _as_of_now(one))], unknown
+
+    def _catch_up(self, sessions: Iterable[Session], *, live: bool) -> int:
+        written = 0
+        for session in sessions:
+            if self._stopping.is_set():
+                break
+            written += self._catch_up_one(session, live=live)
+            self._keep_alive()
+        return written
+
+    def _catch_up_one(self, session: Session, *, live: bool) -> bool:
+        key = (session.agent_id, session.session_id)
+        self._seen.pop(key, None)
+        if self._too_soon(key, session):
+            self._unfinished[key] = None
+            return False
+        if self._may_be_named_yet(session):
+            self.shelf.look_again()
+            return False
+        outcome = self._attempt(key, session, live=live or self._is_recent(session))
+        if outcome is Outcome.MORE:
+            self._unfinished[key] = None
+        elif outcome is not None:
+            self._seen[key] = session
+        if outcome is Outcome.WRITTEN:
+            self._problem = None
+            self._written_at[key] = time.monotonic()
+            self._last_event_at = self._store.now()
+        return outcome is Outcome.WRITTEN
+
+    def _attempt(self, key: Key, session: Session, *, live: bool) -> Outcome | None:
+        """Catch up for one slice; None if it did not work and must be tried again."""
+        try:
+            return self.tailer.catch_up(session, live=live, seconds=self._pace.slice)
+        except (SourceUnreadable, OSError) as problem:
+            log.debug("%s: %s", session.session_id, problem)
+        except JsonlStoreError as problem:
+            # our own disk: full, read-only, locked. Nothing is lost: the cursor did not move
+            self._problem = problem.message
+            log.error("%s", problem.message)  # noqa: TRY400 - the message says it all
+            self.tailer.ledger.drop(key)
+        self._try_later(key)
+        return None
+
+    def _try_later(self, key: Key) -> None:
+        self.tailer.release(key)
+        self.shelf.look_again()
+
+    def _too_soon(self, key: Key, session: Session) -> bool:
+        """A burst becomes one record, not one per line; an end is never kept waiting."""
+        if ending_of(session) is not None:
+            return False
+        return time.monotonic() - self._written_at.get(key, -1e9) < self._pace.debounce
+
+    def _may_be_named_yet(self, session: Session) -> bool:
+        """A transcript can be there a moment before the index that names it: do not call it abandoned at once."""
+        ending = session.ending
+        if ending is None or ending.reason != "unreferenced" or not self._first_pass_done:
+            return False
+        if self.tailer.ledger.get((session.agent_id, session.session_id)) is not None:
+            return False
+        return self._age(session) < self._pace.grace
+
+    def _age(self, session: Session) -> float:
+        try:
+            return (parse_time(self._store.now()) - parse_time(session.updated_at or "")).total_seconds()
+        except ValueError:
+            return float("inf")
+
+    def _is_recent(self, session: Session) -> bool:
+        return 0 <= self._age(session) < self._pace.live_within.total_seconds()
+
+    def _take_unfinished(self) -> list[Key]:
+        waiting, self._unfinished = list(self._unfinished), {}
+        return waiting
+
+    def _go_on(self, keys: Iterable[Key]) -> int:
+        """Go on with sessions that were put off, each for one slice: a hot one does not starve the rest."""
+        found = [fresh for key in keys if (one := self._by_key.get(key)) and (fresh := _as_of_now(one))]
+        return self._catch_up(found, live=self._first_pass_done)
+
+    # what only a look at everything shows
+
+    def _notice_vanished(self) -> int:
+        """End open sessions whose transcript is gone from a place that can be read: twice missing is gone."""
+        readable = {source.agent_id for source in self.shelf.sources} if not self.shelf.library.warnings else set()
+        written, missing = 0, {}
+        for key, known in self.tailer.ledger.open():
+            if key in self._by_key or key[0] not in readable or self._is_skipped(key):
+                continue
+            missing[key] = self._missing.get(key, 0) + 1
+            if missing[key] >= 2:
+                written += self.tailer.vanish(key, known)
+            else:
+                self.shelf.look_again()
+        self._missing = missing
+        return written
+
+    def _is_skipped(self, key: Key) -> bool:
+        """It is there, but turned out to be no conversation of the user's."""
+        return any(
+            (one.agent_id, one.session_id) == key for source in self.shelf.sources for one in source.transcripts()
+        )
+
+    def _hint_missed(self) -> None:
+        """A look found what no event had told: now and then that is timing, again and again it is blindness."""
+        self._missed += 1
+        if self.observer.mode == "events" and self._missed >= self._pace.missed_before_polling:
+            self.observer.give_up("changes were found that no event had told of")
+
+    # chores
+
+    def _breathe(self) -> None:
+        now = time.monotonic()
+        if now >= self._due["report"]:
+            self._due["report"] = now + self._pace.report
+            self._report()
+        self._keep_alive()
+
+    def _keep_alive(self) -> None:
+        every = keep_alive_seconds()
+        now = time.monotonic()
+        if now >= self._due["alive"]:
+            self._due["alive"] = now + (every or 3600)
+            if every:
+                notify("WATCHDOG=1")
+
+    def _report(self) -> None:
+        try:
+            write_report(
+                self._store.paths,
+                Report(
+                    pid=os.getpid(),
+                    started_at=self._started_at,
+                    mode=self.observer.mode,
+                    last_event_at=self._last_event_at,
+                    last_scan_at=self._last_scan_at,
+                    overflows=self.hints.overflows,
+                    restarts=self.observer.restarts,
+                    problem=self._problem or self.observer.problem,
+                ),
+            )
+        except JsonlStoreError as problem:
+            log.warning("%s", problem.message)
+
+    def _archive_daily(self) -> None:
+        today = self._store.now()[:10]
+        if today == self._archived_on:
+            return
+        self._archived_on = today
+        due = self._store.archivable(timedelta(days=self._config.archive_after_days))
+        try:
+            with self._store.index.gathering():
+                for session_id in due:
+                    self._store.archive(session_id)
+        except JsonlStoreError as problem:
+            log.warning("archiving stopped: %s", problem.message)
+        if due:
+            log.info("archived %d sessions", len(due))
+
+    def _read_settings(self) -> None:
+        self._reload_wanted = False
+        if self._reload is None:
+            return
+        try:
+            config = self._reload()
+        except JsonlStoreError as problem:
+            log.error("settings not changed: %s", problem.message)  # noqa: TRY400 - the message says it all
+            return
+        notify("RELOADING=1")
+        self._configure(config)
+        self._due["scan"] = 0.0
+        notify("READY=1")
+        log.info("settings read again")
+
+
+def _by_path(sessions: Iterable[Session]) -> dict[str, Session]:
+    return {os.fspath(copy.path): one for one in sessions for _, copy in one.copies if copy.kind == "jsonl"}
+
+
+def _as_of_now(session: Session) -> Session | None:
+    """The session with the present size and time of its files; None if one is gone, which a look will explain."""
+    copies = []
+    for source, copy in session.copies:
+        if copy.kind != "jsonl":
+            return session
+        try:
+            stat = os.stat(copy.path)
+        except OSError:
+            return None
+        at = format_time(datetime.fromtimestamp(stat.st_mtime, UTC))
+        copies.append((source, replace(copy, size=stat.st_size, updated_at=at)))
+    return replace(session, copies=tuple(copies))
