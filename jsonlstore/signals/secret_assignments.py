@@ -123,7 +123,9 @@ def measure(data: bytes, at: int, *, before: int) -> list[Value]:
         pos = line.end()
         opened = _OPEN.match(data, pos)
         if opened:
-            return _quoted(data, opened, before)
+            # pretty-printed JSON, or a wrapped assignment; behind a plain `name:` it is a docstring
+            wrapped = data[at - 1 : at] == b"=" or data[max(0, at - 3) : at].strip(b" \t\\:") in (b'"', b"'", b'""', b"''")
+            return _quoted(data, opened, before) if wrapped else []
         end = _BARE.match(data, pos)
         after = data[end.end() : end.end() + 1] if end else b""
         return [Value(pos, end.end(), quoted=False)] if end and after in (b"", b"\n", b"\r", b'"', b"\\") else []
@@ -348,6 +350,8 @@ def _assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
 def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:
     level, op = link.level, data[link.op_at : link.op_end]
     text = data[value.start : value.end].decode("utf-8", "replace")
+    if _is_signature(data, link):
+        return None
     default = _DEFAULT.match(text)
     if default and not is_placeholder(default.group(1)):
         start = value.start + len(text[: default.start(1)].encode())
@@ -359,7 +363,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:
     if level is Key.WEAK:
         return (value.start, value.end) if looks_random(text) else None
     far = value.start - link.op_end > 3 and b"(" in data[link.op_end : value.start]
-    loose = op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or op.startswith((b"==", b"!=")) and not value.quoted or far
+    compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD)
+    loose = compared or op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or far
     if loose:
         return (value.start, value.end) if looks_secret(text, chosen=True) else None
     if value.quoted:
@@ -369,13 +374,34 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
     if b":" in op or op == b"\xef\xbc\x9a" or op == b"%3A":
         return _judge_colon(data, value, text, link, spaced=spaced)
-    if spaced and re.fullmatch(r"[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}", text):
-        return None  # another variable
+    if spaced and _VARIABLE.fullmatch(text):
+        return None
+    if spaced and text.isalpha() and not _is_setting(data, link, value.end):
+        return None
     return (value.start, value.end)
+
+
+_VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
+_TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
+
+
+def _is_signature(data: bytes, link: Link) -> bool:
+    """`def f(token):` and `password (bool): …` in a docstring."""
+    gap = data[link.name_end : link.op_at]
+    return data[link.op_at : link.op_end] == b":" and (gap.startswith(b")") or bool(_TYPE_NOTE.match(gap)))
+
+
+def _is_setting(data: bytes, link: Link, end: int) -> bool:
+    """`password = swordfish` on a line of its own is a setting, `user, password = split(x)` is code."""
+    own = data[link.name_at : link.name_end].startswith((b"self.", b"this.", b"cls.", b"_"))
+    rest = data[end : end + 80].split(b"\n")[0].strip()
+    return not own and _starts_line(data, link.name_at) and (not rest or rest.startswith((b"#", b";", b'"', b"\\n")))
 
 
 def _judge_colon(data: bytes, value: Value, text: str, link: Link, *, spaced: bool) -> tuple[int, int] | None:
     level, name_at = link.level, link.name_at
+    if b"\n" in data[link.op_end : value.start] and not looks_secret(text, chosen=True):
+        return None
     first = data[value.start : value.end].strip(b".,;:!?").lower()
     if first in _TALK or text.startswith(("(", "{", "[")):
         return None
@@ -442,6 +468,8 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:
     values = measure(data, link.op_end, before=link.name_at)[:1]
     if not values:
         return []
+    if b"," in data[link.op_at : link.op_end] and not values[0].quoted and link.level is not Key.PASSWORD:
+        return []
     text = data[values[0].start : values[0].end].decode("utf-8", "replace")
     name = data[link.name_at : link.name_end]
     sql = values[0].quoted and name.isupper() and link.level is Key.PASSWORD and " " not in text.strip()
@@ -458,6 +486,9 @@ def _option(data: bytes, link: Link) -> list[tuple[int, int]]:
     value = values[0]
     text = data[value.start : value.end].decode("utf-8", "replace")
     if is_placeholder(text, bare=not value.quoted) or text.encode().lower().strip(b".,;:") in _TALK:
+        return []
+    short = data[link.name_at : link.name_end].lower().endswith((b"pass", b"pw"))
+    if link.level is Key.HINT and not (short or looks_secret(text, chosen=True)):
         return []
     if link.level is Key.WEAK and not looks_random(text):
         return []

@@ -51,7 +51,7 @@ _ABOUT = frozenset(
     index idx position pos offset placeholder title description docs doc link page form screen column table str2
     service namespace method mode scope scopes status state check checks checker detector scanner redactor words word
     ary ariat s_total izer ize ized izing ization izers ise iser parser stream streams based less free protected
-    generator hashing encoder decoder dialog view component props handler controller
+    fd keyring mgr formatter generator hashing encoder decoder dialog view component props handler controller
     """.split()
 )
 # Before the word: these make it a name for something else.
@@ -97,7 +97,7 @@ def classify(name: str) -> Key:
     if word in _HINTS:
         return Key.HINT
     if after and not all(part.isdigit() or part in _SAME for part in after):
-        return Key.SECRET if level is Key.PASSWORD else Key.WEAK if len(after) > 2 else Key.SECRET
+        return Key.SECRET if level is Key.PASSWORD and rest[:1] in "_-." else Key.HINT
     return level
 
 
@@ -135,7 +135,7 @@ _WORDS_NOT_SECRET = frozenset(
 _STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
 _MASKED = re.compile(r"[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
 _REFERENCE = re.compile(
-    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*\Z|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}\Z|"
+    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*\Z|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
     r"\[[A-Za-z_ -]+\]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|"
     r"op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
@@ -158,20 +158,28 @@ _ENV_NAME = re.compile(r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PASS|P
 _TYPE = re.compile(r"(?:Optional|Option|List|Maybe|Secret|Union|Promise|Array|Vec|Box|Arc|Rc|Annotated|Literal|Mapped|Field|Final)?[\[<]|&?(?:'\w+ )?str\b|(?:Secret)?String\b|SecretStr\b")
 
 
+_SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)\s+")
+_FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
+_NAME_LIKE = re.compile(r"_[A-Za-z]+\Z|[a-z]+(?:[A-Z][a-z]+)*(?:Password|Token|Secret|Key)\Z")
+_CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
+
+
 def is_placeholder(value: str, *, bare: bool = False) -> bool:
     """Stands for a secret, or for nothing, but is none; `bare` values may also be code."""
-    value = value.strip()
+    value = _SCHEME.sub("", value.strip(), count=1)
     if not value or "[REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!") in _WORDS_NOT_SECRET:
         return True
-    if _STARS.match(value) or _MASKED.match(value) or _REFERENCE.match(value) or _ENV_NAME.match(value) or _YOURS.match(value):
+    if any(pattern.match(value) for pattern in (_STARS, _MASKED, _REFERENCE, _ENV_NAME, _YOURS, _NAME_LIKE)):
         return True
-    if not any(c.isalnum() for c in value) and len(value) < 6:
+    if len(value) < 40 and not any(c.isalnum() for c in _FORMAT.sub("", value)) and (len(value) < 6 or "%" in value or "{" in value):
         return True
-    if bare:
-        trimmed = value.rstrip(";,)")
-        if _CODE.match(trimmed) or _DOTTED.match(trimmed) or _OWN_NAME.match(trimmed) or _TYPE.match(trimmed):
-            return True
-    return bool(_OWN_NAME.match(value)) and value.lower() in {"password", "passwd", "token", "secret", "api_key", "api-key"}
+    return bare and _is_code(value.rstrip(";,)"))
+
+
+def _is_code(value: str) -> bool:
+    if value.startswith("(") or value == "":
+        return True
+    return any(pattern.match(value) for pattern in (_CODE, _DOTTED, _OWN_NAME, _TYPE, _CONSTANT))
 
 
 _HEXISH = re.compile(r"(?:0x)?[0-9a-f]{6,64}\Z|[0-9A-F]{40}\Z")
@@ -193,14 +201,14 @@ _IDENTIFIER = re.compile(r"[a-z]+(?:_[a-z0-9]+)+\Z|[A-Z]+(?:_[A-Z0-9]+)+\Z|[a-z]
 def looks_secret(value: str, *, chosen: bool = False) -> bool:
     """In running text, after a telling word: no word, number, name, path or version; `chosen` by a person: `hunter2`."""
     value = value.rstrip(".,;:!?") or value
-    if len(value) < 5 or not value.isprintable() or is_placeholder(value):
+    if len(value) < 5 or not value.isprintable() or " " in value or is_placeholder(value):
         return False
     if _DIMENSION.match(value) or _PATHISH.match(value) or _IDENTIFIER.match(value) and not (chosen and value[-1:].isdigit()):
         return False
     letters = any(c.isalpha() for c in value)
     if letters and any(c.isdigit() for c in value):
         return not _TECHNICAL.match(value) and (chosen or not _NUMBERED.match(value))
-    if letters and any(c in "!@#$%^&*+=~" for c in value[1:]):
+    if letters and any(c in "!@#$%^&*+~" for c in value[1:]):
         return "=" not in value.rstrip("=") and not value.startswith(("*", "`"))
     return len(value) >= 20 and letters and entropy(value) > 3.8 and "-" not in value and "/" not in value
 
