@@ -1,8 +1,8 @@
 """Hide secrets in text: the key stays, the value becomes `[REDACTED]`.
 
-One RE2 set asks, in one pass, which rules could apply at all; clean text costs that pass and nothing more. Only the rules
-that could apply then run, each in one linear pass of its own. RE2 cannot backtrack, and whatever looks past a match is
-bounded, so no text takes more than linear time.
+Two passes of RE2 ask where a secret could be: behind which prefixes (`secret_patterns`), behind which names
+(`secret_assignments`). Clean text costs these two and nothing more. RE2 cannot backtrack, and whatever looks past a
+match is bounded, so no text takes more than linear time.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from jsonlstore.signals import secret_assignments as named
 from jsonlstore.signals.secret_blocks import private_keys, private_spans
 from jsonlstore.signals.secret_patterns import SHAPES, Shape
+from jsonlstore.signals.secret_values import whole
 from jsonlstore.signals.secret_words import Key, classify, is_placeholder, looks_random, looks_secret
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _walk_dict(value: dict[str, JSON], level: Key, depth: int) -> dict[str, JSON
         if level is not Key.NONE and inner is Key.NONE:
             inner = Key.WEAK
         new = _walk(item, inner, depth + 1)
-        changed = changed or new is not item or name is not key and name != key
+        changed = changed or new is not item or (name is not key and name != key)
         while name in result and name != key:
             name += "_"  # two hidden keys must not swallow each other's values
         result[name] = new
@@ -119,7 +120,11 @@ def _paired_level(value: dict[str, JSON]) -> Key:
 
 
 def _hide_string(value: str, level: Key) -> str:
-    hide = level >= Key.SECRET and not is_placeholder(value) and not (level is Key.SECRET and value.isdigit() and len(value) < 8)
+    hide = (
+        level >= Key.SECRET
+        and not is_placeholder(value)
+        and not (level is Key.SECRET and value.isdigit() and len(value) < 8)
+    )
     if hide and value.startswith(("Bearer ", "bearer ", "Basic ", "Token ", "token ")):
         scheme, _, rest = value.partition(" ")
         return value if is_placeholder(rest) else f"{scheme} {MARK}"
@@ -162,7 +167,7 @@ def _back(span: Span, pieces: list[tuple[int, int, int, int]], spans: list[Span]
 
     def original(at: int, *, last: bool) -> int:
         index = bisect_right(pieces, at if not last else at - 1, key=lambda piece: piece[0]) - 1
-        new_start, new_end, old_start, old_end = pieces[max(index, 0)]
+        new_start, new_end, old_start, _ = pieces[max(index, 0)]
         if at <= new_end:
             return old_start + (at - new_start)
         return spans[index][1] if last else spans[index][0]
@@ -236,7 +241,7 @@ class _Rules:
         options.encoding = re2.Options.Encoding.LATIN1  # bytes: three times faster, and invalid UTF-8 hides nothing
         options.max_mem = 64 << 20
         options.log_errors = False
-        self._compile = lambda pattern: re2.compile(pattern.encode(), options)
+        self._compile: Callable[[str], Any] = lambda pattern: re2.compile(pattern.encode(), options)
         self._shapes = [self._shape_rule(shape) for shape in SHAPES]
         self._triggers = [re.compile(shape.trigger.encode()) for shape in SHAPES]
         self._any_trigger = self._compile("|".join(f"(?:{shape.trigger})" for shape in SHAPES))
@@ -273,7 +278,7 @@ class _Rules:
             blocks.add(data[start : start + 11])
             at, spans = named.judge(data, start)
             for span in spans:
-                start, end = named.whole(data, *span)
+                start, end = whole(data, *span)
                 yield start, end, "named"
                 at = max(at, end)
         if any(b"priv" in block.lower() or b"/" in block for block in blocks):
@@ -303,7 +308,7 @@ class _Rules:
         return rule
 
 
-def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:
+def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: PLR0911 - one exit per condition
     if shape.near and not any(data.rfind(word, max(0, start - 2000), start) >= 0 for word in shape.near):
         return False
     if not shape.unlike:
@@ -312,7 +317,7 @@ def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:
     if is_placeholder(value, bare=shape.unlike != "url"):
         return False
     if shape.unlike == "plain":
-        return looks_secret(value) or looks_random(value) or len(value) > 30 and any(c.isdigit() for c in value)
+        return looks_secret(value) or looks_random(value) or (len(value) > 30 and any(c.isdigit() for c in value))
     if shape.unlike == "url":
         head = value.split("/", 1)[0]
         return not ("/" in value and head.isdigit()) and value.lower() not in ("password", "pass", "pwd", "pw")
@@ -323,9 +328,11 @@ def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:
 
 # "ghp_" + "abc", 'ghp_''abc', ghp_"abc", and a token broken by a backslash at the end of the line
 _GLUED = (
-    r"""[A-Za-z0-9_.-](\\*["'`][ \t]*[+.]?[ \t]*(?:\\*\r?\n[ \t]*)?[+.]?[ \t]*\\*["'`]|\\\r?\n[ \t]*|\\\\\\n[ \t]*)[A-Za-z0-9_-]"""
-    r"""|[_-](\\*["'])[A-Za-z0-9]{12}"""
+    r"""[A-Za-z0-9_.-](\\*["'`][ \t]*[+.]?[ \t]*(?:\\*\r?\n[ \t]*)?[+.]?[ \t]*\\*["'`]|\\\r?\n[ \t]*|\\\\\\n[ \t]*)"""
+    r"""[A-Za-z0-9_-]|[_-](\\*["'])[A-Za-z0-9]{12}"""
 )
+
+
 @lru_cache(maxsize=1)
 def _rules() -> _Rules:
     return _Rules()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 
 from jsonlstore.signals.redact import redact, redact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HOSTILE: dict[str, Callable[[int], str]] = {
     "names": lambda n: "password" * (n // 8),
