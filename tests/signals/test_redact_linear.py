@@ -52,9 +52,9 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 def _best(text: str) -> float:
     times = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         redact(text)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 
