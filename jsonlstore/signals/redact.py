@@ -1,7 +1,7 @@
 """Hide secrets in text: the key stays, the value becomes `[REDACTED]`.
 
-Two passes of RE2 ask where a secret could be: behind which prefixes (`secret_patterns`), behind which names
-(`secret_assignments`). Clean text costs these two and nothing more. RE2 cannot backtrack, and whatever looks past a
+One pass of RE2 asks whether a secret could be in the text at all, and clean text costs that pass and nothing more. Two
+more ask where: behind which prefixes (`secret_patterns`), behind which names (`secret_assignments`). RE2 cannot backtrack, and whatever looks past a
 match is bounded, so no text takes more than linear time.
 """
 
@@ -96,18 +96,23 @@ def _walk_dict(value: dict[str, JSON], level: Key, depth: int) -> dict[str, JSON
     result: dict[str, JSON] = {}
     paired = _paired_level(value)
     for key, item in value.items():
-        name = redact_text(key) if isinstance(key, str) else key
-        inner = classify(key) if isinstance(key, str) else Key.NONE
+        name, inner = _read_key(key) if isinstance(key, str) else (key, Key.NONE)
         if inner is Key.NONE and key in ("value", "Value", "val"):
             inner = paired
         if level is not Key.NONE and inner is Key.NONE:
             inner = Key.WEAK
         new = _walk(item, inner, depth + 1)
-        changed = changed or new is not item or (name is not key and name != key)
+        changed = changed or new is not item or name != key
         while name in result and name != key:
             name += "_"  # two hidden keys must not swallow each other's values
         result[name] = new
     return result if changed else value
+
+
+@lru_cache(maxsize=4096)
+def _read_key(key: str) -> tuple[str, Key]:
+    """The key without secrets in it, and what it says; documents repeat their keys, so each is read once."""
+    return redact_text(key), classify(key)
 
 
 def _paired_level(value: dict[str, JSON]) -> Key:
@@ -247,9 +252,12 @@ class _Rules:
         self._any_trigger = self._compile("|".join(f"(?:{shape.trigger})" for shape in SHAPES))
         self._glue = self._compile(_GLUED)
         self._names = self._compile(named.NAME)
+        self._anything = self._compile("|".join(f"(?:{part})" for part in (*(s.trigger for s in SHAPES), named.NAME)))
 
     def spans(self, data: bytes) -> Iterator[Span]:
-        """Every span of every rule, unmerged."""
+        """Every span of every rule, unmerged; clean text is one pass and out."""
+        if not self._anything.search(data):
+            return
         shapes = self._shapes_in(data)
         for shape in shapes:
             yield from shape(data)

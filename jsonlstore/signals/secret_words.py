@@ -62,7 +62,7 @@ _ABOUT = _words("""hash hashed hasher file files filename path dir url uri endpo
 # Before the word: these make it a name for something else.
 _OTHER = _words("""max min total num number no has have is isset with without forgot forgotten reset change changed require requires
     required per pad eos bos unk sep cls mask next prev previous page continuation sync cancel cancellation first last
-    special stop prompt completion input output cached reasoning thinking context budget public primary foreign sort
+    idempotency dedupe special stop prompt completion input output cached reasoning thinking context budget public primary foreign sort
     partition cache hot short arrow hash composite unique natural candidate validate verify check hide show toggle skip
     ask enter confirm non lex parse peek current_lex syntax missing invalid wrong bad empty expected unexpected""")
 _PLAIN_PREFIX_OK = frozenset({"current", "input", "public"})
@@ -83,7 +83,9 @@ def _last_word(name: str) -> tuple[Key, re.Match[str] | None]:
 
 def _weak_level(name: str) -> Key:
     parts = _PART.findall(name[-40:])
-    telling = bool(parts) and (_WEAK_NAME.match(parts[-1]) or parts[-1].lower().endswith(("key", "auth")))
+    if not parts or (len(parts) > 1 and parts[-2].lower() in _OTHER):
+        return Key.NONE
+    telling = _WEAK_NAME.match(parts[-1]) or parts[-1].lower().endswith(("key", "auth"))
     return Key.WEAK if telling else Key.NONE
 
 
