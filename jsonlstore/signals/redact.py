@@ -1,8 +1,8 @@
 """Hide secrets in text: the key stays, the value becomes `[REDACTED]`.
 
 One pass of RE2 asks whether a secret could be in the text at all, and clean text costs that pass and nothing more. Two
-more ask where: behind which prefixes (`secret_patterns`), behind which names (`secret_assignments`). RE2 cannot backtrack, and whatever looks past a
-match is bounded, so no text takes more than linear time.
+more ask where: behind which prefixes (`secret_patterns`), behind which names (`secret_assignments`). RE2 cannot
+backtrack, and whatever looks past a match is bounded, so no text takes more than linear time.
 """
 
 from __future__ import annotations
