@@ -186,7 +186,8 @@ def _bar(label: str) -> Callable[[int, int], None]:
         spent = max(now - started, 1e-3)
         left = spent / done * (total - done) if done else 0.0
         filled = "#" * int(30 * done / total)
-        line = f"{label} [{filled:<30}] {done / 1e6:.0f}/{total / 1e6:.0f} MB  {done / 1e6 / spent:.0f} MB/s  {left:.0f} s left"
+        rate = f"{done / 1e6 / spent:.0f} MB/s  {left:.0f} s left"
+        line = f"{label} [{filled:<30}] {done / 1e6:.0f}/{total / 1e6:.0f} MB  {rate}"
         click.echo(f"\r{line[: _columns()]:<{_columns()}}" + ("\n" if done >= total else ""), nl=False, err=True)
 
     return show
@@ -226,9 +227,8 @@ def _print_status(document: dict[str, Any]) -> None:
             f"newest {row['newest_event_at'] or 'never'}, behind by {lag}"
         )
     kept = document["store"]
-    say(
-        f"store: {kept['sessions']} sessions, {kept['active']} active, {kept['crashed']} crashed, {kept['bytes']:,} bytes"
-    )
+    counts = f"{kept['sessions']} sessions, {kept['active']} active, {kept['crashed']} crashed"
+    say(f"store: {counts}, {kept['bytes']:,} bytes")
     watcher = document["watcher"]
     if watcher["running"]:
         say(f"watcher: process {watcher['pid']}, {watcher['mode']}, last look {watcher['last_scan_at']}")

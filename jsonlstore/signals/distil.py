@@ -39,7 +39,7 @@ _MOST_WAITING = 256
 _WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "workingDirectory")
 _MOST_BLOCKED_TASKS = 5
 _ASSISTANT_WEIGHT = 0.5
-_ASSISTANT_OPENING = 600
+_ASSISTANT_OPENING = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,7 @@ class Distiller:
         elif entry.type == "session":
             cwd = entry.raw.get("cwd")
             self._cwd = cwd if isinstance(cwd, str) else None
+            self._visit(self._cwd)
         elif entry.type == "leaf":
             target = entry.raw.get("targetId")
             self._outlook.move_leaf(target if isinstance(target, str) else None)
@@ -208,8 +209,8 @@ class Distiller:
         tool = entry.tool_name or ""
         name = ToolNames.plain(tool)
         call = self._waiting.pop(entry.tool_call_id or "", None)
-        if name in self._tools.file and not entry.is_error:
-            return
+        if entry.is_long and name not in self._followed and not (call and _asks_git(call)):
+            return  # output nobody will quote: most of a transcript's bytes, and not worth parsing
         details = entry.details
         text = entry.text
         head = text if len(text) <= 2 * _OUTPUT_SLICE else text[:_OUTPUT_SLICE] + "\n" + text[-_OUTPUT_SLICE:]
@@ -291,6 +292,11 @@ class Distiller:
 def _redacted_path(path: str) -> str:
     """A session works in few places, many times."""
     return redact_text(path)
+
+
+def _asks_git(call: ToolCall) -> bool:
+    command = call.arguments.get("command")
+    return isinstance(command, str) and "git " in command
 
 
 def _bounded(text: str) -> str:

@@ -17,6 +17,9 @@ with wrong ones, fails.
 - `unlike` keeps away from a value: "plain" needs it to look random, "placeholder" lets `$VAR` and `<pass>` through.
 """
 
+# An expression is easier to read whole than in pieces.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -67,6 +67,7 @@ class Follower:
         self._entries = 0
         self._seen: set[str | bytes] | None = None
         self._earlier: tuple[object, ...] | None = None
+        self._last_extent: tuple[int, str | None] | None = None
         self._running: Iterator[Entry] | None = None
         self._restarts = 0
 
@@ -121,14 +122,27 @@ class Follower:
     def _start(self, session: Session) -> Iterator[Entry]:
         earlier = tuple(map(_extent, (one for _, one in session.copies[:-1])))
         _, last = session.copies[-1]
-        grows = last.kind != "sqlite" or not last.part
-        if self.cursor is None or earlier != self._earlier or not grows:
+        if self.cursor is None or earlier != self._earlier or not self._merely_grew(last, self.cursor):
+            restarts = self._restarts
             self._begin()
+            self._restarts = restarts
             self._earlier = earlier
             if len(session.copies) > 1:
                 self._seen = set()
+            self._last_extent = last.size, last.updated_at
             return self._all(session)
+        self._last_extent = last.size, last.updated_at
         return self._last(session, self.cursor)
+
+    def _merely_grew(self, last: Transcript, cursor: Cursor) -> bool:
+        """Whether reading on is enough, as far as can be told before; the cursor's own check comes on top."""
+        if last.kind != cursor.kind:
+            return False
+        if last.kind == "jsonl":
+            # written to and not a byte longer: it was written over
+            extent = last.size, last.updated_at
+            return last.size > cursor.position or extent == self._last_extent
+        return last.kind != "sqlite" or not last.part
 
     def _all(self, session: Session) -> Iterator[Entry]:
         for source, transcript in session.copies[:-1]:

@@ -255,7 +255,7 @@ class Tailer:
                 if not wrote:
                     wrote = self._update(session_id, folded, fields, source)
             else:
-                if reason is None and folded.ended and last > (_end_time(folded) or ""):
+                if reason is None and folded.ended and (last > (_end_time(folded) or "") or _was_only_moved(folded)):
                     self._store.resume(session_id, by="watcher")
                     log.info("%s woke up again", session_id)
                 wrote = self._update(session_id, folded, fields, source)
@@ -315,7 +315,8 @@ class Tailer:
         return rollover_reason(last, moved_on)
 
     def _fields(self, session: Session, told: Told) -> dict[str, Any]:
-        fields = told.signals.to_fields()
+        # said outright: what is not known any more replaces what was thought before
+        fields = {"last_topic": None, "next_step": None, **told.signals.to_fields()}
         last = fields.pop("end_time", None) or session.updated_at or self._store.now()
         fields.setdefault("start_time", last)
         fields["updated_at"] = last
@@ -363,6 +364,11 @@ def _is_settled(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
     layer = folded.layers.get("watcher", {})
     given = clean(with_earlier_pins(fields, folded))
     return all(layer.get(name) == value for name, value in given.items() if name not in OWN_FOLD)
+
+
+def _was_only_moved(folded: SessionFold) -> bool:
+    """Whether all that ended the session was that its transcript was not in its place, as during an import."""
+    return set(folded.ends) == {"watcher"} and folded.ends["watcher"].get("reason") in ("import", "delete")
 
 
 def _end_time(folded: SessionFold) -> str | None:

@@ -83,6 +83,7 @@ class Watcher:
         self._by_path: dict[str, Session] = {}
         self._by_key: dict[Key, Session] = {}
         self._seen: dict[Key, Session] = {}
+        self._observing = False
         self._not_before = 0.0
         self._hinted = False
         self._missing: dict[Key, int] = {}
@@ -125,8 +126,8 @@ class Watcher:
         """Watch until stopped; the number of sessions written to."""
         written = 0
         try:
-            self.observer.check()  # watch first, then look: what is written in between raises a hint
-            written += self.rescan()
+            self._observing = True
+            written += self.rescan()  # watch first, then look: what is written in between raises a hint
             self._first_pass_done = True
             notify(f"READY=1\nSTATUS=watching {self._store.paths.agents}")
             while not self._stopping.is_set():
@@ -170,7 +171,8 @@ class Watcher:
     def rescan(self, *, hinted: bool = False) -> int:
         """Look at everything; catch up with whatever changed since it was last looked at."""
         started = time.monotonic()
-        self.observer.check()
+        if self._observing:
+            self.observer.check()
         waiting = self._take_unfinished()
         if self.shelf.look():
             self._by_key = {(one.agent_id, one.session_id): one for one in self.shelf.sessions}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonlstore.model import SessionState
 from jsonlstore.signals.distil import Distiller, Signals
 from jsonlstore.signals.options import SignalOptions, ToolNames
-from jsonlstore.transcripts.records import Entry, parse_entry
+from jsonlstore.transcripts.records import Entry
 
 Message = dict[str, Any]
 
@@ -251,27 +251,35 @@ ROLES = st.sampled_from(["user", "assistant", "toolResult", "custom", "bashExecu
 TOOLS = st.sampled_from(["exec", "read", "cortex_add", "cortex_update", "working_memory", "synapse", "sop", "x"])
 
 
+TALK = st.sampled_from(["We decided to use X.", "TODO: y task-3", "it fails", "Fixed.", ""]) | st.text(max_size=60)
+TYPES = st.sampled_from(["message", "message", "leaf", "session", "custom_message", "reset", "odd"])
+CALL_IDS = st.sampled_from(["a", "b"])
+
+
 @st.composite
 def wild_entries(draw: st.DrawFn) -> list[Entry]:
     made = []
     for number in range(draw(st.integers(0, 6))):
-        text = draw(
-            st.sampled_from(["We decided to use X.", "TODO: y task-3", "it fails", "Fixed.", ""]) | st.text(max_size=60)
-        )
-        call = {
-            "type": "toolCall",
-            "id": draw(st.sampled_from(["a", "b"])),
-            "name": draw(TOOLS),
-            "arguments": draw(JSON),
-        }
+        text = draw(TALK)
+        call = {"type": "toolCall", "id": draw(CALL_IDS), "name": draw(TOOLS), "arguments": draw(JSON)}
         message = {
-            "role": draw(ROLES), "content": draw(st.just(text) | st.just([{"type": "text", "text": text}, call]) | JSON),
-            "toolCallId": draw(st.sampled_from(["a", "b"])), "toolName": draw(TOOLS), "details": draw(JSON),
+            "role": draw(ROLES),
+            "content": draw(st.just(text) | st.just([{"type": "text", "text": text}, call]) | JSON),
+            "toolCallId": draw(CALL_IDS),
+            "toolName": draw(TOOLS),
+            "details": draw(JSON),
             "isError": draw(st.booleans()),
-        }  # fmt: skip
-        raw = {"type": draw(st.sampled_from(["message", "leaf", "session", "custom_message", "reset", "odd"])), "id": f"e{number}",
-               "parentId": draw(st.sampled_from([None, "e0", f"e{number - 1}"])), "timestamp": draw(JSON), "cwd": draw(JSON),
-               "targetId": draw(JSON), "message": message, "content": draw(JSON)}  # fmt: skip
+        }
+        raw = {
+            "type": draw(TYPES),
+            "id": f"e{number}",
+            "parentId": draw(st.sampled_from([None, "e0", f"e{number - 1}"])),
+            "timestamp": draw(JSON),
+            "cwd": draw(JSON),
+            "targetId": draw(JSON),
+            "message": message,
+            "content": draw(JSON),
+        }
         made.append(Entry(raw, number))
     return made
 

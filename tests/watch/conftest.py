@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # DECISION 47: what is a function of the transcript
 DERIVED = (
     "hot_topics", "active_projects", "pending_tasks", "recent_learnings", "confidence_updates", "sop_interactions",
-    "notes", "start_time", "last_topic", "in_progress", "next_step", "updated_at", "working_memory",
+    "notes", "start_time", "last_topic", "in_progress", "next_step", "end_time", "working_memory",
 )  # fmt: skip
 IMPATIENT = Pace(rescan=0.2, poll=0.1, debounce=0.0, report=0.2, grace=0.0)
 
