@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "list": "jsonlstore.cli.sessions:list_sessions",
     "metrics": "jsonlstore.cli.metrics:metrics",
     "redact": "jsonlstore.cli.redact:command",
+    "service": "jsonlstore.cli.service:service",
     "show": "jsonlstore.cli.sessions:show",
     "signals": "jsonlstore.cli.signals:signals",
     "status": "jsonlstore.cli.watching:status",

@@ -1,0 +1,85 @@
+"""`service`: keep the watcher running in the background, as the user's own service."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from jsonlstore.cli.session import Session, dry_run_option, json_option, pass_session, print_json, with_example
+
+if TYPE_CHECKING:
+    from jsonlstore.watch.service import Service
+
+kind_option = click.option("--kind", type=click.Choice(["systemd", "launchd"]), help="Default: what this machine has.")
+
+
+def _service(session: Session, kind: str | None) -> Service:
+    from jsonlstore.watch.service import KINDS, default_kind
+
+    chosen = KINDS[kind or default_kind()]
+    return chosen(session.state_dir, config_file=session.config_file, sessions_dir=session.loaded.config.sessions_dir)
+
+
+@click.group()
+def service() -> None:
+    """Run the watcher as a user service (systemd or launchd)."""
+
+
+with_example("jsonlstore service install", "jsonlstore service status")(service)
+
+
+@with_example("jsonlstore service install --dry-run")
+@service.command("install")
+@kind_option
+@dry_run_option
+@pass_session
+def install(session: Session, kind: str | None, dry_run: bool) -> None:
+    """Write the service file, start the watcher now and at every login."""
+    made = _service(session, kind)
+    if dry_run:
+        click.echo(f"would write {made.path} and start it")
+        return
+    made.install()
+    click.echo(f"installed and started: {made.path}")
+
+
+@with_example("jsonlstore service uninstall")
+@service.command("uninstall")
+@kind_option
+@dry_run_option
+@pass_session
+def uninstall(session: Session, kind: str | None, dry_run: bool) -> None:
+    """Stop the watcher and remove every trace of the service. What was remembered stays."""
+    made = _service(session, kind)
+    if dry_run:
+        click.echo(f"would stop the watcher and remove {made.path}")
+        return
+    click.echo(f"removed {made.path}" if made.uninstall() else "there was no service")
+
+
+@with_example("jsonlstore service status --json")
+@service.command("status")
+@kind_option
+@json_option
+@pass_session
+def status(session: Session, kind: str | None, as_json: bool) -> int:
+    """Say whether the service is installed and running. Exit 1 if it is installed and does not run."""
+    told = _service(session, kind).status()
+    if as_json:
+        print_json(asdict(told))
+    else:
+        click.echo(f"{told.path}: {'installed' if told.installed else 'not installed'}, {told.detail}")
+        if told.installed and not told.current:
+            click.echo("it was written by another version or for other options: `jsonlstore service install` renews it")
+    return 1 if told.installed and not told.active else 0
+
+
+@with_example("jsonlstore service print --kind systemd")
+@service.command("print")
+@kind_option
+@pass_session
+def print_(session: Session, kind: str | None) -> None:
+    """Show the service file without writing it."""
+    click.echo(_service(session, kind).text().decode(), nl=False)
