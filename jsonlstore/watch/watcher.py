@@ -42,6 +42,7 @@ class Pace:
 
     rescan: float = 5.0
     poll: float = 1.0
+    longest: float = 15.0
     slice: float = 0.25
     debounce: float = 0.1
     report: float = 5.0
@@ -170,11 +171,13 @@ class Watcher:
 
     def rescan(self, *, hinted: bool = False) -> int:
         """Look at everything; catch up with whatever changed since it was last looked at."""
-        started = time.monotonic()
         if self._observing:
             self.observer.check()
         waiting = self._take_unfinished()
-        if self.shelf.look():
+        started = time.monotonic()
+        changed = self.shelf.look()
+        took = time.monotonic() - started
+        if changed:
             self._by_key = {(one.agent_id, one.session_id): one for one in self.shelf.sessions}
             self._by_path = _by_path(self.shelf.sessions)
             done = self._catch_up_all(self._changed())
@@ -187,10 +190,10 @@ class Watcher:
             written = self._go_on(waiting)
         self._last_scan_at = self._store.now()
         self._archive_daily()
-        # with many transcripts a look costs more: it may take a fiftieth of the time when nothing happens
+        # with many transcripts a look costs more: it may take a hundredth of the time, but never goes out of sight
         now = time.monotonic()
-        self._due["scan"] = now + max(self._interval(), 50 * (now - started) if not written else 0)
-        self._not_before = now + max(self._pace.debounce, 2 * (now - started))
+        self._due["scan"] = now + min(max(self._interval(), 100 * took), self._pace.longest)
+        self._not_before = now + max(self._pace.debounce, 2 * took)
         return written
 
     def _changed(self) -> list[Session]:

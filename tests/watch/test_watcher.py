@@ -280,3 +280,13 @@ def test_old_sessions_are_archived_once_a_day(openclaw: OpenClaw, state_dir: Pat
     Watcher(SessionStore.open(state_dir), Config(), pace=IMPATIENT).once()
     entries = {entry.session_id: entry.archived for entry in SessionStore.open(state_dir).entries()}
     assert entries == {SID: "2026-09", OTHER: None}
+
+
+def test_the_next_look_is_never_far_away(openclaw: OpenClaw, state_dir: Path) -> None:
+    """However long the first pass took: rescans are the truth, and must go on."""
+    import time
+
+    openclaw.begin(SID, *(f"antenna{n}" for n in range(300)))
+    live = Watcher(SessionStore.open(state_dir), Config())
+    live.once()
+    assert live._due["scan"] - time.monotonic() <= 15
