@@ -15,11 +15,11 @@ from jsonlstore.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
 from jsonlstore.watch.endings import ending_of
-from jsonlstore.watch.notify import keep_alive_seconds, notify
+from jsonlstore.watch.notify import notify
 from jsonlstore.watch.observer import Hints, Observer
-from jsonlstore.watch.presence import Report, remove_report, write_report
 from jsonlstore.watch.shelf import Shelf
 from jsonlstore.watch.tailer import Outcome, Tailer
+from jsonlstore.watch.upkeep import Upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -89,13 +89,9 @@ class Watcher:
         self._hinted = False
         self._missing: dict[Key, int] = {}
         self._missed = 0
-        self._started_at = store.now()
-        self._last_event_at: str | None = None
-        self._last_scan_at: str | None = None
-        self._archived_on: str | None = None
-        self._problem: str | None = None
         self._first_pass_done = False
-        self._due = {"scan": 0.0, "report": 0.0, "alive": 0.0}
+        self._scan_at = 0.0
+        self.upkeep = Upkeep(store, self._pace.report)
         self._configure(config)
 
     def _configure(self, config: Config) -> None:
@@ -137,7 +133,7 @@ class Watcher:
         finally:
             notify("STOPPING=1")
             self.observer.stop()
-            remove_report(self._store.paths)
+            self.upkeep.finish()
         return written
 
     def once(self) -> int:
@@ -159,14 +155,15 @@ class Watcher:
         written = self._catch_up(touched, live=True)
         now = time.monotonic()
         if unknown and now < self._not_before:
-            self._due["scan"] = min(self._due["scan"], self._not_before)
+            self._scan_at = min(self._scan_at, self._not_before)
             self._hinted = True
-        elif everything or unknown or now >= self._due["scan"]:
+        elif everything or unknown or now >= self._scan_at:
             hinted, self._hinted = bool(paths) or everything or self._hinted, False
             written += self.rescan(hinted=hinted)
         else:
             written += self._go_on(self._take_unfinished())
-        self._breathe()
+        self.upkeep.report(self.observer, self.hints)
+        self.upkeep.keep_alive()
         return written
 
     def rescan(self, *, hinted: bool = False) -> int:
@@ -188,11 +185,11 @@ class Watcher:
                 log.debug("%s", warning)
         else:
             written = self._go_on(waiting)
-        self._last_scan_at = self._store.now()
-        self._archive_daily()
+        self.upkeep.last_scan_at = self._store.now()
+        self.upkeep.archive(self._config.archive_after_days)
         # with many transcripts a look costs more: it may take a hundredth of the time, but never goes out of sight
         now = time.monotonic()
-        self._due["scan"] = now + min(max(self._interval(), 100 * took), self._pace.longest)
+        self._scan_at = now + min(max(self._interval(), 100 * took), self._pace.longest)
         self._not_before = now + max(self._pace.debounce, 2 * took)
         return written
 
@@ -225,7 +222,7 @@ class Watcher:
     def _patience(self) -> float:
         if self._unfinished:
             return self._pace.debounce / 2
-        return max(0.01, min(self._due.values()) - time.monotonic())
+        return max(0.01, min(self._scan_at, self.upkeep.due_at) - time.monotonic())
 
     def _sessions_at(self, paths: Iterable[str]) -> tuple[list[Session], bool]:
         """The sessions at the touched paths, and whether there was a path that is not known to be one."""
@@ -246,7 +243,7 @@ class Watcher:
             if self._stopping.is_set():
                 break
             written += self._catch_up_one(session, live=live)
-            self._keep_alive()
+            self.upkeep.keep_alive()
         return written
 
     def _catch_up_one(self, session: Session, *, live: bool) -> bool:
@@ -264,9 +261,9 @@ class Watcher:
         elif outcome is not None:
             self._seen[key] = session
         if outcome is Outcome.WRITTEN:
-            self._problem = None
+            self.upkeep.problem = None
             self._written_at[key] = time.monotonic()
-            self._last_event_at = self._store.now()
+            self.upkeep.last_event_at = self._store.now()
         return outcome is Outcome.WRITTEN
 
     def _attempt(self, key: Key, session: Session, *, live: bool) -> Outcome | None:
@@ -277,7 +274,7 @@ class Watcher:
             log.debug("%s: %s", session.session_id, problem)
         except JsonlStoreError as problem:
             # our own disk: full, read-only, locked. Nothing is lost: the cursor did not move
-            self._problem = problem.message
+            self.upkeep.problem = problem.message
             log.error("%s", problem.message)  # noqa: TRY400 - the message says it all
             self.tailer.ledger.drop(key)
         self._try_later(key)
@@ -349,56 +346,6 @@ class Watcher:
         if self.observer.mode == "events" and self._missed >= self._pace.missed_before_polling:
             self.observer.give_up("changes were found that no event had told of")
 
-    # chores
-
-    def _breathe(self) -> None:
-        now = time.monotonic()
-        if now >= self._due["report"]:
-            self._due["report"] = now + self._pace.report
-            self._report()
-        self._keep_alive()
-
-    def _keep_alive(self) -> None:
-        every = keep_alive_seconds()
-        now = time.monotonic()
-        if now >= self._due["alive"]:
-            self._due["alive"] = now + (every or 3600)
-            if every:
-                notify("WATCHDOG=1")
-
-    def _report(self) -> None:
-        try:
-            write_report(
-                self._store.paths,
-                Report(
-                    pid=os.getpid(),
-                    started_at=self._started_at,
-                    mode=self.observer.mode,
-                    last_event_at=self._last_event_at,
-                    last_scan_at=self._last_scan_at,
-                    overflows=self.hints.overflows,
-                    restarts=self.observer.restarts,
-                    problem=self._problem or self.observer.problem,
-                ),
-            )
-        except JsonlStoreError as problem:
-            log.warning("%s", problem.message)
-
-    def _archive_daily(self) -> None:
-        today = self._store.now()[:10]
-        if today == self._archived_on:
-            return
-        self._archived_on = today
-        due = self._store.archivable(timedelta(days=self._config.archive_after_days))
-        try:
-            with self._store.index.gathering():
-                for session_id in due:
-                    self._store.archive(session_id)
-        except JsonlStoreError as problem:
-            log.warning("archiving stopped: %s", problem.message)
-        if due:
-            log.info("archived %d sessions", len(due))
-
     def _read_settings(self) -> None:
         self._reload_wanted = False
         if self._reload is None:
@@ -410,7 +357,7 @@ class Watcher:
             return
         notify("RELOADING=1")
         self._configure(config)
-        self._due["scan"] = 0.0
+        self._scan_at = 0.0
         notify("READY=1")
         log.info("settings read again")
 

@@ -289,4 +289,4 @@ def test_the_next_look_is_never_far_away(openclaw: OpenClaw, state_dir: Path) ->
     openclaw.begin(SID, *(f"antenna{n}" for n in range(300)))
     live = Watcher(SessionStore.open(state_dir), Config())
     live.once()
-    assert live._due["scan"] - time.monotonic() <= 15
+    assert live._scan_at - time.monotonic() <= 15

@@ -1,0 +1,91 @@
+"""What a watcher does beside watching: leave word of itself, tell systemd it lives, archive once a day."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from jsonlstore.errors import JsonlStoreError
+from jsonlstore.watch.notify import keep_alive_seconds, notify
+from jsonlstore.watch.presence import Report, remove_report, write_report
+
+if TYPE_CHECKING:
+    from jsonlstore.store.store import SessionStore
+    from jsonlstore.watch.observer import Hints, Observer
+
+log = logging.getLogger("jsonlstore.watch")
+
+_ROUND = 3600.0
+
+
+class Upkeep:
+    """The chores of one watcher, each done when it is due."""
+
+    def __init__(self, store: SessionStore, report_every: float) -> None:
+        self._store = store
+        self._report_every = report_every
+        self._alive_every = keep_alive_seconds()
+        self._started_at = store.now()
+        self._archived_on: str | None = None
+        self._report_at = 0.0
+        self._alive_at = 0.0
+        self.last_event_at: str | None = None
+        self.last_scan_at: str | None = None
+        self.problem: str | None = None
+
+    @property
+    def due_at(self) -> float:
+        """When the next chore is due, on the monotonic clock."""
+        return min(self._report_at, self._alive_at)
+
+    def keep_alive(self) -> None:
+        """Tell systemd that we live, if it wants to know and it is time."""
+        now = time.monotonic()
+        if now >= self._alive_at:
+            self._alive_at = now + (self._alive_every or _ROUND)
+            if self._alive_every:
+                notify("WATCHDOG=1")
+
+    def report(self, observer: Observer, hints: Hints) -> None:
+        """Leave word for `status`, if it is time."""
+        now = time.monotonic()
+        if now < self._report_at:
+            return
+        self._report_at = now + self._report_every
+        report = Report(
+            pid=os.getpid(),
+            started_at=self._started_at,
+            mode=observer.mode,
+            last_event_at=self.last_event_at,
+            last_scan_at=self.last_scan_at,
+            overflows=hints.overflows,
+            restarts=observer.restarts,
+            problem=self.problem or observer.problem,
+        )
+        try:
+            write_report(self._store.paths, report)
+        except JsonlStoreError as problem:
+            log.warning("%s", problem.message)
+
+    def archive(self, after_days: int) -> None:
+        """Once a day, move sessions that ended long ago to the archive."""
+        today = self._store.now()[:10]
+        if today == self._archived_on:
+            return
+        self._archived_on = today
+        due = self._store.archivable(timedelta(days=after_days))
+        try:
+            with self._store.index.gathering():
+                for session_id in due:
+                    self._store.archive(session_id)
+        except JsonlStoreError as problem:
+            log.warning("archiving stopped: %s", problem.message)
+        if due:
+            log.info("archived %d sessions", len(due))
+
+    def finish(self) -> None:
+        """Nobody runs here any more."""
+        remove_report(self._store.paths)
