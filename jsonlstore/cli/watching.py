@@ -124,9 +124,9 @@ def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: 
     from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
     from jsonlstore.watch.backfill import backfill as run
     from jsonlstore.watch.backfill import find_sessions
+    from jsonlstore.watch.pace import options_of
     from jsonlstore.watch.shelf import Shelf
     from jsonlstore.watch.tailer import Tailer
-    from jsonlstore.watch.watcher import options_of
 
     config = session.loaded.config
     skip = frozenset[str]() if config.capture_subagents else SKIPPED_BY_DEFAULT

@@ -95,15 +95,10 @@ class Ledger:
             return
         runtime_id = str(source.get("session_id") or session_id)
         stretch = source.get("stretch")
-        mark = source.get("mark")
+        mark, cursor = how_far(source)
         self.put(
             (str(source.get("agent_id") or agent), runtime_id),
-            replace(
-                known,
-                stretch=stretch if isinstance(stretch, int) else 0,
-                mark=mark if isinstance(mark, str) else None,
-                cursor=Cursor.from_json(dict(source)),
-            ),
+            replace(known, stretch=stretch if isinstance(stretch, int) else 0, mark=mark, cursor=cursor),
         )
 
     def get(self, key: Key) -> Known | None:
@@ -149,6 +144,18 @@ class Ledger:
             if best is None or rank > best:
                 best = rank
         return best[2] if best else None
+
+
+def how_far(source: Mapping[str, Any]) -> tuple[str | None, Cursor | None]:
+    """How far a session's log says its transcript was read.
+
+    A stretch that a reset has closed says nothing about it: the one after it does, and if that is missing we died
+    between the two.
+    """
+    if source.get("final"):
+        return None, None
+    mark = source.get("mark")
+    return mark if isinstance(mark, str) else None, Cursor.from_json(dict(source))
 
 
 _FROM_STATE = ("session_key", "channel", "updated_at", "end_time", "agent_id")

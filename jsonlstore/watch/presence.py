@@ -39,6 +39,7 @@ class Report:
     overflows: int = 0
     restarts: int = 0
     problem: str | None = None
+    polling_because: str | None = None
 
 
 @contextmanager

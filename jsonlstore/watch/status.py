@@ -137,7 +137,7 @@ def _watcher(store: SessionStore, now: datetime, behind: int) -> tuple[dict[str,
             problems.append(f"the watcher is behind: {behind} transcripts have waited for more than a minute")
         if current and current.last_scan_at and _waited(current.last_scan_at, now):
             problems.append(f"the watcher (process {pid}) has not looked at anything since {current.last_scan_at}")
-        if current and current.problem and current.mode == "events":
+        if current and current.problem:
             problems.append(current.problem)
     row = {
         "running": pid is not None,
@@ -148,6 +148,7 @@ def _watcher(store: SessionStore, now: datetime, behind: int) -> tuple[dict[str,
         "mode": current.mode if current else None,
         "observer_restarts": current.restarts if current else 0,
         "problem": current.problem if current else None,
+        "polling_because": current.polling_because if current else None,
     }
     return row, pid is not None, problems
 

@@ -20,7 +20,7 @@ from jsonlstore.store.cleaning import clean
 from jsonlstore.store.state import OWN_FOLD
 from jsonlstore.watch.endings import ending_of, reason_of, rollover_reason
 from jsonlstore.watch.follower import Follower, Told, mark_of
-from jsonlstore.watch.ledger import Key, Known, Ledger
+from jsonlstore.watch.ledger import Key, Known, Ledger, how_far
 from jsonlstore.watch.pinned import pins_now, with_earlier_pins
 
 if TYPE_CHECKING:
@@ -98,6 +98,12 @@ class Tailer:
         """Let go of what is kept in memory for a session; its log has everything."""
         self._followers.pop(key, None)
 
+    def discard(self, key: Key) -> None:
+        """Something went wrong: begin again from what the log says."""
+        self.release(key)
+        self.ledger.drop(key)
+        self._quiet.pop(key, None)
+
     def vanish(self, key: Key, known: Known) -> bool:
         """The transcript of an open session is gone for good: it ended with its last entry."""
         self.release(key)
@@ -167,8 +173,8 @@ class Tailer:
 
     def _only_end(self, key: Key, known: Known, session: Session, ending: str | None, *, live: bool) -> Outcome:
         """Nothing new to read; perhaps the runtime has moved on since."""
-        self._quiet[key] = mark_of(session)
         if ending is None or known.ended:
+            self._quiet[key] = mark_of(session)
             return self._rename(key, known, session)
         fields: dict[str, Any] = self._pinned_at_end(known.session_id) if live else {}
         done = self._end(
@@ -182,10 +188,12 @@ class Tailer:
         self, key: Key, follower: Follower, session: Session, mark: str, ending: str | None, *, live: bool
     ) -> Outcome:
         known = self.ledger.get(key)
-        self._quiet[key] = mark
         if not follower.fresh and not follower.rebuilt:
             # a line is still being written, or a file was renamed
-            return self._only_end(key, known, session, ending, live=live) if known else Outcome.NOTHING
+            if known is not None:
+                return self._only_end(key, known, session, ending, live=live)
+            self._quiet[key] = mark
+            return Outcome.NOTHING
         told = follower.told()
         wrote = False
         try:
@@ -199,11 +207,10 @@ class Tailer:
                 before = one.stretch.id
         except StaleSource as problem:
             log.debug("%s; reading it again", problem.message)
-            self.release(key)
-            self.ledger.drop(key)
-            self._quiet.pop(key, None)
+            self.discard(key)
             return Outcome.MORE
         follower.settle()
+        self._quiet[key] = mark
         if ending is not None:
             self.release(key)
         return Outcome.WRITTEN if wrote else Outcome.NOTHING
@@ -333,14 +340,13 @@ class Tailer:
             return None
 
     def _known(self, session_id: str, told: Told, source: Mapping[str, Any], folded: SessionFold) -> Known:
-        from jsonlstore.transcripts.source import Cursor
-
         state = folded.to_dict()
+        mark, cursor = how_far(source)
         return Known(
             session_id,
             stretch=told.stretch.number,
-            mark=source["mark"],
-            cursor=Cursor.from_json(dict(source)),
+            mark=mark,
+            cursor=cursor,
             ended=folded.ended,
             session_key=state["session_key"],
             channel=state["channel"],

@@ -63,7 +63,8 @@ class Upkeep:
             last_scan_at=self.last_scan_at,
             overflows=hints.overflows,
             restarts=observer.restarts,
-            problem=self.problem or observer.problem,
+            problem=self.problem,
+            polling_because=observer.problem,
         )
         try:
             write_report(self._store.paths, report)
@@ -76,15 +77,17 @@ class Upkeep:
         if today == self._archived_on:
             return
         self._archived_on = today
-        due = self._store.archivable(timedelta(days=after_days))
+        done = 0
         try:
+            due = self._store.archivable(timedelta(days=after_days))
             with self._store.index.gathering():
                 for session_id in due:
                     self._store.archive(session_id)
+                    done += 1
         except JsonlStoreError as problem:
             log.warning("archiving stopped: %s", problem.message)
-        if due:
-            log.info("archived %d sessions", len(due))
+        if done:
+            log.info("archived %d sessions", done)
 
     def finish(self) -> None:
         """Nobody runs here any more."""

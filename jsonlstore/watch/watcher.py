@@ -6,59 +6,33 @@ import logging
 import os
 import threading
 import time
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from jsonlstore.clock import format_time, parse_time
 from jsonlstore.errors import JsonlStoreError, SourceUnreadable
-from jsonlstore.signals.options import SignalOptions
 from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
 from jsonlstore.watch.endings import ending_of
 from jsonlstore.watch.notify import notify
 from jsonlstore.watch.observer import Hints, Observer
+from jsonlstore.watch.pace import Pace, options_of, pin_file_of
 from jsonlstore.watch.shelf import Shelf
 from jsonlstore.watch.tailer import Outcome, Tailer
 from jsonlstore.watch.upkeep import Upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     from jsonlstore.config import Config
     from jsonlstore.store.store import SessionStore
     from jsonlstore.transcripts.library import Session
-    from jsonlstore.watch.ledger import Key
+    from jsonlstore.watch.ledger import Key, Known
 
 log = logging.getLogger("jsonlstore.watch")
 
 _MANY = 20
 _SAVE_INDEX_EVERY = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How often and how long; the defaults are for a person's machine."""
-
-    rescan: float = 5.0
-    poll: float = 1.0
-    longest: float = 15.0
-    slice: float = 0.25
-    debounce: float = 0.1
-    report: float = 5.0
-    grace: float = 10.0
-    live_within: timedelta = timedelta(minutes=10)
-    missed_before_polling: int = 5
-
-
-def pin_file_of(state_dir: Path, config: Config) -> Path:
-    """Where the pins are kept."""
-    return state_dir / os.path.expanduser(config.working_memory)
-
-
-def options_of(config: Config) -> SignalOptions:
-    """The extraction settings of a config."""
-    return SignalOptions(project_roots=config.project_roots, pending_stages=frozenset(config.pending_stages))
 
 
 class Watcher:
@@ -89,6 +63,7 @@ class Watcher:
         self._hinted = False
         self._missing: dict[Key, int] = {}
         self._missed = 0
+        self._problems: dict[Key, str] = {}
         self._first_pass_done = False
         self._scan_at = 0.0
         self.upkeep = Upkeep(store, self._pace.report)
@@ -153,6 +128,8 @@ class Watcher:
         paths, everything = self.hints.take()
         touched, unknown = self._sessions_at(paths)
         written = self._catch_up(touched, live=True)
+        if written:
+            self._missed = 0
         now = time.monotonic()
         if unknown and now < self._not_before:
             self._scan_at = min(self._scan_at, self._not_before)
@@ -172,14 +149,15 @@ class Watcher:
             self.observer.check()
         waiting = self._take_unfinished()
         started = time.monotonic()
-        changed = self.shelf.look()
+        news = self.shelf.look()
         took = time.monotonic() - started
-        if changed:
+        if news:
             self._by_key = {(one.agent_id, one.session_id): one for one in self.shelf.sessions}
             self._by_path = _by_path(self.shelf.sessions)
-            done = self._catch_up_all(self._changed())
+            changed = self._changed()
+            done = self._catch_up_all(changed)
             written = done + self._notice_vanished()
-            if done and not hinted and self._first_pass_done:
+            if done and not hinted and self._first_pass_done and any(map(_is_watched, changed)):
                 self._hint_missed()
             for warning in self.shelf.library.warnings:
                 log.debug("%s", warning)
@@ -260,8 +238,8 @@ class Watcher:
             self._unfinished[key] = None
         elif outcome is not None:
             self._seen[key] = session
+            self._recovered(key)
         if outcome is Outcome.WRITTEN:
-            self.upkeep.problem = None
             self._written_at[key] = time.monotonic()
             self.upkeep.last_event_at = self._store.now()
         return outcome is Outcome.WRITTEN
@@ -272,17 +250,28 @@ class Watcher:
             return self.tailer.catch_up(session, live=live, seconds=self._pace.slice)
         except (SourceUnreadable, OSError) as problem:
             log.debug("%s: %s", session.session_id, problem)
+            self.tailer.release(key)
+            self.shelf.look_again()
         except JsonlStoreError as problem:
             # our own disk: full, read-only, locked. Nothing is lost: the cursor did not move
-            self.upkeep.problem = problem.message
-            log.error("%s", problem.message)  # noqa: TRY400 - the message says it all
-            self.tailer.ledger.drop(key)
-        self._try_later(key)
+            self._complain(key, problem.message)
+        except Exception as problem:  # one odd transcript must not blind us to all the others
+            self._complain(key, f"{session.session_id} cannot be followed: {problem!r}"[:300])
+            log.debug("%s", session.session_id, exc_info=True)
         return None
 
-    def _try_later(self, key: Key) -> None:
-        self.tailer.release(key)
+    def _complain(self, key: Key, problem: str) -> None:
+        """Say it once, show it in `status`, and try again."""
+        if self._problems.get(key) != problem:
+            log.error("%s", problem)
+        self._problems[key] = problem
+        self.upkeep.problem = problem
+        self.tailer.discard(key)
         self.shelf.look_again()
+
+    def _recovered(self, key: Key) -> None:
+        if self._problems.pop(key, None):
+            self.upkeep.problem = next(iter(self._problems.values()), None)
 
     def _too_soon(self, key: Key, session: Session) -> bool:
         """A burst becomes one record, not one per line; an end is never kept waiting."""
@@ -328,11 +317,18 @@ class Watcher:
                 continue
             missing[key] = self._missing.get(key, 0) + 1
             if missing[key] >= 2:
-                written += self.tailer.vanish(key, known)
+                written += self._vanish(key, known)
             else:
                 self.shelf.look_again()
         self._missing = missing
         return written
+
+    def _vanish(self, key: Key, known: Known) -> bool:
+        try:
+            return self.tailer.vanish(key, known)
+        except JsonlStoreError as problem:
+            self._complain(key, problem.message)
+            return False
 
     def _is_skipped(self, key: Key) -> bool:
         """It is there, but turned out to be no conversation of the user's."""
@@ -364,6 +360,11 @@ class Watcher:
 
 def _by_path(sessions: Iterable[Session]) -> dict[str, Session]:
     return {os.fspath(copy.path): one for one in sessions for _, copy in one.copies if copy.kind == "jsonl"}
+
+
+def _is_watched(session: Session) -> bool:
+    """Whether its files lie where events come from."""
+    return any(copy.kind != "goclaw" for _, copy in session.copies)
 
 
 def _as_of_now(session: Session) -> Session | None:

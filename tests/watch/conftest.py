@@ -15,9 +15,10 @@ import pytest
 from jsonlstore.config import Config
 from jsonlstore.store.store import SessionStore
 from jsonlstore.watch.backfill import backfill
+from jsonlstore.watch.pace import Pace
 from jsonlstore.watch.shelf import Shelf
 from jsonlstore.watch.tailer import Tailer
-from jsonlstore.watch.watcher import Pace, Watcher
+from jsonlstore.watch.watcher import Watcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -131,6 +131,31 @@ def test_each_stretch_between_resets_is_a_session_of_its_own(
     assert once(state_dir) == 0
 
 
+@pytest.mark.parametrize("survives", ["session.started", "state.updated"])
+def test_dying_between_two_stretches_loses_neither(
+    openclaw: OpenClaw, state_dir: Path, tmp_path: Path, survives: str
+) -> None:
+    """The first stretch was written, the second was not, and nothing is ever added to the transcript."""
+    talk = Talk(A, version=4)
+    openclaw.append(A, talk.header, *talk.turn("antenna"))
+    openclaw.refer("agent:main:main", A)
+    if survives == "state.updated":
+        once(state_dir)
+    reset = talk.reset("new")
+    openclaw.append(A, reset, *talk.turn("harbour"))
+    once(state_dir)
+    states = state_dir / "sessions" / "states"
+    (states / f"{stretch_id(A, reset['id'])}.jsonl").unlink()
+    archive = state_dir / "sessions" / "archive"
+    log = next(iter([*states.glob(f"{A}.jsonl"), *archive.rglob(f"{A}.jsonl")]))
+    kept = [each for each in log.read_bytes().splitlines(keepends=True) if b'"session.ended"' not in each]
+    log.unlink()
+    (states / f"{A}.jsonl").write_bytes(b"".join(kept))
+    assert survives.encode() in kept[-1]
+    once(state_dir)
+    assert derived(state_dir) == clean_backfill(state_dir, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("reason", "expected"), [("rollover", {"daily", "idle"}), ("reset", {"reset"}), ("recovery", {"crash"})]
 )

@@ -162,7 +162,8 @@ def test_a_file_system_that_does_not_tell_is_polled(openclaw: OpenClaw, state_di
         assert live.observer.mode == "polling"
         wait_until(
             lambda: (
-                (report := read_report(SessionStore.open(state_dir).paths)) is not None and kind in str(report.problem)
+                (report := read_report(SessionStore.open(state_dir).paths)) is not None
+                and kind in str(report.polling_because)
             )
         )
 
@@ -290,3 +291,43 @@ def test_the_next_look_is_never_far_away(openclaw: OpenClaw, state_dir: Path) ->
     live = Watcher(SessionStore.open(state_dir), Config())
     live.once()
     assert live._scan_at - time.monotonic() <= 15
+
+
+def test_one_session_that_cannot_be_kept_does_not_stop_the_others(openclaw: OpenClaw, state_dir: Path) -> None:
+    """A log from a newer version is left alone, said once, and shown in `status`."""
+    states = state_dir / "sessions" / "states"
+    states.mkdir(parents=True)
+    data = {"session_id": SID, "schema_version": 99, "fields": {"start_time": "2026-09-21T14:00:00.000Z"}}
+    event = {"seq": 1, "at": "2026-09-21T14:00:00.000Z", "type": "session.started", "by": "hook", "data": data}
+    (states / f"{SID}.jsonl").write_text(json.dumps(event) + "\n")
+    openclaw.begin(SID, "antenna")
+    openclaw.begin(OTHER, "harbour", key="agent:main:web:dm:u")
+    live = Watcher(SessionStore.open(state_dir), Config(), pace=IMPATIENT)
+    live.once()
+    assert knows(state_dir, OTHER, "harbour")
+    assert not knows(state_dir, SID, "antenna")
+    before = (states / f"{SID}.jsonl").read_bytes()
+    live.rescan()
+    assert (states / f"{SID}.jsonl").read_bytes() == before
+    assert "newer" in str(live.upkeep.problem)
+
+
+def test_a_disk_that_refuses_loses_nothing(openclaw: OpenClaw, state_dir: Path) -> None:
+    import resource
+
+    talk = openclaw.begin(SID, "antenna")
+    live = Watcher(SessionStore.open(state_dir), Config(), pace=IMPATIENT)
+    live.once()
+    openclaw.append(SID, *talk.turn("harbour"))
+    log = state_dir / "sessions" / "states" / f"{SID}.jsonl"
+    before, limits = log.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limits[1]))
+    try:
+        live.rescan()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert live.upkeep.problem
+    assert log.read_bytes() == before
+    live.rescan()
+    assert knows(state_dir, SID, "harbour")
+    assert live.upkeep.problem is None
