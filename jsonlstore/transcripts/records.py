@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.clock import format_time, from_millis, normalise_time
+from jsonlstore.clock import format_time, from_millis, normalise_time, parse_time
 from jsonlstore.transcripts.speech import Speaker, cut_continuity, hear
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _LONG_HEAD = re.compile(
 )  # fmt: skip
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _PADDING = b"\0 \t\r\n"
+_NUMBER_LIMIT = 2**53  # where JavaScript stops counting; infinity and NaN are not below it
 _BOM = b"\xef\xbb\xbf"
 _TOOL_ROLES = frozenset({"toolResult", "bashExecution", "tool", "function", "pythonExecution"})
 _MESSAGE_LIKE = frozenset({"custom_message", "hookMessage"})
@@ -330,6 +331,18 @@ def _tool_call(block: dict[str, Any]) -> ToolCall:
         name=str(block.get("name") or ""),
         arguments=arguments if isinstance(arguments, dict) else _NO_FIELDS,
     )
+
+
+def read_millis(written: object) -> int | None:
+    """A time as any writer wrote it, as epoch milliseconds; None if it is not one."""
+    if isinstance(written, str):
+        try:
+            return round(parse_time(written).timestamp() * 1000)
+        except ValueError:
+            return None
+    if isinstance(written, int | float) and abs(written) < _NUMBER_LIMIT:
+        return int(written)
+    return None
 
 
 def read_time(written: object) -> str | None:
