@@ -61,6 +61,7 @@ _SYSTEM_OPENINGS = (
     "A scheduled reminder has been triggered",
     "A scheduled cron event was triggered",
 )
+_SYSTEM_INITIALS = frozenset(opening[0] for opening in _SYSTEM_OPENINGS)
 _HEARTBEAT_ANSWER = "HEARTBEAT_OK"
 _QUEUE_SLACK = timedelta(minutes=10)
 _WIDEST_ZONE = timedelta(hours=15)
@@ -94,7 +95,7 @@ def hear(text: str, said_at: Callable[[], str | None]) -> tuple[Speaker, str]:
 
 
 def _is_systems(words: str) -> bool:
-    if words.startswith(_SYSTEM_OPENINGS):
+    if words[0] in _SYSTEM_INITIALS and words.startswith(_SYSTEM_OPENINGS):
         return True
     if _LATER_GREETING in words:  # other plugins put their context before the greeting prompt
         return True
@@ -116,6 +117,8 @@ def _unwrap(text: str, said_at: Callable[[], str | None]) -> str:
 def _wrapping_end(text: str, start: int) -> int:
     """Where the wrapping that begins at `start` ends; `start` if the text is bare from there."""
     first = text[start : start + 1]
+    if first.islower():  # no wrapping begins so, most words do
+        return start
     if first == "[":
         match = _STAMP.match(text, start) or _ENVELOPE.match(text, start)
         return match.end() if match else start
