@@ -192,7 +192,8 @@ def skip_reason(session_key: str | None) -> str | None:
 def channel_of(entry: dict[str, Any], session_key: str | None, known: str | None = None) -> str:
     """The channel a session runs on: from its index entry, else its key, else `unknown` (DECISION 51)."""
     candidates = [entry.get("lastChannel"), known]
-    for holder, field in (("deliveryContext", "channel"), ("origin", "provider"), ("route", "channel")):
+    holders = (("deliveryContext", "channel"), ("origin", "provider"), ("route", "channel"), ("delivery", "channel"))
+    for holder, field in holders:
         inner = entry.get(holder)
         candidates.append(inner.get(field) if isinstance(inner, dict) else None)
     for candidate in candidates:
