@@ -61,8 +61,8 @@ class Doctor:
             (self._stray, self._mend_stray),
             (self._tails, self._mend_tails),
             (self._logs, None),
+            (self._forgotten, self._mend_forgotten),  # before the archive: a tombstone has no half to move
             (self._archive, self._mend_archive),
-            (self._forgotten, self._mend_forgotten),
             (self._index, self._mend_index),
             (self._mirrors, self._mend_mirrors),
             (self._metrics, self._mend_metrics),

@@ -24,8 +24,10 @@ _HINTS = {
     errno.EIO: "the disk reported an input/output error: check its health",
 }
 
-# macOS has no fdatasync
-_sync_data = getattr(os, "fdatasync", os.fsync)
+
+def temp_target(path: Path) -> str:
+    """The name of the file that a temporary one was to become."""
+    return path.name.removeprefix(TEMP_PREFIX).rpartition("-")[0]
 
 
 def write_failed(path: Path | str, problem: OSError) -> WriteFailed:
@@ -81,11 +83,11 @@ class Disk:
     def sync_data(self, fd: int) -> None:
         """Make the bytes written to `fd` durable. A failure is never retried: the kernel may have dropped them."""
         if self.sync:
-            _sync_data(fd)
+            os.fdatasync(fd) if hasattr(os, "fdatasync") else os.fsync(fd)  # macOS has no fdatasync
 
     def replace(self, target: Path, data: bytes, temp_dir: Path) -> None:
         """Put `data` at `target` so that a reader sees the old file or the new one, never a mixture or nothing."""
-        temp = temp_dir / f"{TEMP_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+        temp = temp_dir / f"{TEMP_PREFIX}{target.name}-{secrets.token_hex(4)}"
         try:
             self._write_new(temp, data)
             try:
@@ -120,6 +122,12 @@ class Disk:
             self.sync_dir(source.parent)
         except OSError as problem:
             raise write_failed(target, problem) from problem
+
+    def sweep(self, directory: Path, *names: str) -> None:
+        """Remove what dead writers of files called `names` left unfinished. Wants the lock those are written under."""
+        for path in directory.glob(TEMP_PREFIX + "*"):
+            if temp_target(path) in names:
+                self.remove(path)
 
     def remove(self, path: Path) -> bool:
         """Remove a file and make that durable; False if there was none."""

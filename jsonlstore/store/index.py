@@ -178,9 +178,14 @@ class Index:
             log.warning("the session index could not be saved, going on without: %s", problem)
         return mended
 
-    def put(self, session_id: str, entry: Entry | None) -> None:
-        """Set or drop one entry. Call it with the session's lock held, after its log is synced."""
+    def put(self, session_id: str, entry: Entry | None, *, sweep: bool = False) -> None:
+        """Set or drop one entry. Call it with the session's lock held, after its log is synced.
+
+        With `sweep` no unfinished copy of the index outlives this either.
+        """
         with self._locks.index():
+            if sweep:
+                self._disk.sweep(self._paths.states, self._paths.index.name)
             found = self._read()
             entries = self._mend(None, None) if found is None else dict(found)
             if entry is None:

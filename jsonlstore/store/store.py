@@ -27,7 +27,7 @@ from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
 from jsonlstore.store.cleaning import clean
 from jsonlstore.store.fields import check_time
 from jsonlstore.store.files import Disk
-from jsonlstore.store.forget import Forgotten, forget_session
+from jsonlstore.store.forget import Forgotten, forget_session, task_ids
 from jsonlstore.store.index import project
 from jsonlstore.store.locking import DEFAULT_TIMEOUT, Locks
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import timedelta
 
+    from jsonlstore.store.index import Entry
 
 log = logging.getLogger(__name__)
 
@@ -191,13 +192,23 @@ class SessionStore(SessionReader):
             self._commit(session_id, known, kind, by, checked)
 
     def archive(self, session_id: str) -> str:
-        """Move an ended session to cold storage; returns the month it is filed under."""
-        with self._session(session_id, bring_back_archived=False) as known:
-            if not known.folded.ended:
-                raise SessionOpen(f"session {session_id} has not ended and stays where it is")
-            month = store_cold(self.paths, self.disk, session_id, known.folded.to_dict())
+        """Move an ended session to cold storage, or finish such a move; returns the month it is filed under."""
+        self._prepare()
+        with self._locks.session(check_session_id(session_id)):
+            known = self._load(session_id)
+            if known is None:
+                entry = settle(self.paths, self.disk, session_id, self.open_log)
+                if entry is None:
+                    raise not_found(session_id)
+                month: str = entry["archived"]
+            else:
+                self._writable(session_id, known.folded)
+                if not known.folded.ended:
+                    raise SessionOpen(f"session {session_id} has not ended and stays where it is")
+                month = store_cold(self.paths, self.disk, session_id, known.folded.to_dict())
+                entry = project(known.folded, known.end, month)
             self._drop_known(session_id)
-            self.index.put(session_id, project(known.folded, known.end, month))
+            self._follow(session_id, entry)
             return month
 
     def settle_archive(self, session_id: str) -> None:
@@ -228,9 +239,10 @@ class SessionStore(SessionReader):
         self._prepare()
         with self._locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
+            # first, while the log still says which tasks were the session's
+            self.metrics.blank(session_id, task_ids(self.paths, self.open_log, session_id))
             outcome = forget_session(self.paths, self.disk, self.open_log, session_id, self.now())
-            self.index.put(session_id, outcome.entry)
-        self.metrics.blank(session_id, outcome.task_ids)
+            self.index.put(session_id, outcome.entry, sweep=True)
         return outcome
 
     def _prepare(self) -> None:
@@ -239,11 +251,11 @@ class SessionStore(SessionReader):
             self._prepared = True
 
     @contextmanager
-    def _session(self, session_id: str, *, bring_back_archived: bool = True) -> Iterator[Known]:
+    def _session(self, session_id: str) -> Iterator[Known]:
         """A session's lock and its fold, for one change."""
         self._prepare()
         with self._locks.session(check_session_id(session_id)):
-            known = self._load(session_id) or (self._unarchived(session_id) if bring_back_archived else None)
+            known = self._load(session_id) or self._unarchived(session_id)
             if known is None:
                 raise not_found(session_id)
             self._writable(session_id, known.folded)
@@ -301,16 +313,16 @@ class SessionStore(SessionReader):
         signature = self.open_log(self.paths.log(session_id)).append(lines)
         self._remember(session_id, Known(after, signature, signature[2], since))
         if boundary:
-            self._follow(session_id, after, signature[2], mirror=after.ended)
+            self._follow(session_id, project(after, signature[2]))
+            if after.ended:
+                write_mirror(self.paths, self.disk, session_id, after.to_dict())
 
-    def _follow(self, session_id: str, folded: SessionFold, log_bytes: int, *, mirror: bool) -> None:
-        """Bring the caches after the log. They can be made again: a failure here loses nothing and is only logged."""
+    def _follow(self, session_id: str, entry: Entry) -> None:
+        """Bring the index after the log. It can be made again: a failure here loses nothing and is only logged."""
         try:
-            self.index.put(session_id, project(folded, log_bytes))
+            self.index.put(session_id, entry)
         except JsonlStoreError as problem:
             log.warning("index not updated for %s, the next reader will: %s", session_id, problem)
-        if mirror:
-            write_mirror(self.paths, self.disk, session_id, folded.to_dict())
 
 
 def _changed(folded: SessionFold, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
