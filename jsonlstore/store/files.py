@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ TEMP_PREFIX = ".tmp-"
 _HINTS = {
     errno.ENOSPC: "the disk is full: free some space and try again",
     errno.EDQUOT: "your disk quota is used up: free some space and try again",
+    errno.EFBIG: "a limit on file sizes is in force: see `ulimit -f`",
     errno.EROFS: "the file system is mounted read-only",
     errno.EACCES: "check who owns the directory and its permissions",
     errno.EPERM: "check who owns the directory and its permissions",
@@ -53,6 +55,12 @@ def read_bytes(path: Path) -> bytes | None:
         raise unreadable(path, problem) from problem
 
 
+def _discard(path: Path) -> None:
+    # why the write failed matters more than why this does; what stays is the doctor's to sweep
+    with suppress(OSError):
+        os.unlink(path)
+
+
 @dataclass(frozen=True, slots=True)
 class Disk:
     """How we write. With `sync` off nothing is forced to the platter: for stores that live in memory."""
@@ -66,6 +74,7 @@ class Disk:
         self.make_dir(path.parent)
         try:
             path.mkdir(mode=0o700, exist_ok=True)
+            os.chmod(path, 0o700)  # whatever the umask took away
             self.sync_dir(path.parent)
         except OSError as problem:
             raise write_failed(path, problem) from problem
@@ -93,7 +102,7 @@ class Disk:
             try:
                 os.replace(temp, target)
             except OSError:
-                self.remove(temp)
+                _discard(temp)
                 raise
             self.sync_dir(target.parent)
         except OSError as problem:
@@ -103,6 +112,7 @@ class Disk:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             try:
+                os.fchmod(fd, 0o600)  # whatever the umask took away
                 view = memoryview(data)
                 while view:
                     view = view[os.write(fd, view) :]
@@ -111,7 +121,7 @@ class Disk:
             finally:
                 os.close(fd)
         except OSError:
-            self.remove(path)
+            _discard(path)
             raise
 
     def move(self, source: Path, target: Path) -> None:

@@ -82,7 +82,7 @@ class SessionReader:
 
     def entry(self, session_id: str) -> IndexEntry | None:
         """What the index knows of a session."""
-        raw = self.index.entries().get(session_id)
+        raw = self.index.entries().get(check_session_id(session_id))
         return IndexEntry.of(session_id, raw) if raw is not None else None
 
     def entries(self) -> Iterator[IndexEntry]:
@@ -118,6 +118,7 @@ class SessionReader:
 
     def stretches(self, session_id: str) -> list[str]:
         """The sessions that a runtime's one transcript was cut into at its resets, besides `session_id` itself."""
+        check_session_id(session_id)
         return sorted(
             key
             for key, entry in self.index.entries().items()
