@@ -104,16 +104,16 @@ class SessionReader:
 
     def resolve(self, prefix: str) -> str:
         """The one session id that starts with `prefix`; an exact id always wins."""
+        check_session_id(prefix)  # what an id starts with is itself one
         entries = self.index.entries()
         if prefix in entries:
             return prefix
-        found = [] if not prefix else sorted(key for key in entries if key.startswith(prefix))
+        found = sorted(key for key in entries if key.startswith(prefix))
         if len(found) == 1:
             return found[0]
         if found:
             shown = ", ".join(found[:5]) + (" …" if len(found) > 5 else "")
             raise AmbiguousSessionId(f"{prefix!r} fits {len(found)} sessions: {shown}", hint="type more of the id")
-        check_session_id(prefix)
         raise not_found(prefix)
 
     def stretches(self, session_id: str) -> list[str]:

@@ -34,6 +34,7 @@ class Outcome:
     refused: str | None  # the error's class name
     calls: int | None  # how many calls changed the disk; None if it did not live to tell
     created: tuple[str, ...] = ()
+    trace: tuple[str, ...] = ()
 
 
 def run(root: Path, steps: tuple[Callable[[SessionStore], object], ...], fault: Fault | None, **where: Any) -> Outcome:
@@ -41,9 +42,8 @@ def run(root: Path, steps: tuple[Callable[[SessionStore], object], ...], fault: 
     reader, writer = os.pipe()
     crash_site = where.pop("crash_site", None)
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # fork with threads about: the child takes no lock of theirs
+        # fork with threads about: the child takes no lock of theirs
+        warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
         _child(root, steps, fault, writer, crash_site, where)
@@ -60,6 +60,7 @@ def run(root: Path, steps: tuple[Callable[[SessionStore], object], ...], fault: 
         refused=next((each["refused"] for each in told if "refused" in each), None),
         calls=last.get("calls"),
         created=tuple(last.get("created", ())),
+        trace=tuple(last.get("trace", ())),
     )
 
 
@@ -86,7 +87,7 @@ def _child(
                     tell(refused=type(problem).__name__)
                     break
                 tell(done=number)
-        tell(calls=machine.calls, created=machine.created)
+        tell(calls=machine.calls, created=machine.created, trace=machine.trace)
     except BaseException:  # noqa: BLE001 - whatever it is, the parent must hear of it and the child must not live on
         tell(broken=traceback.format_exc())
     finally:
