@@ -129,7 +129,7 @@ class SessionReader:
         """The session and those before it, oldest first, at most `depth`; stops at gaps and never runs in circles."""
         found: list[SessionState] = []
         seen: set[str] = set()
-        current: str | None = session_id
+        current: str | None = check_session_id(session_id)
         while current is not None and current not in seen and len(found) < depth:
             seen.add(current)
             try:

@@ -10,7 +10,6 @@ import logging
 import weakref
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from jsonlstore.clock import Clock, format_time, system_clock
@@ -75,6 +74,8 @@ class SessionStore(SessionReader):
     @classmethod
     def in_memory(cls, *, clock: Clock = system_clock) -> Self:
         """A store that is gone with the object: unsynced files in a temporary directory of its own."""
+        from tempfile import TemporaryDirectory
+
         root = TemporaryDirectory(prefix="jsonlstore-")
         store = cls(StatePaths.of(Path(root.name)), clock=clock, disk=Disk(sync=False))
         weakref.finalize(store, root.cleanup)
