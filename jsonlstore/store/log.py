@@ -61,7 +61,7 @@ def parse_event(line: bytes) -> Event | None:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An event and where its line ends in the file."""
+    """An event and where its line ends in the file, a newline that is still missing counted as if it were there."""
 
     event: Event
     end: int
@@ -244,7 +244,7 @@ def scan_bytes(data: bytes, offset: int) -> Scan:
     for start, line, complete in _lines(data):
         event = parse_event(line) if line.strip() else None
         if event is not None:
-            events.append(Placed(event, offset + start + len(line) + complete))
+            events.append(Placed(event, offset + start + len(line) + 1))
         elif complete:
             damage.append(Damage(offset + start, len(line)))
         else:

@@ -68,8 +68,10 @@ class SessionReader:
     def folded(self, session_id: str) -> SessionFold:
         """The state with the store's bookkeeping; raises `SessionNotFound` or `SessionForgotten`."""
         known = self._load(check_session_id(session_id))
+        month = find_month(self.paths, session_id) if known is None else None
+        if known is None and month is None:
+            known = self._load(session_id)  # brought back from the archive between the two looks
         if known is None:
-            month = find_month(self.paths, session_id)
             if month is None:
                 raise not_found(session_id)
             scan = self.open_log(self.paths.archived_log(session_id, month)).scan_recent()

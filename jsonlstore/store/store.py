@@ -225,6 +225,14 @@ class SessionStore(SessionReader):
             self._drop_known(session_id)
             return self.open_log(path).repair()
 
+    def repair_mirror(self, session_id: str) -> bool:
+        """Write the mirror of an ended session anew; False if there is nothing to mirror (any more)."""
+        with self._locks.session(check_session_id(session_id)):
+            known = self._load(session_id)
+            if known is None or known.folded.forgotten or not known.folded.ended:
+                return False
+            return write_mirror(self.paths, self.disk, session_id, known.folded.to_dict())
+
     def archivable(self, older_than: timedelta) -> list[str]:
         """The ended, hot sessions whose end lies further back than `older_than`, oldest first."""
         line = format_time(self._clock() - older_than)
