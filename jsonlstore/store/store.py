@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import weakref
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -30,7 +31,6 @@ from jsonlstore.store.forget import Forgotten, forget_session, task_ids
 from jsonlstore.store.index import project
 from jsonlstore.store.locking import DEFAULT_TIMEOUT, Locks
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
-from jsonlstore.store.metrics import Metrics
 from jsonlstore.store.mirror import write_mirror
 from jsonlstore.store.reader import Known, SessionReader, not_found
 from jsonlstore.store.state import OWN_FOLD, SessionFold
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from jsonlstore.store.index import Entry
+    from jsonlstore.store.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +63,6 @@ class SessionStore(SessionReader):
         super().__init__(paths, clock, disk or Disk(), self._locks)
         self._prepared = False
         self.listeners: list[Callable[[str, SessionFold], None]] = []
-        self.metrics = Metrics(paths, self.disk, self._locks, self.now)
 
     @classmethod
     def open(
@@ -70,6 +70,13 @@ class SessionStore(SessionReader):
     ) -> Self:
         """The store of a state directory (default: OpenClaw's). Nothing is created before the first write."""
         return cls(StatePaths.of(resolve_state_dir(state_dir), sessions_dir), clock=clock)
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        """The store's metrics; loaded on first use, because most readers never ask."""
+        from jsonlstore.store.metrics import Metrics
+
+        return Metrics(self.paths, self.disk, self._locks, self.now)
 
     @classmethod
     def in_memory(cls, *, clock: Clock = system_clock) -> Self:
