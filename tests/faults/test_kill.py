@@ -47,7 +47,7 @@ def test_killed_within_any_write(scenario: Scenario, kind: str, tmp_path: Path) 
 
 
 @by_scenario
-@pytest.mark.parametrize("kind", ["power", "names"])
+@pytest.mark.parametrize("kind", ["power", pytest.param("names", marks=pytest.mark.slow)])
 def test_power_cut_before_any_call(scenario: Scenario, kind: str, tmp_path: Path) -> None:
     """After a power cut everything acknowledged is on the platter, whether or not unsynced names got there too."""
     assert strike_everywhere(scenario, tmp_path, kind) > 2

@@ -56,6 +56,7 @@ def fail_everywhere(
     raise AssertionError("the run never passed")
 
 
+@pytest.mark.slow
 @by_scenario
 def test_any_call_failing_once(scenario: Scenario, tmp_path: Path) -> None:
     """An I/O error anywhere is a clear refusal or, in a cache, a warning; what was there stays, the next try works."""
@@ -69,7 +70,10 @@ def test_disk_full_from_any_call_on(scenario: Scenario, tmp_path: Path) -> None:
 
 
 @by_scenario
-@pytest.mark.parametrize(("kind", "error"), [("short", 0), ("fail", errno.EDQUOT)], ids=["short", "quota"])
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [pytest.param("short", 0, id="short"), pytest.param("fail", errno.EDQUOT, id="quota", marks=pytest.mark.slow)],
+)
 def test_any_write_cut_short_or_over_quota(scenario: Scenario, kind: str, error: int, tmp_path: Path) -> None:
     """A write that takes half the bytes, or none for want of quota, leaves no half record."""
     assert fail_everywhere(scenario, tmp_path, kind, error, WRITES)
