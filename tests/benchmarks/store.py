@@ -154,7 +154,7 @@ def contention(home: Path) -> None:
     workers = [context.Process(target=contender, args=(str(root), ROUNDS // 4, results)) for _ in range(8)]
     for worker in workers:
         worker.start()
-    times = [each for _ in workers for each in results.get()]
+    times = [each for _ in workers for each in results.get(timeout=300)]
     for worker in workers:
         worker.join()
     row("update, 8 processes on one session", times)
