@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 
 # command name -> module that defines it as `command`; a module is imported only when its command runs
 COMMANDS: dict[str, str] = {
+    "archive": "jsonlstore.cli.keeping:archive",
+    "chain": "jsonlstore.cli.sessions:chain",
+    "completion": "jsonlstore.cli.completion:completion",
+    "config": "jsonlstore.cli.settings:config",
+    "doctor": "jsonlstore.cli.doctor:doctor",
+    "forget": "jsonlstore.cli.keeping:forget",
+    "list": "jsonlstore.cli.sessions:list_sessions",
+    "metrics": "jsonlstore.cli.metrics:metrics",
+    "show": "jsonlstore.cli.sessions:show",
     "transcripts": "jsonlstore.cli.transcripts:transcripts",
 }
 

@@ -50,7 +50,7 @@ class SessionReader:
     def __init__(self, paths: StatePaths, clock: Clock, disk: Disk, locks: Locks) -> None:
         self.paths = paths
         self._clock = clock
-        self._disk = disk
+        self.disk = disk
         self.index = Index(paths, disk, locks, self.open_log)
         self._known: OrderedDict[str, Known] = OrderedDict()
         self._guard = threading.Lock()
@@ -59,7 +59,7 @@ class SessionReader:
         return format_time(self._clock())
 
     def open_log(self, path: Path) -> SessionLog:
-        return SessionLog(path, self.paths.quarantine, self._disk)
+        return SessionLog(path, self.paths.quarantine, self.disk)
 
     def get(self, session_id: str) -> SessionState:
         """The state of one session, hot or archived."""
@@ -115,6 +115,14 @@ class SessionReader:
             raise AmbiguousSessionId(f"{prefix!r} fits {len(found)} sessions: {shown}", hint="type more of the id")
         check_session_id(prefix)
         raise not_found(prefix)
+
+    def stretches(self, session_id: str) -> list[str]:
+        """The sessions that a runtime's one transcript was cut into at its resets, besides `session_id` itself."""
+        return sorted(
+            key
+            for key, entry in self.index.entries().items()
+            if key != session_id and (entry.get("source") or {}).get("session_id") == session_id
+        )
 
     def chain(self, session_id: str, depth: int = 5) -> list[SessionState]:
         """The session and those before it, oldest first, at most `depth`; stops at gaps and never runs in circles."""

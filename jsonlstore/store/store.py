@@ -23,7 +23,7 @@ from jsonlstore.errors import (
 )
 from jsonlstore.model import SCHEMA_VERSION
 from jsonlstore.paths import StatePaths, check_session_id, resolve_state_dir
-from jsonlstore.store.archive import bring_back, find_month, store_cold
+from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
 from jsonlstore.store.cleaning import clean
 from jsonlstore.store.fields import check_time
 from jsonlstore.store.files import Disk
@@ -62,7 +62,7 @@ class SessionStore(SessionReader):
         super().__init__(paths, clock, disk or Disk(), self._locks)
         self._prepared = False
         self.listeners: list[Callable[[str, SessionFold], None]] = []
-        self.metrics = Metrics(paths, self._disk, self._locks, self.now)
+        self.metrics = Metrics(paths, self.disk, self._locks, self.now)
 
     @classmethod
     def open(
@@ -195,10 +195,23 @@ class SessionStore(SessionReader):
         with self._session(session_id, bring_back_archived=False) as known:
             if not known.folded.ended:
                 raise SessionOpen(f"session {session_id} has not ended and stays where it is")
-            month = store_cold(self.paths, self._disk, session_id, known.folded.to_dict())
+            month = store_cold(self.paths, self.disk, session_id, known.folded.to_dict())
             self._drop_known(session_id)
             self.index.put(session_id, project(known.folded, known.end, month))
             return month
+
+    def settle_archive(self, session_id: str) -> None:
+        """Finish or undo a move to or from the archive that a crash cut short: the log decides."""
+        with self._locks.session(check_session_id(session_id)):
+            self._drop_known(session_id)
+            entry = settle(self.paths, self.disk, session_id, self.open_log)
+            self.index.put(session_id, entry)
+
+    def repair_log(self, session_id: str, path: Path) -> bool:
+        """Mend a torn tail now instead of at the next append."""
+        with self._locks.session(check_session_id(session_id)):
+            self._drop_known(session_id)
+            return self.open_log(path).repair()
 
     def archivable(self, older_than: timedelta) -> list[str]:
         """The ended, hot sessions whose end lies further back than `older_than`, oldest first."""
@@ -215,14 +228,14 @@ class SessionStore(SessionReader):
         self._prepare()
         with self._locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
-            outcome = forget_session(self.paths, self._disk, self.open_log, session_id, self.now())
+            outcome = forget_session(self.paths, self.disk, self.open_log, session_id, self.now())
             self.index.put(session_id, outcome.entry)
         self.metrics.blank(session_id, outcome.task_ids)
         return outcome
 
     def _prepare(self) -> None:
         if not self._prepared:
-            self._disk.make_dir(self.paths.states)
+            self.disk.make_dir(self.paths.states)
             self._prepared = True
 
     @contextmanager
@@ -250,7 +263,7 @@ class SessionStore(SessionReader):
         month = find_month(self.paths, session_id)
         if month is None:
             return None
-        bring_back(self.paths, self._disk, session_id, month)
+        bring_back(self.paths, self.disk, session_id, month)
         return self._load(session_id)
 
     @staticmethod
@@ -297,7 +310,7 @@ class SessionStore(SessionReader):
         except JsonlStoreError as problem:
             log.warning("index not updated for %s, the next reader will: %s", session_id, problem)
         if mirror:
-            write_mirror(self.paths, self._disk, session_id, folded.to_dict())
+            write_mirror(self.paths, self.disk, session_id, folded.to_dict())
 
 
 def _changed(folded: SessionFold, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
