@@ -69,6 +69,8 @@ def connected(path: Path, wait: float) -> Iterator[sqlite3.Connection]:
         )
         try:
             connection.text_factory = _text
+            # of this connection only: what a forgotten session's row said is overwritten, not just unlinked
+            connection.execute("PRAGMA secure_delete = ON")
             yield connection
         finally:
             connection.close()

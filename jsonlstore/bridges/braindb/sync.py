@@ -42,7 +42,7 @@ class BrainDbSync:
         self._forced = forced
         self._backlog = Backlog(store)
         self._pending: dict[str, None] = {}
-        self._healthy = True
+        self.healthy = True
         self._looked_back = False
         self._guard = threading.Lock()
 
@@ -59,7 +59,7 @@ class BrainDbSync:
         with self._guard:
             self._pending[session_id] = None
             # whoever has waited in vain does not make the next turn wait too
-            self._bring(WAIT_SECONDS if self._healthy else _UNHEALTHY_SECONDS)
+            self._bring(WAIT_SECONDS if self.healthy else _UNHEALTHY_SECONDS)
 
     def catch_up(self, wait: float = 5.0) -> bool:
         """Write everything that was missed, however much it is; for those with time, such as the watcher."""
@@ -100,11 +100,11 @@ class BrainDbSync:
         try:
             work()
         except Exception as problem:  # noqa: BLE001 - another program's file must never break a session
-            self._healthy = False
+            self.healthy = False
             log.warning("brain.db is behind, the session goes on: %s", problem)
             self._backlog.add(self._pending, str(problem))
             return False
-        self._healthy = True
+        self.healthy = True
         return True
 
     def _write(self, session_ids: Sequence[str], deadline: float) -> None:
