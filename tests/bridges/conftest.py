@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from jsonlstore.paths import StatePaths
+from jsonlstore.store.files import Disk
 from jsonlstore.store.store import SessionStore
 
 NEIGHBOURS = """
@@ -51,7 +53,8 @@ def clock() -> Clock:
 
 @pytest.fixture
 def store(tmp_path: Path, clock: Clock) -> SessionStore:
-    return SessionStore.open(tmp_path / "state", clock=clock)
+    # what reaches the platter is the store's own business and tested there
+    return SessionStore(StatePaths.of(tmp_path / "state"), clock=clock, disk=Disk(sync=False))
 
 
 @pytest.fixture

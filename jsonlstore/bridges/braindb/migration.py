@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PAGES_PER_STEP = 256  # the source is readable, and in any mode writable again, between two steps
-_PARTIAL = re.compile(r"\.partial-(\d+)\Z")
+_PARTIAL = re.compile(r"\.partial-(\d+)(?:-journal|-wal|-shm)?\Z")
 _BACKUP = re.compile(r"\.backup-\d{8}T\d{6}Z(?:-\d+)?\Z")
 
 
@@ -106,6 +106,7 @@ def _copy(source: Path, target: Path, deadline: float) -> None:
         closing(sqlite3.connect(source, timeout=1)) as reading,
         closing(sqlite3.connect(target)) as writing,
     ):
+        writing.execute("PRAGMA journal_mode = OFF")  # our own copy, thrown away if it is not finished
         reading.backup(writing, pages=_PAGES_PER_STEP, progress=on_time, sleep=0.001)
 
 
