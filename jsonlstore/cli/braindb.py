@@ -60,7 +60,11 @@ def export_brain_db(session: Session, path: Path | None, since: Any, dry_run: bo
     if since is not None and not hasattr(since, "year"):
         since = session.clock() - since
     report = export_sessions(
-        session.open_store(), _path(session, path), since=since, dry_run=dry_run, progress=progress("exporting")
+        session.open_store(live=False),
+        _path(session, path),
+        since=since,
+        dry_run=dry_run,
+        progress=progress("exporting"),
     )
     if as_json:
         print_json(report.to_dict())
@@ -87,7 +91,7 @@ def import_brain_db(session: Session, path: Path | None, dry_run: bool, as_json:
     from jsonlstore.bridges.braindb import import_sessions
 
     report = import_sessions(
-        session.open_store(), _path(session, path), dry_run=dry_run, progress=progress("importing")
+        session.open_store(live=False), _path(session, path), dry_run=dry_run, progress=progress("importing")
     )
     if as_json:
         print_json(report.to_dict())

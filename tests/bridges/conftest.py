@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from jsonlstore.paths import StatePaths
 from jsonlstore.store.files import Disk
 from jsonlstore.store.store import SessionStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 NEIGHBOURS = """
 CREATE TABLE stm (id TEXT PRIMARY KEY, content TEXT, confidence REAL, expires_at TEXT, created_at TEXT);
@@ -90,8 +93,8 @@ def neighbours() -> Callable[[Path], list[str]]:
     def dump(path: Path) -> list[str]:
         with closing(sqlite3.connect(path)) as db:
             lines = [line for line in db.iterdump() if "session_states" not in line and "idx_session_" not in line]
-            for pragma in ("journal_mode", "user_version", "application_id", "page_size", "auto_vacuum", "encoding"):
-                lines.append(f"{pragma} = {db.execute(f'PRAGMA {pragma}').fetchone()[0]}")
+            pragmas = ("journal_mode", "user_version", "application_id", "page_size", "auto_vacuum", "encoding")
+            lines += [f"{pragma} = {db.execute(f'PRAGMA {pragma}').fetchone()[0]}" for pragma in pragmas]
             assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
             return lines
 

@@ -42,7 +42,7 @@ def test_a_new_file_gets_the_table_and_indexes_of_the_specification_and_is_priva
     report = export_sessions(store, brain)
     assert report.created
     assert report.backup is None
-    schema = {name: sql for name, sql in run(brain, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")}
+    schema = dict(run(brain, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
     expected = {"session_states": CREATE_TABLE, **{name: sql for name, (sql, _) in INDEXES.items()}}
     assert schema == {name: sql.replace("IF NOT EXISTS ", "") for name, sql in expected.items()}
     assert stat.S_IMODE(brain.stat().st_mode) == 0o600
@@ -51,7 +51,9 @@ def test_a_new_file_gets_the_table_and_indexes_of_the_specification_and_is_priva
 
 
 def test_a_row_holds_what_the_session_is(store, brain, clock, rows):
-    a_session(store, previous_session_id="s-0", pending_tasks=[{"task_id": "task-1", "title": "ship", "stage": "build"}])
+    a_session(
+        store, previous_session_id="s-0", pending_tasks=[{"task_id": "task-1", "title": "ship", "stage": "build"}]
+    )
     clock.forward(hours=2)
     store.end("s-1", reason="new")
     store.link("s-1", "s-2")
@@ -354,3 +356,28 @@ def test_no_secret_reaches_the_file(store, brain):
     export_sessions(store, brain)
     assert b"hunter2" not in brain.read_bytes()
     assert b"[REDACTED]" in brain.read_bytes()
+
+
+def test_a_row_the_table_refuses_does_not_keep_the_others_out(store, brain, rows):
+    export_sessions(store, brain)
+    run(
+        brain,
+        "CREATE TRIGGER no BEFORE INSERT ON session_states WHEN new.id = 's-3' BEGIN SELECT RAISE(ABORT, 'no'); END",
+    )
+    for number in range(7):
+        a_session(store, f"s-{number}")
+    report = export_sessions(store, brain)
+    assert report.added == 6
+    assert report.problems == ["s-3: the table refuses its row: no"]
+    assert sorted(rows(brain)) == ["s-0", "s-1", "s-2", "s-4", "s-5", "s-6"]
+    run(brain, "DROP TRIGGER no")
+    assert export_sessions(store, brain).added == 1
+
+
+def test_a_log_under_another_name_is_the_session_its_name_says(store, brain, rows):
+    a_session(store)
+    store.end("s-1")
+    store.paths.log("copy").write_bytes(store.paths.log("s-1").read_bytes())
+    export_sessions(store, brain)
+    assert set(rows(brain)) == {"s-1", "copy"}
+    assert export_sessions(store, brain).written == 0

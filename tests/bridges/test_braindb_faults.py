@@ -97,7 +97,9 @@ def export_survives(tmp_path, store, cortex, neighbours, rows, slow):
 
 def import_survives(tmp_path, store, brain, slow):
     for number in range(3):
-        store.start(f"s-{number}", hot_topics=[f"topic {number}"], previous_session_id=f"s-{number - 1}" if number else None)
+        store.start(
+            f"s-{number}", hot_topics=[f"topic {number}"], previous_session_id=f"s-{number - 1}" if number else None
+        )
         if number == 1:
             store.recover(f"s-{number}", "2026-11-10T10:00:00Z")
         else:

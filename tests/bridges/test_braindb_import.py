@@ -118,9 +118,7 @@ def test_chain_links_are_kept_and_bad_ones_named(store, brain):
     report = import_sessions(store, brain)
     assert [state.session_id for state in store.chain("b")] == ["a", "b"]
     assert store.get("a").continued_by == "b"
-    assert report.problems == {
-        "c": ["previous_session_id is not a session id", "continued_by is not a session id"]
-    }
+    assert report.problems == {"c": ["previous_session_id is not a session id", "continued_by is not a session id"]}
 
 
 def test_crashes_and_open_ends_stay_what_they_are(store, brain):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import tempfile
+from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -33,9 +37,9 @@ SPECIFIED = (
 
 text = st.text(max_size=30)
 ids = st.from_regex(r"[a-z0-9]{4}(-[a-z0-9]{2,4}){1,3}", fullmatch=True)
-times = st.datetimes(
-    min_value=__import__("datetime").datetime(2001, 1, 1), max_value=__import__("datetime").datetime(2099, 1, 1)
-).map(lambda moment: moment.isoformat() + "Z")
+# hypothesis wants its bounds without a zone
+_FIRST, _LAST = datetime(2001, 1, 1), datetime(2099, 1, 1)  # noqa: DTZ001
+times = st.datetimes(_FIRST, _LAST).map(lambda moment: moment.isoformat() + "Z")
 scores = st.floats(0, 1)
 fields = st.fixed_dictionaries(
     {},
@@ -124,17 +128,17 @@ json_text = st.recursive(
     st.none() | st.booleans() | st.integers() | text,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
     max_leaves=6,
-).map(lambda value: __import__("json").dumps(value))
+).map(json.dumps)
 
 
 @settings(max_examples=200, deadline=None)
 @given(
     st.fixed_dictionaries(
         {"id": anything},
-        optional={
-            name: anything | json_text
-            for name in (*SPECIFIED[1:], "created_at", "mood", "notes", "by", "owner", "source", "agent_id", "tokens")
-        },
+        optional=dict.fromkeys(
+            (*SPECIFIED[1:], "created_at", "mood", "notes", "by", "owner", "source", "agent_id", "tokens"),
+            anything | json_text,
+        ),
     )
 )
 def test_any_row_can_be_read(row):
@@ -148,16 +152,13 @@ def test_any_row_can_be_read(row):
     ids,
     st.fixed_dictionaries(
         {},
-        optional={
-            name: anything | json_text
-            for name in (*SPECIFIED[1:], "created_at", "mood", "notes", "by", "owner", "source", "agent_id", "tokens")
-        },
+        optional=dict.fromkeys(
+            (*SPECIFIED[1:], "created_at", "mood", "notes", "by", "owner", "source", "agent_id", "tokens"),
+            anything | json_text,
+        ),
     ),
 )
 def test_any_row_becomes_a_session_or_is_reported(session_id, row):
-    import sqlite3
-    from contextlib import closing
-
     store = SessionStore.in_memory()
     columns = {"id": session_id, **row}
     with tempfile.TemporaryDirectory() as folder:

@@ -63,7 +63,9 @@ def test_crashed_sessions_are_those_without_an_end(sqlite):
 
 
 def test_the_lookback_query_uses_its_index(sqlite):
-    plan = sqlite("EXPLAIN QUERY PLAN SELECT * FROM session_states WHERE end_time >= '2026-11-10' ORDER BY end_time DESC")
+    plan = sqlite(
+        "EXPLAIN QUERY PLAN SELECT * FROM session_states WHERE end_time >= '2026-11-10' ORDER BY end_time DESC"
+    )
     assert "idx_session_endtime" in plan
     assert "TEMP B-TREE" not in plan
 

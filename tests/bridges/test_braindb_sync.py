@@ -128,13 +128,26 @@ def test_a_read_only_file_is_a_warning(store, brain):
     assert "read-only" in brain_db_status(store, config(brain)).warning
 
 
-def test_a_row_the_table_refuses_is_a_warning(store, brain):
+def test_a_row_the_table_refuses_is_a_warning_and_keeps_no_other_out(store, brain, rows):
     export_sessions(store, brain)
     with closing(sqlite3.connect(brain)) as db:
-        db.execute("CREATE TRIGGER no BEFORE INSERT ON session_states BEGIN SELECT RAISE(ABORT, 'not today'); END")
+        db.execute(
+            "CREATE TRIGGER no BEFORE INSERT ON session_states WHEN new.id = 's-1' "
+            "BEGIN SELECT RAISE(ABORT, 'not today'); END"
+        )
     sync = attach(store, config(brain))
     assert store.start("s-1") is True
     assert "not today" in sync.problem
+    store.start("s-2")
+    assert set(rows(brain)) == {"s-2"}
+    assert brain_db_status(store, config(brain)).behind == 1
+    report = export_sessions(store, brain)
+    assert report.problems == ["s-1: the table refuses its row: not today"]
+    with closing(sqlite3.connect(brain)) as db:
+        db.execute("DROP TRIGGER no")
+    store.start("s-3")
+    assert set(rows(brain)) == {"s-1", "s-2", "s-3"}
+    assert brain_db_status(store, config(brain)).warning is None
 
 
 def test_what_is_too_much_to_name_is_caught_up_as_a_whole(store, brain, rows):
@@ -180,6 +193,10 @@ def test_attaching_alone_does_not_load_sqlite(tmp_path):
         "print('sqlite3' in sys.modules)\n"
     )
     out = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True, env={"HOME": str(tmp_path)}
+        [sys.executable, "-c", code, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"HOME": str(tmp_path)},
     )
     assert out.stdout == "False\n"

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -109,7 +109,7 @@ def test_recent_means_ended_within_the_days_latest_first_in_any_zone(manager):
     }.items():
         manager.save_session(a_session(session_id, end_time=end))
     naive = (datetime.now() - timedelta(hours=1)).isoformat()  # noqa: DTZ005 - as other writers write
-    ahead = datetime.now(UTC).astimezone(__import__("datetime").timezone(timedelta(hours=14)))
+    ahead = datetime.now(UTC).astimezone(timezone(timedelta(hours=14)))
     with closing(sqlite3.connect(manager.db_path)) as db:
         for session_id, end in (("naive", naive), ("ahead", ahead.isoformat()), ("odd", "9999 bad time")):
             db.execute(
@@ -208,7 +208,11 @@ def test_the_module_prints_json(tmp_path):
 
     def module(*arguments):
         return subprocess.run(
-            [sys.executable, "-m", "jsonlstore.bridges.braindb", *arguments], capture_output=True, text=True, env=env
+            [sys.executable, "-m", "jsonlstore.bridges.braindb", *arguments],
+            capture_output=True,
+            text=True,
+            env=env,
+            check=False,
         )
 
     assert [each["session_id"] for each in json.loads(module("recent").stdout)] == ["s-2", "s-1"]

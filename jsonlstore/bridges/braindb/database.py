@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-HOLD_SECONDS = 0.025  # how long statements may fill one transaction
-COMMIT_SECONDS = 0.05  # how long a commit may wait for readers while it keeps new ones out
+HOLD_SECONDS = 0.01  # how long statements may fill one transaction
+COMMIT_SECONDS = 0.04  # how long a commit may wait for readers while it keeps new ones out
+_POLITE_SECONDS = 1.0  # how long after another writer was noticed it is still given way
 _READ_ATTEMPTS = 8
 _CHANGED = "{} changes faster than it can be read"
 
@@ -122,7 +123,10 @@ class Writer:
         self.connection = connection
         self.path = path
         self.longest = 0.0
+        self._held = 0.0
         self._wait = wait
+        self._version: int | None = None
+        self._polite_until = 0.0
 
     def transact(self, work: Callable[[Callable[[], bool]], T]) -> T:
         """Run `work` in one transaction and commit it. It is asked to stop when the callable it gets says so.
@@ -130,6 +134,7 @@ class Writer:
         A commit that readers keep waiting is taken back, so that nobody queues behind it, and tried again; `work`
         must therefore be ready to run twice.
         """
+        self._give_way()
         deadline = time.monotonic() + self._wait
         pause = 0.001
         while True:
@@ -144,6 +149,20 @@ class Writer:
                 )
             time.sleep(pause)
             pause = min(pause * 2, 0.1)
+
+    def _give_way(self) -> None:
+        """Leave a gap between two transactions when somebody else has been writing.
+
+        Whoever waits for SQLite's lock looks for it now and then; without gaps it could look at the wrong times only.
+        """
+        with explained(self.path):
+            version = int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+        now = time.monotonic()
+        if self._version not in (None, version):
+            self._polite_until = now + _POLITE_SECONDS
+        self._version = version
+        if now < self._polite_until:
+            time.sleep(min(2 * self._held, 2 * HOLD_SECONDS))
 
     def _attempt(self, work: Callable[[Callable[[], bool]], T], deadline: float) -> tuple[T] | None:
         with explained(self.path):
@@ -163,7 +182,9 @@ class Writer:
                 self.connection.rollback()
                 raise
             finally:
-                self.longest = max(self.longest, time.monotonic() - begun)
+                self._wait_at_most(self._wait)  # reads outside of transactions may wait in full again
+                self._held = time.monotonic() - begun
+                self.longest = max(self.longest, self._held)
             return (result,)
 
     def _wait_at_most(self, seconds: float) -> None:

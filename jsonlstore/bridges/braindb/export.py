@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,11 @@ from jsonlstore.bridges.braindb.rows import Row, as_dict, upsert_sql, would_chan
 from jsonlstore.bridges.braindb.schema import COLUMNS, TABLE
 from jsonlstore.bridges.braindb.standing import Mark, Standing, hot_marks, mark_of, may_go, standing_of
 from jsonlstore.clock import format_time
-from jsonlstore.errors import JsonlStoreError
+from jsonlstore.errors import JsonlStoreError, WriteFailed
 from jsonlstore.paths import check_session_id
 from jsonlstore.store.index import Progress, silent
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jsonlstore.store.store import SessionStore
 
 WAIT_SECONDS = 10.0
-_BATCH = 400
+_BATCH = 250
 _DELETE = "DELETE FROM session_states WHERE id = ?"
 _UPDATED_AT = COLUMNS.index("updated_at")
 _START, _END = COLUMNS.index("start_time"), COLUMNS.index("end_time")
@@ -141,6 +141,7 @@ class _Export:
         columns = columns_of(connection) if connection is not None else COLUMNS
         self._upsert = upsert_sql(columns)
         lacking = [name for name in COLUMNS if name not in columns]
+        self._refused: set[str] = set()
         self._stamped = "updated_at" in columns
         if lacking:
             report.problems.append(f"{TABLE} has no column {', '.join(lacking)}: left out")
@@ -186,7 +187,7 @@ class _Export:
         there = self._existing([row[0] for row in rows if row[0] in stamps])
         fresh = [row for row in rows if row[0] not in there or would_change(there[row[0]], row)]
         grown = self._write(fresh, marks)
-        late = set(grown)
+        late = {*grown, *self._refused}
         self._report.unchanged += len(rows) - len(fresh)
         for row in fresh:
             if row[0] not in late:
@@ -226,11 +227,26 @@ class _Export:
         if self._writer is None:
             return []
         grown: list[str] = []
-        start = 0
+        start, one_by_one = 0, False
         while start < len(rows):
-            start, late = self._writer.transact(lambda full, at=start: self._fill(rows, at, marks, full))  # type: ignore[misc]
-            grown += late
+            stop = start + 1 if one_by_one else len(rows)
+            try:
+                start, late = self._transact(rows[:stop], start, marks)
+            except WriteFailed as problem:
+                if not isinstance(problem.__cause__, sqlite3.IntegrityError):
+                    raise
+                if one_by_one:
+                    self._report.problems.append(f"{rows[start][0]}: the table refuses its row: {problem.__cause__}")
+                    self._refused.add(rows[start][0])
+                    start += 1
+                one_by_one = True
+            else:
+                grown += late
         return grown
+
+    def _transact(self, rows: Sequence[Row], start: int, marks: dict[str, Mark]) -> tuple[int, list[str]]:
+        assert self._writer is not None
+        return self._writer.transact(lambda full: self._fill(rows, start, marks, full))
 
     def _fill(
         self, rows: Sequence[Row], start: int, marks: dict[str, Mark], full: Callable[[], bool]

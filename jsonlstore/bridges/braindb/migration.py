@@ -7,9 +7,10 @@ import re
 import sqlite3
 import time
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jsonlstore.bridges.braindb.database import Writer, explained
+from jsonlstore.bridges.braindb.database import Writer, connected
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE, INDEXES, TABLE
 from jsonlstore.clock import system_clock
 from jsonlstore.errors import LockTimeout, Unreadable
@@ -17,7 +18,6 @@ from jsonlstore.store.files import Disk, write_failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 _PAGES_PER_STEP = 256  # the source is readable, and in any mode writable again, between two steps
 _PARTIAL = re.compile(r"\.partial-(\d+)(?:-journal|-wal|-shm)?\Z")
@@ -74,6 +74,7 @@ def _missing(connection: sqlite3.Connection) -> list[str]:
 
 def back_up(path: Path, wait: float) -> Path:
     """Copy a database beside itself, private to the user, what is still in its write-ahead log included."""
+    path = Path(os.path.realpath(path))
     _sweep(path)
     stamp = system_clock().strftime("%Y%m%dT%H%M%SZ")
     partial = path.with_name(f"{path.name}.backup-{stamp}.partial-{os.getpid()}")
@@ -101,11 +102,7 @@ def _copy(source: Path, target: Path, deadline: float) -> None:
                 path=source,
             )
 
-    with (
-        explained(source),
-        closing(sqlite3.connect(source, timeout=1)) as reading,
-        closing(sqlite3.connect(target)) as writing,
-    ):
+    with connected(source, 1.0) as reading, closing(sqlite3.connect(target)) as writing:
         writing.execute("PRAGMA journal_mode = OFF")  # our own copy, thrown away if it is not finished
         reading.backup(writing, pages=_PAGES_PER_STEP, progress=on_time, sleep=0.001)
 
@@ -120,7 +117,7 @@ def _free_name(path: Path, stamp: str) -> Path:
 
 def backups_of(path: Path) -> list[Path]:
     """The copies we made of a database, oldest first: an uninstall removes them."""
-    return _beside(path, lambda name: _BACKUP.search(name) is not None)
+    return _beside(Path(os.path.realpath(path)), lambda name: _BACKUP.search(name) is not None)
 
 
 def _sweep(path: Path) -> None:

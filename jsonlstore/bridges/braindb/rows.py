@@ -27,11 +27,14 @@ _TAKEN = frozenset({"by", "owner", "source"})  # words that mean something else 
 _OUR_SCALARS = frozenset(SCALARS) - {"channel"}
 
 
-def to_row(state: Mapping[str, Any], given: Collection[str]) -> Row:
+def to_row(session_id: str, state: Mapping[str, Any], given: Collection[str]) -> Row:
     """The row of a stored state. `given` names the fields some writer spoke of: only they replace what is there."""
-    lists = (orjson.dumps(state[name]).decode() if name in given else None for name in LISTS)
+    lists = [
+        None if name not in given else orjson.dumps(items).decode() if (items := state[name]) else "[]"
+        for name in LISTS
+    ]
     return (
-        state["session_id"],
+        session_id,
         state["start_time"],
         state["end_time"],
         None if state["channel"] in _UNKNOWN else state["channel"],
@@ -110,6 +113,9 @@ def read_row(row: Mapping[str, Any]) -> ReadRow:
         items = read_list(name, row.get(name), problems)
         if items is not None:
             fields[name] = items
+    crashed = row.get("crash_recovered") in (1, True, "1", "true")
+    if crashed and end_time is None:
+        problems.append("crash_recovered without an end_time")
     links = {name: row[name] for name in _LINKS if isinstance(row.get(name), str) and row[name]}
     if "previous_session_id" in links:
         fields["previous_session_id"] = links["previous_session_id"]
@@ -119,7 +125,7 @@ def read_row(row: Mapping[str, Any]) -> ReadRow:
         fields=fields,
         end_time=end_time,
         continued_by=links.get("continued_by"),
-        crash_recovered=row.get("crash_recovered") in (1, True, "1", "true"),
+        crash_recovered=crashed,
         problems=tuple(problems),
     )
 

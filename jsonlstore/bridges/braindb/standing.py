@@ -67,7 +67,7 @@ def standing_of(store: SessionReader, session_id: str) -> Standing:
     """Read one session straight from its log, hot or archived."""
     ended = _full_last_line(f"{store.paths.states}/{session_id}.jsonl")
     if ended is not None:
-        return _hot(ended["state"], ended["layers"])
+        return _hot(session_id, ended["state"], ended["layers"])
     scan = store.open_log(store.paths.log(session_id)).scan_recent()
     if scan is not None and scan.events:
         return _standing(session_id, scan)
@@ -108,14 +108,14 @@ def _is_full(data: Mapping[str, Any]) -> bool:
     return isinstance(state, dict) and "layers" in data and state.keys() >= _NEEDED
 
 
-def _hot(state: Mapping[str, Any], layers: Mapping[str, Any]) -> Standing:
-    given = set().union(*layers.values())
-    return Standing("hot", to_row(state, given), state)
+def _hot(session_id: str, state: Mapping[str, Any], layers: Mapping[str, Any]) -> Standing:
+    given: set[str] = set().union(*layers.values())
+    return Standing("hot", to_row(session_id, state, given), state)
 
 
 def _standing(session_id: str, scan: Scan) -> Standing:
     folded = fold_events(session_id, (placed.event for placed in scan.events))
-    return Standing("forgotten") if folded.forgotten else _hot(folded.to_dict(), folded.layers)
+    return Standing("forgotten") if folded.forgotten else _hot(session_id, folded.to_dict(), folded.layers)
 
 
 def _archived(store: SessionReader, session_id: str, month: str) -> Mapping[str, Any] | None:

@@ -75,8 +75,12 @@ class BrainDbSync:
         missed = self._backlog.read()
         old = missed.session_ids[:_AT_ONCE] if missed else ()
         due = list(dict.fromkeys([*self._pending, *old]))
-        if not self._guarded(lambda: self._write(due, time.monotonic() + wait)):
+        refused: dict[str, str] = {}
+        if not self._guarded(lambda: self._write(due, time.monotonic() + wait, refused)):
             return
+        if refused:
+            self._backlog.add(refused, f"the table refuses the row: {next(iter(refused.values()))}")
+            due = [each for each in due if each not in refused]
         missed = self._backlog.read()  # a table made just now lacks all older sessions
         if missed is not None and missed.everything and not self._looked_back:
             self._look_back(missed)
@@ -107,7 +111,7 @@ class BrainDbSync:
         self.healthy = True
         return True
 
-    def _write(self, session_ids: Sequence[str], deadline: float) -> None:
+    def _write(self, session_ids: Sequence[str], deadline: float, refused: dict[str, str]) -> None:
         from jsonlstore.bridges.braindb.database import Writer, connected
         from jsonlstore.bridges.braindb.migration import columns_of, is_migrated, migrate
         from jsonlstore.bridges.braindb.rows import upsert_sql
@@ -123,21 +127,31 @@ class BrainDbSync:
             sql = upsert_sql(columns_of(connection))
             left = list(session_ids)
             while left:
-                done = writer.transact(lambda full, some=tuple(left): self._fill(connection, sql, some, full))  # type: ignore[misc]
+                done = writer.transact(lambda full, some=tuple(left): self._fill(connection, sql, some, full, refused))  # type: ignore[misc]
                 for session_id in left[:done]:
                     self._pending.pop(session_id, None)
                 left = left[done:]
 
     def _fill(
-        self, connection: sqlite3.Connection, sql: str, session_ids: Sequence[str], full: Callable[[], bool]
+        self,
+        connection: sqlite3.Connection,
+        sql: str,
+        session_ids: Sequence[str],
+        full: Callable[[], bool],
+        refused: dict[str, str],
     ) -> int:
         """Read and write inside one transaction: two processes at once leave the newer state, not the slower one."""
+        from sqlite3 import IntegrityError
+
         from jsonlstore.bridges.braindb.standing import may_go, standing_of
 
         for number, session_id in enumerate(session_ids, 1):
             standing = standing_of(self._store, session_id)
             if standing.row is not None:
-                connection.execute(sql, standing.row)
+                try:
+                    connection.execute(sql, standing.row)
+                except IntegrityError as problem:  # this one stays behind, the others go on
+                    refused[session_id] = str(problem)
             elif may_go(connection, session_id, standing):
                 connection.execute("DELETE FROM session_states WHERE id = ?", (session_id,))
             if full():
