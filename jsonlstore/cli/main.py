@@ -19,13 +19,16 @@ COMMANDS: dict[str, str] = {
     "chain": "jsonlstore.cli.sessions:chain",
     "completion": "jsonlstore.cli.completion:completion",
     "config": "jsonlstore.cli.settings:config",
+    "demo": "jsonlstore.cli.demo:demo",
     "doctor": "jsonlstore.cli.doctor:doctor",
     "export": "jsonlstore.cli.braindb:export",
     "forget": "jsonlstore.cli.keeping:forget",
     "import": "jsonlstore.cli.braindb:import_",
     "list": "jsonlstore.cli.sessions:list_sessions",
     "metrics": "jsonlstore.cli.metrics:metrics",
+    "redact": "jsonlstore.cli.redact:command",
     "show": "jsonlstore.cli.sessions:show",
+    "signals": "jsonlstore.cli.signals:signals",
     "transcripts": "jsonlstore.cli.transcripts:transcripts",
 }
 

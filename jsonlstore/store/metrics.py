@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.errors import UsageError
+from jsonlstore.store.cleaning import redact
 from jsonlstore.store.files import Disk, read_bytes
 from jsonlstore.store.log import SessionLog
 
@@ -40,6 +41,7 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 RESEALED = "metrics_resealed"
+_FIELDS = frozenset({"event", "session_id", "records_blanked", "reason"}).union(*EVENTS.values())
 
 GENESIS = "0" * 64
 _HASH_KEY = b',"hash":"'
@@ -188,7 +190,7 @@ class Metrics:
         lines, records, previous, at = [], head.records, head.hash, self._now()
         for event in events:
             records += 1
-            line, previous = _seal(records, {"at": at, **event}, previous)
+            line, previous = _seal(records, {"at": at, **redact(dict(event), _FIELDS)}, previous)
             lines.append(line)
         self._log.append(b"".join(lines))
         self._write_head(Head(records, previous))

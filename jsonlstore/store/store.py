@@ -20,11 +20,12 @@ from jsonlstore.errors import (
     SessionForgotten,
     SessionOpen,
     StaleSource,
+    UsageError,
 )
 from jsonlstore.model import SCHEMA_VERSION
 from jsonlstore.paths import StatePaths, check_session_id, resolve_state_dir
 from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
-from jsonlstore.store.cleaning import clean
+from jsonlstore.store.cleaning import clean, clean_event
 from jsonlstore.store.fields import check_time
 from jsonlstore.store.files import Disk
 from jsonlstore.store.forget import Forgotten, forget_session, tombstone
@@ -34,7 +35,7 @@ from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.metrics import Metrics
 from jsonlstore.store.mirror import write_mirror
 from jsonlstore.store.reader import Known, SessionReader, not_found
-from jsonlstore.store.state import OWN_FOLD, SessionFold
+from jsonlstore.store.state import OWN_FOLD, WRITERS, SessionFold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -90,18 +91,15 @@ class SessionStore(SessionReader):
         **fields: Any,
     ) -> bool:
         """Open a session; False if it was already there (whoever comes first starts it, the other adds nothing)."""
-        given = clean({"start_time": self.now(), **fields})
+        checked = clean({"start_time": self.now(), **fields})
         self._prepare()
         with self._locks.session(check_session_id(session_id)):
             known = self._load(session_id) or self._unarchived(session_id)
             if known is not None:
                 self._writable(session_id, known.folded)
                 return False
-            data: dict[str, Any] = {"session_id": session_id, "schema_version": SCHEMA_VERSION, "fields": given}
-            if owner:
-                data["owner"] = dict(owner)
-            if source:
-                data["source"] = dict(source)
+            data: dict[str, Any] = {"session_id": session_id, "schema_version": SCHEMA_VERSION, "fields": checked}
+            data |= {name: clean_event(given) for name, given in (("owner", owner), ("source", source)) if given}
             self._commit(session_id, None, "session.started", by, data)
         self._tell(session_id, None)
         return True
@@ -147,7 +145,8 @@ class SessionStore(SessionReader):
         given = clean(fields or {})
         with self._session(session_id) as known:
             when = check_time("end_time", end_time) if end_time else self.now()
-            data: dict[str, Any] = {"end_time": when, "reason": reason, "fields": _changed(known.folded, by, given)}
+            why = clean({"end_reason": reason})["end_reason"]
+            data: dict[str, Any] = {"end_time": when, "reason": why, "fields": _changed(known.folded, by, given)}
             if source is not None and source != known.folded.source:
                 data["source"] = dict(source)
             bare = Event(0, self.now(), "session.ended", by, data)
@@ -187,7 +186,7 @@ class SessionStore(SessionReader):
 
     def note(self, session_id: str, kind: str, data: Mapping[str, Any], *, by: str = "hook") -> None:
         """Append an event of another kind: `session.inherited`, `pattern.noted`, `checkpoint.created`, `flush.…`."""
-        checked = clean({"data": data})["data"]
+        checked = clean_event(data)
         with self._session(session_id) as known:
             self._commit(session_id, known, kind, by, checked)
 
@@ -295,6 +294,8 @@ class SessionStore(SessionReader):
 
     def _commit(self, session_id: str, known: Known | None, kind: str, by: str, data: dict[str, Any]) -> None:
         """Append one event, then bring index and mirror after it. Wants the session's lock."""
+        if by not in WRITERS:
+            raise UsageError(f"no such writer: {by!r}", hint=f"one of {', '.join(WRITERS)}")
         before = known.folded if known else SessionFold()
         event = Event(before.seq + 1, self.now(), kind, by, data)
         boundary = before.is_boundary(event)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Entry", "Speaker", "ToolCall", "parse_entry", "parse_object"]
 
-LAZY_BYTES = 8 * 1024
+LAZY_BYTES = 4 * 1024
+_LAZY_TALK = 64 * 1024  # what people and assistants say is nearly always asked for, unless an image is in it
 
 _STRING = rb'"([^"\\\x00-\x1f]{0,256})"'
 _LONG_HEAD = re.compile(
@@ -32,7 +33,12 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _PADDING = b"\0 \t\r\n"
 _BOM = b"\xef\xbb\xbf"
 _TOOL_ROLES = frozenset({"toolResult", "bashExecution", "tool", "function", "pythonExecution"})
+_MESSAGE_LIKE = frozenset({"custom_message", "hookMessage"})
 _NO_FIELDS: Mapping[str, Any] = {}
+_TOOL: tuple[Speaker, str | None] = (Speaker.TOOL, None)
+_ASSISTANT: tuple[Speaker, str | None] = (Speaker.ASSISTANT, None)
+_NOBODY: tuple[Speaker, str | None] = (Speaker.NONE, "")
+_INJECTED: tuple[Speaker, str | None] = (Speaker.SYSTEM, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ class ToolCall:
 class Entry:
     """One record; unknown types and fields are kept in `raw`. Treat it as a value."""
 
-    __slots__ = ("_head", "_line", "_raw", "_said", "_timestamp", "id", "parent_id", "position", "role", "type")
+    __slots__ = ("_head", "_line", "_message", "_raw", "_said", "_time", "id", "parent_id", "position", "role", "type")
 
     type: str
     id: str | None
@@ -61,31 +67,43 @@ class Entry:
         self.position = position
         self._raw: dict[str, Any] | None = raw
         self._line: bytes | None = None
-        self._head: tuple[str | None, ...] | None = None
-        self._said: tuple[Speaker, str | None] | None = None
-        self._timestamp: str | None = ""
+        self._head: re.Match[bytes] | None = None
+        self._time: str | None = ""
         value = get("id")
         self.id = value if value.__class__ is str else None
         value = get("parentId")
         self.parent_id = value if value.__class__ is str else None
-        value = get("message")
-        role = value.get("role") if value.__class__ is dict else None
-        self.role = role if role.__class__ is str else None
+        message = get("message")
+        if message.__class__ is dict and self.type == "message":
+            self._message: Mapping[str, Any] | None = message
+            role = message.get("role")
+            self.role = role if role.__class__ is str else None
+            self._said: tuple[Speaker, str | None] | None = _TOOL if role == "toolResult" else None
+        else:
+            self._message = _NO_FIELDS
+            self.role = self._said = None
 
     @classmethod
     def _unread(cls, line: bytes, head: re.Match[bytes], position: int) -> Entry:
         """An entry known by its first bytes only."""
         entry = cls.__new__(cls)
-        fields = tuple(None if part is None else part.decode("utf-8", "replace") for part in head.groups())
+        entry_id, parent, _, role, _, _ = head.groups()
         entry.type = "message"
-        entry.id, entry.parent_id, _, entry.role, _, _ = fields
+        entry.id = entry_id.decode("utf-8", "replace")
+        entry.parent_id = parent.decode("utf-8", "replace") if parent is not None else None
+        entry.role = name = role.decode("utf-8", "replace")
         entry.position = position
-        entry._raw = None  # noqa: SLF001 - our own instance
+        entry._raw = entry._message = None  # noqa: SLF001 - our own instance
         entry._line = line  # noqa: SLF001
-        entry._head = fields  # noqa: SLF001
-        entry._said = (Speaker.TOOL, None) if entry.role == "toolResult" else None  # noqa: SLF001
-        entry._timestamp = ""  # noqa: SLF001
+        entry._head = head  # noqa: SLF001
+        entry._said = _TOOL if name == "toolResult" else None  # noqa: SLF001
+        entry._time = ""  # noqa: SLF001
         return entry
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether only the envelope of a long record was looked at so far."""
+        return self._raw is None
 
     def __repr__(self) -> str:
         return f"<Entry {self.type}{f' {self.role}' if self.role else ''} {self.id} at {self.position}>"
@@ -99,67 +117,78 @@ class Entry:
             self._line = None
         return self._raw
 
+    @property
+    def is_long(self) -> bool:
+        """Whether it was long enough to be read by its envelope first; the same before and after its body is read."""
+        return self._head is not None
+
     def _envelope(self) -> dict[str, Any]:
-        assert self._head is not None
-        entry_id, parent, timestamp, role, call_id, tool = self._head
-        message: dict[str, Any] = {"role": role, "content": []}
-        if tool is not None:
-            message |= {"toolCallId": call_id, "toolName": tool}
-        return {"type": "message", "id": entry_id, "parentId": parent, "timestamp": timestamp, "message": message}
+        message: dict[str, Any] = {"role": self.role, "content": []}
+        if tool := self._head_part(6):
+            message |= {"toolCallId": self._head_part(5), "toolName": tool}
+        links = {"id": self.id, "parentId": self.parent_id, "timestamp": self._head_part(3)}
+        return {"type": "message", **links, "message": message}
+
+    def _head_part(self, part: int) -> str | None:
+        found = self._head[part] if self._head else None
+        return found.decode("utf-8", "replace") if found is not None else None
 
     @property
     def message(self) -> Mapping[str, Any]:
         """The message inside, empty for other records."""
-        message = self.raw.get("message")
-        return message if isinstance(message, dict) else _NO_FIELDS
+        if self._message is None:
+            message = self.raw.get("message")
+            self._message = message if isinstance(message, dict) else _NO_FIELDS
+        return self._message
 
     @property
     def timestamp(self) -> str | None:
         """When it was written, as we write times; None if the record does not say."""
-        if self._timestamp == "":
-            written = self._head[2] if self._head else self.raw.get("timestamp")
-            self._timestamp = read_time(written)
-            if self._timestamp is None:
-                self._timestamp = read_time(self.message.get("timestamp"))
-        return self._timestamp
+        if self._time == "":
+            written = self._head_part(3) if self._head else self.raw.get("timestamp")
+            self._time = read_time(written)
+            if self._time is None:
+                self._time = read_time(self.message.get("timestamp"))
+        return self._time
 
     @property
     def speaker(self) -> Speaker:
         """Who said it, whatever the role claims."""
-        return (self._said or self._listen())[0]
+        said = self._said or self._who()
+        self._said = said
+        return said[0]
 
     @property
     def text(self) -> str:
         """Its words: text blocks joined, the gateway's wrapping and our own injected block taken off."""
-        said = self._said or self._listen()
+        said = self._said or self._who()
         if said[1] is None:
             said = self._said = (said[0], cut_continuity(join_text(self.content)))
         assert said[1] is not None
         return said[1]
 
-    def _listen(self) -> tuple[Speaker, str | None]:
-        said = self._said = self._who()
-        return said
-
     def _who(self) -> tuple[Speaker, str | None]:
         role = self.role
-        if self.type != "message":
-            if self.type not in {"custom_message", "hookMessage"}:
-                return Speaker.NONE, ""
-        elif role == "assistant":
-            message = self.message
+        if role == "assistant":
+            message = self._message or self.message
             injected = message.get("provider") == "openclaw" or message.get("model") == "gateway-injected"
-            return (Speaker.SYSTEM if injected else Speaker.ASSISTANT), None
-        elif role in _TOOL_ROLES:
-            return Speaker.TOOL, None
-        elif role is None:
-            return Speaker.NONE, None
-        words = join_text(self.content)
+            return _INJECTED if injected else _ASSISTANT
+        if role in _TOOL_ROLES:
+            return _TOOL
+        if role is None and self.type not in _MESSAGE_LIKE:
+            return _NOBODY
         if role == "user":
-            said = hear(words, self.timestamp)
-            return (Speaker.SYSTEM, said[1]) if said[0] is Speaker.USER and self._is_relayed() else said
+            message = self._message or self.message
+            said = hear(join_text(message.get("content")), self._when)
+            if "provenance" in message and said[0] is Speaker.USER and self._is_relayed():
+                return Speaker.SYSTEM, said[1]
+            return said
+        words = join_text(self.content)
         rest = cut_continuity(words)
         return (Speaker.CONTINUITY if rest is not words and not rest.strip() else Speaker.SYSTEM), rest
+
+    def _when(self) -> str | None:
+        return self.timestamp
 
     def _is_relayed(self) -> bool:
         """Whether the record itself says that no person typed it."""
@@ -193,16 +222,16 @@ class Entry:
     @property
     def tool_name(self) -> str | None:
         """The tool a result came from."""
-        return self._tool_field(5, "toolName")
+        return self._tool_field(6, "toolName")
 
     @property
     def tool_call_id(self) -> str | None:
         """The call a result answers."""
-        return self._tool_field(4, "toolCallId")
+        return self._tool_field(5, "toolCallId")
 
     def _tool_field(self, part: int, key: str) -> str | None:
-        if self._raw is None and self._head and self._head[part] is not None:
-            return self._head[part]
+        if self._raw is None and (known := self._head_part(part)) is not None:
+            return known
         value = self.message.get(key)
         return value if isinstance(value, str) else None
 
@@ -231,10 +260,10 @@ class Entry:
 
 
 def parse_entry(line: bytes, position: int = 0) -> Entry | None:
-    """One line as an entry; None if it is not a record."""
+    """One line as an entry; None if it is not a record. A long one is taken at its envelope's word until asked."""
     if len(line) >= LAZY_BYTES:
         head = _LONG_HEAD.match(line)
-        if head and _looks_whole(line, head.end()):
+        if head and line.endswith((b"}}\n", b"}}")) and (head[4] == b"toolResult" or len(line) >= _LAZY_TALK):
             return Entry._unread(line, head, position)  # noqa: SLF001 - the constructor for this case
     try:
         raw = orjson.loads(line)
@@ -262,9 +291,9 @@ def _parse_leniently(line: bytes) -> object:
     text = line.decode("utf-8", "replace")
     try:
         raw = json.loads(text)
+        return _whole_characters(raw) if "\\u" in text else raw
     except (ValueError, RecursionError):
         return None
-    return _whole_characters(raw) if "\\u" in text else raw
 
 
 def _whole_characters(value: object) -> object:
@@ -277,21 +306,15 @@ def _whole_characters(value: object) -> object:
     return value
 
 
-def _looks_whole(line: bytes, body: int) -> bool:
-    """Whether a long line is one complete record, as far as can be told without parsing it.
-
-    A record torn by a crash is followed by the next one on the same line; only there does a second unescaped
-    `"parentId":` begin. Anything doubtful is parsed.
-    """
-    return line.endswith((b"}}\n", b"}}")) and line.find(b'"parentId":', body) < 0
-
-
 def join_text(content: object) -> str:
     """The text of a message's content: the string itself, or its text blocks on lines of their own."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
         return ""
+    if len(content) == 1 and content[0].__class__ is dict and content[0].get("type") == "text":
+        text = content[0].get("text")  # by far the most frequent shape
+        return text if isinstance(text, str) else ""
     parts = [
         block["text"]
         for block in content

@@ -111,6 +111,8 @@ class Reading(Iterable["Entry"]):
         self.bad_count = 0
         self.bad: list[BadLine] = []
         self.restarted = False
+        self.position = 0
+        self.last_entry_id: str | None = None
         self.cursor: Cursor | None = None
         self._entries: Iterator[Entry] = iter(())
 
@@ -201,7 +203,7 @@ def by_stretch(session_id: str, entries: Iterable[Entry]) -> Iterator[tuple[Stre
     stretch = Stretch(session_id, 0, session_id, None, None)
     for entry in entries:
         if entry.type == "reset":
-            reset = entry.id or f"@{entry.position}"
+            reset = entry.id or f"@{entry.timestamp}"
             reason = entry.raw.get("reason")
             stretch = Stretch(
                 stretch_id(session_id, reset),
