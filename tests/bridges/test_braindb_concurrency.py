@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from jsonlstore.bridges.braindb import export_sessions
+from jsonlstore.bridges.braindb import export, export_sessions
 from jsonlstore.bridges.braindb.database import COMMIT_SECONDS, HOLD_SECONDS, Writer
 
 # Reads and writes in a loop until told to stop; a lock it cannot get within 100 ms is an error, and so is a session
@@ -92,9 +92,10 @@ def test_a_transaction_is_told_to_stop_long_before_others_wait_too_long(brain):
         assert db.execute("SELECT count(*) FROM t").fetchone() == (turns[0],)
 
 
-def test_a_large_export_is_many_short_transactions(store, cortex):
+def test_a_large_export_is_many_short_transactions(store, cortex, monkeypatch):
     """A neighbour that asks for the lock between two of our transactions gets it: no export is one long transaction."""
-    versioned(store, 900, 1)
+    monkeypatch.setattr(export, "_BATCH", 100)
+    versioned(store, 400, 1)
     commits = []
     with closing(sqlite3.connect(cortex)) as watcher:
         before = watcher.execute("PRAGMA data_version").fetchone()
@@ -106,7 +107,7 @@ def test_a_large_export_is_many_short_transactions(store, cortex):
             ),
         )
         assert watcher.execute("PRAGMA data_version").fetchone() != before
-    assert report.added == 900
+    assert report.added == 400
     assert len(set(commits)) >= 3, "others see the rows arrive in batches"
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jsonlstore.store.store import SessionStore
 
 WAIT_SECONDS = 10.0
-_BATCH = 250
+_BATCH = 900
 _DELETE = "DELETE FROM session_states WHERE id = ?"
 _UPDATED_AT = COLUMNS.index("updated_at")
 _START, _END = COLUMNS.index("start_time"), COLUMNS.index("end_time")
@@ -148,20 +148,19 @@ class _Export:
 
     def run(self) -> None:
         stamps = self._stamps()
-        marks = hot_marks(self._store)
+        marks = hot_marks(self._store, self._ledger)
         todo = [
             session_id
             for session_id, mark in marks.items()
-            if not self._ledger.covers(session_id, mark, stamps.get(session_id), present=session_id in stamps)
+            if mark is None
+            or not self._ledger.covers(session_id, mark, stamps.get(session_id), present=session_id in stamps)
         ]
         self._report.unchanged += len(marks) - len(todo)
         done = 0
         while todo:
             batch, todo = todo[:_BATCH], todo[_BATCH:]
-            grown = self._export(batch, marks, stamps)
-            # a log that grew meanwhile is read again, so that an older state never overwrites a newer row
-            marks.update({each: mark for each in grown if (mark := mark_of(self._states, each)) is not None})
-            todo += [each for each in grown if each in marks]
+            grown = self._export(batch, stamps)
+            todo += grown  # read again, so that an older state never overwrites a newer row
             done += len(batch) - len(grown)
             self._progress(done, done + len(todo))
         self._remove(stamps.keys() - marks.keys())
@@ -175,11 +174,13 @@ class _Export:
             rows = self._connection.execute(f"SELECT id, {column} FROM session_states").fetchall()  # noqa: S608
         return {key: stamp for key, stamp in rows if isinstance(key, str)}
 
-    def _export(self, batch: Sequence[str], marks: dict[str, Mark], stamps: dict[str, str | None]) -> list[str]:
+    def _export(self, batch: Sequence[str], stamps: dict[str, str | None]) -> list[str]:
         """Write the rows of one batch; returns the sessions whose logs grew before their rows were written."""
         rows: list[Row] = []
         gone: dict[str, Standing] = {}
+        marks: dict[str, Mark | None] = {}
         for session_id, standing in self._standings(batch):
+            marks[session_id] = standing.mark
             if standing.row is not None and self._wanted(standing.row):
                 rows.append(standing.row)
             elif standing.kind == "forgotten":
@@ -222,7 +223,7 @@ class _Export:
             )
             return {found["id"]: found for found in (as_dict(cursor, row) for row in cursor)}
 
-    def _write(self, rows: Sequence[Row], marks: dict[str, Mark]) -> list[str]:
+    def _write(self, rows: Sequence[Row], marks: dict[str, Mark | None]) -> list[str]:
         """Upsert in as many short transactions as it takes; returns the sessions that moved on meanwhile."""
         if self._writer is None:
             return []
@@ -244,12 +245,12 @@ class _Export:
                 grown += late
         return grown
 
-    def _transact(self, rows: Sequence[Row], start: int, marks: dict[str, Mark]) -> tuple[int, list[str]]:
+    def _transact(self, rows: Sequence[Row], start: int, marks: dict[str, Mark | None]) -> tuple[int, list[str]]:
         assert self._writer is not None
         return self._writer.transact(lambda full: self._fill(rows, start, marks, full))
 
     def _fill(
-        self, rows: Sequence[Row], start: int, marks: dict[str, Mark], full: Callable[[], bool]
+        self, rows: Sequence[Row], start: int, marks: dict[str, Mark | None], full: Callable[[], bool]
     ) -> tuple[int, list[str]]:
         assert self._connection is not None
         late: list[str] = []

@@ -47,8 +47,13 @@ class Ledger:
             return not present
         return present and str(stamp or "") >= str(noted[2])
 
-    def note(self, session_id: str, mark: Mark, stamp: str | None) -> None:
+    def __contains__(self, session_id: object) -> bool:
+        return session_id in self._rows
+
+    def note(self, session_id: str, mark: Mark | None, stamp: str | None) -> None:
         """The log was exported up to `mark` into a row whose `updated_at` is `stamp`; None: there is no row."""
+        if mark is None:
+            return
         entry = [mark[0], mark[1], stamp]
         if self._rows.get(session_id) != entry:
             self._rows[session_id] = entry

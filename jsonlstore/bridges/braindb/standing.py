@@ -18,7 +18,7 @@ from jsonlstore.store.log import FULL_STATE_TYPES
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     from jsonlstore.store.log import Scan
     from jsonlstore.store.reader import SessionReader
@@ -36,6 +36,7 @@ class Standing:
     kind: Literal["hot", "archived", "forgotten", "unknown"]
     row: Row | None = None
     state: Mapping[str, Any] | None = None
+    mark: Mark | None = None  # of the hot log, as it was read
 
 
 def mark_of(states: str, session_id: str) -> Mark | None:
@@ -44,33 +45,38 @@ def mark_of(states: str, session_id: str) -> Mark | None:
         found = os.stat(f"{states}/{session_id}.jsonl")
     except FileNotFoundError:
         return None
-    return found.st_size, found.st_mtime_ns
+    return _mark(found)
 
 
-def hot_marks(store: SessionReader) -> dict[str, Mark]:
-    """Every hot log and its mark."""
+def hot_marks(store: SessionReader, wanted: Container[str]) -> dict[str, Mark | None]:
+    """Every hot log, with its mark where that is wanted: asking costs, and a log that is read anyway tells it."""
     try:
         with os.scandir(store.paths.states) as listing:
-            found = {
-                item.name[:-6]: item.stat()
-                for item in listing
-                if item.name.endswith(".jsonl") and item.name != "metrics.jsonl"
-            }
+            ids = [item.name[:-6] for item in listing if item.name.endswith(".jsonl")]
     except FileNotFoundError:
         return {}
     except OSError as problem:
         raise Unreadable(f"cannot read {store.paths.states}: {problem.strerror}") from problem
-    return {session_id: (stat.st_size, stat.st_mtime_ns) for session_id, stat in found.items()}
+    states = str(store.paths.states)
+    # a log may move to the archive between being listed and being looked at
+    return {each: mark_of(states, each) if each in wanted else None for each in ids if each != "metrics"}
+
+
+def _mark(found: os.stat_result) -> Mark:
+    return found.st_size, found.st_mtime_ns
 
 
 def standing_of(store: SessionReader, session_id: str) -> Standing:
     """Read one session straight from its log, hot or archived."""
-    ended = _full_last_line(f"{store.paths.states}/{session_id}.jsonl")
+    states = str(store.paths.states)
+    ended = _full_last_line(f"{states}/{session_id}.jsonl")
     if ended is not None:
-        return _hot(session_id, ended["state"], ended["layers"])
+        data, mark = ended
+        return _hot(session_id, data["state"], data["layers"], mark)
+    before = mark_of(states, session_id)
     scan = store.open_log(store.paths.log(session_id)).scan_recent()
     if scan is not None and scan.events:
-        return _standing(session_id, scan)
+        return _standing(session_id, scan, before)
     month = find_month(store.paths, session_id)
     if month is None or not store.paths.archived_state(session_id, month).exists():
         return Standing("unknown")
@@ -78,8 +84,8 @@ def standing_of(store: SessionReader, session_id: str) -> Standing:
     return Standing("archived", state=state) if state is not None else Standing("unknown")
 
 
-def _full_last_line(path: str) -> Mapping[str, Any] | None:
-    """The data of a log's last line if that carries the full state, as every ended session's does.
+def _full_last_line(path: str) -> tuple[Mapping[str, Any], Mark] | None:
+    """The data of a log's last line if that carries the full state, as every ended session's does, and its mark.
 
     Then there is nothing to fold, and reading it is most of what exporting a session costs.
     """
@@ -88,7 +94,7 @@ def _full_last_line(path: str) -> Mapping[str, Any] | None:
     except OSError:
         return None  # whoever reads the log properly says what is wrong
     try:
-        size = os.fstat(file).st_size
+        mark = size, _ = _mark(os.fstat(file))
         tail = os.pread(file, min(size, _TAIL_BYTES), max(0, size - _TAIL_BYTES))
     finally:
         os.close(file)
@@ -100,7 +106,7 @@ def _full_last_line(path: str) -> Mapping[str, Any] | None:
     except orjson.JSONDecodeError:
         return None
     data = event.get("data") if isinstance(event, dict) and event.get("type") in FULL_STATE_TYPES else None
-    return data if isinstance(data, dict) and _is_full(data) else None
+    return (data, mark) if isinstance(data, dict) and _is_full(data) else None
 
 
 def _is_full(data: Mapping[str, Any]) -> bool:
@@ -108,14 +114,16 @@ def _is_full(data: Mapping[str, Any]) -> bool:
     return isinstance(state, dict) and "layers" in data and state.keys() >= _NEEDED
 
 
-def _hot(session_id: str, state: Mapping[str, Any], layers: Mapping[str, Any]) -> Standing:
+def _hot(session_id: str, state: Mapping[str, Any], layers: Mapping[str, Any], mark: Mark | None) -> Standing:
     given: set[str] = set().union(*layers.values())
-    return Standing("hot", to_row(session_id, state, given), state)
+    return Standing("hot", to_row(session_id, state, given), state, mark)
 
 
-def _standing(session_id: str, scan: Scan) -> Standing:
+def _standing(session_id: str, scan: Scan, mark: Mark | None) -> Standing:
     folded = fold_events(session_id, (placed.event for placed in scan.events))
-    return Standing("forgotten") if folded.forgotten else _hot(session_id, folded.to_dict(), folded.layers)
+    if folded.forgotten:
+        return Standing("forgotten", mark=mark)
+    return _hot(session_id, folded.to_dict(), folded.layers, mark)
 
 
 def _archived(store: SessionReader, session_id: str, month: str) -> Mapping[str, Any] | None:
