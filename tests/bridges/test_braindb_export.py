@@ -308,10 +308,11 @@ def test_what_is_no_database_is_refused_and_left_alone(store, brain):
     assert digest(brain) == before
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_read_only_file_is_a_clear_error(store, cortex):
     a_session(store)
     cortex.chmod(0o400)
+    if os.access(cortex, os.W_OK):
+        pytest.skip("root may write anywhere")
     with pytest.raises(WriteFailed, match="cannot write"):
         export_sessions(store, cortex)
 

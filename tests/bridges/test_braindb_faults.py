@@ -17,7 +17,7 @@ from jsonlstore.bridges.braindb import export_sessions, import_sessions
 from jsonlstore.bridges.braindb.migration import backups_of
 from jsonlstore.store.store import SessionStore
 
-CALLS = "pwrite64,write,fdatasync,fsync,rename,unlink,ftruncate"
+CALLS = ("pwrite64", "write", "fdatasync", "fsync", "rename", "unlink", "ftruncate")
 
 
 def _strace_works() -> bool:
@@ -45,10 +45,10 @@ import_sessions(SessionStore.open(sys.argv[1]), Path(sys.argv[2]))
 """
 
 
-def killed(code: str, n: int, *arguments: str) -> bool:
-    """Run it and kill it at its n-th writing call; False if it got through before that."""
+def killed(code: str, call: str, n: int, *arguments: str) -> bool:
+    """Run it and kill it at its n-th call of a kind; False if it got through before that."""
     command = [
-        "strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={CALLS}", "-e", f"inject={CALLS}:signal=KILL:when={n}",
+        "strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={n}",
         sys.executable, "-I", "-c", code, *arguments,
     ]  # fmt: skip
     return subprocess.run(command, capture_output=True, check=False).returncode != 0
@@ -59,12 +59,21 @@ def sound(path) -> bool:
         return db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
-def steps(slow: bool):
-    """Every call, or a spread of them that grows with n."""
-    n = 1
-    while True:
-        yield n
-        n += 1 if slow else 1 + n // 3
+def kills(slow: bool, afresh, code: str, *arguments):
+    """Kill it at the first, second, … call of each kind until it gets through; short form: at ever fewer of them.
+
+    Yields after each kill, for the caller to look at what is left.
+    """
+    count = 0
+    for call in CALLS:
+        n = 1
+        afresh()
+        while killed(code, call, n, *arguments):
+            yield f"{call}-{n}"
+            count += 1
+            n += 1 if slow else 2 * n
+            afresh()
+    assert count >= 10
 
 
 def export_survives(tmp_path, store, cortex, neighbours, rows, slow):
@@ -72,16 +81,15 @@ def export_survives(tmp_path, store, cortex, neighbours, rows, slow):
         store.start(f"s-{number}", hot_topics=[f"topic {number}"], recent_learnings=["x" * 60] * 40)
         store.end(f"s-{number}")
     before = neighbours(cortex)
-    kills = 0
-    for n in steps(slow):
-        brain = tmp_path / f"run-{n}" / "brain.db"
+    brain = tmp_path / "run" / "brain.db"
+
+    def afresh():
+        shutil.rmtree(brain.parent, ignore_errors=True)
         brain.parent.mkdir()
         shutil.copyfile(cortex, brain)
         shutil.rmtree(store.paths.states / "exports", ignore_errors=True)
-        # the store is the same each time; only what an export writes there is new
-        if not killed(EXPORT, n, str(store.paths.state_dir), str(brain)):
-            break
-        kills += 1
+
+    for _ in kills(slow, afresh, EXPORT, str(store.paths.state_dir), str(brain)):
         assert sound(brain)
         export_sessions(store, brain)
         assert sound(brain)
@@ -92,7 +100,6 @@ def export_survives(tmp_path, store, cortex, neighbours, rows, slow):
         left = {path.name for path in brain.parent.iterdir()} - {backup.name for backup in backups_of(brain)}
         assert left == {"brain.db"}
         assert export_sessions(store, brain).written == 0
-    assert kills >= 5
 
 
 def import_survives(tmp_path, store, brain, slow):
@@ -107,12 +114,8 @@ def import_survives(tmp_path, store, brain, slow):
         store.link(f"s-{number}", f"s-{number + 1}")
     export_sessions(store, brain)
     wanted = [_plain(store, f"s-{number}") for number in range(3)]
-    kills = 0
-    for n in steps(slow):
-        state_dir = tmp_path / f"run-{n}"
-        if not killed(IMPORT, n, str(state_dir), str(brain)):
-            break
-        kills += 1
+    state_dir = tmp_path / "run"
+    for _ in kills(slow, lambda: shutil.rmtree(state_dir, ignore_errors=True), IMPORT, str(state_dir), str(brain)):
         fresh = SessionStore.open(state_dir)
         import_sessions(fresh, brain)
         assert [_plain(fresh, f"s-{number}") for number in range(3)] == wanted
@@ -120,7 +123,6 @@ def import_survives(tmp_path, store, brain, slow):
         again = import_sessions(fresh, brain)
         assert (again.imported, again.completed, again.known) == ([], [], 3)
         assert fresh.paths.index.read_bytes() == fresh.index.expected()
-    assert kills >= 5
 
 
 def _plain(store, session_id):

@@ -119,10 +119,11 @@ def test_a_damaged_file_never_hurts_the_session(store, brain):
     assert brain.read_bytes() == b"this is not a database" * 100
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_read_only_file_is_a_warning(store, brain):
     export_sessions(store, brain)
     brain.chmod(0o400)
+    if os.access(brain, os.W_OK):
+        pytest.skip("root may write anywhere")
     attach(store, config(brain))
     store.start("s-1")
     assert "read-only" in brain_db_status(store, config(brain)).warning
