@@ -1,10 +1,9 @@
-"""A store with a clock of its own, and a brain.db as Cortex fills it."""
+"""A brain.db as Cortex fills it, and ways to look into one."""
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from jsonlstore.paths import StatePaths
 from jsonlstore.store.files import Disk
 from jsonlstore.store.store import SessionStore
+from tests.conftest import FakeClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,26 +36,13 @@ PRAGMA application_id = 1129337428;
 """
 
 
-class Clock:
-    """Time that passes only when told to."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 11, 10, 9, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def forward(self, **by: float) -> None:
-        self.now += timedelta(**by)
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock("2026-11-10T09:00:00+00:00")
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def store(tmp_path: Path, clock: Clock) -> SessionStore:
+def store(tmp_path: Path, clock: FakeClock) -> SessionStore:
     # what reaches the platter is the store's own business and tested there
     return SessionStore(StatePaths.of(tmp_path / "state"), clock=clock, disk=Disk(sync=False))
 

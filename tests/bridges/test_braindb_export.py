@@ -54,7 +54,7 @@ def test_a_row_holds_what_the_session_is(store, brain, clock, rows):
     a_session(
         store, previous_session_id="s-0", pending_tasks=[{"task_id": "task-1", "title": "ship", "stage": "build"}]
     )
-    clock.forward(hours=2)
+    clock.advance(hours=2)
     store.end("s-1", reason="new")
     store.link("s-1", "s-2")
     export_sessions(store, brain)
@@ -119,7 +119,7 @@ def test_archived_sessions_leave_the_hot_table_and_come_back_with_new_life(store
     store.end("old")
     a_session(store, "new")
     export_sessions(store, brain)
-    clock.forward(days=40)
+    clock.advance(days=40)
     store.archive("old")
     report = export_sessions(store, brain)
     assert report.removed == ["old"]
@@ -202,7 +202,7 @@ def test_rows_that_were_lost_come_back(store, brain, rows):
 def test_since_writes_only_what_was_active_then(store, brain, clock, rows):
     a_session(store, "old")
     store.end("old")
-    clock.forward(days=9)
+    clock.advance(days=9)
     a_session(store, "new")
     export_sessions(store, brain, since=clock() - timedelta(days=7))
     assert set(rows(brain)) == {"new"}

@@ -34,7 +34,7 @@ def test_no_other_table_setting_or_schema_changes(store, cortex, neighbours, tmp
     assert cortex.read_bytes() == bytes_before, "after reading memories"
 
     attach(store, Config(brain_db_path=str(cortex)))
-    clock.forward(days=40)
+    clock.advance(days=40)
     for number in range(10):
         store.archive(f"s-{number}")
     store.forget("s-11")

@@ -18,10 +18,10 @@ pytestmark = pytest.mark.skipif(shutil.which("sqlite3") is None, reason="needs t
 def sqlite(store, cortex, clock):
     for number in range(7):
         store.start(f"s-{number}", channel="cli", hot_topics=["cortex"] * (number > 3), working_memory=[])
-        clock.forward(hours=1)
+        clock.advance(hours=1)
         if number != 2:
             store.end(f"s-{number}")
-        clock.forward(hours=1)
+        clock.advance(hours=1)
     export_sessions(store, cortex)
 
     def ask(question: str) -> str:

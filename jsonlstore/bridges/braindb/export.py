@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.braindb.database import Writer, connected, create_empty, explained, read_unchanged
@@ -20,7 +21,6 @@ from jsonlstore.store.index import Progress, silent
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from jsonlstore.store.store import SessionStore
 
@@ -70,7 +70,7 @@ class ExportReport:
 
 def export_sessions(
     store: SessionStore,
-    path: Path,
+    path: Path | str,
     *,
     since: datetime | None = None,
     dry_run: bool = False,
@@ -82,6 +82,7 @@ def export_sessions(
     `since` limits which sessions are written to those active at or after it. `wait` is how long a locked database is
     waited for; then `LockTimeout` is raised, and what was committed stays.
     """
+    path = Path(path)
     report = ExportReport(path, dry_run=dry_run, created=not path.exists())
     ledger = Ledger(store, path)
     if dry_run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.braindb.database import read_unchanged
@@ -16,7 +17,6 @@ from jsonlstore.store.index import Progress, silent
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping
-    from pathlib import Path
 
     from jsonlstore.store.store import SessionStore
 
@@ -51,12 +51,13 @@ class ImportReport:
 
 
 def import_sessions(
-    store: SessionStore, path: Path, *, dry_run: bool = False, progress: Progress = silent
+    store: SessionStore, path: Path | str, *, dry_run: bool = False, progress: Progress = silent
 ) -> ImportReport:
     """Make sessions of the rows of a brain.db, which stays byte for byte as it is.
 
     A session our store already knows is left alone, unless an earlier import of it was cut short.
     """
+    path = Path(path)
     if not path.exists():
         raise Unreadable(f"there is no {path}", hint="name the file: `jsonlstore import brain-db PATH`", path=path)
     report = ImportReport(path, dry_run=dry_run)

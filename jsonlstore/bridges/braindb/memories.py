@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.braindb.database import read_unchanged
@@ -15,7 +16,6 @@ from jsonlstore.errors import JsonlStoreError
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +26,8 @@ _CERTAIN = 1.0
 class StmMemories:
     """The `stm` table of a brain.db. Reading changes no byte of the file, and no trouble with it is ever raised."""
 
-    def __init__(self, path: Path, *, clock: Clock = system_clock) -> None:
-        self._path = path
+    def __init__(self, path: Path | str, *, clock: Clock = system_clock) -> None:
+        self._path = Path(path)
         self._clock = clock
         self.problem: str | None = None
 
