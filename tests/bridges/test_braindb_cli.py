@@ -87,3 +87,18 @@ def test_help_ends_with_an_example(cli, command):
     _, out, _ = cli(*command, "--help")
     assert "Example:" in out
     assert "jsonlstore" in out.strip().splitlines()[-1]
+
+
+def test_forget_and_archive_reach_the_row_as_well(cli, store, tmp_path, rows):
+    """What `forget` promises, everywhere we keep it, includes brain.db."""
+    brain = tmp_path / "state" / "workspace" / "memory" / "brain.db"
+    for session_id in ("cold", "gone", "kept"):
+        store.start(session_id)
+        store.end(session_id)
+    store.start("open")
+    cli("export", "brain-db")
+    assert set(rows(brain)) == {"cold", "gone", "kept", "open"}
+    assert cli("forget", "gone", "--yes")[0] == 0
+    assert set(rows(brain)) == {"cold", "kept", "open"}
+    assert cli("archive", "--older-than", "30d", "--now", "2027-01-01T00:00:00Z")[0] == 0
+    assert set(rows(brain)) == {"open"}

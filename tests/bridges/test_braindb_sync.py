@@ -201,3 +201,26 @@ def test_attaching_alone_does_not_load_sqlite(tmp_path):
         env={"HOME": str(tmp_path)},
     )
     assert out.stdout == "False\n"
+
+
+def test_a_backlog_that_cannot_be_read_or_written_never_hurts_the_session(store, brain, rows):
+    export_sessions(store, brain)
+    (store.paths.states / "brain-db-behind.json").mkdir()
+    attach(store, config(brain))
+    assert store.start("s-1") is True
+    assert set(rows(brain)) == {"s-1"}
+    brain.write_bytes(b"garbage" * 1000)
+    assert store.end("s-1") is True
+    assert brain_db_status(store, config(brain)).warning
+
+
+def test_two_stores_at_once_leave_the_newer_state(store, brain, rows):
+    """The row is read from the log inside the transaction, so whoever writes last writes the latest."""
+    export_sessions(store, brain)
+    mine, theirs = store, SessionStore.open(store.paths.state_dir)
+    late = attach(mine, config(brain))
+    mine.start("s-1")
+    old = mine.folded("s-1")
+    theirs.update("s-1", {"hot_topics": ["newer"]})
+    late("s-1", old)
+    assert rows(brain)["s-1"]["hot_topics"] == '["newer"]'

@@ -50,8 +50,8 @@ class Backlog:
             raw = orjson.loads(data)
             ids = tuple(str(each) for each in raw["session_ids"])
             return Missed(str(raw["problem"]), str(raw["since"]), ids, raw["everything"] is True)
-        except (orjson.JSONDecodeError, KeyError, TypeError):
-            return Missed("unknown: its own record is damaged", self._store.now(), everything=True)
+        except (JsonlStoreError, orjson.JSONDecodeError, KeyError, TypeError) as problem:
+            return Missed(f"what it lacks is not known: {problem}", self._store.now(), everything=True)
 
     def add(self, session_ids: Collection[str], problem: str, *, everything: bool = False) -> None:
         """Note what could not be written. Best effort: whoever cannot even note it says so in the log."""

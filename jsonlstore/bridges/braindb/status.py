@@ -47,7 +47,7 @@ class BrainDbStatus:
 def brain_db_status(store: SessionReader, config: Config, env: Mapping[str, str] = os.environ) -> BrainDbStatus:
     """What can be said of brain.db from outside."""
     path = resolve_brain_db(config, store.paths.state_dir, env)
-    exists = path.exists()
+    exists = os.path.exists(path)
     enabled = config.enabled and config.brain_db_enabled is not False and (exists or config.brain_db_enabled is True)
     missed = Backlog(store).read() if enabled else None
     warning = _trouble(path) if enabled else None

@@ -53,8 +53,8 @@ class BrainDbSync:
         return missed.problem if missed else None
 
     def __call__(self, session_id: str, _folded: SessionFold) -> None:
-        """Bring one session's row after the store, and what was missed before."""
-        if not self._forced and not self.path.exists():
+        """Bring one session's row after the store, and what was missed before; never raises."""
+        if not self._forced and not os.path.exists(self.path):
             return
         with self._guard:
             self._pending[session_id] = None
@@ -65,7 +65,7 @@ class BrainDbSync:
         """Write everything that was missed, however much it is; for those with time, such as the watcher."""
         from jsonlstore.bridges.braindb.export import export_sessions
 
-        if not self.path.exists():
+        if not os.path.exists(self.path):
             return False
         with self._guard:
             missed = self._backlog.read() or Missed("", "", everything=True)
@@ -91,9 +91,12 @@ class BrainDbSync:
         """More is missing than could be named: compare everything, once per process and if that is quick."""
         from jsonlstore.bridges.braindb.export import export_sessions
 
+        def compare() -> None:
+            if len(os.listdir(self._store.paths.states)) <= _SMALL_STORE:
+                self._settled(export_sessions(self._store, self.path, wait=WAIT_SECONDS), missed)
+
         self._looked_back = True
-        if len(os.listdir(self._store.paths.states)) <= _SMALL_STORE:
-            self._guarded(lambda: self._settled(export_sessions(self._store, self.path, wait=WAIT_SECONDS), missed))
+        self._guarded(compare)
 
     def _settled(self, _report: object, missed: Missed) -> None:
         self._pending.clear()
@@ -116,7 +119,7 @@ class BrainDbSync:
         from jsonlstore.bridges.braindb.migration import columns_of, is_migrated, migrate
         from jsonlstore.bridges.braindb.rows import upsert_sql
 
-        if not self.path.exists():
+        if not os.path.exists(self.path):
             raise WriteFailed(f"{self.path} is missing", hint="`jsonlstore export brain-db` creates it", path=self.path)
         wait = max(0.0, deadline - time.monotonic())
         with connected(self.path, wait) as connection:
