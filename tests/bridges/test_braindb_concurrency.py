@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from jsonlstore.bridges.braindb import export, export_sessions
+from jsonlstore.bridges.braindb import database, export, export_sessions
 from jsonlstore.bridges.braindb.database import COMMIT_SECONDS, HOLD_SECONDS, Writer
 
 # Reads and writes in a loop until told to stop; a lock it cannot get within 100 ms is an error, and so is a session
@@ -124,3 +124,22 @@ def test_work_that_fails_leaves_nothing_and_frees_the_lock(brain):
         with closing(sqlite3.connect(brain, timeout=0, isolation_level=None)) as another:
             another.execute("BEGIN EXCLUSIVE")
             assert another.execute("SELECT count(*) FROM t").fetchone() == (0,)
+
+
+def test_other_writers_are_given_way_and_nobody_is_waited_for_otherwise(brain, monkeypatch):
+    """Without a gap between two transactions, a neighbour that looks for the lock now and then may never find it free."""
+    pauses = []
+    monkeypatch.setattr(database.time, "sleep", pauses.append)
+    with (
+        closing(sqlite3.connect(brain, isolation_level=None)) as ours,
+        closing(sqlite3.connect(brain, isolation_level=None)) as theirs,
+    ):
+        ours.execute("CREATE TABLE t (x)")
+        writer = Writer(ours, brain, 1.0)
+        for _ in range(3):
+            writer.transact(lambda _full: ours.execute("INSERT INTO t VALUES (1)"))
+        assert pauses == []
+        theirs.execute("INSERT INTO t VALUES (2)")
+        writer.transact(lambda _full: ours.execute("INSERT INTO t VALUES (1)"))
+    assert len(pauses) == 1
+    assert 0 < pauses[0] <= 2 * HOLD_SECONDS

@@ -205,7 +205,7 @@ def test_attaching_alone_does_not_load_sqlite(tmp_path):
 
 def test_a_backlog_that_cannot_be_read_or_written_never_hurts_the_session(store, brain, rows):
     export_sessions(store, brain)
-    (store.paths.states / "brain-db-behind.json").mkdir()
+    (store.paths.states / "brain-db-behind.json").mkdir(parents=True)
     attach(store, config(brain))
     assert store.start("s-1") is True
     assert set(rows(brain)) == {"s-1"}
