@@ -127,7 +127,7 @@ def test_work_that_fails_leaves_nothing_and_frees_the_lock(brain):
 
 
 def test_other_writers_are_given_way_and_nobody_is_waited_for_otherwise(brain, monkeypatch):
-    """Without a gap between two transactions, a neighbour that looks for the lock now and then may never find it free."""
+    """Without a gap between two transactions, a neighbour that looks for the lock now and then may never find one."""
     pauses = []
     monkeypatch.setattr(database.time, "sleep", pauses.append)
     with (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
@@ -27,6 +28,10 @@ COMMIT_SECONDS = 0.04  # how long a commit may wait for readers while it keeps n
 _POLITE_SECONDS = 1.0  # how long after another writer was noticed it is still given way
 _READ_ATTEMPTS = 8
 _CHANGED = "{} changes faster than it can be read"
+
+# Reading byte-cleanly may mean copying the file, and closing a file drops every lock this process has on it, those of
+# a connection in another thread included. So in one process either is done alone.
+_ONE_AT_A_TIME = threading.RLock()
 
 
 def explain(path: Path, problem: sqlite3.Error) -> JsonlStoreError:
@@ -64,17 +69,44 @@ def explained(path: Path) -> Iterator[None]:
 @contextmanager
 def connected(path: Path, wait: float) -> Iterator[sqlite3.Connection]:
     """An existing database, open for writing; locks are waited for at most `wait` seconds."""
-    with explained(path):
+    with _ONE_AT_A_TIME, explained(path):
         connection = sqlite3.connect(
             f"file:{quote(os.fspath(path))}?mode=rw", uri=True, timeout=max(wait, 0.0), isolation_level=None
         )
         try:
             connection.text_factory = _text
-            # of this connection only: what a forgotten session's row said is overwritten, not just unlinked
-            connection.execute("PRAGMA secure_delete = ON")
+            _suit(connection)
             yield connection
         finally:
             connection.close()
+
+
+def _suit(connection: sqlite3.Connection) -> None:
+    """Settings of this connection only; nothing of them is kept in the file."""
+    # what a forgotten session's row said is overwritten, not just unlinked
+    connection.execute("PRAGMA secure_delete = ON")
+    if connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+        # safe with a write-ahead log, and nobody waits for our disk: a lock is held for the statements alone
+        connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def make_durable(path: Path) -> None:
+    """Sync what is in the write-ahead log, with no lock held.
+
+    Only the log: opening and closing the database file itself would drop the locks SQLite holds on it for us.
+    """
+    try:
+        file = os.open(f"{path}-wal", os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return  # another journal mode, where every commit is durable
+    except OSError as problem:
+        raise write_failed(path, problem) from problem
+    try:
+        os.fsync(file)
+    except OSError as problem:
+        raise write_failed(path, problem) from problem
+    finally:
+        os.close(file)
 
 
 def create_empty(path: Path) -> bool:
@@ -92,7 +124,7 @@ def create_empty(path: Path) -> bool:
 def read_unchanged(path: Path, query: Callable[[sqlite3.Connection], T]) -> T:
     """The result of `query` on one state of the database, which is byte for byte the same afterwards."""
     for _ in range(_READ_ATTEMPTS):
-        with opened(path) as database:
+        with _ONE_AT_A_TIME, opened(path) as database:
             database.connection.text_factory = _text
             try:
                 result = query(database.connection)

@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.bridges.braindb.database import Writer, connected, create_empty, explained, read_unchanged
+from jsonlstore.bridges.braindb.database import (
+    Writer,
+    connected,
+    create_empty,
+    explained,
+    make_durable,
+    read_unchanged,
+)
 from jsonlstore.bridges.braindb.ledger import Ledger
 from jsonlstore.bridges.braindb.migration import columns_of, migrate
 from jsonlstore.bridges.braindb.rows import Row, as_dict, upsert_sql, would_change
@@ -99,6 +106,7 @@ def export_sessions(
             _Export(store, ledger, report, since, connection, progress, writer).run()
         finally:
             report.longest_lock_ms = writer.longest * 1000
+            make_durable(path)  # before anything says that it was exported
             ledger.save()
     return report
 

@@ -1,4 +1,4 @@
-"""How the bridge to brain.db stands, for `status`: looks only, opens nothing."""
+"""How the bridge to brain.db stands, for `status`: looks only, changes nothing."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.braindb.backlog import Backlog
 from jsonlstore.bridges.braindb.location import resolve_brain_db
+from jsonlstore.errors import JsonlStoreError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
     from jsonlstore.config import Config
     from jsonlstore.store.reader import SessionReader
-
-_MAGIC = b"SQLite format 3\x00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +65,15 @@ def brain_db_status(store: SessionReader, config: Config, env: Mapping[str, str]
 
 
 def _trouble(path: Path) -> str | None:
-    """What is plainly wrong with the file, seen without opening it as a database."""
-    try:
-        with open(path, "rb", buffering=0) as file:
-            head = file.read(len(_MAGIC))
-    except FileNotFoundError:
+    """What is plainly wrong with the file, which is not changed by looking."""
+    from jsonlstore.bridges.braindb.database import read_unchanged
+
+    if not os.path.exists(path):
         return f"{path} is missing: `jsonlstore export brain-db` creates it"
-    except OSError as problem:
-        return f"{path} cannot be read: {problem.strerror}"
-    if head and head != _MAGIC:
-        return f"{path} is not an SQLite database"
+    try:
+        read_unchanged(path, lambda database: database.execute("SELECT count(*) FROM sqlite_master").fetchone())
+    except JsonlStoreError as problem:
+        return str(problem)
     if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
         return f"{path} is read-only"
     return None
