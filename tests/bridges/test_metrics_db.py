@@ -31,7 +31,7 @@ TRAVERSAL = {
 @pytest.fixture
 def metrics_db(store):
     path = store.paths.state_dir / "metrics.db"
-    path.parent.mkdir(parents=True)
+    store.start("s-1")
     with closing(sqlite3.connect(path)) as db:
         db.execute(
             "CREATE TABLE cortex_metrics (id INTEGER PRIMARY KEY, timestamp TEXT NOT NULL, metric_name TEXT NOT NULL, "
