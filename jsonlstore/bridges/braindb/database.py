@@ -156,6 +156,7 @@ class Writer:
         self.path = path
         self.longest = 0.0
         self._held = 0.0
+        self._budget = HOLD_SECONDS
         self._wait = wait
         self._version: int | None = None
         self._polite_until = 0.0
@@ -202,7 +203,7 @@ class Writer:
             self.connection.execute("BEGIN IMMEDIATE")
             begun = time.monotonic()
             try:
-                result = work(lambda: time.monotonic() - begun >= HOLD_SECONDS)
+                result = work(lambda: time.monotonic() - begun >= self._budget)
                 self._wait_at_most(min(COMMIT_SECONDS, deadline - time.monotonic()))
                 self.connection.execute("COMMIT")
             except sqlite3.OperationalError as problem:
@@ -217,6 +218,8 @@ class Writer:
                 self._wait_at_most(self._wait)  # reads outside of transactions may wait in full again
                 self._held = time.monotonic() - begun
                 self.longest = max(self.longest, self._held)
+                # a slow disk makes commits long: then they must be small
+                self._budget = max(self._budget / 2, 0.001) if self._held > COMMIT_SECONDS else HOLD_SECONDS
             return (result,)
 
     def _wait_at_most(self, seconds: float) -> None:
