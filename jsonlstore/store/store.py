@@ -63,6 +63,7 @@ class SessionStore(SessionReader):
         self._locks = Locks(paths.states, lock_timeout)
         super().__init__(paths, clock, disk or Disk(), self._locks)
         self._prepared = False
+        self._index_later = False
         self.listeners: list[Callable[[str, SessionFold], None]] = []
 
     @classmethod
@@ -216,7 +217,8 @@ class SessionStore(SessionReader):
                 entry = project(known.folded, known.end, month)
             self._drop_known(session_id)
             self._follow(session_id, entry)
-            return month
+        self._announce(session_id, known.folded if known else self.folded(session_id))
+        return month
 
     def settle_archive(self, session_id: str) -> None:
         """Finish or undo a move to or from the archive that a crash cut short: the log decides."""
@@ -258,7 +260,21 @@ class SessionStore(SessionReader):
             self.metrics.blank(session_id, task_ids(self.paths, self.open_log, session_id))
             outcome = forget_session(self.paths, self.disk, self.open_log, session_id, self.now())
             self.index.put(session_id, outcome.entry, sweep=True)
+        gone = SessionFold()
+        gone.session_id, gone.forgotten = session_id, True
+        self._announce(session_id, gone)
         return outcome
+
+    @contextmanager
+    def many(self) -> Iterator[None]:
+        """Many changes in a row: the index, which can always be mended, follows once, at the end."""
+        outer, self._index_later = self._index_later, True
+        try:
+            yield
+        finally:
+            self._index_later = outer
+            if not outer:
+                self.index.entries()
 
     def _prepare(self) -> None:
         if not self._prepared:
@@ -282,8 +298,11 @@ class SessionStore(SessionReader):
         after = self._known.get(session_id)
         if after is None or after is before:
             return
+        self._announce(session_id, after.folded)
+
+    def _announce(self, session_id: str, folded: SessionFold) -> None:
         for listener in self.listeners:
-            listener(session_id, after.folded)
+            listener(session_id, folded)
 
     def _unarchived(self, session_id: str) -> Known | None:
         """Bring a session back from the archive; None if it is not there."""
@@ -337,7 +356,8 @@ class SessionStore(SessionReader):
     def _follow(self, session_id: str, entry: Entry) -> None:
         """Bring the index after the log. It can be made again: a failure here loses nothing and is only logged."""
         try:
-            self.index.put(session_id, entry)
+            if not self._index_later:
+                self.index.put(session_id, entry)
         except JsonlStoreError as problem:
             log.warning("index not updated for %s, the next reader will: %s", session_id, problem)
 
