@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,6 +34,9 @@ log = logging.getLogger(__name__)
 _BOUNDARY_MARKS = tuple(b'"type":"%s"' % name.encode() for name in sorted(BOUNDARIES))
 # an archived session keeps its links and cursor; what it was about is in the archive
 _NOT_IN_STUB = frozenset({"hot_topics"})
+
+_HEAD = b'{"schema_version":%d,"sessions":{' % SCHEMA_VERSION
+_TAIL = b"\n}}\n"
 
 Entry = dict[str, Any]
 Progress = Callable[[int, int], None]
@@ -181,12 +185,26 @@ class Index:
             log.warning("the session index could not be saved, going on without: %s", problem)
         return mended
 
-    def put(self, session_id: str, entry: Entry | None) -> None:
-        """Set or drop one entry. Call it with the session's lock held, after its log is synced."""
-        if self._gathered is None:
-            self._put_all({session_id: entry})
-        else:
+    def put(self, session_id: str, entry: Entry | None, *, sweep: bool = False) -> None:
+        """Set or drop one entry. Call it with the session's lock held, after its log is synced.
+
+        With `sweep` no unfinished copy of the index outlives this either.
+        """
+        if self._gathered is not None and not sweep:
             self._gathered[session_id] = entry
+            return
+        self._write_gathered()
+        with self._locks.index():
+            if sweep:
+                self._disk.sweep(self._paths.states, self._paths.index.name)
+            before = read_bytes(self._paths.index) or b""
+            after = splice(before, session_id, entry)
+            if after is None:
+                entries = self._mend(None, None)
+                entries.pop(session_id, None)
+                after = serialise({**entries, session_id: entry} if entry is not None else entries)
+            if after != before:
+                self._write_bytes(after)
 
     @contextmanager
     def gathering(self) -> Iterator[None]:
@@ -202,11 +220,9 @@ class Index:
             self._gathered = None
 
     def _write_gathered(self) -> None:
-        if self._gathered:
-            changes, self._gathered = self._gathered, {}
-            self._put_all(changes)
-
-    def _put_all(self, changes: Mapping[str, Entry | None]) -> None:
+        if not self._gathered:
+            return
+        changes, self._gathered = self._gathered, {}
         with self._locks.index():
             found = self._read()
             entries = self._mend(None, None) if found is None else dict(found)
@@ -349,12 +365,35 @@ class Index:
 
 def serialise(entries: Mapping[str, Entry]) -> bytes:
     """The index file: keys sorted, a line per session."""
-    lines = [
-        orjson.dumps(session_id) + b":" + orjson.dumps(entries[session_id], option=orjson.OPT_SORT_KEYS)
-        for session_id in sorted(entries)
-    ]
-    head = b'{"schema_version":%d,"sessions":{' % SCHEMA_VERSION
-    return head + (b"\n" + b",\n".join(lines) if lines else b"") + b"\n}}\n"
+    return _join([_line(session_id, entries[session_id]) for session_id in sorted(entries)])
+
+
+def splice(data: bytes, session_id: str, entry: Entry | None) -> bytes | None:
+    """An index file with one entry set or dropped, the others untouched and unread; None if it is not such a file.
+
+    Parsing and writing 10,000 entries to change one would take most of a session's end.
+    """
+    if not (data.startswith(_HEAD) and data.endswith(_TAIL)):
+        return None
+    body = data[len(_HEAD) : -len(_TAIL)]
+    lines = body[1:].split(b",\n") if body else []
+    key = session_id.encode()
+    place = bisect_left(lines, key, key=_key)
+    there = place < len(lines) and _key(lines[place]) == key
+    lines[place : place + there] = [] if entry is None else [_line(session_id, entry)]
+    return _join(lines)
+
+
+def _line(session_id: str, entry: Entry) -> bytes:
+    return orjson.dumps(session_id) + b":" + orjson.dumps(entry, option=orjson.OPT_SORT_KEYS)
+
+
+def _key(line: bytes) -> bytes:
+    return line[1 : line.find(b'":')]
+
+
+def _join(lines: list[bytes]) -> bytes:
+    return _HEAD + (b"\n" + b",\n".join(lines) if lines else b"") + _TAIL
 
 
 def parse(data: bytes) -> dict[str, Entry] | None:

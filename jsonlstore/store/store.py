@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import weakref
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from jsonlstore.clock import Clock, format_time, system_clock
@@ -28,11 +28,10 @@ from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
 from jsonlstore.store.cleaning import clean, clean_event
 from jsonlstore.store.fields import check_time
 from jsonlstore.store.files import Disk
-from jsonlstore.store.forget import Forgotten, forget_session
+from jsonlstore.store.forget import Forgotten, forget_session, task_ids
 from jsonlstore.store.index import project
 from jsonlstore.store.locking import DEFAULT_TIMEOUT, Locks
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
-from jsonlstore.store.metrics import Metrics
 from jsonlstore.store.mirror import write_mirror
 from jsonlstore.store.reader import Known, SessionReader, not_found
 from jsonlstore.store.state import OWN_FOLD, WRITERS, SessionFold
@@ -41,6 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import timedelta
 
+    from jsonlstore.store.index import Entry
+    from jsonlstore.store.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
@@ -62,8 +63,8 @@ class SessionStore(SessionReader):
         self._locks = Locks(paths.states, lock_timeout)
         super().__init__(paths, clock, disk or Disk(), self._locks)
         self._prepared = False
+        self._index_later = False
         self.listeners: list[Callable[[str, SessionFold], None]] = []
-        self.metrics = Metrics(paths, self.disk, self._locks, self.now)
 
     @classmethod
     def open(
@@ -72,9 +73,18 @@ class SessionStore(SessionReader):
         """The store of a state directory (default: OpenClaw's). Nothing is created before the first write."""
         return cls(StatePaths.of(resolve_state_dir(state_dir), sessions_dir), clock=clock)
 
+    @cached_property
+    def metrics(self) -> Metrics:
+        """The store's metrics; loaded on first use, because most readers never ask."""
+        from jsonlstore.store.metrics import Metrics
+
+        return Metrics(self.paths, self.disk, self._locks, self.now)
+
     @classmethod
     def in_memory(cls, *, clock: Clock = system_clock) -> Self:
         """A store that is gone with the object: unsynced files in a temporary directory of its own."""
+        from tempfile import TemporaryDirectory
+
         root = TemporaryDirectory(prefix="jsonlstore-")
         store = cls(StatePaths.of(Path(root.name)), clock=clock, disk=Disk(sync=False))
         weakref.finalize(store, root.cleanup)
@@ -190,14 +200,25 @@ class SessionStore(SessionReader):
             self._commit(session_id, known, kind, by, checked)
 
     def archive(self, session_id: str) -> str:
-        """Move an ended session to cold storage; returns the month it is filed under."""
-        with self._session(session_id, bring_back_archived=False) as known:
-            if not known.folded.ended:
-                raise SessionOpen(f"session {session_id} has not ended and stays where it is")
-            month = store_cold(self.paths, self.disk, session_id, known.folded.to_dict())
+        """Move an ended session to cold storage, or finish such a move; returns the month it is filed under."""
+        self._prepare()
+        with self._locks.session(check_session_id(session_id)):
+            known = self._load(session_id)
+            if known is None:
+                entry = settle(self.paths, self.disk, session_id, self.open_log)
+                if entry is None:
+                    raise not_found(session_id)
+                month: str = entry["archived"]
+            else:
+                self._writable(session_id, known.folded)
+                if not known.folded.ended:
+                    raise SessionOpen(f"session {session_id} has not ended and stays where it is")
+                month = store_cold(self.paths, self.disk, session_id, known.folded.to_dict())
+                entry = project(known.folded, known.end, month)
             self._drop_known(session_id)
-            self.index.put(session_id, project(known.folded, known.end, month))
-            return month
+            self._follow(session_id, entry)
+        self._announce(session_id, known.folded if known else self.folded(session_id))
+        return month
 
     def settle_archive(self, session_id: str) -> None:
         """Finish or undo a move to or from the archive that a crash cut short: the log decides."""
@@ -211,6 +232,14 @@ class SessionStore(SessionReader):
         with self._locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
             return self.open_log(path).repair()
+
+    def repair_mirror(self, session_id: str) -> bool:
+        """Write the mirror of an ended session anew; False if there is nothing to mirror (any more)."""
+        with self._locks.session(check_session_id(session_id)):
+            known = self._load(session_id)
+            if known is None or known.folded.forgotten or not known.folded.ended:
+                return False
+            return write_mirror(self.paths, self.disk, session_id, known.folded.to_dict())
 
     def archivable(self, older_than: timedelta) -> list[str]:
         """The ended, hot sessions whose end lies further back than `older_than`, oldest first."""
@@ -227,10 +256,25 @@ class SessionStore(SessionReader):
         self._prepare()
         with self._locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
+            # first, while the log still says which tasks were the session's
+            self.metrics.blank(session_id, task_ids(self.paths, self.open_log, session_id))
             outcome = forget_session(self.paths, self.disk, self.open_log, session_id, self.now())
-            self.index.put(session_id, outcome.entry)
-        self.metrics.blank(session_id, outcome.task_ids)
+            self.index.put(session_id, outcome.entry, sweep=True)
+        gone = SessionFold()
+        gone.session_id, gone.forgotten = session_id, True
+        self._announce(session_id, gone)
         return outcome
+
+    @contextmanager
+    def many(self) -> Iterator[None]:
+        """Many changes in a row: the index, which can always be mended, follows once, at the end."""
+        outer, self._index_later = self._index_later, True
+        try:
+            yield
+        finally:
+            self._index_later = outer
+            if not outer:
+                self.index.entries()
 
     def _prepare(self) -> None:
         if not self._prepared:
@@ -238,11 +282,11 @@ class SessionStore(SessionReader):
             self._prepared = True
 
     @contextmanager
-    def _session(self, session_id: str, *, bring_back_archived: bool = True) -> Iterator[Known]:
+    def _session(self, session_id: str) -> Iterator[Known]:
         """A session's lock and its fold, for one change."""
         self._prepare()
         with self._locks.session(check_session_id(session_id)):
-            known = self._load(session_id) or (self._unarchived(session_id) if bring_back_archived else None)
+            known = self._load(session_id) or self._unarchived(session_id)
             if known is None:
                 raise not_found(session_id)
             self._writable(session_id, known.folded)
@@ -254,8 +298,11 @@ class SessionStore(SessionReader):
         after = self._known.get(session_id)
         if after is None or after is before:
             return
+        self._announce(session_id, after.folded)
+
+    def _announce(self, session_id: str, folded: SessionFold) -> None:
         for listener in self.listeners:
-            listener(session_id, after.folded)
+            listener(session_id, folded)
 
     def _unarchived(self, session_id: str) -> Known | None:
         """Bring a session back from the archive; None if it is not there."""
@@ -302,16 +349,17 @@ class SessionStore(SessionReader):
         signature = self.open_log(self.paths.log(session_id)).append(lines)
         self._remember(session_id, Known(after, signature, signature[2], since))
         if boundary:
-            self._follow(session_id, after, signature[2], mirror=after.ended)
+            self._follow(session_id, project(after, signature[2]))
+            if after.ended:
+                write_mirror(self.paths, self.disk, session_id, after.to_dict())
 
-    def _follow(self, session_id: str, folded: SessionFold, log_bytes: int, *, mirror: bool) -> None:
-        """Bring the caches after the log. They can be made again: a failure here loses nothing and is only logged."""
+    def _follow(self, session_id: str, entry: Entry) -> None:
+        """Bring the index after the log. It can be made again: a failure here loses nothing and is only logged."""
         try:
-            self.index.put(session_id, project(folded, log_bytes))
+            if not self._index_later:
+                self.index.put(session_id, entry)
         except JsonlStoreError as problem:
             log.warning("index not updated for %s, the next reader will: %s", session_id, problem)
-        if mirror:
-            write_mirror(self.paths, self.disk, session_id, folded.to_dict())
 
 
 def _changed(folded: SessionFold, by: str, given: Mapping[str, Any]) -> dict[str, Any]:

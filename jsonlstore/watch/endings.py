@@ -35,14 +35,12 @@ DAILY_RESET_HOUR = 4
 
 def ending_of(session: Session) -> str | None:
     """Why the runtime is done with the session; None while it is somebody's current one."""
-    ending = session.ending
-    if ending is not None:
-        return reason_of(ending.reason)
     states = {copy.state for _, copy in session.copies}
-    if states <= {"imported", "backup"}:
+    if states <= {"imported", "backup"} and session.certain:
         # moved aside by an import that did not take it over, or only a repair's safety copy is left
         return "import" if "imported" in states else "delete"
-    return None
+    ending = session.ending
+    return reason_of(ending.reason) if ending is not None else None
 
 
 def reason_of(told: str | None) -> str:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -68,7 +69,9 @@ class Follower:
         self._stretch = Stretch.first(self._session_id)
         self._distiller = Distiller(self._options)
         self._entries = 0
-        self._seen: set[str | bytes] | None = None
+        self.problems: list[str] = []
+        self._seen: Counter[object] | None = None
+        self._here: Counter[object] = Counter()
         self._earlier: tuple[object, ...] | None = None
         self._last_extent: tuple[int, str | None] | None = None
         self._running: Iterator[Entry] | None = None
@@ -131,7 +134,7 @@ class Follower:
             self._restarts = restarts
             self._earlier = earlier
             if len(session.copies) > 1:
-                self._seen = set()
+                self._seen = Counter()
             self._last_extent = last.size, last.updated_at
             return self._all(session)
         self._last_extent = last.size, last.updated_at
@@ -149,9 +152,16 @@ class Follower:
 
     def _all(self, session: Session) -> Iterator[Entry]:
         for source, transcript in session.copies[:-1]:
+            self._here = Counter()
             reading = source.read(transcript)
-            yield from self._unseen(reading)
+            try:
+                yield from self._unseen(reading)
+            except SourceUnreadable as problem:
+                self.problems.append(problem.message)
             self.bad_count += reading.bad_count
+            if self._seen is not None:
+                self._seen |= self._here
+        self._here = Counter()
         yield from self._last(session, None)
 
     def _last(self, session: Session, after: Cursor | None) -> Iterator[Entry]:
@@ -174,8 +184,8 @@ class Follower:
             return
         for entry in reading:
             key = "session" if entry.type == "session" else entry.id or _digest(entry)
-            if key not in self._seen:
-                self._seen.add(key)
+            self._here[key] += 1  # what one copy says twice was said twice
+            if self._here[key] > self._seen[key]:
                 yield entry
 
 
@@ -196,5 +206,9 @@ def _identity(transcript: Transcript) -> tuple[int, int]:
     return stat.st_dev, stat.st_ino
 
 
-def _digest(entry: Entry) -> bytes:
-    return hashlib.sha256(json.dumps(entry.raw, sort_keys=True).encode()).digest()
+def _digest(entry: Entry) -> object:
+    """Equal for records that say the same; one nested too deeply to compare equals nothing."""
+    try:
+        return hashlib.sha256(json.dumps(entry.raw, sort_keys=True).encode()).digest()
+    except RecursionError:
+        return object()

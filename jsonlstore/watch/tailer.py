@@ -224,7 +224,7 @@ class Tailer:
             "agent_id": session.agent_id,
             "session_id": session.session_id,
             "stretch": told.stretch.number,
-            "mark": mark,
+            "mark": mark if not follower.problems else None,  # a copy that could not be read is worth another look
             "file": self._shown(transcript.path),
             "final": final,
         }
