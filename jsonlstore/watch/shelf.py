@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING
 
 from jsonlstore.transcripts.jsonl import IMPORT_ARCHIVE
@@ -11,16 +12,28 @@ from jsonlstore.transcripts.readonly import fingerprint
 from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from jsonlstore.transcripts.source import TranscriptSource
 
 
+SETTLING_SECONDS = 0.1
+
+
 class Shelf:
     """The sources as they are now; new agents and eras turn up by themselves."""
 
-    def __init__(self, state_dir: Path, *, skip: AbstractSet[str] = SKIPPED_BY_DEFAULT) -> None:
+    def __init__(
+        self,
+        state_dir: Path,
+        *,
+        skip: AbstractSet[str] = SKIPPED_BY_DEFAULT,
+        seconds: Callable[[], float] = time.time,
+    ) -> None:
+        self._seconds = seconds
+        self.settled = True
         self._state_dir = state_dir
         self._skip = skip
         self._sources: dict[tuple[str, Path], TranscriptSource] = {}
@@ -39,14 +52,22 @@ class Shelf:
             return False
         self.library = Library(list(self._sources.values()), skip=self._skip)
         self.sessions = self.library.sessions()
-        # what could not be read is looked at again, whether or not it seems to have changed
-        self._version = None if self.library.warnings else version
+        self.settled = not any(self._just_written(source) for source in self._sources.values())
+        # what could not be read, or may still be written to, is looked at again whether or not it seems to have changed
+        self._version = version if self.settled and not self.library.warnings else None
         self._current = {
             (one.agent_id, one.session_key): one
             for one in self.sessions
             if one.session_key is not None and one.ending is None
         }
         return True
+
+    def _just_written(self, source: TranscriptSource) -> bool:
+        """Whether the next write may leave the same size and time: a log is written over, and file times are coarse."""
+        if source.kind == "jsonl":
+            return False
+        times = [file[1] / 1e9 for file in fingerprint(source.path) if file is not None]
+        return any(0 <= self._seconds() - moment < SETTLING_SECONDS for moment in times)
 
     def look_again(self) -> None:
         """Take the next look for a change, whether or not anything seems to have changed."""

@@ -17,7 +17,7 @@ from jsonlstore.watch.endings import ending_of
 from jsonlstore.watch.notify import notify
 from jsonlstore.watch.observer import Hints, Observer
 from jsonlstore.watch.pace import Pace, options_of, pin_file_of
-from jsonlstore.watch.shelf import Shelf
+from jsonlstore.watch.shelf import SETTLING_SECONDS, Shelf
 from jsonlstore.watch.tailer import Outcome, Tailer
 from jsonlstore.watch.upkeep import Upkeep
 
@@ -169,6 +169,8 @@ class Watcher:
         now = time.monotonic()
         self._scan_at = now + min(max(self._interval(), 100 * took), self._pace.longest)
         self._not_before = now + max(self._pace.debounce, 2 * took)
+        if not self.shelf.settled:
+            self._scan_at = min(self._scan_at, now + SETTLING_SECONDS)
         return written
 
     def _changed(self) -> list[Session]:

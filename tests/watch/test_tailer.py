@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jsonlstore.store.store import SessionStore
 from jsonlstore.watch.shelf import Shelf
 from jsonlstore.watch.tailer import Outcome, Tailer
-from tests.watch.conftest import OpenClaw, Talk, clean_backfill, derived, line, once, watcher
+from tests.watch.conftest import Database, OpenClaw, Talk, clean_backfill, derived, line, once, watcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -315,6 +315,26 @@ def test_a_kill_between_reading_and_writing_loses_nothing(openclaw: OpenClaw, st
     assert tailer.catch_up(shelf.sessions[0], seconds=0) in {Outcome.MORE, Outcome.WRITTEN}
     once(state_dir)
     assert_like_clean(state_dir, tmp_path)
+
+
+def test_a_database_written_twice_within_one_tick_of_the_clock_is_read_twice(
+    openclaw: OpenClaw, database: Database, state_dir: Path
+) -> None:
+    """Same size, same time, same inode: only the moment of the look tells that it came too early."""
+    talk = Talk(SID)
+    records = [talk.header, *talk.turn("antenna")]
+    database.add(SID, records)
+    moment = os.stat(database.path).st_mtime_ns
+    shelf = Shelf(state_dir, seconds=lambda: moment / 1e9 + 0.001)
+    assert shelf.look()
+    database.append(SID, len(records), *talk.turn("harbour"))
+    os.utime(database.path, ns=(moment, moment))
+    openclaw.remember()
+    assert shelf.look()
+    assert shelf.sessions[0].copies[-1][1].newest == len(records) + 1
+    later = Shelf(state_dir, seconds=lambda: moment / 1e9 + 60)
+    assert later.look()
+    assert not later.look()
 
 
 ODD_CURSORS: list[Any] = [
