@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jsonlstore.transcripts.source import TranscriptSource
 
 
-SETTLING_SECONDS = 0.1
+SETTLING_SECONDS = 0.03  # some ticks of the coarsest clock file times are taken from
 
 
 class Shelf:

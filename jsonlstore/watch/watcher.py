@@ -148,6 +148,7 @@ class Watcher:
         if self._observing:
             self.observer.check()
         waiting = self._take_unfinished()
+        hinted = hinted or not self.shelf.settled  # the last hint may have been for what is found only now
         started = time.monotonic()
         news = self.shelf.look()
         took = time.monotonic() - started
@@ -157,7 +158,9 @@ class Watcher:
             changed = self._changed()
             done = self._catch_up_all(changed)
             written = done + self._notice_vanished()
-            if done and not hinted and self._first_pass_done and any(map(_is_watched, changed)):
+            if done and hinted:
+                self._missed = 0
+            elif done and self._first_pass_done and any(map(_is_watched, changed)):
                 self._hint_missed()
             for warning in self.shelf.library.warnings:
                 log.debug("%s", warning)
@@ -170,7 +173,7 @@ class Watcher:
         self._scan_at = now + min(max(self._interval(), 100 * took), self._pace.longest)
         self._not_before = now + max(self._pace.debounce, 2 * took)
         if not self.shelf.settled:
-            self._scan_at = min(self._scan_at, now + SETTLING_SECONDS)
+            self._scan_at = min(self._scan_at, now + SETTLING_SECONDS / 4)
         return written
 
     def _changed(self) -> list[Session]:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+# the event library warns when a directory made and a directory scanned meet; as an error that would kill its thread
+pytestmark = pytest.mark.filterwarnings("ignore:Callback with id:RuntimeWarning")
+
 SID = "11111111-aaaa-4aaa-8aaa-111111111111"
 OTHER = "22222222-aaaa-4aaa-8aaa-222222222222"
 
