@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # command name -> module that defines it as `command`; a module is imported only when its command runs
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "transcripts": "jsonlstore.cli.transcripts:transcripts",
+}
 
 
 class LazyGroup(click.Group):

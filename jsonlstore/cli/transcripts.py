@@ -1,0 +1,173 @@
+"""`jsonlstore transcripts`: what OpenClaw, pi and GoClaw left on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jsonlstore.cli.session import Session, json_option, pass_session, print_json, with_example
+
+if TYPE_CHECKING:
+    from jsonlstore.transcripts.library import Library
+    from jsonlstore.transcripts.library import Session as Found
+    from jsonlstore.transcripts.records import Entry
+
+
+@click.group()
+def transcripts() -> None:
+    """Look at the transcripts other runtimes wrote. Reads only."""
+
+
+with_example("jsonlstore transcripts list --agent main")(transcripts)
+
+
+@with_example("jsonlstore transcripts list --all --json")
+@transcripts.command("list")
+@click.option("--agent", metavar="ID", help="Only this agent.")
+@click.option("--all", "everything", is_flag=True, help="Sub-agents, cron runs and utility runs too.")
+@json_option
+@pass_session
+def list_(session: Session, /, *, agent: str | None, everything: bool, as_json: bool) -> None:
+    """List every session found, per agent and era, with sizes, counts and why it ended."""
+    library = _library(session, everything=everything)
+    rows = [_row(found) for found in library.sessions() if agent in {None, found.agent_id}]
+    if as_json:
+        print_json({"transcripts": rows, "warnings": library.warnings})
+        return
+    for row in rows:
+        end = f"ended: {row['end_reason']}" if row["end_reason"] else "open"
+        click.echo(
+            f"{row['agent_id']}  {'+'.join(row['eras']):<12} {row['session_id']}  {row['records']:>7} records "
+            f"{row['bytes']:>12,} bytes  {row['channel']}  {end}"
+        )
+    _warn(library)
+
+
+@with_example("jsonlstore transcripts show 6fabbc44")
+@transcripts.command("show")
+@click.argument("id_", metavar="ID")
+@json_option
+@pass_session
+def show(session: Session, /, *, id_: str, as_json: bool) -> None:
+    """Show who said what in one session (a session id, a stretch id, or a unique prefix)."""
+    library = _library(session, everything=True)
+    found, wanted = library.find(id_)
+    reading = found.read()
+    entries = _entries_of(found, wanted.id if wanted else None, reading)
+    if as_json:
+        shown = [_entry(entry, stretch) for stretch, entry in entries]
+        print_json({**_row(found), "entries": shown, "bad": reading.bad_count})
+        return
+    for _, entry in entries:
+        if entry.type == "reset":
+            click.echo(f"--- reset ({entry.raw.get('reason')}) {entry.timestamp} ---")
+        elif entry.speaker != "none":
+            click.echo(f"{entry.timestamp or '-'}  {entry.speaker:<10} {_line(entry)}")
+    if reading.bad_count:
+        click.echo(f"{reading.bad_count} bad lines skipped", err=True)
+
+
+@with_example("jsonlstore transcripts context 6fabbc44 --json")
+@transcripts.command("context")
+@click.argument("id_", metavar="ID")
+@click.option("--leaf", metavar="ENTRY", help="Look from this entry instead of the active leaf.")
+@click.option(
+    "--window", type=click.IntRange(min=1), metavar="TOKENS", help="The model's window, for the context line."
+)
+@json_option
+@pass_session
+def context(session: Session, /, *, id_: str, leaf: str | None, window: int | None, as_json: bool) -> None:
+    """Show what the model would see: active path, latest compaction, settings in force, tokens."""
+    from jsonlstore.transcripts.context import build_context
+    from jsonlstore.transcripts.tokens import count_tokens
+
+    found, wanted = _library(session, everything=True).find(id_)
+    entries = [entry for _, entry in _entries_of(found, wanted.id if wanted else None, found.read())]
+    seen = build_context(entries, leaf)
+    tokens = count_tokens(entries, window, leaf)
+    if as_json:
+        print_json(
+            {
+                "session_id": wanted.id if wanted else found.session_id,
+                "messages": list(seen.messages),
+                "model": seen.model,
+                "thinking_level": seen.thinking_level,
+                "path": [entry.id for entry in seen.path],
+                "tokens": {
+                    "used": tokens.used,
+                    "window": window,
+                    "estimated": tokens.estimated,
+                    "method": tokens.method,
+                },
+            }
+        )
+        return
+    for message in seen.messages:
+        click.echo(f"{message.get('role')}: {_short(str(message.get('summary') or message.get('content') or ''))}")
+    click.echo(tokens.line or f"{tokens.used} tokens ({tokens.method})")
+
+
+def _library(session: Session, *, everything: bool) -> Library:
+    from jsonlstore.transcripts.library import Library
+    from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
+
+    return Library.open(session.state_dir, skip=frozenset() if everything else SKIPPED_BY_DEFAULT)
+
+
+def _row(found: Found) -> dict[str, Any]:
+    measured = [(source.measure(copy), copy) for source, copy in found.copies]
+    return {
+        "agent_id": found.agent_id,
+        "session_id": found.session_id,
+        "session_key": found.session_key,
+        "channel": found.channel,
+        "eras": list(found.eras),
+        "bytes": sum(size for (size, _), _ in measured),
+        "records": max(records for (_, records), _ in measured),
+        "updated_at": found.updated_at,
+        "end_reason": found.ending.reason if found.ending else None,
+        "end_time": found.ending.at if found.ending else None,
+        "skipped_as": found.skip,
+        "copies": [
+            {"kind": copy.kind, "state": copy.state, "path": str(copy.path), "bytes": size, "records": records}
+            for (size, records), copy in measured
+        ],
+    }
+
+
+def _entries_of(found: Found, wanted: str | None, reading: Any) -> list[tuple[str, Entry]]:
+    from jsonlstore.transcripts.source import by_stretch
+
+    pairs = by_stretch(found.session_id, reading)
+    return [(stretch.id, entry) for stretch, entry in pairs if wanted in {None, stretch.id}]
+
+
+def _entry(entry: Entry, stretch: str) -> dict[str, Any]:
+    return {
+        "stretch": stretch,
+        "id": entry.id,
+        "parent_id": entry.parent_id,
+        "type": entry.type,
+        "timestamp": entry.timestamp,
+        "role": entry.role,
+        "speaker": str(entry.speaker),
+        "text": entry.text,
+        "tool_calls": [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in entry.tool_calls],
+        "tool_name": entry.tool_name,
+    }
+
+
+def _line(entry: Entry) -> str:
+    calls = " ".join(f"[{call.name}]" for call in entry.tool_calls)
+    return _short(f"{entry.text} {calls}".strip())
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 160 else flat[:157] + "..."
+
+
+def _warn(library: Library) -> None:
+    for warning in library.warnings:
+        click.echo(f"warning: {warning}", err=True)

@@ -1,0 +1,191 @@
+"""Which projects a session worked on, told from where its commands ran and which files they touched."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from jsonlstore.signals.words import looks_random
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+# directories whose children are projects, wherever they lie
+_ROOTS = frozenset(
+    {"projects", "repos", "repositories", "workspaces", "worktrees", "ideaprojects", "pycharmprojects", "webstormprojects"}
+)  # fmt: skip
+# the same, but only directly below a home directory (or its Documents): elsewhere these names mean other things
+_HOME_ROOTS = frozenset({"code", "src", "dev", "work", "git", "github", "gitlab", "source", "development", "developer"})
+_NOT_PROJECTS = frozenset(
+    {
+        "desktop", "documents", "downloads", "music", "pictures", "videos", "public", "templates", "library", "movies",
+        "applications", "snap", "bin", "tmp", "temp", "go", "node_modules", "workspace", "memory", "archive", "backup",
+        "backups", "old", "misc", "scratch", "test", "tests", "venv", "dotfiles", "onedrive", "dropbox", "icloud", "~",
+    }
+)  # fmt: skip
+_HOME = re.compile(r"(?:/home/[^/]+|/Users/[^/]+|/root|~[^/]*|/var/home/[^/]+|/mnt/[a-z]/Users/[^/]+)(?=/|$)")
+_NAME = re.compile(r"[^\W_][\w.+ -]{0,63}")
+_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|de|sh|in|me|uk|eu)")
+_FILE_SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}$")
+_SHELL_PATH = r"""(?:"(?P<dq>[^"\n]{1,500})"|'(?P<sq>[^'\n]{1,500})'|(?P<bare>[^\s;&|"'<>()]{1,500}))"""
+_CD = re.compile(rf"(?:^|[;&|(\n]|\bthen|\bdo)\s*(?:cd|pushd)\s+(?:--\s+)?{_SHELL_PATH}")
+_GIT_C = re.compile(rf"\b(?:git|make)\s+-C\s+{_SHELL_PATH}")
+_GIT_DIR = re.compile(r"(?:^|[\s'\"=:(])((?:/|~/)[^\s'\"<>|:]{1,400}?)/\.git(?:/|\b)", re.MULTILINE)
+_TOP_LEVEL = re.compile(r"rev-parse\s+--show-toplevel")
+
+MOST_NAMES = 500
+
+
+def project_of(path: str, roots: Iterable[str] = (), *, is_file: bool = False) -> str | None:
+    """The project a path lies in: the directory just below a root of projects, else just below the home directory.
+
+    `roots` adds absolute or `~` directories, or names, whose children are projects. The runtime's own workspace is
+    not a project, but a `projects/x` inside it is.
+    """
+    clean = _normalise(path)
+    if not clean.startswith(("/", "~")) and "/" not in clean:
+        return None
+    for root in roots:
+        name = _below(clean, root, is_file=is_file)
+        if name:
+            return name
+    parts = [part for part in clean.split("/") if part]
+    if is_file and parts:
+        parts = parts[:-1]
+    home = _HOME.match(clean)
+    below_home = [part for part in clean[home.end() :].split("/") if part] if home else []
+    if is_file:
+        below_home = below_home[:-1]
+    return _by_root_name(parts) or _by_home(below_home)
+
+
+def _normalise(path: str) -> str:
+    """One spelling for one place: forward slashes, `~` for `$HOME`, no dots in it."""
+    text = path.strip().replace("\\", "/")
+    text = re.sub(r"^(?:\$HOME|\$\{HOME\})(?=/|$)", "~", text)
+    text = re.sub(r"^[A-Za-z]:(?=/)", "", text)
+    text = text.removeprefix("file://")
+    return posixpath.normpath(text) if text else ""
+
+
+def _below(path: str, root: str, *, is_file: bool) -> str | None:
+    base = _normalise(root)
+    if not base or base == ".":
+        return None
+    if "/" not in base:
+        marker = f"/{base}/"
+        start = f"/{path}".find(marker)
+        rest = f"/{path}"[start + len(marker) :] if start >= 0 else ""
+    else:
+        absolute = path
+        if base.startswith("~") != path.startswith("~"):
+            base, absolute = _HOME.sub("~", base), _HOME.sub("~", path)
+        rest = absolute[len(base) + 1 :] if absolute.startswith(base + "/") else ""
+    parts = [part for part in rest.split("/") if part]
+    if is_file:
+        parts = parts[:-1]
+    return _as_name(parts[0]) if parts else None
+
+
+def _by_root_name(parts: list[str]) -> str | None:
+    for at, part in enumerate(parts[:-1]):
+        if part.lower() in _ROOTS:
+            return _first_name(parts[at + 1 :])
+    return None
+
+
+def _by_home(parts: list[str]) -> str | None:
+    if parts and parts[0].lower() == "documents" and len(parts) > 1 and parts[1].lower() in _HOME_ROOTS | _ROOTS:
+        parts = parts[1:]
+    if not parts or parts[0].startswith("."):
+        return None
+    if parts[0].lower() in _HOME_ROOTS:
+        return _first_name(parts[1:])
+    return _as_name(parts[0])
+
+
+def _first_name(parts: list[str]) -> str | None:
+    """The first part that names a project: a root inside a root, or a host with its owner, is stepped over."""
+    skip = 0
+    for part in parts:
+        if skip:
+            skip -= 1
+        elif _HOST.fullmatch(part.lower()):
+            skip = 1
+        elif part.lower() not in _ROOTS | _HOME_ROOTS:
+            return _as_name(part)
+    return None
+
+
+def _as_name(part: str) -> str | None:
+    lowered = part.lower()
+    if not _NAME.fullmatch(part) or lowered in _NOT_PROJECTS | _ROOTS | _HOME_ROOTS:
+        return None
+    if re.fullmatch(r"[\d.\- ]+|[0-9a-f-]{12,}", lowered) or (len(part) >= 20 and looks_random(part)):
+        return None
+    return part.strip()
+
+
+def directories_in_command(command: str) -> list[str]:
+    """The directories a shell command goes to: `cd X`, `pushd X`, `git -C X`."""
+    found = []
+    for pattern in (_CD, _GIT_C):
+        for match in pattern.finditer(command):
+            path = match["dq"] or match["sq"] or match["bare"]
+            if path and path not in {"-", ".", ".."}:
+                found.append(path)
+    return found
+
+
+def git_roots_in_output(output: str, command: str = "") -> list[str]:
+    """Git roots a tool named: a path ending in `/.git`, or the answer to `git rev-parse --show-toplevel`."""
+    found = [match[1] for match in _GIT_DIR.finditer(output)]
+    if _TOP_LEVEL.search(command):
+        found += [line.strip() for line in output.splitlines()[:20] if line.startswith("/") and " " not in line]
+    return found
+
+
+class ProjectTally:
+    """Counts the evidence for each project; at most `MOST_NAMES` are remembered."""
+
+    def __init__(self, roots: Iterable[str] = ()) -> None:
+        self._roots = tuple(roots)
+        self._evidence: Counter[str] = Counter()
+        self._spelling: dict[str, str] = {}
+
+    def visit(self, path: str, *, base: str | None = None, is_file: bool = False) -> str | None:
+        """Count a place the session worked at; relative paths start from `base`. Returns the project it lies in."""
+        if base and not path.startswith(("/", "~", "$")) and not re.match(r"[A-Za-z]:[\\/]", path):
+            path = posixpath.join(base, path)
+        name = project_of(path, self._roots, is_file=is_file)
+        if name:
+            self.mention(name)
+        return name
+
+    def visit_git_root(self, path: str) -> str | None:
+        """Count a git root: its own name is the project, wherever it lies, unless the place says otherwise."""
+        clean = _normalise(path)
+        hidden = any(part.startswith(".") for part in clean.split("/") if part)
+        name = project_of(clean, self._roots) or (None if hidden else _as_name(posixpath.basename(clean)))
+        if name:
+            self.mention(name)
+        return name
+
+    def mention(self, name: str, weight: int = 1) -> None:
+        """Count a project known by name."""
+        key = name.lower()
+        if key not in self._spelling and len(self._spelling) >= MOST_NAMES:
+            return
+        self._spelling.setdefault(key, name)
+        self._evidence[key] += weight
+
+    def names(self, most: int = 20) -> list[str]:
+        """The projects, those with most evidence first, in order of appearance where equal."""
+        ranked = sorted(self._evidence.items(), key=lambda item: -item[1])
+        return [self._spelling[key] for key, _ in ranked[:most]]
+
+    def evidence(self) -> Mapping[str, int]:
+        """Lower-cased project name -> how often it was visited."""
+        return self._evidence

@@ -1,0 +1,80 @@
+"""From a message to the sentences a person or an agent said in it: no code, no logs, no quotations."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LONGEST_SENTENCE = 600
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_LOG_LINE = re.compile(
+    r"""\s*(?:
+        \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \w{3}\s+\d{1,2}\ \d\d:\d\d:\d\d
+      | \[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|ERR|FAILED|PASSED|OK|FAIL|PASS)\b[\]:\s]
+      | (?:FAILED|PASSED|ERROR)\ \S+::
+      | Traceback\b | File\ "[^"]+",\ line | at\ [\w.$<>]+\s?\(.*\) | at\ (?:async\ )?\S+:\d+ | npm\ (?:ERR|error|WARN)
+      | [\w.]*(?:Error|Exception|Warning|Panic)(?:\ \[\w+\])?:\ | (?:error|warning)(?:\[\w+\]|\ TS\d+)?:\ \S
+      | thread\ '[^']*'\ panicked | Caused\ by: | goroutine\ \d+ | panic: | fatal: | make(?:\[\d+\])?:\ | E\ {3}
+      | \$\ | >>>\  | \#\ ?[$!] | PS\ [A-Z]:\\ | \w+@[\w.-]+:[^\s]*[$#]\ | root@
+      | [+-]{3}\ [ab]?/ | @@\ | diff\ --git | index\ [0-9a-f]{7}
+      | [{}\[\]<|] | "[\w-]+"\s*: | (?:import|from|const|let|var|def|class|return|function|public|private|if|for|while)\b
+        [^.!?]*[;{(:=]\s*\S*$
+      | \S+:\d+(?::\d+)?:
+      | =+\ .*\ =+$ | -{4,} | ={4,} | (?:\d+\ (?:passed|failed|skipped|errors?|warnings?)\b[, ]*)+
+    )""",
+    re.VERBOSE,
+)
+_BULLET = re.compile(r"\s*(?:[-*+•–]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)?(?:\[[ xX]\]\s+)?")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]*_”“]*\s+(?=\S)|(?<=[。！？])")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|z\.b|d\.h|bzw|ca|approx|resp|Mr|Dr|No|Nr|fig|cf|usw)|\b[A-Za-z])\.$", re.I)
+
+
+def without_code(text: str) -> str:
+    """`text` without its fenced blocks, whatever language they are in."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    return _FENCE.sub("\n", text)
+
+
+def prose_lines(text: str) -> Iterator[str]:
+    """The lines somebody said: not fenced, not indented as code, not quoted, not log output."""
+    after_blank = True
+    in_code = False
+    for line in without_code(text).split("\n"):
+        stripped = line.strip()
+        if not stripped:
+            after_blank = True
+            continue
+        indented = line.startswith(("    ", "\t")) and not stripped.startswith(("-", "*", "+", "•")) and not stripped[0].isdigit()
+        in_code = indented and (after_blank or in_code)
+        after_blank = False
+        if not in_code and stripped[0] != ">" and not _LOG_LINE.match(line):
+            yield line
+
+
+def sentences(line: str) -> list[str]:
+    """The sentences of a line, list markers taken off; an abbreviation's dot ends none."""
+    text = line[_BULLET.match(line).end() :].strip()  # type: ignore[union-attr] - it can match nothing
+    if len(text) < 3:
+        return []
+    parts: list[str] = []
+    for part in _SENTENCE_END.split(text):
+        if parts and _ABBREVIATION.search(parts[-1]):
+            parts[-1] += " " + part
+        elif part:
+            parts.append(part)
+    return [part.strip()[:LONGEST_SENTENCE] for part in parts if part.strip()]
+
+
+def shorten(sentence: str, most: int) -> str:
+    """`sentence` in at most `most` characters, cut between words."""
+    text = " ".join(sentence.split())
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > most // 2 else cut).rstrip(" ,;:.-") + "…"

@@ -1,0 +1,278 @@
+"""What a session was about: the words, word pairs, labels and projects that stand out in it.
+
+Weights are those of the session itself against the background table, so that the same entries always give the same
+topics. How common a topic is in *other* sessions matters when topics are used, not when they are stored: see
+`session_rarity` and `by_rarity`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.signals.background import RARE, STOP, rarity
+from jsonlstore.signals.options import COMMON_TOOL_NAMES, ToolNames
+from jsonlstore.signals.projects import ProjectTally, directories_in_command
+from jsonlstore.signals.words import fold, read_piece, split_pieces, unspaced_words
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+# a tally is cut back to half when it grows past this: memory stays flat however long the session
+MOST_COUNTED = 16_384
+MOST_NAMED = 2_048
+LONGEST_LABEL = 80
+_PAIR_BONUS = 1.15
+_NAMED_RARITY = RARE * 1.25
+_GENERIC_FILES = frozenset(
+    {
+        "readme.md", "index.ts", "index.js", "index.html", "package.json", "__init__.py", "main.py", "main.ts", "main.rs",
+        "skill.md", "memory.md", "agents.md", "soul.md", "tools.md", "identity.md", "user.md", "heartbeat.md",
+        "bootstrap.md", "makefile", "dockerfile", "pyproject.toml", "cargo.toml", "package-lock.json", ".gitignore",
+        "state.json", "config.json", "notes.txt", "changelog.md", "license", "setup.py", "conftest.py", "todo.md",
+    }
+)  # fmt: skip
+
+
+class _Tally:
+    """Counts of pieces, neighbouring pieces and parts of unspaced script, all said with the same weight."""
+
+    def __init__(self) -> None:
+        self.pieces: Counter[str] = Counter()
+        self.pairs: Counter[tuple[str, str]] = Counter()
+        self.parts: Counter[str] = Counter()
+
+    def add(self, text: str) -> None:
+        pieces, unspaced = split_pieces(text)
+        self.pieces.update(pieces)
+        self.pairs.update(zip(pieces, pieces[1:], strict=False))
+        for run in unspaced:
+            whole, parts = unspaced_words(run)
+            self.pieces.update(whole)
+            self.parts.update(parts)
+        for counter in (self.pieces, self.pairs, self.parts):
+            if len(counter) > MOST_COUNTED:
+                _cut_back(counter)
+
+
+def _cut_back(counter: Counter[Any], keep: int = MOST_COUNTED // 2) -> None:
+    """Keep what was counted most, the latest seen where equal, in the order first seen."""
+    order = {key: place for place, key in enumerate(counter)}
+    ranked = sorted(counter, key=lambda key: (-counter[key], -order[key]))[:keep]
+    kept = {key: counter[key] for key in sorted(ranked, key=order.__getitem__)}
+    counter.clear()
+    counter.update(kept)
+
+
+class HotTopicExtractor:
+    """Collects the signals of a session and ranks its topics.
+
+    A new kind of signal is one method that calls `record_text` or `record_name`.
+    """
+
+    def __init__(self, stopwords: Iterable[str] = (), project_roots: Iterable[str] = ()) -> None:
+        self._stop = {word.lower() for word in stopwords} | COMMON_TOOL_NAMES
+        self._tallies: dict[float, _Tally] = {}
+        self._named: dict[str, float] = {}
+        self._learnings: dict[str, None] = {}
+        self.projects = ProjectTally(project_roots)
+
+    # what may be recorded
+
+    def record_text(self, text: str, weight: float = 1.0) -> None:
+        """Prose: every word counts `weight`."""
+        step = round(min(max(weight, 0.0), 10.0), 1)
+        if step and text:
+            self._tallies.setdefault(step, _Tally()).add(text)
+
+    def record_name(self, name: str, weight: float = 1.0) -> None:
+        """Something that is a topic as a whole: a label, a category, a project, a file name."""
+        key = " ".join(name.lower().split())
+        if not 2 <= len(key) <= LONGEST_LABEL or key in STOP:
+            return
+        words = key.split()
+        if not any(fold(word) or not word.isascii() for word in words):
+            return
+        if len(words) == 1 and not read_piece(name.strip()).words and key.isascii():
+            return
+        if key in self._named or len(self._named) < MOST_NAMED:
+            self._named[key] = self._named.get(key, 0.0) + weight
+
+    def record_tool_call(self, tool_name: str, params: Mapping[str, Any] | None = None) -> None:
+        """A tool was called: its name is never a topic, but where it worked and what it looked for may be."""
+        if len(self._stop) < MOST_NAMED:
+            self._stop |= {tool_name.lower(), ToolNames.plain(tool_name)}
+        arguments = params or {}
+        for workdir in _texts(arguments, "workdir", "cwd", "working_directory", "workingDirectory"):
+            self.record_exec_workdir(workdir)
+        for command in _texts(arguments, "command", "cmd", "script"):
+            for place in directories_in_command(command[:4000]):
+                self.record_exec_workdir(place)
+        for path in _texts(arguments, "path", "file_path", "filePath", "file", "notebook_path"):
+            self.record_file(path)
+        for query in _texts(arguments, "query", "q", "question"):
+            self.record_text(query[:500], 0.5)
+
+    def record_memory_access(self, categories: Iterable[str]) -> None:
+        """Memory categories that were read or written."""
+        for category in categories:
+            self.record_name(category, 2.0)
+
+    def record_working_memory_label(self, label: str) -> None:
+        """The label of a pin, as a whole and word by word."""
+        self.record_name(label, 3.0)
+        self.record_text(label, 1.5)
+
+    def record_exec_workdir(self, workdir: str, base: str | None = None) -> None:
+        """A directory a command ran in: its project is a topic."""
+        name = self.projects.visit(workdir, base=base)
+        if name:
+            self._record_project(name)
+
+    def record_file(self, path: str, base: str | None = None) -> None:
+        """A file that was read or changed: its project, and its own name."""
+        name = self.projects.visit(path, base=base, is_file=True)
+        if name:
+            self._record_project(name)
+        own = path.replace("\\", "/").rpartition("/")[2]
+        if own.lower() not in _GENERIC_FILES and len(own) <= 48:
+            self.record_name(own, 0.4)
+
+    def record_synapse_signal(self, subject: str, recipient: str = "") -> None:
+        """A message to another agent: what it was about, and to whom."""
+        self.record_synapse_subject(subject)
+        if recipient.lower() not in {"", "all", "*", "everyone"}:
+            self.record_text(recipient, 1.5)
+
+    def record_synapse_subject(self, subject: str) -> None:
+        """The subject of a message to another agent."""
+        if len(subject.split()) <= 5:
+            self.record_name(subject, 1.5)
+        self.record_text(subject, 1.5)
+
+    def record_learning_id(self, memory_id: str) -> None:
+        """A memory that was created."""
+        self._learnings[memory_id] = None
+
+    def _record_project(self, name: str) -> None:
+        self.record_name(name, 2.0)
+        words = [word for word in name.lower().replace("_", "-").split("-") if word]
+        # the end of a compound names the thing ("lbf-ham-radio" is about ham radio), its front is often a prefix
+        if len(words) >= 3 and all(fold(word) for word in words[-2:]):
+            self.record_name(" ".join(words[-2:]), 1.0)
+
+    # what comes out
+
+    def current_topics(self, n: int = 20) -> list[str]:
+        """The `n` topics that stand out most, lower-cased, each once."""
+        return [topic for topic, _ in self.ranked(n)]
+
+    def active_projects(self, most: int = 20) -> list[str]:
+        """Projects seen in working directories, commands, file paths and messages, most worked on first."""
+        return self.projects.names(most)
+
+    def recent_learning_ids(self) -> list[str]:
+        """The memories created, oldest first."""
+        return list(self._learnings)
+
+    def frequency_map(self) -> dict[str, float]:
+        """Keyword -> how often it was seen, by weight."""
+        counts = dict(self._words())
+        for name, weight in self._named.items():
+            counts[name] = counts.get(name, 0.0) + weight
+        return counts
+
+    def ranked(self, n: int) -> list[tuple[str, float]]:
+        """The best topics with their weights."""
+        scores: dict[str, float] = {}
+        for word, count in self._words().items():
+            scores[word] = math.sqrt(count) * rarity(word)
+        for pair, count, weight in self._pairs():
+            scores[pair] = max(scores.get(pair, 0.0), math.sqrt(count) * weight * _PAIR_BONUS)
+        for name, weight in self._named.items():
+            # repeating a label or working on in one directory adds little: the name is a topic or it is not
+            scores[name] = scores.get(name, 0.0) + (1.0 + math.log1p(weight)) * _NAMED_RARITY
+        for stop in self._stop:
+            scores.pop(stop, None)
+        ordered = sorted(scores.items(), key=lambda item: -item[1])
+        return _without_variants(ordered, n)
+
+    def _words(self) -> dict[str, float]:
+        counts: dict[str, float] = {}
+        for weight, tally in self._tallies.items():
+            for piece, count in tally.pieces.items():
+                for word in read_piece(piece).words:
+                    counts[word] = counts.get(word, 0.0) + weight * count
+            for part, count in _recurring_parts(tally.parts):
+                counts[part] = max(counts.get(part, 0.0), weight * count)
+        return counts
+
+    def _pairs(self) -> Iterable[tuple[str, float, float]]:
+        """Word pairs said at least twice, with how often and how rare their words are."""
+        counts: dict[tuple[str, str], float] = {}
+        times: Counter[Hashable] = Counter()
+        for weight, tally in self._tallies.items():
+            for (left, right), count in tally.pairs.items():
+                first, second = read_piece(left), read_piece(right)
+                if first.joins_right and second.joins_left and first.words and second.words:
+                    pair = (first.words[-1], second.words[0])
+                    counts[pair] = counts.get(pair, 0.0) + weight * count
+                    times[pair] += count
+        for (one, two), count in counts.items():
+            named = f"{one} {two}" in self._named
+            if (times[one, two] >= 2 or named) and one != two and not self._stop & {one, two}:
+                yield f"{one} {two}", count, (rarity(one) + rarity(two)) / 2
+
+
+def _recurring_parts(parts: Counter[str]) -> Iterable[tuple[str, int]]:
+    """Parts of unspaced script said at least twice and not just as a piece of a longer one."""
+    often = {part: count for part, count in parts.items() if count >= 2}
+    inside = {
+        longer[start : start + size]: count
+        for longer, count in often.items()
+        for size in range(2, len(longer))
+        for start in range(len(longer) - size + 1)
+        if count * 10 >= often.get(longer[start : start + size], 0) * 7
+    }
+    return [(part, count) for part, count in often.items() if part not in inside]
+
+
+def _without_variants(ordered: Sequence[tuple[str, float]], n: int) -> list[tuple[str, float]]:
+    """The first `n`, leaving out other spellings (hyphens, plural) of one that is already in."""
+    kept: list[tuple[str, float]] = []
+    seen: set[str] = set()
+    for topic, score in ordered:
+        if len(kept) >= n:
+            break
+        plain = topic.replace("-", "").replace("_", "").replace(" ", "\0")
+        forms = {plain, plain + "s", plain.removesuffix("s") if len(plain) > 4 else plain}
+        if score > 0 and not forms & seen:
+            kept.append((topic, score))
+            seen.add(plain)
+    return kept
+
+
+def _texts(arguments: Mapping[str, Any], *keys: str) -> list[str]:
+    return [value for key in keys if isinstance(value := arguments.get(key), str) and value]
+
+
+def session_rarity(sessions: Iterable[Iterable[str]]) -> dict[str, float]:
+    """Topic -> inverse document frequency over sessions, between 0 and 1: 1 for one session only, less the more share it."""
+    counts: Counter[str] = Counter()
+    total = 0
+    for topics in sessions:
+        counts.update({topic.lower() for topic in topics})
+        total += 1
+    scale = math.log1p(total) or 1.0
+    return {topic: math.log1p(total / count) / math.log1p(total) if total > 1 else scale / scale for topic, count in counts.items()}
+
+
+def by_rarity(topics: Iterable[str], rarities: Mapping[str, float]) -> list[str]:
+    """Topics reordered for use: what few sessions share first, the session's own order where equal.
+
+    A topic of every session ("openclaw") says little about any; its place in its own session still counts.
+    """
+    listed = list(dict.fromkeys(topics))
+    weight = {t: rarities.get(t.lower(), 1.0) * (1.0 - place / (2 * len(listed))) for place, t in enumerate(listed)}
+    return sorted(listed, key=lambda topic: -weight[topic])

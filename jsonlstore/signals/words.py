@@ -1,0 +1,190 @@
+"""From text to words that could be topics, in any script, without a dictionary.
+
+Counting happens on whitespace-separated pieces, which is as cheap as it gets; what words a piece holds is worked out
+only when somebody asks for topics, once per distinct piece. Scripts written without spaces are cut up beforehand.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+from jsonlstore.signals.background import CJK_FUNCTION, CJK_STOP, rarity
+
+LONGEST_PIECE = 64
+LONGEST_WORD = 40
+_BLOB_FROM = 16
+
+_WORD = re.compile(r"\w+(?:[-.'’+]\w+)*")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]+")
+_KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{2,}")
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]{2,}")
+_HANGUL = re.compile("[\uac00-\ud7a3]+")
+_HANGUL_PARTICLE = re.compile("(?:에서|으로|까지|부터|은|는|이|가|을|를|의|에|로|와|과|도|만)$")
+
+_BLOB_RUN = re.compile(r"[A-Za-z0-9+/_=-]{16,}")
+_HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[+/_=-]")
+_HEX = re.compile(r"[0-9a-f]+(?:-[0-9a-f]+)*")
+_PADDED = re.compile(r"[A-Za-z0-9+/_-]{4,}={1,2}\W*")
+_NUMBER_LIKE = re.compile(r"v?\d[\d.,:_x-]*[a-z]{0,3}", re.IGNORECASE)
+_DATE_LIKE = re.compile(r"\d{4}-\d\d|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}|\d{8}t?|\d\dt\d\d", re.IGNORECASE)
+_MODEL_NUMBER = re.compile(r"[^\W\d_]{1,6}-?\d{1,5}[^\W\d_]{0,3}")
+_COUNTED = re.compile(
+    r"(?:task|issue|id|pid|pr|port|line|step|call|msg|message|toolu|chatcmpl|item|row|page|ticket|v|call_|req|run|part"
+    r"|chapter|session|user|bug|entry|wm|mem|stm)[-_#]?\d+.*"
+)
+
+
+class Piece(NamedTuple):
+    """The words of one whitespace-separated piece, and whether its ends may join a pair with its neighbours."""
+
+    words: tuple[str, ...]
+    joins_left: bool
+    joins_right: bool
+
+
+_NO_WORDS = Piece((), joins_left=False, joins_right=False)
+
+
+def split_pieces(text: str) -> tuple[list[str], list[str]]:
+    """The pieces of `text` short enough to hold a word, and its runs of unspaced script."""
+    unspaced: list[str] = []
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+        unspaced = _UNSPACED.findall(text)
+        if unspaced:
+            text = _UNSPACED.sub(" ", text)
+    pieces = text.split()
+    if len(pieces) * LONGEST_PIECE < len(text) or max(map(len, pieces), default=0) > LONGEST_PIECE:
+        pieces = _without_long(pieces)
+    return pieces, unspaced
+
+
+def _without_long(pieces: list[str]) -> list[str]:
+    """Drop what is too long for words; wrapped base64 ends in a shorter line that goes with the long ones."""
+    kept: list[str] = []
+    after_blob = False
+    for piece in pieces:
+        long = len(piece) > LONGEST_PIECE
+        if not long and not (after_blob and piece.isalnum() and not piece.islower()):
+            kept.append(piece)
+        after_blob = long
+    return kept
+
+
+@lru_cache(maxsize=1 << 15)
+def read_piece(piece: str) -> Piece:
+    """The candidate words of a piece, lower-cased; none if it is a blob, an id, a hash, a number or a time."""
+    if len(piece) >= _BLOB_FROM and any(looks_random(run) for run in _BLOB_RUN.findall(piece)):
+        return _NO_WORDS
+    if piece.endswith("=") and _PADDED.fullmatch(piece):
+        return _NO_WORDS
+    if "://" in piece:
+        return Piece(_address_words(piece), joins_left=False, joins_right=False)
+    words = [folded for word in _WORD.findall(piece) if (folded := fold(word))]
+    if not words:
+        return _NO_WORDS
+    return Piece(tuple(words), _is_word_edge(piece, 0), _is_word_edge(piece, -1))
+
+
+def _address_words(url: str) -> tuple[str, ...]:
+    """Of an address only the readable parts of its path: hosts, queries and fragments are not topics."""
+    path = url.split("://", 1)[1].split("?", 1)[0].split("#", 1)[0].partition("/")[2]
+    return tuple(folded for word in _WORD.findall(path) if (folded := fold(word)))
+
+
+def _is_word_edge(piece: str, end: int) -> bool:
+    """Whether a piece begins or ends with its word, marks of emphasis aside, so that it can be half of a pair."""
+    stripped = piece.strip("*_`\"'“”„‘’«»")
+    return bool(stripped) and stripped[end].isalnum()
+
+
+def fold(word: str) -> str:
+    """The form of `word` that topics are compared by; empty if it cannot be a topic."""
+    lowered = word.lower().replace("’", "'").strip("_.-'+")
+    if lowered.endswith("'s"):
+        lowered = lowered[:-2]
+    if not _is_wordlike(word, lowered) or not rarity(lowered):
+        return ""
+    if len(lowered) >= 3 and _HANGUL.fullmatch(lowered):
+        lowered = _HANGUL_PARTICLE.sub("", lowered) or lowered
+    return lowered
+
+
+def _is_wordlike(word: str, lowered: str) -> bool:
+    length = len(lowered)
+    if length > LONGEST_WORD or length < 2:
+        return False
+    if length == 2 and lowered.isascii() and not (word.isupper() and word.isalpha()):
+        return False
+    if lowered.isalpha():
+        return length < 8 or not _HEX.fullmatch(lowered)
+    return any(c.isalpha() for c in lowered) and not _is_identifier_noise(word, lowered)
+
+
+def _is_identifier_noise(word: str, lowered: str) -> bool:
+    """Whether a word with digits or signs in it is an id, a hash, a time or a number rather than a name."""
+    if _COUNTED.fullmatch(lowered) or _DATE_LIKE.match(lowered) or _NUMBER_LIKE.fullmatch(lowered):
+        return True
+    if _HEX.fullmatch(lowered) and (len(lowered) >= 6 or any(c.isdigit() for c in lowered)):
+        return True
+    if _MODEL_NUMBER.fullmatch(lowered):
+        return False
+    digits = sum(c.isdigit() for c in lowered)
+    if digits * 2 > len(lowered):
+        return True
+    if len(word) >= _BLOB_FROM and looks_random(word):
+        return True
+    mixed = digits and any(c.islower() for c in word) and any(c.isupper() for c in word)
+    return bool(mixed) and len(word) < 2.5 * len(_HUMP.findall(word))
+
+
+def looks_random(run: str) -> bool:
+    """Whether a run of letters and digits is encoded data rather than a name, a path or words in camelCase.
+
+    Names change between capitals, small letters and digits every few characters; encoded data at nearly every one.
+    """
+    humps = len(_HUMP.findall(run))
+    if any(c.isdigit() for c in run):
+        return len(run) < 3.0 * humps or bool(_HEX.fullmatch(run.lower()))
+    return len(run) < 2.7 * humps or ("/" not in run and run.isupper() and len(run) >= 24)
+
+
+def unspaced_words(run: str) -> tuple[list[str], list[str]]:
+    """Of a run of Chinese or Japanese: what stands alone as a word, and parts that may be words if they recur."""
+    whole = [word for word in _KATAKANA.findall(run) if word not in CJK_STOP]
+    parts: list[str] = []
+    for han in _HAN.findall(run):
+        for segment in _segments(han):
+            if len(segment) <= 4 and segment not in CJK_STOP:
+                whole.append(segment)
+            parts += _recurring(segment)
+    return whole, parts
+
+
+def _segments(han: str) -> list[str]:
+    cut = "".join(" " if c in CJK_FUNCTION else c for c in han)
+    return [segment for segment in cut.split() if len(segment) >= 2]
+
+
+def _recurring(segment: str) -> list[str]:
+    longest = 6 if len(segment) <= 12 else 3
+    return [
+        part
+        for size in range(2, min(longest, len(segment)) + 1)
+        for start in range(len(segment) - size + 1)
+        if (part := segment[start : start + size]) not in CJK_STOP
+    ]
+
+
+def keywords(text: str) -> tuple[str, ...]:
+    """The distinct topic words of a short text (a prompt, a pin), in order: what overlap is measured with."""
+    pieces, unspaced = split_pieces(text)
+    found: dict[str, None] = {}
+    for piece in pieces:
+        found.update(dict.fromkeys(read_piece(piece).words))
+    for run in unspaced:
+        found.update(dict.fromkeys(unspaced_words(run)[0]))
+    return tuple(found)

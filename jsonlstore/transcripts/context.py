@@ -1,0 +1,168 @@
+"""What the model would see: the path from the active leaf to the root, resets and the latest compaction applied.
+
+The rules are those of pi's session manager, plus OpenClaw's `leaf` and `reset` records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.clock import parse_time
+from jsonlstore.transcripts.records import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The messages in order, the settings in force, and the entries of the active path."""
+
+    messages: tuple[Mapping[str, Any], ...]
+    thinking_level: str
+    model: Mapping[str, Any] | None
+    path: tuple[Entry, ...]
+
+
+def build_context(entries: Iterable[Entry], leaf: str | None = None) -> Context:
+    """What the model would see at `leaf` (an entry id; by default where the conversation stands)."""
+    records = migrated(entries)
+    path = _path(records, leaf)
+    thinking, model = _settings(path)
+    visible = _after_reset(path)
+    compaction = next((entry for entry in reversed(visible) if entry.type == "compaction"), None)
+    if compaction is None:
+        messages = [message for entry in visible if (message := _message(entry)) is not None]
+    else:
+        messages = [_compaction_summary(compaction)]
+        messages += [message for entry in _kept(visible, compaction) if (message := _message(entry)) is not None]
+    return Context(tuple(messages), thinking, model, tuple(path))
+
+
+def active_path(entries: Iterable[Entry], leaf: str | None = None) -> tuple[Entry, ...]:
+    """The entries from the root to `leaf`; branches that were left, and the header, are not on it."""
+    return tuple(_path(migrated(entries), leaf))
+
+
+def migrated(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries without header, linked as version 3 links them.
+
+    Version 1 has no ids: each record follows the one before, compactions count positions. Up to version 2 the role
+    `custom` was called `hookMessage`.
+    """
+    everything = list(entries)
+    header = next((entry for entry in everything if entry.type == "session"), None)
+    version = header.raw.get("version", 1) if header else (3 if any(entry.id for entry in everything) else 1)
+    if not isinstance(version, int) or version >= 3:
+        return [entry for entry in everything if entry.type != "session"]
+    linked = _linked(everything) if version < 2 else everything
+    return [_renamed(entry) for entry in linked if entry.type != "session"]
+
+
+def _linked(entries: Sequence[Entry]) -> list[Entry]:
+    linked: list[Entry] = []
+    previous: str | None = None
+    for number, entry in enumerate(entries):
+        if entry.type == "session":
+            linked.append(entry)
+            continue
+        raw = {**entry.raw, "id": f"v1-{number}", "parentId": previous}
+        kept = raw.pop("firstKeptEntryIndex", None) if entry.type == "compaction" else None
+        # what a compaction keeps comes before it, so its target already has its new id
+        if isinstance(kept, int) and 0 <= kept < number and entries[kept].type != "session":
+            raw["firstKeptEntryId"] = f"v1-{kept}"
+        linked.append(Entry(raw, entry.position))
+        previous = raw["id"]
+    return linked
+
+
+def _renamed(entry: Entry) -> Entry:
+    if entry.role != "hookMessage":
+        return entry
+    return Entry({**entry.raw, "message": {**entry.message, "role": "custom"}}, entry.position)
+
+
+def _path(entries: Sequence[Entry], leaf: str | None) -> list[Entry]:
+    by_id = {entry.id: entry for entry in entries if entry.id is not None}
+    current = by_id.get(leaf) if leaf is not None else None
+    if current is None:
+        current = entries[-1] if entries else None
+    path: list[Entry] = []
+    seen: set[int] = set()
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        if current.type == "leaf":
+            target = current.raw.get("targetId")
+            current = by_id.get(target) if isinstance(target, str) else None
+            continue
+        path.append(current)
+        current = by_id.get(current.parent_id) if current.parent_id else None
+    path.reverse()
+    return path
+
+
+def _settings(path: Sequence[Entry]) -> tuple[str, Mapping[str, Any] | None]:
+    thinking, model = "off", None
+    for entry in path:
+        if entry.type == "thinking_level_change":
+            thinking = entry.raw.get("thinkingLevel", thinking)
+        elif entry.type == "model_change":
+            model = _present(provider=entry.raw.get("provider"), modelId=entry.raw.get("modelId"))
+        elif entry.type == "message" and entry.role == "assistant":
+            model = _present(provider=entry.message.get("provider"), modelId=entry.message.get("model"))
+    return thinking, model
+
+
+def _after_reset(path: Sequence[Entry]) -> Sequence[Entry]:
+    """What the latest reset left: everything after it, and before it only what it says it keeps."""
+    for at in range(len(path) - 1, -1, -1):
+        if path[at].type != "reset":
+            continue
+        kept = path[at].raw.get("firstKeptEntryId")
+        start = next((i for i in range(at) if kept is not None and path[i].id == kept), at)
+        return [*path[start:at], *path[at + 1 :]]
+    return path
+
+
+def _kept(path: Sequence[Entry], compaction: Entry) -> list[Entry]:
+    """What a compaction leaves: from its first kept entry up to it, and everything after it."""
+    at = next(i for i, entry in enumerate(path) if entry.type == "compaction" and entry.id == compaction.id)
+    first = compaction.raw.get("firstKeptEntryId")
+    start = next((i for i in range(at) if path[i].id == first and first is not None), at)
+    return [*path[start:at], *path[at + 1 :]]
+
+
+def _message(entry: Entry) -> Mapping[str, Any] | None:
+    """The message an entry puts into the context, if any."""
+    raw = entry.raw
+    if entry.type == "message":
+        return entry.message or None
+    if entry.type == "custom_message":
+        fields = {key: raw[key] for key in ("customType", "content", "display", "details") if key in raw}
+        return {"role": "custom", **fields, "timestamp": _millis(raw)}
+    if entry.type == "branch_summary" and entry.summary:
+        return {
+            **_present(role="branchSummary", summary=entry.summary, fromId=raw.get("fromId")),
+            "timestamp": _millis(raw),
+        }
+    return None
+
+
+def _compaction_summary(entry: Entry) -> Mapping[str, Any]:
+    fields = {key: entry.raw[key] for key in ("summary", "tokensBefore") if key in entry.raw}
+    return {"role": "compactionSummary", **fields, "timestamp": _millis(entry.raw)}
+
+
+def _millis(raw: Mapping[str, Any]) -> int | None:
+    written = raw.get("timestamp")
+    if isinstance(written, int | float):
+        return int(written)
+    try:
+        return round(parse_time(written).timestamp() * 1000) if isinstance(written, str) else None
+    except ValueError:
+        return None
+
+
+def _present(**fields: Any) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None}

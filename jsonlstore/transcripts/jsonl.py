@@ -1,0 +1,321 @@
+"""OpenClaw up to 2026.7: one JSONL file per session, live or archived, beside a `sessions.json` index."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from jsonlstore.clock import format_time
+from jsonlstore.transcripts.lines import MAX_LINE, open_stream, read_entries, zstd_module
+from jsonlstore.transcripts.records import Entry, parse_entry, read_time
+from jsonlstore.transcripts.source import (
+    Cursor,
+    Ending,
+    Reading,
+    State,
+    Transcript,
+    TranscriptSource,
+    channel_of,
+    skip_reason,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SESSIONS = "sessions"
+IMPORT_ARCHIVE = "session-sqlite-import-archive"
+MAX_INDEX = 256 * 1024 * 1024
+
+_NAME = re.compile(
+    r"(?P<stem>.+?)\.jsonl"
+    r"(?:\.(?P<how>reset|deleted)\.(?P<when>[0-9T:.Z-]+?)(?:\.(?P<generation>[0-9a-f]{8,}))?(?P<zst>\.zst)?"
+    r"|\.(?P<bak>bak(?:-[\w-]+)?)"
+    r"|\.imported-(?P<millis>\d+))?\Z"
+)
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_ARCHIVE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d(?:\.\d+)?)Z")
+_HEAD = 64 * 1024
+_TAIL = 256
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """What we use of one `sessions.json` entry."""
+
+    session_key: str
+    session_id: str
+    channel: str
+    file_name: str
+    spawned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    stem: str
+    state: State
+    at: str | None
+
+
+def parse_name(name: str) -> _Name | None:
+    """What a file name says about a transcript; None if it is not one (locks, trajectories, temporary files)."""
+    match = _NAME.match(name)
+    if not match or ".trajectory." in name:
+        return None
+    stem = match["stem"]
+    if match["how"]:
+        return _Name(stem, match["how"], _archive_time(match["when"]))  # type: ignore[arg-type]
+    if match["bak"]:
+        return _Name(stem, "backup", None)
+    if match["millis"]:
+        return _Name(stem, "imported", read_time(int(match["millis"])))
+    return _Name(stem, "live", None)
+
+
+def _archive_time(text: str) -> str | None:
+    match = _ARCHIVE_TIME.match(text)
+    return read_time(f"{match[1]}T{match[2]}:{match[3]}:{match[4]}Z") if match else None
+
+
+class JsonlSource(TranscriptSource):
+    """The JSONL files of one agent."""
+
+    kind = "jsonl"
+
+    def __init__(self, agent_dir: Path, *, max_line: int = MAX_LINE) -> None:
+        self.agent_id = agent_dir.name
+        self.path = agent_dir / SESSIONS
+        self._agent_dir = agent_dir
+        self._max_line = max_line
+        self._warnings: list[str] = []
+        self._headers: dict[tuple[str, int, int, int], str | None] = {}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(self._warnings)
+
+    def transcripts(self) -> list[Transcript]:
+        self._warnings = []
+        index = self._index(self.path / "sessions.json")
+        older = self._older_indexes()
+        found = [
+            transcript
+            for folder in (self.path, self._agent_dir / IMPORT_ARCHIVE)
+            for item in self._scan(folder)
+            if (transcript := self._describe(item, index, older))
+        ]
+        return sorted(found, key=lambda one: (one.session_id, one.updated_at or "", one.path.name))
+
+    def _scan(self, folder: Path) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(folder) as items:
+                return list(items)
+        except FileNotFoundError:
+            return []
+        except OSError as problem:
+            self._warnings.append(f"cannot list {folder}: {problem.strerror}")
+            return []
+
+    def _older_indexes(self) -> dict[str, IndexEntry]:
+        """Imported `sessions.json` files still know the keys of imported sessions."""
+        merged: dict[str, IndexEntry] = {}
+        for item in self._scan(self._agent_dir / IMPORT_ARCHIVE):
+            if "sessions.json.imported-" in item.name:
+                merged |= self._index(Path(item.path)) or {}
+        return merged
+
+    def _index(self, path: Path) -> dict[str, IndexEntry] | None:
+        """Index entries by session id; None when there is no usable index, with a warning unless it is just absent."""
+        try:
+            if path.stat().st_size > MAX_INDEX:
+                self._warnings.append(f"{path} is too large to read; session keys and channels are unknown")
+                return None
+            document = orjson.loads(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, orjson.JSONDecodeError):
+            self._warnings.append(f"{path} is empty or corrupt; session keys and channels are unknown")
+            return None
+        if not isinstance(document, dict):
+            self._warnings.append(f"{path} is not an index; session keys and channels are unknown")
+            return None
+        entries = (_index_entry(key, value) for key, value in document.items() if isinstance(value, dict))
+        return {entry.session_id: entry for entry in entries if entry}
+
+    def _describe(
+        self, item: os.DirEntry[str], index: dict[str, IndexEntry] | None, older: dict[str, IndexEntry]
+    ) -> Transcript | None:
+        name = parse_name(item.name)
+        if not name:
+            return None
+        try:
+            if not item.is_file():
+                return None
+            stat = item.stat()
+            session_id = self._header_id(Path(item.path), stat) or _id_from_stem(name.stem)
+        except OSError as problem:
+            self._warnings.append(f"cannot read {item.path}: {problem.strerror or problem}")
+            return None
+        known = (index or {}).get(session_id) or older.get(session_id)
+        ending = None
+        if name.state in {"reset", "deleted"}:
+            ending = Ending(name.state, name.at)
+        elif name.state == "live" and index and session_id not in index and not _named(index, item.name):
+            ending = Ending("unreferenced")
+        return Transcript(
+            agent_id=self.agent_id,
+            kind="jsonl",
+            path=Path(item.path),
+            session_id=session_id,
+            state=name.state,
+            session_key=known.session_key if known else None,
+            channel=known.channel if known else "unknown",
+            size=stat.st_size,
+            updated_at=format_time(datetime.fromtimestamp(stat.st_mtime, UTC)),
+            ending=ending,
+            skip=("subagent" if known.spawned else skip_reason(known.session_key)) if known else None,
+        )
+
+    def _header_id(self, path: Path, stat: os.stat_result) -> str | None:
+        """The session id the header names; remembered while the file does not change."""
+        key = (path.name, stat.st_dev, stat.st_ino, stat.st_mtime_ns)
+        if key not in self._headers:
+            if len(self._headers) > 20_000:
+                self._headers.clear()
+            self._headers[key] = _read_header_id(path)
+        return self._headers[key]
+
+    def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
+        reading = Reading()
+        return reading.deliver(self._entries(transcript, after, reading))
+
+    def _entries(self, transcript: Transcript, after: Cursor | None, reading: Reading) -> Iterator[Entry]:
+        path = transcript.path
+        final = transcript.state != "live"
+        with _opened(path) as stream:
+            start = self._resume(path, after, reading)
+            stream.seek(start)
+            last, position = (after.last_entry_id if after and start else None), start
+            try:
+                for entry, end in read_entries(stream, reading, start=start, final=final, max_line=self._max_line):
+                    position = end
+                    if entry:
+                        last = entry.id or last
+                        yield entry
+            except (EOFError, zstd_module().ZstdError):
+                reading.skip(position, 0, "undecodable")
+        reading.cursor = self._cursor(path, position, last)
+
+    def _resume(self, path: Path, after: Cursor | None, reading: Reading) -> int:
+        if after is None or after.kind != "jsonl" or after.position <= 0:
+            return 0
+        now = self._cursor(path, after.position, after.last_entry_id)
+        if now and (now.identity, now.generation) == (after.identity, after.generation):
+            return after.position
+        reading.restarted = True
+        return 0
+
+    def _cursor(self, path: Path, position: int, last: str | None) -> Cursor | None:
+        """Where `path` was read to; None if it is shorter than that, or gone."""
+        try:
+            stat = path.stat()
+            if path.name.endswith(".zst"):
+                return Cursor("jsonl", f"{stat.st_dev}:{stat.st_ino}:zst", position, str(stat.st_size), last)
+            with path.open("rb", buffering=0) as file:
+                if stat.st_size < position:
+                    return None
+                head = file.read(_HEAD)
+                file.seek(max(0, position - _TAIL))
+                tail = file.read(min(_TAIL, position))
+        except FileNotFoundError:
+            return None
+        first = head[: head.find(b"\n") + 1] or head
+        identity = f"{stat.st_dev}:{stat.st_ino}:{_digest(first) if position else ''}"
+        return Cursor("jsonl", identity, position, _digest(tail), last, stat.st_mtime_ns)
+
+    def has_new(self, transcript: Transcript, cursor: Cursor | None) -> bool:
+        try:
+            stat = transcript.path.stat()
+        except OSError:
+            return False
+        if cursor is None or cursor.kind != "jsonl" or not cursor.identity.startswith(f"{stat.st_dev}:{stat.st_ino}:"):
+            return True
+        if transcript.path.name.endswith(".zst"):
+            return cursor.generation != str(stat.st_size)
+        if stat.st_mtime_ns == cursor.changed_at and stat.st_size == cursor.position:
+            return False
+        return stat.st_mtime_ns != cursor.changed_at or _has_newline(transcript.path, cursor.position)
+
+    def measure(self, transcript: Transcript) -> tuple[int, int]:
+        size = lines = 0
+        try:
+            with _opened(transcript.path) as stream:
+                while block := stream.read(1 << 20):
+                    size += len(block)
+                    lines += block.count(b"\n")
+        except (EOFError, zstd_module().ZstdError):
+            return size, lines
+        return size, lines
+
+
+def _opened(path: Path) -> Any:
+    from jsonlstore.errors import SourceUnreadable
+
+    try:
+        return open_stream(path)
+    except OSError as problem:
+        raise SourceUnreadable(f"cannot read {path}: {problem.strerror or problem}", path=path) from problem
+
+
+def _has_newline(path: Path, start: int) -> bool:
+    with path.open("rb") as file:
+        file.seek(start)
+        return any(b"\n" in block for block in iter(lambda: file.read(1 << 20), b""))
+
+
+def _read_header_id(path: Path) -> str | None:
+    try:
+        with open_stream(path) as stream:
+            line = stream.readline(_HEAD)
+    except (EOFError, zstd_module().ZstdError):
+        return None
+    entry = parse_entry(line)
+    return entry.id if entry and entry.type == "session" else None
+
+
+def _id_from_stem(stem: str) -> str:
+    found = _UUID.findall(stem)
+    return found[-1] if found else stem
+
+
+def _index_entry(key: str, value: dict[str, Any]) -> IndexEntry | None:
+    session_id = value.get("sessionId")
+    if not isinstance(session_id, str) or not session_id:
+        return None
+    file = value.get("sessionFile")
+    return IndexEntry(
+        session_key=key,
+        session_id=session_id,
+        channel=channel_of(value, key),
+        file_name=os.path.basename(file) if isinstance(file, str) else "",
+        spawned=bool(value.get("spawnedBy")),
+    )
+
+
+def _named(index: dict[str, IndexEntry], file_name: str) -> bool:
+    return any(entry.file_name == file_name for entry in index.values())
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def as_live(transcript: Transcript) -> Transcript:
+    """`transcript` read as if it were still being written: a last line without its newline is left for later."""
+    return replace(transcript, state="live")

@@ -1,0 +1,94 @@
+"""Lines of a JSONL stream, in bounded memory, with what a crash or a bad disk did to them."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from jsonlstore.transcripts.records import Entry, parse_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from jsonlstore.transcripts.source import Reading
+
+MAX_LINE = 32 * 1024 * 1024
+_CHUNK = 1 << 20
+_RECORD_START = b'{"type":"'
+_SALVAGE_TRIES = 32
+_SALVAGE_BYTES = 4 * 1024 * 1024
+
+
+def zstd_module() -> Any:
+    """The standard library's zstd from Python 3.14 on, its backport before."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
+
+
+def open_stream(path: Path) -> BinaryIO:
+    """`path` for reading, decompressed if it is a `.zst` archive."""
+    if path.name.endswith(".zst"):
+        return io.BufferedReader(zstd_module().ZstdFile(path), _CHUNK)
+    return path.open("rb", buffering=_CHUNK)
+
+
+def read_entries(
+    stream: BinaryIO, reading: Reading, *, start: int = 0, final: bool, max_line: int = MAX_LINE
+) -> Iterator[tuple[Entry | None, int]]:
+    """Each good record with the position after its line; (None, position) where a line gave none.
+
+    A last line without its newline is still being written, unless `final` says that nobody writes here any more.
+    """
+    position = start
+    readline = stream.readline
+    while line := readline(max_line):
+        begin, position = position, position + len(line)
+        if not line.endswith(b"\n"):
+            if len(line) >= max_line:
+                length, complete = _skip_line(stream, max_line)
+                if not complete and not final:
+                    return
+                position += length
+                reading.skip(begin, position - begin, "too long")
+                yield None, position
+                continue
+            if not final:
+                return
+        entry = parse_entry(line, begin)
+        if entry is None:
+            if not line.strip():
+                yield None, position
+                continue
+            entry = salvage(line, begin)
+            reading.skip(begin, (entry.position if entry else position) - begin, "malformed")
+        yield entry, position
+
+
+def _skip_line(stream: BinaryIO, max_line: int) -> tuple[int, bool]:
+    """Pass over the rest of a line without keeping it; its length, and whether its end was there."""
+    length = 0
+    while piece := stream.readline(min(_CHUNK, max_line)):
+        length += len(piece)
+        if piece.endswith(b"\n"):
+            return length, True
+    return length, False
+
+
+def salvage(line: bytes, position: int) -> Entry | None:
+    """The whole record glued to the end of a torn one: after a crash the next append follows without a newline."""
+    if len(line) > _SALVAGE_BYTES:
+        return None
+    at = 0
+    for _ in range(_SALVAGE_TRIES):
+        at = line.find(_RECORD_START, at + 1)
+        if at < 0:
+            return None
+        entry = parse_entry(line[at:], position + at)
+        if entry and (entry.type == "session" or "parentId" in entry.raw):
+            return entry
+    return None

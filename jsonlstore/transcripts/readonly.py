@@ -1,0 +1,157 @@
+"""Other programs' SQLite databases, read so that no byte of theirs changes.
+
+Plain `mode=ro` writes: it leaves `-wal` and `-shm` beside a cleanly closed database and touches the `-shm` of an open
+one. So: nothing in the write-ahead log: `immutable=1`, and look afterwards whether the file changed meanwhile; log and
+shared memory there: `readonly_shm=1`; anything else: a private copy.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import quote
+
+from jsonlstore.errors import SourceUnreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Situation = Literal["immutable", "shared", "copy"]
+_ATTEMPTS = 5
+_BUSY_SECONDS = 2.0
+
+
+class Changed(Exception):
+    """The database changed under an immutable read: what was read since the last check must be thrown away."""
+
+
+class Database:
+    """One open read-only view; call `check` after each batch, before using it."""
+
+    def __init__(self, path: Path, situation: Situation, connection: sqlite3.Connection, before: object) -> None:
+        self.path = path
+        self.situation = situation
+        self.connection = connection
+        self._before = before
+
+    def check(self) -> None:
+        """Raise `Changed` if what was just read may mix two states of the file."""
+        if self.situation == "immutable" and fingerprint(self.path) != self._before:
+            raise Changed
+
+    def columns(self, table: str) -> frozenset[str]:
+        """The columns of `table`, none if it is not there."""
+        rows = self.connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+        return frozenset(_text(row[0]) for row in rows)
+
+    @property
+    def schema_version(self) -> int:
+        return int(self.connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def fingerprint(path: Path) -> tuple[tuple[int, int, int, int] | None, ...]:
+    """Size, mtime and inode of the database and its log: equal means nothing was written."""
+    return tuple(_stat(Path(f"{path}{suffix}")) for suffix in ("", "-wal", "-journal"))
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Database]:
+    """`path` open for reading in the way that suits its present situation."""
+    situation = _situation(path)
+    before = fingerprint(path)
+    if situation == "copy":
+        with _private_copy(path) as copy:
+            yield from _connected(path, copy, "copy", before)
+        return
+    try:
+        _probe(path, situation)
+    except sqlite3.Error:
+        # locked, half-initialised or unreadable shared memory: the files themselves still tell
+        with _private_copy(path) as copy:
+            yield from _connected(path, copy, "copy", before)
+        return
+    yield from _connected(path, path, situation, before)
+
+
+def _connected(path: Path, file: Path, situation: Situation, before: object) -> Iterator[Database]:
+    try:
+        connection = _connect(file, situation)
+    except sqlite3.Error as problem:
+        raise SourceUnreadable(f"cannot read {path}: {problem}", path=path) from problem
+    try:
+        yield Database(path, situation, connection, before)
+    finally:
+        connection.close()
+
+
+def _situation(path: Path) -> Situation:
+    log, memory = _stat(Path(f"{path}-wal")), _stat(Path(f"{path}-shm"))
+    journal = _stat(Path(f"{path}-journal"))
+    if journal is not None and journal[0]:
+        return "copy"
+    if log is None or log[0] == 0:
+        return "immutable"
+    return "shared" if memory is not None else "copy"
+
+
+def _connect(file: Path, situation: Situation) -> sqlite3.Connection:
+    option = {"immutable": "mode=ro&immutable=1", "shared": "mode=ro&readonly_shm=1", "copy": "mode=rw"}[situation]
+    connection = sqlite3.connect(
+        f"file:{quote(os.fspath(file))}?{option}", uri=True, timeout=_BUSY_SECONDS, isolation_level=None
+    )
+    connection.text_factory = bytes
+    return connection
+
+
+def _probe(path: Path, situation: Situation) -> None:
+    connection = _connect(path, situation)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _private_copy(path: Path) -> Iterator[Path]:
+    """A copy of database and log in a directory of ours; taken again if they changed meanwhile."""
+    folder = Path(tempfile.mkdtemp(prefix="jsonlstore-"))
+    try:
+        target = folder / "copy.sqlite"
+        for _ in range(_ATTEMPTS):
+            before = fingerprint(path)
+            for suffix in ("", "-wal", "-journal"):
+                _copy(Path(f"{path}{suffix}"), Path(f"{target}{suffix}"), required=not suffix)
+            if fingerprint(path) == before:
+                break
+        yield target
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _copy(source: Path, target: Path, *, required: bool) -> None:
+    with suppress(FileNotFoundError):
+        target.unlink()
+    try:
+        shutil.copyfile(source, target)
+    except FileNotFoundError:
+        if required:
+            raise SourceUnreadable(f"{source} is gone", path=source) from None
+    except OSError as problem:
+        raise SourceUnreadable(f"cannot read {source}: {problem.strerror}", path=source) from problem
+
+
+def _stat(path: Path) -> tuple[int, int, int, int] | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_size, stat.st_mtime_ns, stat.st_dev, stat.st_ino
+
+
+def _text(value: object) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

@@ -1,0 +1,321 @@
+"""One record of a transcript, as OpenClaw, pi and GoClaw wrote it (header versions 1 to 4), read tolerantly.
+
+A record is parsed when it is read, unless it is long: then its envelope is taken from the first bytes and the rest
+only when somebody asks for it, because most long records are tool output and images that nobody asks for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from jsonlstore.clock import format_time, from_millis, normalise_time
+from jsonlstore.transcripts.speech import Speaker, cut_continuity, hear
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Entry", "Speaker", "ToolCall", "parse_entry", "parse_object"]
+
+LAZY_BYTES = 8 * 1024
+
+_STRING = rb'"([^"\\\x00-\x1f]{0,256})"'
+_LONG_HEAD = re.compile(
+    rb'\{"type":"message","id":' + _STRING + rb',"parentId":(?:null|' + _STRING + rb'),"timestamp":' + _STRING +
+    rb',"message":\{"role":' + _STRING + rb'(?:,"toolCallId":' + _STRING + rb',"toolName":' + _STRING + rb")?,"
+)  # fmt: skip
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_PADDING = b"\0 \t\r\n"
+_BOM = b"\xef\xbb\xbf"
+_TOOL_ROLES = frozenset({"toolResult", "bashExecution", "tool", "function", "pythonExecution"})
+_NO_FIELDS: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call an assistant made."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+class Entry:
+    """One record; unknown types and fields are kept in `raw`. Treat it as a value."""
+
+    __slots__ = ("_head", "_line", "_raw", "_said", "_timestamp", "id", "parent_id", "position", "role", "type")
+
+    type: str
+    id: str | None
+    parent_id: str | None
+    role: str | None
+    position: int
+
+    def __init__(self, raw: dict[str, Any], position: int = 0) -> None:
+        get = raw.get
+        self.type = get("type", "")
+        self.position = position
+        self._raw: dict[str, Any] | None = raw
+        self._line: bytes | None = None
+        self._head: tuple[str | None, ...] | None = None
+        self._said: tuple[Speaker, str | None] | None = None
+        self._timestamp: str | None = ""
+        value = get("id")
+        self.id = value if value.__class__ is str else None
+        value = get("parentId")
+        self.parent_id = value if value.__class__ is str else None
+        value = get("message")
+        role = value.get("role") if value.__class__ is dict else None
+        self.role = role if role.__class__ is str else None
+
+    @classmethod
+    def _unread(cls, line: bytes, head: re.Match[bytes], position: int) -> Entry:
+        """An entry known by its first bytes only."""
+        entry = cls.__new__(cls)
+        fields = tuple(None if part is None else part.decode("utf-8", "replace") for part in head.groups())
+        entry.type = "message"
+        entry.id, entry.parent_id, _, entry.role, _, _ = fields
+        entry.position = position
+        entry._raw = None  # noqa: SLF001 - our own instance
+        entry._line = line  # noqa: SLF001
+        entry._head = fields  # noqa: SLF001
+        entry._said = (Speaker.TOOL, None) if entry.role == "toolResult" else None  # noqa: SLF001
+        entry._timestamp = ""  # noqa: SLF001
+        return entry
+
+    def __repr__(self) -> str:
+        return f"<Entry {self.type}{f' {self.role}' if self.role else ''} {self.id} at {self.position}>"
+
+    @property
+    def raw(self) -> Mapping[str, Any]:
+        """The parsed record. A long record whose body turns out to be damaged keeps its envelope only."""
+        if self._raw is None:
+            assert self._line is not None
+            self._raw = parse_object(self._line) or self._envelope()
+            self._line = None
+        return self._raw
+
+    def _envelope(self) -> dict[str, Any]:
+        assert self._head is not None
+        entry_id, parent, timestamp, role, call_id, tool = self._head
+        message: dict[str, Any] = {"role": role, "content": []}
+        if tool is not None:
+            message |= {"toolCallId": call_id, "toolName": tool}
+        return {"type": "message", "id": entry_id, "parentId": parent, "timestamp": timestamp, "message": message}
+
+    @property
+    def message(self) -> Mapping[str, Any]:
+        """The message inside, empty for other records."""
+        message = self.raw.get("message")
+        return message if isinstance(message, dict) else _NO_FIELDS
+
+    @property
+    def timestamp(self) -> str | None:
+        """When it was written, as we write times; None if the record does not say."""
+        if self._timestamp == "":
+            written = self._head[2] if self._head else self.raw.get("timestamp")
+            self._timestamp = read_time(written)
+            if self._timestamp is None:
+                self._timestamp = read_time(self.message.get("timestamp"))
+        return self._timestamp
+
+    @property
+    def speaker(self) -> Speaker:
+        """Who said it, whatever the role claims."""
+        return (self._said or self._listen())[0]
+
+    @property
+    def text(self) -> str:
+        """Its words: text blocks joined, the gateway's wrapping and our own injected block taken off."""
+        said = self._said or self._listen()
+        if said[1] is None:
+            said = self._said = (said[0], cut_continuity(join_text(self.content)))
+        assert said[1] is not None
+        return said[1]
+
+    def _listen(self) -> tuple[Speaker, str | None]:
+        said = self._said = self._who()
+        return said
+
+    def _who(self) -> tuple[Speaker, str | None]:
+        role = self.role
+        if self.type != "message":
+            if self.type not in {"custom_message", "hookMessage"}:
+                return Speaker.NONE, ""
+        elif role == "assistant":
+            message = self.message
+            injected = message.get("provider") == "openclaw" or message.get("model") == "gateway-injected"
+            return (Speaker.SYSTEM if injected else Speaker.ASSISTANT), None
+        elif role in _TOOL_ROLES:
+            return Speaker.TOOL, None
+        elif role is None:
+            return Speaker.NONE, None
+        words = join_text(self.content)
+        if role == "user":
+            said = hear(words, self.timestamp)
+            return (Speaker.SYSTEM, said[1]) if said[0] is Speaker.USER and self._is_relayed() else said
+        rest = cut_continuity(words)
+        return (Speaker.CONTINUITY if rest is not words and not rest.strip() else Speaker.SYSTEM), rest
+
+    def _is_relayed(self) -> bool:
+        """Whether the record itself says that no person typed it."""
+        provenance = self.message.get("provenance")
+        if not isinstance(provenance, dict):
+            return False
+        return provenance.get("kind") not in {None, "external_user", "user"}
+
+    @property
+    def content(self) -> object:
+        """The message's content as written: a string, a list of blocks, or nothing."""
+        if self.type == "message":
+            message = self.message
+            if message.get("role") == "bashExecution":
+                return f"$ {message.get('command', '')}\n{message.get('output', '')}"
+            return message.get("content")
+        return self.raw.get("content")
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tools an assistant called, in order."""
+        if self.role != "assistant":
+            return ()
+        blocks = self.message.get("content")
+        if not isinstance(blocks, list):
+            return ()
+        return tuple(
+            _tool_call(block) for block in blocks if isinstance(block, dict) and block.get("type") == "toolCall"
+        )
+
+    @property
+    def tool_name(self) -> str | None:
+        """The tool a result came from."""
+        return self._tool_field(5, "toolName")
+
+    @property
+    def tool_call_id(self) -> str | None:
+        """The call a result answers."""
+        return self._tool_field(4, "toolCallId")
+
+    def _tool_field(self, part: int, key: str) -> str | None:
+        if self._raw is None and self._head and self._head[part] is not None:
+            return self._head[part]
+        value = self.message.get(key)
+        return value if isinstance(value, str) else None
+
+    @property
+    def is_error(self) -> bool:
+        """Whether a tool result reports a failure."""
+        return self.message.get("isError") is True
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """What the tool said about its run (cwd, exitCode, …); empty when it said nothing."""
+        details = (self.message if self.type == "message" else self.raw).get("details")
+        return details if isinstance(details, dict) else _NO_FIELDS
+
+    @property
+    def usage(self) -> Mapping[str, Any] | None:
+        """The token usage an assistant message reports."""
+        usage = self.message.get("usage")
+        return usage if isinstance(usage, dict) else None
+
+    @property
+    def summary(self) -> str:
+        """What a compaction or branch summary says."""
+        summary = self.raw.get("summary")
+        return summary if isinstance(summary, str) else ""
+
+
+def parse_entry(line: bytes, position: int = 0) -> Entry | None:
+    """One line as an entry; None if it is not a record."""
+    if len(line) >= LAZY_BYTES:
+        head = _LONG_HEAD.match(line)
+        if head and _looks_whole(line, head.end()):
+            return Entry._unread(line, head, position)  # noqa: SLF001 - the constructor for this case
+    try:
+        raw = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        raw = _parse_leniently(line)
+    if raw.__class__ is not dict or raw.get("type").__class__ is not str:
+        return None
+    return Entry(raw, position)
+
+
+def parse_object(text: bytes) -> dict[str, Any] | None:
+    """The JSON object in `text`, None if there is none; what JavaScript would read is read."""
+    try:
+        raw = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raw = _parse_leniently(text)
+    return raw if isinstance(raw, dict) else None
+
+
+def _parse_leniently(line: bytes) -> object:
+    """Read what Node reads and orjson refuses: lone surrogates, bad UTF-8, a BOM; and skip NULs a crash left."""
+    line = line.strip(_PADDING).removeprefix(_BOM)
+    if not line.startswith(b"{") or not line.endswith(b"}"):
+        return None
+    text = line.decode("utf-8", "replace")
+    try:
+        raw = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return _whole_characters(raw) if "\\u" in text else raw
+
+
+def _whole_characters(value: object) -> object:
+    if isinstance(value, str):
+        return _LONE_SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_whole_characters(item) for item in value]
+    if isinstance(value, dict):
+        return {_LONE_SURROGATE.sub("\ufffd", key): _whole_characters(item) for key, item in value.items()}
+    return value
+
+
+def _looks_whole(line: bytes, body: int) -> bool:
+    """Whether a long line is one complete record, as far as can be told without parsing it.
+
+    A record torn by a crash is followed by the next one on the same line; only there does a second unescaped
+    `"parentId":` begin. Anything doubtful is parsed.
+    """
+    return line.endswith((b"}}\n", b"}}")) and line.find(b'"parentId":', body) < 0
+
+
+def join_text(content: object) -> str:
+    """The text of a message's content: the string itself, or its text blocks on lines of their own."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    parts = [
+        block["text"]
+        for block in content
+        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+    ]
+    return parts[0] if len(parts) == 1 else "\n".join(parts)
+
+
+def _tool_call(block: dict[str, Any]) -> ToolCall:
+    arguments = block.get("arguments")
+    return ToolCall(
+        id=str(block.get("id") or ""),
+        name=str(block.get("name") or ""),
+        arguments=arguments if isinstance(arguments, dict) else _NO_FIELDS,
+    )
+
+
+def read_time(written: object) -> str | None:
+    """A time as any writer wrote it (ISO text or epoch milliseconds), normalised; None if it is not one."""
+    try:
+        if isinstance(written, str):
+            return normalise_time(written)
+        if isinstance(written, int | float) and not isinstance(written, bool):
+            return format_time(from_millis(written))
+    except (ValueError, OverflowError):
+        return None
+    return None

@@ -1,0 +1,369 @@
+"""OpenClaw since 2026.8: all sessions of an agent in one SQLite database."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from jsonlstore.errors import SourceUnreadable
+from jsonlstore.transcripts.lines import MAX_LINE, zstd_module
+from jsonlstore.transcripts.readonly import Changed, Database, fingerprint, opened
+from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
+from jsonlstore.transcripts.source import (
+    Cursor,
+    Ending,
+    Reading,
+    Transcript,
+    TranscriptSource,
+    channel_of,
+    skip_reason,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+DATABASE = Path("agent") / "openclaw-agent.sqlite"
+_NEEDED = frozenset({"session_id", "seq", "event_json"})
+_PAGE_ROWS = 256
+_PAGE_BYTES = 4 * 1024 * 1024
+_ATTEMPTS = 8
+_ARCHIVE_TABLES = ("session_transcript_archives", "session_transcript_cold_archives")
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """What session_windows and session_nodes say about one session id."""
+
+    session_key: str | None
+    channel: str
+    ending: Ending | None
+    skip: str | None
+
+
+class SqliteSource(TranscriptSource):
+    """The `openclaw-agent.sqlite` of one agent."""
+
+    kind = "sqlite"
+
+    def __init__(self, agent_dir: Path, *, max_line: int = MAX_LINE) -> None:
+        self.agent_id = agent_dir.name
+        self.path = agent_dir / DATABASE
+        self._max_line = max_line
+        self._warnings: list[str] = []
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(self._warnings)
+
+    def version(self) -> object:
+        """Equal versions mean that nothing was written in between; costs three `stat` calls."""
+        return fingerprint(self.path)
+
+    def transcripts(self) -> list[Transcript]:
+        self._warnings = []
+        try:
+            return self._consistently(self._list)
+        except SourceUnreadable as problem:
+            self._warnings.append(problem.message)
+        except sqlite3.Error as problem:
+            self._warnings.append(f"cannot read {self.path}: {problem}")
+        return []
+
+    def _consistently(self, query: Callable[[Database], T]) -> T:
+        """The result of `query` on one state of the database."""
+        for _ in range(_ATTEMPTS):
+            with opened(self.path) as database:
+                try:
+                    result = query(database)
+                    database.check()
+                except Changed:
+                    continue
+                except sqlite3.DatabaseError:
+                    # pages of two states can look like corruption: believe it only if nothing changed
+                    try:
+                        database.check()
+                    except Changed:
+                        continue
+                    raise
+                return result
+        raise SourceUnreadable(f"{self.path} changes faster than it can be read", path=self.path)
+
+    def _list(self, database: Database) -> list[Transcript]:
+        if not database.columns("transcript_events") >= _NEEDED:
+            self._warnings.append(f"unknown schema {database.schema_version} in {self.path}: no transcript_events")
+            return []
+        windows = self._windows(database)
+        stamp = "e.created_at" if "created_at" in database.columns("transcript_events") else "NULL"
+        rows = database.connection.execute(
+            f"SELECT g.session_id, {stamp} FROM (SELECT session_id, max(seq) AS last FROM transcript_events "  # noqa: S608
+            "GROUP BY session_id) g JOIN transcript_events e ON e.session_id = g.session_id AND e.seq = g.last"
+        ).fetchall()
+        found = [self._transcript(_text(session_id), read_time(at), windows) for session_id, at in rows]
+        return found + self._archives(database, windows)
+
+    def _transcript(self, session_id: str, at: str | None, windows: dict[str, _Window]) -> Transcript:
+        window = windows.get(session_id)
+        return Transcript(
+            agent_id=self.agent_id,
+            kind="sqlite",
+            path=self.path,
+            session_id=session_id,
+            session_key=window.session_key if window else None,
+            channel=window.channel if window else "unknown",
+            updated_at=at,
+            ending=window.ending if window else None,
+            skip=window.skip if window else None,
+        )
+
+    def _archives(self, database: Database, windows: dict[str, _Window]) -> list[Transcript]:
+        """Transcripts of deleted or cold sessions kept as blobs in the database."""
+        found = []
+        for table in _ARCHIVE_TABLES:
+            columns = database.columns(table)
+            if not columns >= {"session_id", "generation", "archive_blob"}:
+                continue
+            reason = "reason" if "reason" in columns else "'archived'"
+            at = "created_at" if "created_at" in columns else "archived_at"
+            rows = database.connection.execute(
+                f"SELECT session_id, generation, {reason}, {at}, length(archive_blob) FROM {table} "  # noqa: S608
+                "WHERE archive_blob IS NOT NULL"
+            )
+            for session_id, generation, why, when, size in rows:
+                base = self._transcript(_text(session_id), read_time(when), windows)
+                state = {"deleted": "deleted", "reset": "reset"}.get(_text(why), "archived")
+                ending = base.ending if state == "archived" else Ending(state, read_time(when))
+                found.append(
+                    replace(base, state=state, ending=ending, size=size or 0, part=f"{table}:{_text(generation)}")  # type: ignore[arg-type]
+                )
+        return found
+
+    def _windows(self, database: Database) -> dict[str, _Window]:
+        nodes = _rows(
+            database, "session_nodes", ("session_key", "current_session_id", "entry_json", "archived_at", "spawned_by")
+        )
+        by_key = {_text(row[0]): row for row in nodes}
+        current = {_text(row[1]) for row in nodes}
+        fields = (
+            "session_id",
+            "session_key",
+            "previous_session_id",
+            "reason",
+            "ended_at",
+            "channel",
+            "spawned_by",
+            "created_at",
+        )
+        windows = _rows(database, "session_windows", fields)
+        successors = {_text(row[2]): row for row in windows if row[2] is not None}
+        found = {}
+        for row in windows:
+            key = _text(row[1]) if row[1] is not None else None
+            node = by_key.get(key or "")
+            found[_text(row[0])] = _Window(
+                session_key=key,
+                channel=_channel(node, key, row[5]),
+                ending=_ending(row, node, current, successors.get(_text(row[0]))),
+                skip="subagent" if row[6] or (node and node[4]) else skip_reason(key),
+            )
+        for key, node in by_key.items():
+            if _text(node[1]) not in found:
+                ending = Ending("archived", read_time(node[3])) if node[3] else None
+                skip = "subagent" if node[4] else skip_reason(key)
+                found[_text(node[1])] = _Window(key, _channel(node, key, None), ending, skip)
+        return found
+
+    def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
+        reading = Reading()
+        entries = self._archived(transcript, reading) if transcript.part else self._entries(transcript, after, reading)
+        return reading.deliver(entries)
+
+    def _entries(self, transcript: Transcript, after: Cursor | None, reading: Reading) -> Iterator[Entry]:
+        session_id = transcript.session_id
+        identity = self._identity()
+        generation = self._generation(session_id)
+        seq, last = -1, None
+        if after is not None and after.kind == "sqlite":
+            if (after.identity, after.generation) == (identity, generation):
+                seq, last = after.position, after.last_entry_id
+            else:
+                reading.restarted = True
+        changes = 0
+        done = False
+        while not done:
+            try:
+                with opened(self.path) as database:
+                    for page in _pages(database, session_id, seq, self._max_line):
+                        for position, cell in page:
+                            seq = position
+                            if entry := _entry(cell, position, reading):
+                                last = entry.id or last
+                                yield entry
+                        changes = 0
+                done = True
+            except Changed:
+                changes += 1
+                if changes > _ATTEMPTS:
+                    raise SourceUnreadable(f"{self.path} changes faster than it can be read", path=self.path) from None
+            except sqlite3.Error as problem:
+                raise SourceUnreadable(f"cannot read {self.path}: {problem}", path=self.path) from problem
+        reading.cursor = Cursor("sqlite", identity, seq, generation, last)
+
+    def _archived(self, transcript: Transcript, reading: Reading) -> Iterator[Entry]:
+        """The entries of a blob in an archive table: JSONL, plain or zstd."""
+        import io
+
+        from jsonlstore.transcripts.lines import read_entries
+
+        table, _, generation = transcript.part.partition(":")
+        if table not in _ARCHIVE_TABLES:
+            return
+        blob = self._consistently(
+            lambda database: database.connection.execute(
+                f"SELECT archive_blob FROM {table} WHERE session_id = ? AND generation = ?",  # noqa: S608 - a name of ours
+                (transcript.session_id, generation),
+            ).fetchone()
+        )
+        data = bytes(blob[0]) if blob and isinstance(blob[0], bytes) else b""
+        zstd = zstd_module()
+        stream: Any = io.BytesIO(data)
+        if data.startswith(b"\x28\xb5\x2f\xfd"):
+            stream = io.BufferedReader(zstd.ZstdFile(stream))
+        last, position = None, 0
+        try:
+            for entry, end in read_entries(stream, reading, final=True, max_line=self._max_line):
+                position = end
+                if entry:
+                    last = entry.id or last
+                    yield entry
+        except (EOFError, zstd.ZstdError):
+            reading.skip(position, 0, "undecodable")
+        reading.cursor = Cursor("sqlite", self._identity(), position, transcript.part, last)
+
+    def has_new(self, transcript: Transcript, cursor: Cursor | None) -> bool:
+        if cursor is None or cursor.kind != "sqlite" or cursor.identity != self._identity():
+            return True
+        if transcript.part:
+            return cursor.generation != transcript.part
+        if cursor.generation != self._generation(transcript.session_id):
+            return True
+        query = "SELECT max(seq) FROM transcript_events WHERE session_id = ?"
+        newest = self._consistently(
+            lambda database: database.connection.execute(query, (transcript.session_id,)).fetchone()
+        )[0]
+        return newest is not None and newest > cursor.position
+
+    def measure(self, transcript: Transcript) -> tuple[int, int]:
+        if transcript.part:
+            return transcript.size, sum(1 for _ in self.read(transcript))
+
+        def count(database: Database) -> Row:
+            packed = "event_zstd" in database.columns("transcript_events")
+            size = "length(CAST(event_json AS BLOB))"
+            if packed:
+                size = f"coalesce({size}, length(event_zstd))"
+            row: Row = database.connection.execute(
+                f"SELECT sum({size}), count(*) FROM transcript_events WHERE session_id = ?",  # noqa: S608
+                (transcript.session_id,),
+            ).fetchone()
+            return row
+
+        size, rows = self._consistently(count)
+        return size or 0, rows
+
+    def _identity(self) -> str:
+        try:
+            stat = self.path.stat()
+        except OSError as problem:
+            raise SourceUnreadable(f"cannot read {self.path}: {problem.strerror}", path=self.path) from problem
+        return f"{stat.st_dev}:{stat.st_ino}"
+
+    def _generation(self, session_id: str) -> str | None:
+        def query(database: Database) -> str | None:
+            if not database.columns("transcript_rewrite_watermarks"):
+                return None
+            row = database.connection.execute(
+                "SELECT generation FROM transcript_rewrite_watermarks WHERE session_id = ?", (session_id,)
+            ).fetchone()
+            return _text(row[0]) if row else None
+
+        return self._consistently(query)
+
+
+def _pages(database: Database, session_id: str, after: int, max_cell: int) -> Iterator[list[tuple[int, bytes | None]]]:
+    """Checked pages of rows after `after`, bounded in rows and bytes; a cell above the limit is never loaded."""
+    packed = "event_zstd" in database.columns("transcript_events")
+    # cast to BLOB a TEXT arrives as bytes, not decoded twice and whatever its encoding errors
+    plain = f"CASE WHEN length(event_json) <= {max_cell} THEN CAST(event_json AS BLOB) END"
+    zipped = f"CASE WHEN length(event_zstd) <= {max_cell} THEN event_zstd END" if packed else "NULL"
+    query = (
+        f"SELECT seq, {plain}, {zipped} FROM transcript_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"  # noqa: S608
+    )
+    while True:
+        page: list[tuple[int, bytes | None]] = []
+        size = 0
+        with closing(database.connection.execute(query, (session_id, after, _PAGE_ROWS))) as rows:
+            for seq, text, blob in rows:
+                cell = text if text is not None else _unzip(blob, max_cell)
+                page.append((seq, cell))
+                size += len(cell) if cell else 0
+                if size >= _PAGE_BYTES:
+                    break
+        database.check()
+        if not page:
+            return
+        yield page
+        after = page[-1][0]
+
+
+def _unzip(blob: object, limit: int) -> bytes | None:
+    """One event out of its zstd frame; None if it is damaged or would be larger than the limit."""
+    if not isinstance(blob, bytes):
+        return None
+    zstd = zstd_module()
+    try:
+        decompressor = zstd.ZstdDecompressor()
+        data: bytes = decompressor.decompress(blob, max_length=limit)
+    except zstd.ZstdError:
+        return None
+    return data if decompressor.eof else None
+
+
+def _entry(cell: bytes | None, seq: int, reading: Reading) -> Entry | None:
+    entry = parse_entry(cell, seq) if isinstance(cell, bytes) else None
+    if entry is None:
+        reading.skip(seq, len(cell or b""), "malformed" if cell else "undecodable")
+    return entry
+
+
+def _rows(database: Database, table: str, fields: tuple[str, ...]) -> list[Row]:
+    """Rows of an optional table; columns it does not have read as NULL."""
+    columns = database.columns(table)
+    if not columns:
+        return []
+    wanted = ", ".join(field if field in columns else f"NULL AS {field}" for field in fields)
+    return database.connection.execute(f"SELECT {wanted} FROM {table}").fetchall()  # noqa: S608 - names of ours
+
+
+def _channel(node: Row | None, key: str | None, known: bytes | None) -> str:
+    entry = parse_object(node[2]) if node and isinstance(node[2], bytes) else None
+    return channel_of(entry or {}, key, _text(known) if known else None)
+
+
+def _ending(window: Row, node: Row | None, current: set[str], successor: Row | None) -> Ending | None:
+    """OpenClaw moved on: another id is current for the key, or the key itself is archived or gone."""
+    session_id, ended_at = _text(window[0]), window[4]
+    if session_id in current:
+        return Ending("archived", read_time(node[3])) if node and node[3] else None
+    if successor is not None:
+        return Ending(_text(successor[3]) if successor[3] else "replaced", read_time(ended_at or successor[7]))
+    return Ending("replaced" if node else "unreferenced", read_time(ended_at))
+
+
+def _text(value: object) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

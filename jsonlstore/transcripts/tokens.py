@@ -1,0 +1,141 @@
+"""How full the model's window is: what the provider reported, and an estimate of what came after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.transcripts.context import build_context
+from jsonlstore.transcripts.records import join_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from jsonlstore.transcripts.records import Entry
+
+_PARTS = ("input", "output", "cacheRead", "cacheWrite")
+_IMAGE_CHARACTERS = 4800
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCount:
+    """Tokens in the window; `method` says where the number comes from: usage, bpe, chars/4, or usage+ one of these."""
+
+    used: int
+    window: int | None
+    estimated: int
+    method: str
+
+    @property
+    def line(self) -> str | None:
+        """The line an agent is shown, when the window is known."""
+        return context_line(self.used, self.window) if self.window else None
+
+
+def count_tokens(entries: Iterable[Entry], window: int | None = None, leaf: str | None = None) -> TokenCount:
+    """Usage of the last good assistant message in the context plus an estimate of what follows it (DECISION 38)."""
+    context = build_context(entries, leaf)
+    messages = context.messages
+    reported = _reported(messages)
+    compacted = _compacted_at(context.path)
+    at = next((i for i in range(len(messages) - 1, -1, -1) if reported[i] and _newer(messages[i], compacted)), None)
+    following = messages if at is None else messages[at + 1 :]
+    estimate = sum(estimate_tokens(_visible_text(message)) for message in following)
+    used = estimate if at is None else reported[at] + estimate
+    method = estimator() if at is None else (f"usage+{estimator()}" if estimate else "usage")
+    return TokenCount(used, window, estimate, method)
+
+
+def estimator() -> str:
+    """Which estimate is in use: `bpe` (the `tokens` extra) or `chars/4`."""
+    return "bpe" if _bpe() else "chars/4"
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens `text` costs; never fewer than one for any text."""
+    if not text:
+        return 0
+    count = _bpe()
+    return count(text) if count else -(-len(text) // 4)
+
+
+def context_line(used: int, window: int) -> str:
+    """`[Context: 156k/200k tokens (78%)]`"""
+    return f"[Context: {_short(used)}/{_short(window)} tokens ({round(100 * used / window) if window else 0}%)]"
+
+
+def usage_total(usage: Mapping[str, Any]) -> int:
+    """Everything a provider counted for one answer, which is what the next question starts from."""
+    values = (usage.get(part) for part in _PARTS)
+    return sum(int(value) for value in values if isinstance(value, int | float) and value > 0)
+
+
+@cache
+def _bpe() -> Callable[[str], int] | None:
+    try:
+        import bpe_openai
+    except ImportError:
+        return None
+    encode = bpe_openai.get_encoding("cl100k_base").encode_ordinary
+    return lambda text: len(encode(text))
+
+
+def _reported(messages: Iterable[Mapping[str, Any]]) -> list[int]:
+    return [_good_usage(message) for message in messages]
+
+
+def _good_usage(message: Mapping[str, Any]) -> int:
+    if message.get("role") != "assistant" or message.get("stopReason") in {"error", "aborted"}:
+        return 0
+    usage = message.get("usage")
+    return usage_total(usage) if isinstance(usage, dict) else 0
+
+
+def _compacted_at(path: Iterable[Entry]) -> int:
+    """When the window was last cut; usage reported before that counts what is no longer there."""
+    cut = 0
+    for number, entry in enumerate(path):
+        if entry.type in {"compaction", "reset"}:
+            cut = number
+    entries = list(path)
+    return _message_time(entries[cut].raw) if cut else 0
+
+
+def _newer(message: Mapping[str, Any], moment: int) -> bool:
+    return not moment or _message_time(message) > moment
+
+
+def _message_time(raw: Mapping[str, Any]) -> int:
+    from jsonlstore.clock import parse_time
+
+    written = raw.get("timestamp")
+    if isinstance(written, int | float):
+        return int(written)
+    try:
+        return round(parse_time(written).timestamp() * 1000) if isinstance(written, str) else 0
+    except ValueError:
+        return 0
+
+
+def _visible_text(message: Mapping[str, Any]) -> str:
+    if message.get("role") in {"compactionSummary", "branchSummary"}:
+        return str(message.get("summary") or "")
+    if message.get("role") == "bashExecution":
+        return f"{message.get('command', '')}\n{message.get('output', '')}"
+    content = message.get("content")
+    parts = [join_text(content)]
+    for block in content if isinstance(content, list) else ():
+        if not isinstance(block, dict):
+            continue
+        if block.get("type") == "thinking":
+            parts.append(str(block.get("thinking") or ""))
+        elif block.get("type") == "toolCall":
+            parts.append(f"{block.get('name')} {block.get('arguments')}")
+        elif block.get("type") == "image":
+            parts.append("~" * _IMAGE_CHARACTERS)
+    return "\n".join(part for part in parts if part)
+
+
+def _short(tokens: int) -> str:
+    return f"{round(tokens / 1000)}k" if tokens >= 1000 else str(tokens)
