@@ -89,7 +89,8 @@ usr etc tmp var opt bin lib lib64 sbin dev proc sys home root mnt srv users src 
 toolcall toolresult tool_call tool_use tool_result assistant user system message messages content text type role
 timestamp uuid guid id ids utf utf-8 ascii json yaml toml xml csv md txt log logs tmp bak gz zip
 okay yo lol haha hehe btw fyi imo afaik asap tbh idk thx ty pls plz np wip lgtm tldr aka vs eg ie i.e e.g ca bzw z.b usw
-sk ok'd kb mb gb tb ms ns px em rem localhost heartbeat_ok calling mock reply
+sk ok'd kb mb gb tb ms ns px em rem localhost heartbeat_ok api_key apikey api-key access_token auth_token
+client_secret secret_key passwd pwd
 """
 
 _VERY_COMMON = """
@@ -117,7 +118,7 @@ structure stuff style success successfully suggest summary support suppose switc
 temporary term test tested testing tests text thought time times title todo token tokens tool tools top total touch
 track tree turn turned turns type types understand unit update updated updates upload user users value values verify
 version versions view wait waiting warning warnings watch week weird whatever word words work workflow world worry
-worth write writes writing written wrong wrote yes zone bug bugs crash crashed crashes broken break breaks stuck
+worth write writes writing written wrong wrote yes zone bug bugs incomplete crash crashed crashes broken break breaks stuck
 blocked blocker thanks cool awesome interesting love hate glad happy fun funny guys guy man folks anyway whoever
 machen datei dateien fehler problem frage fragen antwort beispiel zeit zeile zeilen ordner teil teile punkt seite name
 wert werte liste schritt schritte lösung ergebnis test tests version code läuft laufen funktioniert funktionieren

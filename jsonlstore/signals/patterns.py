@@ -53,6 +53,7 @@ class Detected:
     kind: str
     confidence: float
     sentence: str
+    clause: str = ""
 
 
 class _Matcher:
@@ -69,10 +70,12 @@ class _Matcher:
 
     def tells(self, clause: str) -> list[rules.Rule]:
         """The rules that hold for a clause once its neutral phrases are out."""
-        if not self._set.Match(clause):
+        told = self._set.Match(clause)
+        if not told:
             return []
+        outright = [rule for at in told if (rule := rules.RULES[at]).kind in _ASKED_ANYWAY]
         rest = self._neutral.sub(" … ", clause)
-        return [rules.RULES[at] for at in self._set.Match(rest)]
+        return outright + [rules.RULES[at] for at in self._set.Match(rest) or ()]
 
     def may_tell(self, text: str) -> bool:
         return bool(self._set.Match(text))
@@ -111,7 +114,7 @@ def detect_in_sentence(sentence: str) -> list[Detected]:
     for clause in _CLAUSE.split(plain):
         best = _best(clause.strip(), asks=plain.rstrip(" )*_").endswith(("?", "？")))
         if best:
-            found.append(Detected(best.kind, best.confidence, sentence))
+            found.append(Detected(best.kind, best.confidence, sentence, clause))
     return found
 
 
@@ -172,3 +175,8 @@ def should_capture(text: str, project: str | None, *, active: bool = True) -> bo
     if not active or not project or project.lower() == GENERAL:
         return False
     return not is_casual(text) and bool(_WORK.search(text))
+
+
+def says_done(sentence: str) -> bool:
+    """Whether a sentence says that something is finished."""
+    return any(detected.kind == rules.DONE for detected in detect_in_sentence(sentence))

@@ -7,6 +7,7 @@ bounded, so no text takes more than linear time.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,7 +18,7 @@ from jsonlstore.signals.secret_patterns import SHAPES, Shape
 from jsonlstore.signals.secret_words import Key, classify, is_placeholder, looks_random, looks_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterator
 
 JSON: TypeAlias = Any
 
@@ -35,7 +36,7 @@ class Finding:
 
 
 Span: TypeAlias = tuple[int, int, str]
-_Rule: TypeAlias = "Callable[[bytes], Iterable[Span]]"
+_Rule: TypeAlias = "Callable[[bytes], Iterator[Span]]"
 
 
 def redact(text: str) -> tuple[str, list[Finding]]:
@@ -205,13 +206,7 @@ def _chars(data: bytes, start: int, end: int) -> int:
 
 def find_spans(data: bytes) -> list[Span]:
     """Byte spans to hide, unmerged, in the order of the rules."""
-    matched = _rules().which(data)
-    if not matched:
-        return []
-    spans: list[Span] = []
-    for index in sorted(matched):
-        spans += _rules().rules[index](data)
-    return [_snap(data, span) for span in spans if not _is_mark(data, span)]
+    return [_snap(data, span) for span in _rules().spans(data) if not _is_mark(data, span)]
 
 
 def _is_mark(data: bytes, span: Span) -> bool:
@@ -229,7 +224,12 @@ def _snap(data: bytes, span: Span) -> Span:
 
 
 class _Rules:
-    """Every rule behind one set of triggers."""
+    """All rules, compiled: one expression finds any shape's trigger, one any telling name.
+
+    Not an RE2 set: a set's automaton remembers which members have matched so far, so a dozen common triggers make
+    thousands of states of it, and it crawls. For the same reason everything named shares one expression: each automaton
+    more costs its tables in the processor's cache.
+    """
 
     def __init__(self) -> None:
         import re2
@@ -238,40 +238,63 @@ class _Rules:
         options.encoding = re2.Options.Encoding.LATIN1  # bytes: three times faster, and invalid UTF-8 hides nothing
         options.max_mem = 64 << 20
         options.log_errors = False
-        self.rules: list[_Rule] = []
-        self._set = re2.Set.SearchSet(options)
         self._compile = lambda pattern: re2.compile(pattern.encode(), options)
-        self._add(r"(?i)private(?:\s[^<>]*)?(?:>|\\u003e|&gt;)", lambda data: [(*s, "private") for s in private_spans(data)])
-        self._add(r"PRIVATE KEY|Private-Lines", lambda data: [(*s, "private-key") for s in private_keys(data)])
-        for shape in SHAPES:
-            self._add(shape.trigger, self._shape_rule(shape))
-        for trigger, pattern, judge, kind in _NAMED:
-            self._add(trigger, self._named_rule(pattern, judge, kind))
-        self._set.Compile()
+        self._shapes = [self._shape_rule(shape) for shape in SHAPES]
+        self._triggers = [re.compile(shape.trigger.encode()) for shape in SHAPES]
+        self._any_trigger = self._compile("|".join(f"(?:{shape.trigger})" for shape in SHAPES))
+        self._glue = self._compile(_GLUED)
+        self._names = self._compile(named.NAME)
 
-    def which(self, data: bytes) -> list[int]:
-        found: list[int] | None = self._set.Match(data)
-        return found or []
+    def spans(self, data: bytes) -> Iterator[Span]:
+        """Every span of every rule, unmerged."""
+        shapes = self._shapes_in(data)
+        for shape in shapes:
+            yield from shape(data)
+        if shapes:
+            yield from self._glued(data)
+        yield from self._named(data)
 
-    def _add(self, trigger: str, rule: _Rule) -> None:
-        self._set.Add(trigger.encode())
-        self.rules.append(rule)
+    def _shapes_in(self, data: bytes) -> list[_Rule]:
+        """The shapes whose triggers occur; after many hits simply all of them."""
+        found: set[int] = set()
+        at = 0
+        for _ in range(32):
+            hit = self._any_trigger.search(data, at)
+            if not hit:
+                return [self._shapes[index] for index in sorted(found)]
+            start = hit.start()
+            found.update(index for index, trigger in enumerate(self._triggers) if trigger.match(data, start))
+            at = start + 1
+        return self._shapes
 
-    def _named_rule(self, pattern: str, judge: Callable[..., list[tuple[int, int]]], kind: str) -> _Rule:
-        compiled = self._compile(pattern)
+    def _named(self, data: bytes) -> Iterator[Span]:
+        private = key_block = False
+        for match in self._names.finditer(data):
+            if match.start(5) >= 0:
+                private = True
+                continue
+            key_block = key_block or match.group(1) == b"PRIVATE KEY"
+            for start, end in named.judge(data, match):
+                yield start, end, "named"
+        if private:
+            yield from ((start, end, "private") for start, end in private_spans(data))
+        if key_block or b"Private-Lines" in data:
+            yield from ((start, end, "private-key") for start, end in private_keys(data))
 
-        def rule(data: bytes) -> Iterable[Span]:
-            for match in compiled.finditer(data):
-                for start, end in judge(data, match):
-                    yield start, end, kind
-
-        return rule
+    def _glued(self, data: bytes) -> Iterator[Span]:
+        """Shapes split over quotes or lines: looked for in the text without the glue."""
+        joints = [(*match.span(1 if match.start(1) >= 0 else 2), "private") for match in self._glue.finditer(data)]
+        if joints:
+            shown, pieces = _apply(data, joints)
+            for shape in self._shapes_in(shown):
+                for span in shape(shown):
+                    yield _back(span, pieces, joints)
 
     def _shape_rule(self, shape: Shape) -> _Rule:
         compiled = self._compile(shape.shape)
         groups = range(1, compiled.groups + 1)
 
-        def rule(data: bytes) -> Iterable[Span]:
+        def rule(data: bytes) -> Iterator[Span]:
             for match in compiled.finditer(data):
                 group = next((g for g in groups if match.start(g) >= 0), 0)
                 start, end = match.span(group)
@@ -299,18 +322,11 @@ def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:
     return True
 
 
-_ANY = r"(?i)pass|pwd|secret|token|key|cred|auth|mdp|contrase|senha|wachtwoord|has(?:l|ł)o|losenord|lösenord|adgangskode|salasana|heslo|jelsz|sifre|şifre|parola|lozinka|kennw|mnemonic|phrase|words|seed|code|conn|clave|chave|geheim|[\x80-\xff]{4}"
-_NAMED: tuple[tuple[str, str, Callable[..., list[tuple[int, int]]], str], ...] = (
-    (rf"(?:{named._STRONG})".replace("(?:", "(?i:", 1), named.ASSIGNMENT, named.judge_assignment, "assignment"),
-    (named.WEAK_ASSIGNMENT, named.WEAK_ASSIGNMENT, named.judge_assignment, "assignment"),
-    (rf"(?i){named._STRONG}", named.SENTENCE, named.judge_sentence, "sentence"),
-    (rf"(?i){named._STRONG}", named.ADJACENT, named.judge_adjacent, "sentence"),
-    (r"(?i)-(?:[\w-]*)(?:pass|token|secret|key|auth|pw|cookie|cred)", named.FLAG, named.judge_flag, "option"),
-    (rf"(?i){named._STRONG}[^<>\n]*>|pass>|pw>", named.ELEMENT, named.judge_element, "element"),
-    (r"(?i)authorization|x-auth|cookie", named.HEADER, named.judge_header, "header"),
+# "ghp_" + "abc", 'ghp_''abc', ghp_"abc", and a token broken by a backslash at the end of the line
+_GLUED = (
+    r"""[A-Za-z0-9_.-](\\*["'`][ \t]*[+.]?[ \t]*(?:\\*\r?\n[ \t]*)?[+.]?[ \t]*\\*["'`]|\\\r?\n[ \t]*|\\\\\\n[ \t]*)[A-Za-z0-9_-]"""
+    r"""|[_-](\\*["'])[A-Za-z0-9]{12}"""
 )
-
-
 @lru_cache(maxsize=1)
 def _rules() -> _Rules:
     return _Rules()

@@ -21,24 +21,33 @@ from jsonlstore.signals.secret_words import (
 )
 
 LONGEST = 1 << 16  # bytes of one value that are looked at
-_STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
+STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
 _CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)){0,4}"""
 _OP = r"(?:===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=])"
-_PAIR = r"""(?:[\s,]|\\+[nrt])*(?:\\*["'])?value(?:\\*["'])?"""
+_PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?value(?:\\*["'])?|\s*\{[^{}]{0,300}default"""
 _FOR = r"(?:[ \t]+(?:for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per)(?:[ \t]+[^\s:=]{1,40}){1,5}?)"
 _IS = (
-    r"(?:is|was|are|equals|=|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|—|–|-)"
-    r"(?:[ \t]+(?:now|set|changed|updated|reset|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
+    r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|—|–|-)"
+    r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
 )
-ASSIGNMENT = rf"(?i)({_STRONG})([\w.-]*){_CLOSE}(?:{_PAIR}|{_FOR})?[ \t]*({_OP}|\|)"
-WEAK_ASSIGNMENT = (
-    rf"(?i)({WEAK_WORDS})()(?:\\*[\"'`\])]|%22){{0,3}}[ \t]*({_OP})[ \t]*(?:\\*[\"'`])?[A-Za-z0-9+/_=.~%:$!@#^*-]{{16}}"
+# A telling name, and (matched right behind it) what joins it to a value. The groups of the joint say how.
+NAME = (
+    rf"(?i)({STRONG}|cookie|x-auth)([\w.-]*)"
+    rf"""|({WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*({_OP})"""
+    r"|((?:<|003c|&lt;)/?private)"
 )
-SENTENCE = rf"(?i)({_STRONG})(){_CLOSE}{_FOR}?[ \t]+({_IS})[ \t]+|({_STRONG})()(是|为|為|は|が|는|은|:)[ \t]*"
-ADJACENT = rf"""(?i)({_STRONG})(){_CLOSE}([ \t]+)(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]*[0-9!@#$%^&*+][^\s]*)"""
-FLAG = rf"""(?i)-({_STRONG}|pass|auth|pw|key|cookie)([\w-]*)((?:[ \t]|\\+(?:\r?\n|\\*n))+|\\*["'],(?:[ \t\r\n]|\\+[nrt])*)"""
-ELEMENT = rf"(?i)({_STRONG}|pass|pw)([\w.-]*)(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?(?:</|<\\+/)"
-HEADER = r"""(?i)(?:authorization|x-auth|set-cookie|cookie)(?:\\*["'`\]]){0,3}[ \t]*(?:[:=,]|%3A|:=|=>)"""
+_JOINT = re.compile(
+    (
+        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은)[ \t]*+"
+        rf"""|([ \t]++|\()(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]*?[0-9!@#$%^&*+]))"""
+        rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/)"""
+    ).encode()
+)
+_JOINT_WINDOW = 2048  # `re` may backtrack: within this many bytes, whatever the text
+_JOINT_FIRST = frozenset(b" \t\r\n\"'`\\])}(*_:=%&>|,?+-!<\x80" + bytes(range(0x80, 0x100)))
+_FLAG = re.compile(rb"""((?:[ \t]|\\+(?:\r?\n|\\*n))++|\\*["'],(?:[ \t\r\n]|\\+[nrt])*+)""")
+_HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=,]|%3A|:=|=>)""")
+_WEAK_VALUE = re.compile(rb"""[ \t]*+(?:\\*["'`]|%22)?[^\s"'`]{16}""")
 
 _NAME_BEFORE = re.compile(rb"[A-Za-z0-9_.$-]*\Z")
 _SKIP = re.compile(rb"(?:[ \t]|\*\*|%20|\\+\r?\n|\\{2,}n)*+")
@@ -48,10 +57,12 @@ _OPEN = re.compile(rb"(?:[bBrRfFuUN@$]{0,2})(\\*)([\"'`])|(%22|&quot;|&#34;|%27|
 _CLOSERS = {b"\xe2\x80\x9c": b"\xe2\x80\x9d", b"\xe2\x80\x98": b"\xe2\x80\x99", b"\xc2\xab": b"\xc2\xbb", b"\xe3\x80\x8c": b"\xe3\x80\x8d"}
 _MORE = re.compile(rb"(?:[ \t]*[+.][ \t]*|[ \t]*\\+\r?\n[ \t]*|[ \t]*[+.]?\r?\n[ \t]*[+.]?[ \t]*|[ \t]*\+[ \t]*\\+n[ \t]*)?(\\*)([\"'])")
 _BARE = re.compile(rb"(?:[^\s\"'`<\\\xe3]|\\+(?![\\\"'`nrt\s])|\\+(?=[^\"'`\\nrt\s])|\\+\r?\n[ \t]*|<(?!/)|\xe3(?!\x80[\x81\x82\x8d]))++")
-_CUT = re.compile(rb"[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&amp;|[;,]\Z|\xef\xbc\x8c|\|\|?|&&|;(?=[A-Za-z ])")
+_CUT = re.compile(rb"[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&amp;|[;,]\Z|\xef\xbc\x8c|\|\|?|&&")
 _TAIL = re.compile(rb"[)\]},;.:>]+\Z|\\+\Z")
 _LINE = re.compile(rb"(?:[^\r\n\"\\]|\\(?![nr\"\\]))++")
 _SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z]{2,12}(?![A-Za-z0-9:=(]))++")
+_FALLBACK = re.compile(rb"[\w.$\[\]()?]{1,80}[ \t]*(?:\|\||\?\?|or\b)[ \t]*(?=\\*[\"'])|[\w.]{1,60}(?:\[|\.get\(|\()\\*[\"'][\w.-]{1,60}\\*[\"'][\])][ \t]*(?:\|\||\?\?|or\b)[ \t]*(?=\\*[\"'])")
+_DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]+)\}?\Z")
 _LIST = re.compile(rb"[\[({][ \t\r\n]*(?=\\*[\"'])")
 _CALL = re.compile(rb"[A-Za-z_$][\w$.:>-]*[ \t]*\(")
 _TYPED = re.compile(rb"[A-Za-z_][\w.\[\]<>| ?*&]*[ \t]*=[ \t]*(?=\\*[\"'])")
@@ -69,7 +80,7 @@ _TALK = frozenset(
     maximum between read loaded taken kept part protected based hardcoded committed logged printed shown displayed typed
     entered known unknown available unavailable nothing something none null undefined field flag option options argument
     parameter value values string prompt prompts page form file manager policy hash hashes authentication auth login
-    forgotten really very quite now currently please see use using enter type add check make sure get got need needs
+    forgotten yesterday today tomorrow later soon somewhere elsewhere really very quite now currently please see use using enter type add check make sure get got need needs
     nicht kein keine falsch ist sind wird wurde muss zu der die das ein eine incorrecto incorrecta correcta debe no se
     incorrect faux pas doit un une le la""".split()
 )
@@ -99,14 +110,14 @@ def measure(data: bytes, at: int, *, before: int) -> list[Value]:
     pos = _SKIP.match(data, at).end()  # type: ignore[union-attr]
     block = _BLOCK.match(data, pos)
     if block:
-        return _one(_to_line_end(data, block.end()))
+        return _one(_block(data, block.end()))
     line = _NEWLINE.match(data, pos)
     if line:
         pos = line.end()
         end = _BARE.match(data, pos)
         after = data[end.end() : end.end() + 1] if end else b""
         return [Value(pos, end.end(), quoted=False)] if end and after in (b"", b"\n", b"\r", b'"', b"\\") else []
-    typed = _TYPED.match(data, pos, pos + 60)
+    typed = _TYPED.match(data, pos, pos + 60) or _FALLBACK.match(data, pos, pos + 160)
     if typed:
         pos = typed.end()
     opened = _OPEN.match(data, pos)
@@ -164,6 +175,9 @@ def _joined(data: bytes, end: int, depth: int) -> int:
     for _ in range(64):
         after = end + depth + 1
         more = _MORE.match(data, after, after + 200)
+        if not more and depth == 0 and data[after : after + 1].isalnum():
+            rest = _BARE.match(data, after, after + 400)
+            return rest.end() if rest else end
         if not more or len(more.group(1)) != depth:
             return end
         closed = _closing(data, more.end(), depth, more.group(2))
@@ -185,7 +199,8 @@ def _inside(data: bytes, at: int) -> list[Value]:
         end = _closing(data, opened.end(), len(opened.group(1)), opened.group(2))
         if end < 0:
             break
-        values.append(Value(opened.end(), end, quoted=True))
+        if not data[end + len(opened.group()) : end + len(opened.group()) + 2].lstrip().startswith((b":", b"=")):
+            values.append(Value(opened.end(), end, quoted=True))
         at = end + len(opened.group())
     return [value for value in values if value.end > value.start]
 
@@ -210,13 +225,28 @@ def _bare(data: bytes, pos: int, before: int) -> Value | None:
     return Value(pos, pos + len(run), quoted=False)
 
 
-def _to_line_end(data: bytes, pos: int) -> Value:
+def _to_line_end(data: bytes, pos: int, stop: bytes = b"") -> Value:
     found = _LINE.match(data, pos, pos + LONGEST)
     end = found.end() if found else pos
+    if stop and 0 <= data.find(stop, pos, end):
+        end = data.find(stop, pos, end)
     run = data[pos:end].rstrip()
     if run.endswith((b"'", b"`")) and run.count(run[-1:]) % 2:
         run = run[:-1]
     return Value(pos, pos + len(run), quoted=False)
+
+
+def _block(data: bytes, pos: int) -> Value:
+    """A YAML block: its first line, and those indented as much."""
+    head = data[max(0, pos - 80) : pos]
+    indent = len(head) - len(head.rstrip(b" \t"))
+    end = _to_line_end(data, pos).end
+    for _ in range(256):
+        line = re.compile(rb"(?:\r?\n|\\+n)[ \t]{%d,}" % max(indent, 1)).match(data, end)
+        if not line:
+            break
+        end = _to_line_end(data, line.end()).end
+    return Value(pos, end, quoted=True)
 
 
 def _is_inside(data: bytes, at: int, quote: bytes) -> bool:
@@ -231,29 +261,86 @@ def _starts_line(data: bytes, at: int) -> bool:
     return not head.strip(b" \t-*_.>#|\"'{$") or head.split()[-1:] == [b"export"]
 
 
-def judge_assignment(data: bytes, match: re.Match[bytes]) -> list[tuple[int, int]]:
-    """The spans to hide behind `name = …`, `name: …`."""
-    start, op = match.start(1), match.group(3)
-    name = full_name(data, start, match.end(2))
-    level = classify(name)
+def judge(data: bytes, name: re.Match[bytes]) -> list[tuple[int, int]]:
+    """The spans to hide behind one match of `NAME`."""
+    if name.start(3) >= 0:
+        return _weak(data, name)
+    end = name.end()
+    if end < len(data) and data[end] not in _JOINT_FIRST:
+        return []
+    word = name.group(1).lower()
+    if word in (b"cookie", b"authorization", b"x-auth"):
+        header = _HEADER.match(data, end, end + 80)
+        spans = _header(data, header.end(), cookie=word == b"cookie") if header else []
+        if spans or word != b"authorization":
+            return spans
+    return _strong(data, name.start(1), end)
+
+
+def _weak(data: bytes, name: re.Match[bytes]) -> list[tuple[int, int]]:
+    """The spans to hide behind `some_key = …`, where only the value can tell."""
+    if not _WEAK_VALUE.match(data, name.end(4)):
+        return []
+    full = full_name(data, name.start(3), name.end(3))
+    level = classify(full)
     if level is Key.NONE:
         return []
-    at = match.end(3)
-    hidden = []
-    for value in measure(data, at, before=start - (len(name.encode()) - (match.end(2) - start))):
-        span = _judge(data, value, level, op, match)
-        if span:
-            hidden.append(span)
-    return hidden
+    return _assigned(data, Link(level, name.end(3) - len(full.encode()), name.end(3), name.start(4), name.end(4)))
 
 
-def _judge(data: bytes, value: Value, level: Key, op: bytes, match: re.Match[bytes]) -> tuple[int, int] | None:
+def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:
+    match = _JOINT.match(data, end, end + _JOINT_WINDOW)
+    flag = None if match and match.start(1) >= 0 else _FLAG.match(data, end, end + _JOINT_WINDOW)
+    if not match and not flag:
+        return []
+    full = full_name(data, start, end)
+    level = classify(full.lstrip("-"))
+    if level is Key.NONE:
+        return []
+    name_at = end - len(full.encode())
+    if flag and full.startswith("-"):
+        return _option(data, Link(level, name_at, end, flag.start(), flag.end()))
+    if not match:
+        return []
+    how = next(group for group in range(1, 6) if match.start(group) >= 0)
+    link = Link(level, name_at, end, match.start(how), match.end(how))
+    if how == 1:
+        return _assigned(data, link)
+    if how == 4:
+        return _adjacent(data, link)
+    return _element(data, link) if how == 5 else _sentence(data, link, match.end())
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A name and what joins it to a value."""
+
+    level: Key
+    name_at: int
+    name_end: int
+    op_at: int
+    op_end: int
+
+
+def _assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
+    spans = (_judge(data, value, link) for value in measure(data, link.op_end, before=link.name_at))
+    return [span for span in spans if span]
+
+
+def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:
+    level, op = link.level, data[link.op_at : link.op_end]
     text = data[value.start : value.end].decode("utf-8", "replace")
+    default = _DEFAULT.match(text)
+    if default and not is_placeholder(default.group(1)):
+        start = value.start + len(text[: default.start(1)].encode())
+        return start, start + len(default.group(1).encode())
     if is_placeholder(text, bare=not value.quoted):
         return None
+    if level is Key.HINT:
+        return (value.start, value.end) if looks_secret(text, chosen=True) or looks_random(text) else None
     if level is Key.WEAK:
         return (value.start, value.end) if looks_random(text) else None
-    far = value.start - match.end(3) > 3 and b"(" in data[match.end(3) : value.start]
+    far = value.start - link.op_end > 3 and b"(" in data[link.op_end : value.start]
     loose = op in (b"|", b"->", b"\xe2\x86\x92") or op.startswith((b"==", b"!=")) and not value.quoted or far
     if loose:
         return (value.start, value.end) if looks_secret(text, chosen=True) else None
@@ -261,23 +348,24 @@ def _judge(data: bytes, value: Value, level: Key, op: bytes, match: re.Match[byt
         return (value.start, value.end)
     if text.isdigit():
         return (value.start, value.end) if level is Key.PASSWORD and len(text) >= 3 or len(text) >= 10 else None
-    spaced = data[match.end(3) : match.end(3) + 1] in (b" ", b"\t")
+    spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
     if b":" in op or op == b"\xef\xbc\x9a" or op == b"%3A":
-        return _judge_colon(data, value, text, level, match, spaced=spaced)
+        return _judge_colon(data, value, text, link, spaced=spaced)
     if spaced and re.fullmatch(r"[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}", text):
         return None  # another variable
     return (value.start, value.end)
 
 
-def _judge_colon(
-    data: bytes, value: Value, text: str, level: Key, match: re.Match[bytes], *, spaced: bool
-) -> tuple[int, int] | None:
+def _judge_colon(data: bytes, value: Value, text: str, link: Link, *, spaced: bool) -> tuple[int, int] | None:
+    level, name_at = link.level, link.name_at
     first = data[value.start : value.end].strip(b".,;:!?").lower()
     if first in _TALK or text.startswith(("(", "{", "[")):
         return None
-    line = _to_line_end(data, value.start)
-    begins = _starts_line(data, match.start(1) - (len(full_name(data, match.start(1), match.end(1)).encode()) - (match.end(1) - match.start(1))))
-    if begins and spaced and b"\n" not in data[match.end(3) : value.start]:
+    around = data[name_at - 1 : name_at] if name_at else b""
+    around = around if around in (b"'", b'"', b"`") else b""
+    line = _to_line_end(data, value.start, around)
+    begins = bool(around) or _starts_line(data, name_at)
+    if begins and spaced and b"\n" not in data[link.op_end : value.start]:
         rest = data[value.start : line.end]
         if level is Key.PASSWORD or rest.count(b" ") == 0 or looks_secret(text) or rest.count(b" ") >= 2 and b"." not in rest:
             hash_at = rest.find(b" #")
@@ -290,14 +378,13 @@ def _judge_colon(
     return None
 
 
-def judge_sentence(data: bytes, match: re.Match[bytes]) -> list[tuple[int, int]]:
+def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:
     """The spans to hide behind "my password is …"."""
-    group = 1 if match.group(1) else 4
-    level = classify(full_name(data, match.start(group), match.end(group)))
-    if level in (Key.NONE, Key.WEAK):
+    level = link.level
+    if level <= Key.HINT:
         return []
-    joint = match.group(group + 2).lower()
-    values = measure(data, match.end(), before=match.start(group))[:1]
+    joint = data[link.op_at : link.op_end].lower()
+    values = measure(data, at, before=link.name_at)[:1]
     if not values:
         return []
     value = values[0]
@@ -330,60 +417,53 @@ def _plain_words(data: bytes, value: Value, text: str) -> list[tuple[int, int]]:
     return [(value.start, more.end() if more else value.end)]
 
 
-def judge_adjacent(data: bytes, match: re.Match[bytes]) -> list[tuple[int, int]]:
+def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:
     """The span to hide behind "with password hunter2", `PASSWORD 'x'`."""
-    level = classify(full_name(data, match.start(1), match.end(1)))
-    if level in (Key.NONE, Key.WEAK):
+    if link.level <= Key.HINT:
         return []
-    values = measure(data, match.end(3), before=match.start(1))[:1]
+    values = measure(data, link.op_end, before=link.name_at)[:1]
     if not values:
         return []
     text = data[values[0].start : values[0].end].decode("utf-8", "replace")
-    sql = values[0].quoted and match.group(1).isupper() and level is Key.PASSWORD and " " not in text.strip()
-    if is_placeholder(text) or not (sql or looks_secret(text, chosen=level is Key.PASSWORD)):
+    name = data[link.name_at : link.name_end]
+    sql = values[0].quoted and name.isupper() and link.level is Key.PASSWORD and " " not in text.strip()
+    if is_placeholder(text) or not (sql or looks_secret(text, chosen=link.level is Key.PASSWORD)):
         return []
     return [(values[0].start, values[0].end)]
 
 
-def judge_flag(data: bytes, match: re.Match[bytes]) -> list[tuple[int, int]]:
+def _option(data: bytes, link: Link) -> list[tuple[int, int]]:
     """The span to hide behind `--password …`, `"--token", "…"`."""
-    name = full_name(data, match.start(1), match.end(2))
-    level = classify(name)
-    short = re.fullmatch(r"(?i)-*(?:[\w-]*-)?(?:pass|auth|pw)", name)
-    if level is Key.NONE and not short:
-        return []
-    values = measure(data, match.end(3), before=match.start(1))[:1]
+    values = measure(data, link.op_end, before=link.name_at)[:1]
     if not values or data[values[0].start : values[0].start + 1] in (b"-", b"|", b"=", b":"):
         return []
     value = values[0]
     text = data[value.start : value.end].decode("utf-8", "replace")
     if is_placeholder(text, bare=not value.quoted) or text.encode().lower().strip(b".,;:") in _TALK:
         return []
-    if level is Key.WEAK and not short:
-        return [(value.start, value.end)] if looks_random(text) or looks_secret(text) and "=" not in text else []
+    if link.level is Key.WEAK and not looks_random(text):
+        return []
     return [(value.start, value.end)]
 
 
-def judge_element(data: bytes, match: re.Match[bytes]) -> list[tuple[int, int]]:
+def _element(data: bytes, link: Link) -> list[tuple[int, int]]:
     """The span to hide in `<password>…</password>`."""
-    level = classify(full_name(data, match.start(1), match.end(2)))
-    text = match.group(3).decode("utf-8", "replace")
-    if level in (Key.NONE, Key.WEAK) and match.group(1).lower() not in (b"pass", b"pw") or is_placeholder(text):
+    text = data[link.op_at : link.op_end].decode("utf-8", "replace")
+    if link.level <= Key.WEAK or is_placeholder(text) or b"<" not in data[max(0, link.name_at - 64) : link.name_at]:
         return []
-    if data[max(0, match.start(1) - 64) : match.start(1)].rfind(b"<") < 0:
-        return []
-    return [match.span(3)] if level is not Key.SECRET or " " not in text.strip() else []
+    if data[link.name_end : link.name_end + 1] in (b"\\", b'"', b"'") and not looks_secret(text, chosen=True):
+        return []  # <label for="password">Your password</label>
+    return [(link.op_at, link.op_end)] if link.level is Key.PASSWORD or " " not in text.strip() else []
 
 
 _SCHEME = re.compile(rb"(?i)(?:bearer|basic|digest|token|apikey|api-key|negotiate|ntlm|hawk|oauth|ssws|key|aws4-hmac-sha256|[a-z]+)(?:[ \t]+|%20)(?=[^\s])")
 
 
-def judge_header(data: bytes, match: re.Match[bytes]) -> list[tuple[int, int]]:
+def _header(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
     """The span to hide in `Authorization: Bearer …` and `Cookie: …`; the scheme stays."""
-    pos = _SKIP.match(data, match.end()).end()  # type: ignore[union-attr]
+    pos = _SKIP.match(data, at).end()  # type: ignore[union-attr]
     opened = _OPEN.match(data, pos)
     start = opened.end() if opened else pos
-    cookie = b"ookie" in match.group() or b"OOKIE" in match.group()
     scheme = None if cookie else _SCHEME.match(data, start, start + 40)
     begin = scheme.end() if scheme else start
     found = re.compile(rb"[^\r\n\"'`\\<>]++").match(data, begin, begin + LONGEST)

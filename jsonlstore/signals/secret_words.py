@@ -13,15 +13,16 @@ class Key(IntEnum):
 
     NONE = 0  # nothing
     WEAK = 1  # a key of some kind: only a random-looking value is a secret
-    SECRET = 2  # a token, an API key: any value that is not a reference or a placeholder
-    PASSWORD = 3  # what people choose themselves: even a plain word
+    HINT = 2  # `pass`, `tokens`, `credentials`: a value that is no plain word or number
+    SECRET = 3  # a token, an API key: any value that is not a reference or a placeholder
+    PASSWORD = 4  # what people choose themselves: even a plain word
 
 
-# A word per line of thought: (level, words). Matched anywhere in a name for PASSWORD and SECRET, as a part of it for WEAK.
+# Byte-wise expressions for RE2: a quantifier must not follow a letter beyond ASCII.
 PASSWORD_WORDS = (
     r"passw(?:or[dt])?s?|passwds?|passphrases?|passcodes?|pwd|kennw(?:oe|o|ö)rt(?:er)?|losungswort|"
     r"mots?[ _-]?de[ _-]?passe|mdp|contraseñas?|contrasenas?|senhas?|wachtwoord(?:en)?|hasło|haslo|lösenord|losenord|"
-    r"adgangskode|salasana|heslo|jelszó|jelszo|şifre|sifre|parola|lozinka|κωδικός|пароли?ь?|гасло|"
+    r"adgangskode|salasana|heslo|jelszó|jelszo|şifre|sifre|parola|lozinka|κωδικός|парол(?:ь|и|я)|Парол(?:ь|и|я)|ПАРОЛЬ|гасло|LÖSENORD|Şifre|ŞİFRE|"
     r"密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|mật khẩu|kata[ _-]sandi|รหัสผ่าน|كلمة المرور|كلمة السر|סיסמה|סיסמא|पासवर्ड|"
     r"mnemonic|(?:seed|recovery|secret|wallet|backup)[ _-]?(?:phrase|words|seed|code)s?"
 )
@@ -29,10 +30,10 @@ SECRET_WORDS = (
     r"secrets?|tokens?|api[ _.-]?keys?|apikeys?|credentials?|creds?|"
     r"(?:access|secret|private|account|auth|encryption|encrypt|decryption|signing|signature|master|shared|shared[_-]?access|storage|"
     r"service|deploy|licen[sc]e|client|app|application|admin|root|consumer|aes|hmac|rsa|jwt|ssh|gpg|webhook|bot|"
-    r"subscription|session|integration|ingest|write|user|project|org|team|server|security|vault|crypto|cipher|wallet)"
+    r"subscription|integration|ingest|write|user|project|org|team|server|security|vault|crypto|cipher|wallet)"
     r"[ _.-]?keys?|"
-    r"authorization|authorisation|connection[ _-]?string|conn[ _-]?str|geheimnis|geheim|"
-    r"токен|секрет|密钥|密鑰|令牌|秘钥|トークン|秘密鍵|シークレット|토큰|비밀키|clave|chave"
+    r"pass|pw|authorization|authorisation|connection[ _-]?string|conn[ _-]?str|geheimnis|geheim|"
+    r"токен|Токен|секрет|密钥|密鑰|令牌|秘钥|トークン|秘密鍵|シークレット|토큰|비밀키|clave|chave"
 )
 WEAK_WORDS = (
     r"key|auth|pass|cookie|session|sessionid|sess|sid|phpsessid|jsessionid|pat|dsn|otp|totp|mfa|jwt|bearer|sig|signature|salt|seed|"
@@ -91,15 +92,30 @@ def classify(name: str) -> Key:
     word = found.group().lower()
     if rest[:1].islower() and rest[:1].isascii() and found.group()[-1:].islower():
         return Key.NONE  # "secretary", "tokenize", "passworded": the word goes on
-    if word == "tokens":
-        return Key.WEAK
-    if word in {"clave", "chave", "geheim", "user key", "user_key"} or word.endswith(("parola", "creds", "cred")):
-        return Key.WEAK if word not in {"clave", "chave"} else Key.SECRET
+    if word in {"pass", "pw"}:
+        return _pass_level(name[: found.start()], found.group(), after)
+    if word in _HINTS:
+        return Key.HINT
     if after and not all(part.isdigit() or part in _SAME for part in after):
         return Key.SECRET if level is Key.PASSWORD else Key.WEAK if len(after) > 2 else Key.SECRET
     return level
 
 
+def _pass_level(before: str, word: str, after: list[str]) -> Key:
+    """`DB_PASS` and `dbpass` are passwords, `pass` may be one, `compass` and `first_pass` are not."""
+    if any(part not in _SAME and not part.isdigit() for part in after):
+        return Key.NONE
+    parts = _PART.findall(before)
+    if before[-1:].isalpha() and (word[:1].islower() or before[-1:].isupper()):
+        return Key.PASSWORD if parts[-1].lower() in _ACCOUNTS else Key.NONE
+    if not parts:
+        return Key.HINT
+    return Key.NONE if parts[-1].lower() in _RUNS else Key.PASSWORD
+
+
+_ACCOUNTS = frozenset("user db smtp mail root admin ftp my ldap proxy sudo redis pg sql ssh http wifi login imap vpn".split())
+_RUNS = frozenset("first second third last single multi one two render test tests opt compiler did all will shadow".split())
+_HINTS = frozenset("tokens geheim clave chave parola creds cred credential credentials geheimnis".split())
 # After the word: these leave it what it is.
 _SAME = frozenset(
     """key value val string text plain plaintext raw prod production dev development staging stage test testing live old
@@ -119,7 +135,7 @@ _WORDS_NOT_SECRET = frozenset(
 _STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
 _MASKED = re.compile(r"[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
 _REFERENCE = re.compile(
-    r"\$\{[^}]*\}\Z|\$\$?[A-Za-z_][\w.:]*\Z|\$\([^)]*\)?|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}\Z|"
+    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*\Z|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}\Z|"
     r"\[[A-Za-z_ -]+\]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|"
     r"op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
@@ -138,6 +154,7 @@ _OWN_NAME = re.compile(
     r"confirm|repeat|default|admin|root|test|github|session|id|csrf|jwt|app|bot|encoded|decoded|req|request)[-_]?)*"
     r"(?:password|passwd|pwd|pass|passphrase|secret|token|api[-_]?key|key|credentials?|authorization|auth|cookie)s?\Z"
 )
+_ENV_NAME = re.compile(r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z")
 _TYPE = re.compile(r"(?:Optional|Option|List|Maybe|Secret|Union|Promise|Array|Vec|Box|Arc|Rc|Annotated|Literal|Mapped|Field|Final)?[\[<]|&?(?:'\w+ )?str\b|(?:Secret)?String\b|SecretStr\b")
 
 
@@ -146,7 +163,7 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
     value = value.strip()
     if not value or "[REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!") in _WORDS_NOT_SECRET:
         return True
-    if _STARS.match(value) or _MASKED.match(value) or _REFERENCE.match(value) or _YOURS.match(value):
+    if _STARS.match(value) or _MASKED.match(value) or _REFERENCE.match(value) or _ENV_NAME.match(value) or _YOURS.match(value):
         return True
     if not any(c.isalnum() for c in value) and len(value) < 6:
         return True
@@ -169,7 +186,7 @@ _TECHNICAL = re.compile(
     r"iso-?\d+|web3|k8s|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34]))\Z"
 )
 _NUMBERED = re.compile(r"(?i)[a-z]{1,8}[-#]?\d{1,6}\Z|[a-z]+-?v?\d\Z")
-_PATHISH = re.compile(r"(?:[a-z]+://|~?/|\.{1,2}/|[A-Za-z]:\\|[\w@.-]+/[\w@.-]+/|@[\w-]+/|#|[\w.-]+@[\w-]+\.)")
+_PATHISH = re.compile(r"(?:[a-z]+://|[a-z]+:[a-z]+:|~?/|\.{1,2}/|[A-Za-z]:\\|[\w@.-]+/[\w@.-]+/|@[\w-]+/|#|[\w.-]+@[\w-]+\.)")
 _IDENTIFIER = re.compile(r"[a-z]+(?:_[a-z0-9]+)+\Z|[A-Z]+(?:_[A-Z0-9]+)+\Z|[a-z]+(?:-[a-z]+)*-?\d?\Z|[a-z]+(?:[A-Z][a-z]+)+\d?\Z|(?:[A-Z][a-z]+)+\d?\Z")
 
 

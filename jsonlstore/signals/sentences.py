@@ -21,7 +21,7 @@ _LOG_LINE = re.compile(
       | thread\ '[^']*'\ panicked | Caused\ by: | goroutine\ \d+ | panic: | fatal: | make(?:\[\d+\])?:\ | E\ {3}
       | \$\ | >>>\  | \#\ ?[$!] | PS\ [A-Z]:\\ | \w+@[\w.-]+:[^\s]*[$#]\ | root@
       | [+-]{3}\ [ab]?/ | @@\ | diff\ --git | index\ [0-9a-f]{7}
-      | [{}\[\]<|] | "[\w-]+"\s*: | (?:import|from|const|let|var|def|class|return|function|public|private|if|for|while)\b
+      | [{}\]<|] | \[["'\d{\[] | "[\w-]+"\s*: | (?:import|from|const|let|var|def|class|return|function|public|private|if|for|while)\b
         [^.!?]*[;{(:=]\s*\S*$
       | \S+:\d+(?::\d+)?:
       | =+\ .*\ =+$ | -{4,} | ={4,} | (?:\d+\ (?:passed|failed|skipped|errors?|warnings?)\b[, ]*)+

@@ -72,7 +72,7 @@ class HotTopicExtractor:
     """
 
     def __init__(self, stopwords: Iterable[str] = (), project_roots: Iterable[str] = ()) -> None:
-        self._stop = {word.lower() for word in stopwords} | COMMON_TOOL_NAMES
+        self._stop = {word.lower() for word in stopwords} | COMMON_TOOL_NAMES | _GENERIC_FILES
         self._tallies: dict[float, _Tally] = {}
         self._named: dict[str, float] = {}
         self._learnings: dict[str, None] = {}
@@ -124,20 +124,22 @@ class HotTopicExtractor:
         self.record_name(label, 3.0)
         self.record_text(label, 1.5)
 
-    def record_exec_workdir(self, workdir: str, base: str | None = None) -> None:
-        """A directory a command ran in: its project is a topic."""
+    def record_exec_workdir(self, workdir: str, base: str | None = None) -> str | None:
+        """A directory a command ran in: its project is a topic, and returned. A relative one starts from `base`."""
         name = self.projects.visit(workdir, base=base)
         if name:
             self._record_project(name)
+        return name
 
-    def record_file(self, path: str, base: str | None = None) -> None:
-        """A file that was read or changed: its project, and its own name."""
+    def record_file(self, path: str, base: str | None = None) -> str | None:
+        """A file that was read or changed: its project, which is returned, and its own name."""
         name = self.projects.visit(path, base=base, is_file=True)
         if name:
             self._record_project(name)
         own = path.replace("\\", "/").rpartition("/")[2]
         if own.lower() not in _GENERIC_FILES and len(own) <= 48:
             self.record_name(own, 0.4)
+        return name
 
     def record_synapse_signal(self, subject: str, recipient: str = "") -> None:
         """A message to another agent: what it was about, and to whom."""

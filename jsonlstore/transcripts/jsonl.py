@@ -201,16 +201,12 @@ class JsonlSource(TranscriptSource):
         with _opened(path) as stream:
             start = self._resume(path, after, reading)
             stream.seek(start)
-            last, position = (after.last_entry_id if after and start else None), start
+            reading.last_entry_id = after.last_entry_id if after and start else None
             try:
-                for entry, end in read_entries(stream, reading, start=start, final=final, max_line=self._max_line):
-                    position = end
-                    if entry:
-                        last = entry.id or last
-                        yield entry
+                yield from read_entries(stream, reading, start=start, final=final, max_line=self._max_line)
             except (EOFError, zstd_module().ZstdError):
-                reading.skip(position, 0, "undecodable")
-        reading.cursor = self._cursor(path, position, last)
+                reading.skip(reading.position, 0, "undecodable")
+        reading.cursor = self._cursor(path, reading.position, reading.last_entry_id)
 
     def _resume(self, path: Path, after: Cursor | None, reading: Reading) -> int:
         if after is None or after.kind != "jsonl" or after.position <= 0:

@@ -6,7 +6,7 @@ import io
 import sys
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from jsonlstore.transcripts.records import Entry, parse_entry
+from jsonlstore.transcripts.records import Entry, parse_entry, parse_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,8 @@ MAX_LINE = 32 * 1024 * 1024
 _CHUNK = 1 << 20
 _RECORD_START = b'{"type":"'
 _SALVAGE_TRIES = 32
-_SALVAGE_BYTES = 4 * 1024 * 1024
+_HEAD = 64  # past the `parentId` of the first record, whatever its id
+_SALVAGE_BYTES = 16 * 1024 * 1024
 
 
 def zstd_module() -> Any:
@@ -39,13 +40,14 @@ def open_stream(path: Path) -> BinaryIO:
 
 def read_entries(
     stream: BinaryIO, reading: Reading, *, start: int = 0, final: bool, max_line: int = MAX_LINE
-) -> Iterator[tuple[Entry | None, int]]:
-    """Each good record with the position after its line; (None, position) where a line gave none.
+) -> Iterator[Entry]:
+    """Each good record; `reading` follows with the position after its line and its id.
 
     A last line without its newline is still being written, unless `final` says that nobody writes here any more.
     """
-    position = start
+    position = reading.position = start
     readline = stream.readline
+    unproven: tuple[Entry, bytes] | None = None
     while line := readline(max_line):
         begin, position = position, position + len(line)
         if not line.endswith(b"\n"):
@@ -55,18 +57,41 @@ def read_entries(
                     return
                 position += length
                 reading.skip(begin, position - begin, "too long")
-                yield None, position
+                reading.position = position
                 continue
             if not final:
                 return
         entry = parse_entry(line, begin)
+        reading.position = position
         if entry is None:
             if not line.strip():
-                yield None, position
                 continue
             entry = salvage(line, begin)
             reading.skip(begin, (entry.position if entry else position) - begin, "malformed")
-        yield entry, position
+            if entry is None:
+                continue
+        if unproven:
+            # a record torn by a crash has the next one glued to it, and what follows answers that one
+            if entry.parent_id != unproven[0].id and (glued := _glued(*unproven, reading)):
+                yield glued
+            unproven = None
+        if entry.is_unread:
+            unproven = entry, line
+        if entry.id is not None:
+            reading.last_entry_id = entry.id
+        yield entry
+    if unproven and (glued := _glued(*unproven, reading)):
+        reading.last_entry_id = glued.id
+        yield glued
+
+
+def _glued(entry: Entry, line: bytes, reading: Reading) -> Entry | None:
+    """The record hidden behind a long torn one, which is then counted as bad."""
+    if line.find(b'"parentId":', _HEAD) < 0 or parse_object(line) is not None:
+        return None
+    found = salvage(line, entry.position)
+    reading.skip(entry.position, (found.position - entry.position) if found else len(line), "malformed")
+    return found
 
 
 def _skip_line(stream: BinaryIO, max_line: int) -> tuple[int, bool]:

@@ -32,7 +32,12 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _PADDING = b"\0 \t\r\n"
 _BOM = b"\xef\xbb\xbf"
 _TOOL_ROLES = frozenset({"toolResult", "bashExecution", "tool", "function", "pythonExecution"})
+_MESSAGE_LIKE = frozenset({"custom_message", "hookMessage"})
 _NO_FIELDS: Mapping[str, Any] = {}
+_TOOL: tuple[Speaker, str | None] = (Speaker.TOOL, None)
+_ASSISTANT: tuple[Speaker, str | None] = (Speaker.ASSISTANT, None)
+_NOBODY: tuple[Speaker, str | None] = (Speaker.NONE, "")
+_INJECTED: tuple[Speaker, str | None] = (Speaker.SYSTEM, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class ToolCall:
 class Entry:
     """One record; unknown types and fields are kept in `raw`. Treat it as a value."""
 
-    __slots__ = ("_head", "_line", "_raw", "_said", "_timestamp", "id", "parent_id", "position", "role", "type")
+    __slots__ = ("_head", "_line", "_message", "_raw", "_said", "_time", "id", "parent_id", "position", "role", "type")
 
     type: str
     id: str | None
@@ -63,14 +68,19 @@ class Entry:
         self._line: bytes | None = None
         self._head: tuple[str | None, ...] | None = None
         self._said: tuple[Speaker, str | None] | None = None
-        self._timestamp: str | None = ""
+        self._time: str | None = ""
         value = get("id")
         self.id = value if value.__class__ is str else None
         value = get("parentId")
         self.parent_id = value if value.__class__ is str else None
-        value = get("message")
-        role = value.get("role") if value.__class__ is dict else None
-        self.role = role if role.__class__ is str else None
+        message = get("message")
+        if message.__class__ is dict and self.type == "message":
+            self._message: Mapping[str, Any] | None = message
+            role = message.get("role")
+            self.role = role if role.__class__ is str else None
+        else:
+            self._message = _NO_FIELDS
+            self.role = None
 
     @classmethod
     def _unread(cls, line: bytes, head: re.Match[bytes], position: int) -> Entry:
@@ -81,11 +91,17 @@ class Entry:
         entry.id, entry.parent_id, _, entry.role, _, _ = fields
         entry.position = position
         entry._raw = None  # noqa: SLF001 - our own instance
+        entry._message = None  # noqa: SLF001
         entry._line = line  # noqa: SLF001
         entry._head = fields  # noqa: SLF001
-        entry._said = (Speaker.TOOL, None) if entry.role == "toolResult" else None  # noqa: SLF001
-        entry._timestamp = ""  # noqa: SLF001
+        entry._said = _TOOL if entry.role == "toolResult" else None  # noqa: SLF001
+        entry._time = ""  # noqa: SLF001
         return entry
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether only the envelope of a long record was looked at so far."""
+        return self._raw is None
 
     def __repr__(self) -> str:
         return f"<Entry {self.type}{f' {self.role}' if self.role else ''} {self.id} at {self.position}>"
@@ -110,53 +126,51 @@ class Entry:
     @property
     def message(self) -> Mapping[str, Any]:
         """The message inside, empty for other records."""
-        message = self.raw.get("message")
-        return message if isinstance(message, dict) else _NO_FIELDS
+        if self._message is None:
+            message = self.raw.get("message")
+            self._message = message if isinstance(message, dict) else _NO_FIELDS
+        return self._message
 
     @property
     def timestamp(self) -> str | None:
         """When it was written, as we write times; None if the record does not say."""
-        if self._timestamp == "":
+        if self._time == "":
             written = self._head[2] if self._head else self.raw.get("timestamp")
-            self._timestamp = read_time(written)
-            if self._timestamp is None:
-                self._timestamp = read_time(self.message.get("timestamp"))
-        return self._timestamp
+            self._time = read_time(written)
+            if self._time is None:
+                self._time = read_time(self.message.get("timestamp"))
+        return self._time
 
     @property
     def speaker(self) -> Speaker:
         """Who said it, whatever the role claims."""
-        return (self._said or self._listen())[0]
+        said = self._said
+        if said is None:
+            said = self._said = self._who()
+        return said[0]
 
     @property
     def text(self) -> str:
         """Its words: text blocks joined, the gateway's wrapping and our own injected block taken off."""
-        said = self._said or self._listen()
+        said = self._said or self._who()
         if said[1] is None:
             said = self._said = (said[0], cut_continuity(join_text(self.content)))
         assert said[1] is not None
         return said[1]
 
-    def _listen(self) -> tuple[Speaker, str | None]:
-        said = self._said = self._who()
-        return said
-
     def _who(self) -> tuple[Speaker, str | None]:
         role = self.role
-        if self.type != "message":
-            if self.type not in {"custom_message", "hookMessage"}:
-                return Speaker.NONE, ""
-        elif role == "assistant":
-            message = self.message
+        if role == "assistant":
+            message = self._message or self.message
             injected = message.get("provider") == "openclaw" or message.get("model") == "gateway-injected"
-            return (Speaker.SYSTEM if injected else Speaker.ASSISTANT), None
-        elif role in _TOOL_ROLES:
-            return Speaker.TOOL, None
-        elif role is None:
-            return Speaker.NONE, None
+            return _INJECTED if injected else _ASSISTANT
+        if role in _TOOL_ROLES:
+            return _TOOL
+        if role is None and self.type not in _MESSAGE_LIKE:
+            return _NOBODY
         words = join_text(self.content)
         if role == "user":
-            said = hear(words, self.timestamp)
+            said = hear(words, lambda: self.timestamp)
             return (Speaker.SYSTEM, said[1]) if said[0] is Speaker.USER and self._is_relayed() else said
         rest = cut_continuity(words)
         return (Speaker.CONTINUITY if rest is not words and not rest.strip() else Speaker.SYSTEM), rest
@@ -231,10 +245,10 @@ class Entry:
 
 
 def parse_entry(line: bytes, position: int = 0) -> Entry | None:
-    """One line as an entry; None if it is not a record."""
+    """One line as an entry; None if it is not a record. A long one is taken at its envelope's word until asked."""
     if len(line) >= LAZY_BYTES:
         head = _LONG_HEAD.match(line)
-        if head and _looks_whole(line, head.end()):
+        if head and line.endswith((b"}}\n", b"}}")):
             return Entry._unread(line, head, position)  # noqa: SLF001 - the constructor for this case
     try:
         raw = orjson.loads(line)
@@ -275,15 +289,6 @@ def _whole_characters(value: object) -> object:
     if isinstance(value, dict):
         return {_LONE_SURROGATE.sub("\ufffd", key): _whole_characters(item) for key, item in value.items()}
     return value
-
-
-def _looks_whole(line: bytes, body: int) -> bool:
-    """Whether a long line is one complete record, as far as can be told without parsing it.
-
-    A record torn by a crash is followed by the next one on the same line; only there does a second unescaped
-    `"parentId":` begin. Anything doubtful is parsed.
-    """
-    return line.endswith((b"}}\n", b"}}")) and line.find(b'"parentId":', body) < 0
 
 
 def join_text(content: object) -> str:

@@ -111,6 +111,8 @@ class Reading(Iterable["Entry"]):
         self.bad_count = 0
         self.bad: list[BadLine] = []
         self.restarted = False
+        self.position = 0
+        self.last_entry_id: str | None = None
         self.cursor: Cursor | None = None
         self._entries: Iterator[Entry] = iter(())
 

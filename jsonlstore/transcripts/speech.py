@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CONTINUITY_OPEN = "<session-continuity"
 CONTINUITY_CLOSE = "</session-continuity>"
@@ -36,6 +40,7 @@ _INTERNAL_OPEN = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"
 _INTERNAL_CLOSE = "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"
 
 _GREETING = "A new session was started via /new or /reset"
+_LATER_GREETING = f"\n\n{_GREETING}"
 _SYSTEM_OPENINGS = (
     _GREETING,
     "Pre-compaction memory flush",
@@ -66,11 +71,11 @@ def cut_continuity(text: str) -> str:
     return _cut_between(text, CONTINUITY_OPEN, CONTINUITY_CLOSE)
 
 
-def hear(text: str, said_at: str | None = None) -> tuple[Speaker, str]:
+def hear(text: str, said_at: Callable[[], str | None]) -> tuple[Speaker, str]:
     """Who speaks in a record of role `user`, and the words that are theirs.
 
-    `said_at` is the record's time: a stamp in the middle of the text ends injected context only if it tells the same
-    time, so that a pasted old conversation stays whole.
+    `said_at` gives the record's time when it is needed: a stamp in the middle of the text ends injected context only if
+    it tells the same time, so that a pasted old conversation stays whole.
     """
     if not text:
         return Speaker.USER, text
@@ -88,26 +93,35 @@ def hear(text: str, said_at: str | None = None) -> tuple[Speaker, str]:
 def _is_systems(words: str) -> bool:
     if words.startswith(_SYSTEM_OPENINGS):
         return True
-    if f"\n\n{_GREETING}" in words:  # other plugins put their context before the greeting prompt
+    if _LATER_GREETING in words:  # other plugins put their context before the greeting prompt
         return True
     return _HEARTBEAT_ANSWER in words and "HEARTBEAT.md" in words and "reply HEARTBEAT_OK" in words
 
 
-def _unwrap(text: str, said_at: str | None) -> str:
+def _unwrap(text: str, said_at: Callable[[], str | None]) -> str:
     """Take the gateway's wrapping off, layer by layer, until the user's own words begin."""
     if _INTERNAL_OPEN in text:
         text = _cut_between(text, _INTERNAL_OPEN, _INTERNAL_CLOSE)
-    text = _after_injected(text, said_at)
-    while True:
-        text = text.lstrip("\n")
-        match = _STAMP.match(text) or _ENVELOPE.match(text) or _AUDIT_LINE.match(text)
-        if match:
-            text = text[match.end() :]
-            continue
-        end = _metadata_end(text)
-        if not end:
-            return text
+    if "\n\n[" in text:
+        text = _after_injected(text, said_at())
+    while end := _wrapping_end(text):
         text = text[end:]
+    return text
+
+
+def _wrapping_end(text: str) -> int:
+    """Where the outermost wrapping of `text` ends, 0 if it is bare."""
+    first = text[:1]
+    if first == "[":
+        match = _STAMP.match(text) or _ENVELOPE.match(text)
+        return match.end() if match else 0
+    if first == "\n":
+        return 1
+    if first == "S":
+        match = _AUDIT_LINE.match(text)
+        if match:
+            return match.end()
+    return _metadata_end(text) if "(untrusted" in text[:80] else 0
 
 
 def _metadata_end(text: str) -> int:
@@ -121,7 +135,7 @@ def _metadata_end(text: str) -> int:
 
 def _after_injected(text: str, said_at: str | None) -> str:
     """Up to 2026.3 a plugin's context is stored before the stamp: what follows the stamp is the user's."""
-    if said_at is None or "\n\n[" not in text:
+    if said_at is None:
         return text
     for match in _STAMP.finditer(text):
         start = match.start()

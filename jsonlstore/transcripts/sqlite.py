@@ -201,9 +201,12 @@ class SqliteSource(TranscriptSource):
                     for page in _pages(database, session_id, seq, self._max_line):
                         for position, cell in page:
                             seq = position
-                            if entry := _entry(cell, position, reading):
-                                last = entry.id or last
-                                yield entry
+                            entry = parse_entry(cell, position) if cell.__class__ is bytes else None
+                            if entry is None:
+                                reading.skip(position, len(cell or b""), "malformed" if cell else "undecodable")
+                                continue
+                            last = entry.id or last
+                            yield entry
                         changes = 0
                 done = True
             except Changed:
@@ -234,16 +237,11 @@ class SqliteSource(TranscriptSource):
         stream: Any = io.BytesIO(data)
         if data.startswith(b"\x28\xb5\x2f\xfd"):
             stream = io.BufferedReader(zstd.ZstdFile(stream))
-        last, position = None, 0
         try:
-            for entry, end in read_entries(stream, reading, final=True, max_line=self._max_line):
-                position = end
-                if entry:
-                    last = entry.id or last
-                    yield entry
+            yield from read_entries(stream, reading, final=True, max_line=self._max_line)
         except (EOFError, zstd.ZstdError):
-            reading.skip(position, 0, "undecodable")
-        reading.cursor = Cursor("sqlite", self._identity(), position, transcript.part, last)
+            reading.skip(reading.position, 0, "undecodable")
+        reading.cursor = Cursor("sqlite", self._identity(), reading.position, transcript.part, reading.last_entry_id)
 
     def has_new(self, transcript: Transcript, cursor: Cursor | None) -> bool:
         if cursor is None or cursor.kind != "sqlite" or cursor.identity != self._identity():
@@ -297,28 +295,49 @@ class SqliteSource(TranscriptSource):
 
 def _pages(database: Database, session_id: str, after: int, max_cell: int) -> Iterator[list[tuple[int, bytes | None]]]:
     """Checked pages of rows after `after`, bounded in rows and bytes; a cell above the limit is never loaded."""
-    packed = "event_zstd" in database.columns("transcript_events")
-    # cast to BLOB a TEXT arrives as bytes, not decoded twice and whatever its encoding errors
-    plain = f"CASE WHEN length(event_json) <= {max_cell} THEN CAST(event_json AS BLOB) END"
-    zipped = f"CASE WHEN length(event_zstd) <= {max_cell} THEN event_zstd END" if packed else "NULL"
-    query = (
-        f"SELECT seq, {plain}, {zipped} FROM transcript_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"  # noqa: S608
-    )
+    zipped = "event_zstd" if "event_zstd" in database.columns("transcript_events") else "NULL"
+    columns = f"SELECT seq, event_json, {zipped} FROM transcript_events WHERE session_id = ? AND seq"  # noqa: S608
+    database.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max_cell)
     while True:
-        page: list[tuple[int, bytes | None]] = []
-        size = 0
-        with closing(database.connection.execute(query, (session_id, after, _PAGE_ROWS))) as rows:
-            for seq, text, blob in rows:
-                cell = text if text is not None else _unzip(blob, max_cell)
-                page.append((seq, cell))
-                size += len(cell) if cell else 0
-                if size >= _PAGE_BYTES:
-                    break
+        try:
+            page = _page(
+                database.connection.execute(f"{columns} > ? ORDER BY seq LIMIT ?", (session_id, after, _PAGE_ROWS)),
+                max_cell,
+            )
+        except sqlite3.DataError:
+            page = _row_by_row(database, f"{columns} = ?", session_id, after, max_cell)
         database.check()
         if not page:
             return
         yield page
         after = page[-1][0]
+
+
+def _page(rows: sqlite3.Cursor, max_cell: int) -> list[tuple[int, bytes | None]]:
+    page: list[tuple[int, bytes | None]] = []
+    size = 0
+    with closing(rows):
+        for seq, text, blob in rows:
+            cell = text if text is not None else _unzip(blob, max_cell)
+            page.append((seq, cell))
+            size += len(cell) if cell.__class__ is bytes else 0
+            if size >= _PAGE_BYTES:
+                break
+    return page
+
+
+def _row_by_row(
+    database: Database, query: str, session_id: str, after: int, max_cell: int
+) -> list[tuple[int, bytes | None]]:
+    """The next row alone, known by its number only if it is above the limit."""
+    following = "SELECT seq FROM transcript_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT 1"
+    found = database.connection.execute(following, (session_id, after)).fetchone()
+    if not found:
+        return []
+    try:
+        return _page(database.connection.execute(query, (session_id, found[0])), max_cell)
+    except sqlite3.DataError:
+        return [(found[0], None)]
 
 
 def _unzip(blob: object, limit: int) -> bytes | None:
@@ -332,13 +351,6 @@ def _unzip(blob: object, limit: int) -> bytes | None:
     except zstd.ZstdError:
         return None
     return data if decompressor.eof else None
-
-
-def _entry(cell: bytes | None, seq: int, reading: Reading) -> Entry | None:
-    entry = parse_entry(cell, seq) if isinstance(cell, bytes) else None
-    if entry is None:
-        reading.skip(seq, len(cell or b""), "malformed" if cell else "undecodable")
-    return entry
 
 
 def _rows(database: Database, table: str, fields: tuple[str, ...]) -> list[Row]:

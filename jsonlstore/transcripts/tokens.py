@@ -73,11 +73,17 @@ def usage_total(usage: Mapping[str, Any]) -> int:
 
 @cache
 def _bpe() -> Callable[[str], int] | None:
+    import warnings
+
     try:
-        import bpe_openai
+        with warnings.catch_warnings():
+            # it loads its table through an importlib.resources call that some Pythons call deprecated
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import bpe_openai
+
+            encode = bpe_openai.get_encoding("cl100k_base").encode_ordinary
     except ImportError:
         return None
-    encode = bpe_openai.get_encoding("cl100k_base").encode_ordinary
     return lambda text: len(encode(text))
 
 

@@ -130,7 +130,7 @@ def test_bytes_added_or_cut_anywhere_lose_no_whole_line_elsewhere(make: ModuleTy
 def _ids(content: bytes) -> list[str | None]:
     import io
 
-    return [entry.id for entry, _ in read_entries(io.BytesIO(content), Reading(), final=True) if entry]
+    return [entry.id for entry in read_entries(io.BytesIO(content), Reading(), final=True)]
 
 
 @given(st.lists(st.binary(max_size=30), max_size=20), st.integers(8, 64))
@@ -139,9 +139,28 @@ def test_any_bytes_with_any_line_limit_are_accounted_for(pieces: list[bytes], li
 
     content = b"\n".join(pieces)
     reading = Reading()
-    ends = [end for _, end in read_entries(io.BytesIO(content), reading, final=True, max_line=limit)]
-    assert not content or ends[-1] == len(content)
-    assert ends == sorted(ends)
+    positions = [entry.position for entry in read_entries(io.BytesIO(content), reading, final=True, max_line=limit)]
+    assert reading.position == len(content)
+    assert positions == sorted(positions)
+    assert sum(bad.length for bad in reading.bad) <= len(content)
+
+
+@pytest.mark.parametrize("followed", [True, False])
+def test_a_record_glued_to_a_long_torn_one_is_found(make: ModuleType, followed: bool) -> None:
+    import io
+
+    talk = make.Talk("s").result("long output " * 2000).user("glued", id="glued").user("after", id="after")
+    whole = [make.dump(record) for record in talk.records]
+    # the glued record is long as well, so that head and tail of the line both look whole
+    answer = make.dump(make.Talk("s").result("more output " * 2000).records[-1])
+    content = (
+        whole[0] + whole[1][:20_000] + whole[2] + answer.replace(b'"ss0001"', b'"s"') + (whole[3] if followed else b"")
+    )
+    reading = Reading()
+    ids = [entry.id for entry in read_entries(io.BytesIO(content), reading, final=True)]
+    assert "glued" in ids
+    assert ("after" in ids) == followed
+    assert reading.bad_count == 1
 
 
 def test_a_line_above_the_limit_is_skipped_and_counted(source: JsonlSource, make: ModuleType) -> None:

@@ -14,7 +14,11 @@ from jsonlstore.transcripts.speech import CONTINUITY_CLOSE, CONTINUITY_OPEN, Spe
 if TYPE_CHECKING:
     from types import ModuleType
 
-NOON = "2026-11-15T12:00:20.000Z"
+
+def noon() -> str:
+    return "2026-11-15T12:00:20.000Z"
+
+
 BLOCK = f'{CONTINUITY_OPEN} hint="inherited from prior sessions">\nold things\n{CONTINUITY_CLOSE}'
 
 
@@ -43,7 +47,7 @@ def test_the_fixture_talk_is_heard_as_it_was_said(make: ModuleType) -> None:
     ],
 )
 def test_the_gateways_words_are_not_the_users(text: str) -> None:
-    assert hear(text, NOON)[0] is Speaker.SYSTEM
+    assert hear(text, noon)[0] is Speaker.SYSTEM
 
 
 @pytest.mark.parametrize(
@@ -65,12 +69,12 @@ def test_the_gateways_words_are_not_the_users(text: str) -> None:
     ],
 )
 def test_the_users_words_are_the_users_and_only_they(text: str, words: str) -> None:
-    assert hear(text, NOON) == (Speaker.USER, words)
+    assert hear(text, noon) == (Speaker.USER, words)
 
 
 def test_our_block_alone_is_ours() -> None:
-    assert hear(BLOCK, NOON) == (Speaker.CONTINUITY, "")
-    assert hear(f"\n{BLOCK}\n{BLOCK}\n", NOON)[0] is Speaker.CONTINUITY
+    assert hear(BLOCK, noon) == (Speaker.CONTINUITY, "")
+    assert hear(f"\n{BLOCK}\n{BLOCK}\n", noon)[0] is Speaker.CONTINUITY
 
 
 @given(st.text(), st.text())
@@ -81,6 +85,6 @@ def test_nothing_of_our_block_survives(before: str, after: str) -> None:
 
 @given(st.lists(st.sampled_from([BLOCK, "System: x\n", "[Sun 2026-11-15 12:00 UTC] ", "\n\n", "[", "word ", "```"])))
 def test_hearing_any_mixture_ends_and_gives_words(pieces: list[str]) -> None:
-    speaker, words = hear("".join(pieces), NOON)
+    speaker, words = hear("".join(pieces), noon)
     assert speaker in set(Speaker)
     assert "old things" not in words
