@@ -35,9 +35,13 @@ def _plainly_clean(value: Any) -> bool:
         return bool(_PLAIN.match(value)) and not _LONG_RUN.search(value)
     if isinstance(value, dict):
         return all(key in _SHORT_FIELDS and _plainly_clean(item) for key, item in value.items())
-    return value is None
+    if isinstance(value, list):
+        return all(map(_plainly_clean, value))
+    return value is None or isinstance(value, (bool, int, float))
 
 
 _SHORT_FIELDS = frozenset(
     {"start_time", "end_time", "updated_at", "channel", "agent_id", "session_key", "previous_session_id"}
+    # what a restore records: whose sessions, which scores, how much
+    | {"data", "from", "scores", "pins", "tasks", "why", "agent", "across", "forced"}
 )

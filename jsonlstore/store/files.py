@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -85,7 +84,7 @@ class Disk:
 
     def replace(self, target: Path, data: bytes, temp_dir: Path) -> None:
         """Put `data` at `target` so that a reader sees the old file or the new one, never a mixture or nothing."""
-        temp = temp_dir / f"{TEMP_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+        temp = temp_dir / f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
         try:
             self._write_new(temp, data)
             try:

@@ -10,7 +10,6 @@ import logging
 import weakref
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from jsonlstore.clock import Clock, format_time, system_clock
@@ -61,6 +60,7 @@ class SessionStore(SessionReader):
         self._locks = Locks(paths.states, lock_timeout)
         super().__init__(paths, clock, disk or Disk(), self._locks)
         self._prepared = False
+        self._origin: SessionStore | None = None
         self.listeners: list[Callable[[str, SessionFold], None]] = []
         self.metrics = Metrics(paths, self._disk, self._locks, self.now)
 
@@ -74,10 +74,31 @@ class SessionStore(SessionReader):
     @classmethod
     def in_memory(cls, *, clock: Clock = system_clock) -> Self:
         """A store that is gone with the object: unsynced files in a temporary directory of its own."""
+        from tempfile import TemporaryDirectory
+
         root = TemporaryDirectory(prefix="jsonlstore-")
         store = cls(StatePaths.of(Path(root.name)), clock=clock, disk=Disk(sync=False))
         weakref.finalize(store, root.cleanup)
         return store
+
+    def within(self, left: Callable[[], float]) -> Self:
+        """The same store for a caller with a deadline: no lock is waited for longer than `left()` seconds."""
+        twin = type(self)(
+            self.paths, clock=self._clock, disk=self._disk, lock_timeout=lambda: min(DEFAULT_TIMEOUT, left())
+        )
+        twin.listeners = self.listeners
+        twin._origin = self  # noqa: SLF001 - a store in memory lives as long as anyone uses it
+        return twin
+
+    @property
+    def locks(self) -> Locks:
+        """The locks of this store's directory."""
+        return self._locks
+
+    @property
+    def disk(self) -> Disk:
+        """How this store writes."""
+        return self._disk
 
     def start(
         self,
@@ -90,7 +111,7 @@ class SessionStore(SessionReader):
     ) -> bool:
         """Open a session; False if it was already there (whoever comes first starts it, the other adds nothing)."""
         given = clean({"start_time": self.now(), **fields})
-        self._prepare()
+        self.prepare()
         with self._locks.session(check_session_id(session_id)):
             known = self._load(session_id) or self._unarchived(session_id)
             if known is not None:
@@ -168,9 +189,9 @@ class SessionStore(SessionReader):
             return True
 
     def resume(self, session_id: str, *, by: str = "hook", owner: Mapping[str, Any] | None = None) -> bool:
-        """Reopen a session that woke up again; its links stay. False if it was open."""
+        """Reopen a session that woke up again, or hand an open one to a new owner; its links stay. False if no news."""
         with self._session(session_id) as known:
-            if not known.folded.ended:
+            if not known.folded.ended and (not owner or known.folded.owner == dict(owner)):
                 return False
             self._commit(session_id, known, "session.resumed", by, {"owner": dict(owner)} if owner else {})
             return True
@@ -212,7 +233,7 @@ class SessionStore(SessionReader):
 
     def forget(self, session_id: str) -> Forgotten:
         """Remove a session everywhere we keep it; a tombstone stays so that no later scan brings it back."""
-        self._prepare()
+        self.prepare()
         with self._locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
             outcome = forget_session(self.paths, self._disk, self.open_log, session_id, self.now())
@@ -220,7 +241,8 @@ class SessionStore(SessionReader):
         self.metrics.blank(session_id, outcome.task_ids)
         return outcome
 
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
+        """Make sure there is a directory to write to."""
         if not self._prepared:
             self._disk.make_dir(self.paths.states)
             self._prepared = True
@@ -228,7 +250,7 @@ class SessionStore(SessionReader):
     @contextmanager
     def _session(self, session_id: str, *, bring_back_archived: bool = True) -> Iterator[Known]:
         """A session's lock and its fold, for one change."""
-        self._prepare()
+        self.prepare()
         with self._locks.session(check_session_id(session_id)):
             known = self._load(session_id) or (self._unarchived(session_id) if bring_back_archived else None)
             if known is None:
