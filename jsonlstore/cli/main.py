@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 # command name -> module that defines it as `command`; a module is imported only when its command runs
 COMMANDS: dict[str, str] = {
+    "continue": "jsonlstore.cli.continuity:continue_",
+    "hook": "jsonlstore.cli.continuity:hook",
+    "recover": "jsonlstore.cli.continuity:recover",
+    "restore": "jsonlstore.cli.continuity:restore",
     "transcripts": "jsonlstore.cli.transcripts:transcripts",
 }
 

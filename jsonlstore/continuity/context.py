@@ -124,7 +124,7 @@ class RestoredSessionContext:
     def to_dict(self, *, explain: bool = False) -> dict[str, Any]:
         """The document `hook session-start` prints."""
         out: dict[str, Any] = {
-            "session_id": self.session_id,
+            "session_id": self.session_id or None,
             "preamble": self.wrapped_preamble,
             "inherited_pins": [pin.to_dict() for pin in self.inherited_pins],
             "session_ids": list(self.session_ids),

@@ -159,10 +159,10 @@ def _examine(store: SessionReader, entry: IndexEntry, now: datetime, stale_after
         return None
     if not entry.owner and (folded.updated_at or entry.start_time) >= line:
         return None
-    return Crashed(entry.session_id, _end_time(folded.updated_at, entry.start_time, now), reason)
+    return Crashed(entry.session_id, last_sign_of_life(folded.updated_at, entry.start_time, now), reason)
 
 
-def _end_time(active: str | None, started: str, now: datetime) -> str:
+def last_sign_of_life(active: str | None, started: str, now: datetime) -> str:
     """The last activity, else an hour after the start; never later than now."""
     if active is None:
         try:

@@ -96,6 +96,11 @@ class SessionStore(SessionReader):
         return self._locks
 
     @property
+    def clock(self) -> Clock:
+        """What this store takes for the time."""
+        return self._clock
+
+    @property
     def disk(self) -> Disk:
         """How this store writes."""
         return self._disk
