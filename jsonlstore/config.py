@@ -67,8 +67,7 @@ class Config:
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            if isinstance(getattr(self, item.name), list):
-                object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
+            object.__setattr__(self, item.name, _settled(str(item.type), getattr(self, item.name)))
             problem = _problem(item.name, getattr(self, item.name))
             if problem:
                 raise ConfigError(problem, hint=f"see `jsonlstore config`: {item.metadata['help']}")
@@ -108,6 +107,13 @@ def _problem(name: str, value: Any) -> str | None:
         if bad:
             return f"{name} must be one of {', '.join(rules['choices'])}, not {bad[0]!r}"
     return None
+
+
+def _settled(kind: str, value: Any) -> Any:
+    """A value as a setting holds it: lists do not change, and 7.0 is the whole number JSON says it is."""
+    if isinstance(value, list):
+        return tuple(value)
+    return int(value) if kind == "int" and isinstance(value, float) and value.is_integer() else value
 
 
 def _is_number(value: Any) -> bool:
@@ -151,10 +157,10 @@ def load_config(
             if name not in _FIELDS:
                 unknown.append(f"{origin}: {name}")
                 continue
-            value = tuple(value) if isinstance(value, list) else value  # noqa: PLW2901 - settings are immutable
-            problem_text = _problem(name, value)
+            settled = _settled(str(_FIELDS[name].type), value)
+            problem_text = _problem(name, settled)
             if problem_text is None:
-                values[name] = value
+                values[name] = settled
                 origins[name] = origin
             elif lenient:
                 warnings.append(f"{problem_text} ({origin}); the default is used")

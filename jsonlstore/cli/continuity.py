@@ -7,37 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.session import Session, dry_run_option, json_option, pass_session, print_json, with_example
-from jsonlstore.clock import parse_time, system_clock
+from jsonlstore.cli.session import (
+    Session,
+    dry_run_option,
+    json_option,
+    now_option,
+    pass_session,
+    print_json,
+    with_example,
+)
 from jsonlstore.errors import UsageError
 
 if TYPE_CHECKING:
     from jsonlstore.continuity.context import RestoredSessionContext
     from jsonlstore.continuity.manager import SessionPersistenceManager
 
-now_option = click.option("--now", metavar="ISO", help="Act as if it were this time.")
 
-
-def _manager(session: Session, now: str | None) -> SessionPersistenceManager:
+def _manager(session: Session) -> SessionPersistenceManager:
     from dataclasses import replace
 
-    from jsonlstore.config import load_config
     from jsonlstore.continuity.manager import SessionPersistenceManager
-    from jsonlstore.paths import StatePaths
-    from jsonlstore.store.store import SessionStore
 
-    clock = system_clock
-    if now is not None:
-        try:
-            moment = parse_time(now)
-        except ValueError as problem:
-            raise UsageError(f"--now must be an ISO 8601 time, not {now!r}") from problem
-        clock = lambda: moment  # noqa: E731 - a clock that stands still
-    config = load_config(session.state_dir, session.config_file).config
+    config = session.loaded.config
     if session.debug:
         config = replace(config, debug=True)
-    store = SessionStore(StatePaths.of(session.state_dir, config.sessions_dir), clock=clock)
-    return SessionPersistenceManager(store, config, by="operator")
+    return SessionPersistenceManager(session.open_store(), config, by="operator")
 
 
 @with_example("jsonlstore restore --channel cli --explain --dry-run", 'jsonlstore restore --into 7f3a --prompt "radio"')
@@ -54,14 +48,14 @@ def _manager(session: Session, now: str | None) -> SessionPersistenceManager:
 @json_option
 @now_option
 @pass_session
-def restore(session: Session, into: str | None, explain: bool, dry_run: bool, as_json: bool, now: str | None,
+def restore(session: Session, /, into: str | None, explain: bool, dry_run: bool, as_json: bool,
             **known: Any) -> None:  # fmt: skip
     """Show what a session starting now would get, or give it to one."""
     from jsonlstore.continuity.context import RestoreRequest
 
     if into is None and not dry_run:
         raise UsageError("restore without --dry-run needs --into ID")
-    manager = _manager(session, now)
+    manager = _manager(session)
     request = RestoreRequest(into or "", **known)
     context = manager.preview(request) if dry_run else manager.on_session_start(into or "", **known)
     if as_json:
@@ -102,11 +96,11 @@ def _show(context: RestoredSessionContext, *, explain: bool) -> None:
 @now_option
 @pass_session
 def continue_(session: Session, session_id: str, into: str | None, agent: str | None, across: bool, dry_run: bool,
-              as_json: bool, now: str | None) -> None:  # fmt: skip
+              as_json: bool) -> None:  # fmt: skip
     """Bring one session back, whatever its age and score."""
     from jsonlstore.continuity.override import reply
 
-    manager = _manager(session, now)
+    manager = _manager(session)
     target = manager.store.resolve(session_id)
     target_into = manager.store.resolve(into) if into else None
     context = manager.force_inherit_session(target, into=target_into, agent=agent, across=across, dry_run=dry_run)
@@ -123,9 +117,9 @@ def continue_(session: Session, session_id: str, into: str | None, agent: str | 
 @json_option
 @now_option
 @pass_session
-def recover(session: Session, dry_run: bool, as_json: bool, now: str | None) -> None:
+def recover(session: Session, dry_run: bool, as_json: bool) -> None:
     """Find and close sessions that died without an end."""
-    found = _manager(session, now).detect_and_recover_crashed(dry_run=dry_run)
+    found = _manager(session).detect_and_recover_crashed(dry_run=dry_run)
     if as_json:
         listed = [{"session_id": one.session_id, "end_time": one.end_time, "reason": one.reason} for one in found]
         print_json({"recovered": listed, "dry_run": dry_run})
@@ -139,16 +133,16 @@ def recover(session: Session, dry_run: bool, as_json: bool, now: str | None) -> 
 @click.command("hook")
 @click.argument("event", type=click.Choice(["session-start", "turn-end", "session-end"]))
 @dry_run_option
-@click.option("--json", is_flag=True, help="Accepted; the answer always is JSON.")
+@click.option("--json", is_flag=True, expose_value=False, help="Accepted; the answer always is JSON.")
 @now_option
 @pass_session
-def hook(session: Session, event: str, dry_run: bool, now: str | None, json: bool) -> None:
+def hook(session: Session, event: str, dry_run: bool, json: bool) -> None:
     """Called by runtimes: a JSON object on stdin, a JSON object on stdout."""
     from jsonlstore.cli.hook import answer_hook
 
     options = {"state-dir": str(session.state_dir)}
     options |= {"config": session.config_file} if session.config_file else {}
-    options |= {"now": now} if now else {}
+    options |= {"now": session.now.isoformat()} if session.now else {}
     options |= {"dry-run": "1"} if dry_run else {}
     answer, after = answer_hook(event, sys.stdin.buffer.read(), options)
     print_json(answer)

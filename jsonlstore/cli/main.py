@@ -19,6 +19,15 @@ COMMANDS: dict[str, str] = {
     "hook": "jsonlstore.cli.continuity:hook",
     "recover": "jsonlstore.cli.continuity:recover",
     "restore": "jsonlstore.cli.continuity:restore",
+    "archive": "jsonlstore.cli.keeping:archive",
+    "chain": "jsonlstore.cli.sessions:chain",
+    "completion": "jsonlstore.cli.completion:completion",
+    "config": "jsonlstore.cli.settings:config",
+    "doctor": "jsonlstore.cli.doctor:doctor",
+    "forget": "jsonlstore.cli.keeping:forget",
+    "list": "jsonlstore.cli.sessions:list_sessions",
+    "metrics": "jsonlstore.cli.metrics:metrics",
+    "show": "jsonlstore.cli.sessions:show",
     "transcripts": "jsonlstore.cli.transcripts:transcripts",
 }
 

@@ -3,34 +3,70 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import os
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import orjson
 
+from jsonlstore.clock import Clock, parse_time, system_clock
+from jsonlstore.config import LoadedConfig, load_config
 from jsonlstore.paths import resolve_state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from jsonlstore.store.store import SessionStore
 
-@dataclass(frozen=True, slots=True)
+log = logging.getLogger(__name__)
+
+C = TypeVar("C", bound=click.Command)
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+@dataclass(slots=True)
 class Session:
-    """One command line's global options."""
+    """One command line: its global options, and the config and store they lead to."""
 
     state_dir: Path
     config_file: str | None
     debug: bool
+    now: datetime | None = None
+    _loaded: LoadedConfig | None = field(default=None, repr=False)
 
     @classmethod
     def from_options(
         cls, *, state_dir: str | None, config_file: str | None, verbose: bool, debug: bool, quiet: bool
     ) -> Session:
-        level = logging.DEBUG if debug else logging.INFO if verbose else logging.ERROR if quiet else logging.WARNING
+        level = logging.WARNING
+        for wanted, chosen in ((quiet, logging.ERROR), (verbose, logging.INFO), (debug, logging.DEBUG)):
+            level = chosen if wanted else level
         logging.basicConfig(level=level, format="%(levelname)s: %(message)s", force=True)
         return cls(resolve_state_dir(state_dir), config_file, debug)
+
+    @property
+    def loaded(self) -> LoadedConfig:
+        """The settings, read once; a bad one is an error."""
+        if self._loaded is None:
+            self._loaded = load_config(self.state_dir, self.config_file)
+            for name in self._loaded.unknown:
+                log.warning("unknown setting, ignored: %s", name)
+        return self._loaded
+
+    @property
+    def clock(self) -> Clock:
+        moment = self.now
+        return system_clock if moment is None else lambda: moment
+
+    def open_store(self) -> SessionStore:
+        from jsonlstore.store.store import SessionStore
+
+        return SessionStore.open(self.state_dir, sessions_dir=self.loaded.config.sessions_dir, clock=self.clock)
 
 
 pass_session = click.make_pass_decorator(Session)
@@ -39,15 +75,60 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 dry_run_option = click.option("--dry-run", is_flag=True, help="Say what would happen and change nothing.")
 
 
+def _set_now(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    if value is None:
+        return
+    try:
+        ctx.find_object(Session).now = parse_time(value)  # type: ignore[union-attr]  # the root group always makes one
+    except ValueError as problem:
+        raise click.BadParameter("must be an ISO 8601 time such as 2026-02-14T09:00:00Z") from problem
+
+
+now_option = click.option(
+    "--now", metavar="ISO", callback=_set_now, expose_value=False, help="Pretend it is this time."
+)
+
+
+class Duration(click.ParamType[timedelta]):
+    """`30d`, `12h`, `2w`, `90m`."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        if isinstance(value, timedelta):
+            return value
+        found = re.fullmatch(r"(\d{1,6})\s*([mhdw])", str(value).strip().lower())
+        if not found:
+            self.fail(f"{value!r} is not a duration such as 30d, 12h or 2w", param, ctx)
+        return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
 def print_json(document: Any) -> None:
     """One JSON document on stdout, nothing else."""
     click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
 
 
-def with_example(*lines: str) -> Callable[[click.Command], click.Command]:
+def say(text: str = "", **style: Any) -> None:
+    """A line for people: styled on a terminal, plain in a pipe or with NO_COLOR."""
+    click.echo(click.style(text, **style) if style else text, color=False if os.environ.get("NO_COLOR") else None)
+
+
+def progress(label: str) -> Callable[[int, int], None]:
+    """A progress line on stderr, on a terminal only; made for work whose length is known."""
+    if not os.isatty(2):
+        return lambda _done, _total: None
+
+    def show(done: int, total: int) -> None:
+        if total and (done == total or done % max(1, total // 200) == 0):
+            click.echo(f"\r{label}: {done}/{total}" + ("\n" if done == total else ""), nl=False, err=True)
+
+    return show
+
+
+def with_example(*lines: str) -> Callable[[C], C]:
     """End the command's help with an example block."""
 
-    def add(command: click.Command) -> click.Command:
+    def add(command: C) -> C:
         command.epilog = "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
         return command
 

@@ -70,7 +70,7 @@ def _started_ps(pid: int) -> str | None:
 def _namespace() -> str | None:
     """The process-id namespace we live in: a number from inside a container means nothing outside it."""
     try:
-        return os.readlink("/proc/self/ns/pid")
+        return os.readlink("/proc/self/ns/pid").strip("pid:[]")
     except OSError:
         return None
 

@@ -13,11 +13,12 @@ from jsonlstore.store.files import read_bytes, write_failed
 from jsonlstore.store.mirror import temp_dir_for, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from jsonlstore.paths import StatePaths
     from jsonlstore.store.files import Disk
+    from jsonlstore.store.log import SessionLog
 
 
 def month_of(state: Mapping[str, Any]) -> str:
@@ -42,13 +43,43 @@ def bring_back(paths: StatePaths, disk: Disk, session_id: str, month: str) -> No
     disk.remove(paths.archived_state(session_id, month))
 
 
-def find_month(paths: StatePaths, session_id: str) -> str | None:
-    """The archive folder that holds a session's log, if any."""
+def settle(
+    paths: StatePaths, disk: Disk, session_id: str, open_log: Callable[[Path], SessionLog]
+) -> dict[str, Any] | None:
+    """Bring a half-moved session to rest where its log is; returns its index entry. Wants the session's lock.
+
+    With a hot log the session is hot, and what the archive holds of it is a copy. Without one the archive is its home.
+    """
+    from jsonlstore.store.index import fold_events, project_log
+
+    if paths.log(session_id).exists():
+        while (month := find_month(paths, session_id, "json")) is not None:
+            disk.remove(paths.archived_state(session_id, month))
+        month = find_month(paths, session_id)
+        cold_log = read_bytes(paths.archived_log(session_id, month)) if month else None
+        if month and (read_bytes(paths.log(session_id)) or b"").startswith(cold_log or b""):
+            disk.remove(paths.archived_log(session_id, month))
+        return project_log(open_log(paths.log(session_id)), session_id)
+    month = find_month(paths, session_id)
+    if month is None:
+        return None
+    cold = open_log(paths.archived_log(session_id, month))
+    scan = cold.scan()
+    if scan is not None:
+        state = fold_events(session_id, (placed.event for placed in scan.events)).to_dict()
+        target = paths.archived_state(session_id, month)
+        disk.replace(target, to_json(state), temp_dir_for(target.parent, paths, disk))
+    disk.remove(paths.mirror(session_id))
+    return project_log(cold, session_id, month)
+
+
+def find_month(paths: StatePaths, session_id: str, suffix: str = "jsonl") -> str | None:
+    """The archive folder that holds a session's log (or its state), if any."""
     try:
         months = sorted(item.name for item in paths.archive.iterdir() if item.is_dir())
     except FileNotFoundError:
         return None
-    return next((month for month in months if paths.archived_log(session_id, month).exists()), None)
+    return next((month for month in months if (paths.archive / month / f"{session_id}.{suffix}").exists()), None)
 
 
 def _move(disk: Disk, source: Path, target: Path) -> None:

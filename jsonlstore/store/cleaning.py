@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.store.fields import check_fields
-from jsonlstore.store.limits import cap
+from jsonlstore.store.limits import MAX_STATE_BYTES, cap, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,29 +19,37 @@ _LONG_RUN = re.compile(r"[A-Za-z0-9_]{16}")
 
 def clean(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of an event as they are written; raises `UsageError` naming the first one that is wrong."""
-    checked = check_fields(fields)
-    return cap(checked if _plainly_clean(checked) else redact(checked))
+    return cap(redact(check_fields(fields), _SHORT_FIELDS))
 
 
-def redact(value: Any) -> Any:
-    """The package's own redactor, loaded on first use."""
+def clean_event(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of an event that is not made of state fields: JSON, without secrets, of bounded size."""
+    checked: dict[str, Any] = check_fields({"data": dict(data)})["data"]
+    return shorten(redact(checked, _EVENT_FIELDS), MAX_STATE_BYTES)
+
+
+def redact(record: dict[str, Any], short_fields: frozenset[str]) -> dict[str, Any]:
+    """A record without secrets; the redactor is loaded only if more than plain words stand in the short fields."""
+    if all(key in short_fields and _plainly_clean(value) for key, value in record.items()):
+        return record
     from jsonlstore.signals.redact import redact_value
 
-    return redact_value(value)
+    redacted: dict[str, Any] = redact_value(record)
+    return redacted
 
 
 def _plainly_clean(value: Any) -> bool:
     if isinstance(value, str):
         return bool(_PLAIN.match(value)) and not _LONG_RUN.search(value)
-    if isinstance(value, dict):
-        return all(key in _SHORT_FIELDS and _plainly_clean(item) for key, item in value.items())
     if isinstance(value, list):
         return all(map(_plainly_clean, value))
-    return value is None or isinstance(value, (bool, int, float))
+    return value is None or isinstance(value, int | float)
 
 
 _SHORT_FIELDS = frozenset(
-    {"start_time", "end_time", "updated_at", "channel", "agent_id", "session_key", "previous_session_id"}
-    # what a restore records: whose sessions, which scores, how much
-    | {"data", "from", "scores", "pins", "tasks", "why", "agent", "across", "forced"}
+    {"start_time", "end_time", "end_reason", "updated_at", "channel", "agent_id", "session_key", "previous_session_id"}
+)
+# who owns a session, and what a restore records: whose sessions, which scores, how much
+_EVENT_FIELDS = frozenset(
+    {"pid", "started", "namespace", "from", "scores", "pins", "tasks", "why", "forced", "agent", "across", "at", "into"}
 )

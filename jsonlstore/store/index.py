@@ -166,7 +166,7 @@ class Index:
         if found is not None and not stale:
             return found
         mended = self._mend(found, stale)
-        if mended == found:
+        if mended == found or (found is None and not mended):
             return mended
         try:
             with self._locks.index():

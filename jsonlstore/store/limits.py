@@ -10,6 +10,7 @@ import orjson
 MAX_STATE_BYTES = 50 * 1024
 MAX_TASKS = 100
 MAX_TITLE = 200
+MAX_PINS = 100
 
 # What goes first when a state is too large, and from which end: topics are ranked, the rest is in order of time.
 _ORDER: tuple[tuple[str, bool], ...] = (
@@ -33,6 +34,7 @@ def cap(fields: dict[str, Any], limit: int = MAX_STATE_BYTES) -> dict[str, Any]:
     out = dict(fields)
     trimmed: dict[str, int] = dict(out.get("trimmed") or {})
     _cap_tasks(out, trimmed)
+    _cap_pins(out, trimmed)
     excess = _size(out) - limit
     if excess > 0:
         excess += 256  # room for the counts themselves
@@ -73,6 +75,17 @@ def _cap_tasks(out: dict[str, Any], trimmed: dict[str, int]) -> None:
         kept = [task for i, task in enumerate(kept) if i not in gone]
         _count(trimmed, "pending_tasks", surplus)
     out["pending_tasks"] = kept
+
+
+def _cap_pins(out: dict[str, Any], trimmed: dict[str, int]) -> None:
+    """Ten times what a working memory holds is no working memory: beyond that even critical pins go, oldest first."""
+    pins = out.get("working_memory")
+    if not isinstance(pins, list) or len(pins) <= MAX_PINS:
+        return
+    ranked = sorted(range(len(pins)), key=lambda i: (_is_critical(pins[i]), i))
+    kept = sorted(ranked[-MAX_PINS:])
+    _count(trimmed, "working_memory", len(pins) - MAX_PINS)
+    out["working_memory"] = [pins[i] for i in kept]
 
 
 def _drop_items(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> int:
@@ -137,20 +150,27 @@ def _drop_tasks(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> in
 
 
 def _shorten(out: dict[str, Any], trimmed: dict[str, int], limit: int) -> None:
-    """Cut the longest texts, again and again, until the rest fits."""
-    longest = 16 * 1024
-    while longest >= _KEPT_SHORT and _size(out) > limit:
-        for key, value in out.items():
-            out[key] = _cut(value, longest)
-        longest //= 2
+    out.update(shorten(out, limit))
     _count(trimmed, "texts")
 
 
-def _cut(value: Any, longest: int) -> Any:
+def shorten(record: dict[str, Any], limit: int) -> dict[str, Any]:
+    """`record` with its longest texts cut, again and again, then its longest lists, until it fits."""
+    for most in (1 << 20, 512, 64, 8):
+        longest = 16 * 1024
+        while longest >= _KEPT_SHORT:
+            if _size(record) <= limit:
+                return record
+            record = {key: _cut(value, longest, most) for key, value in record.items()}
+            longest //= 2
+    return record if _size(record) <= limit else {}
+
+
+def _cut(value: Any, longest: int, most: int) -> Any:
     if isinstance(value, str):
         return value if len(value) <= longest else value[: longest - 1] + "…"
     if isinstance(value, list):
-        return [_cut(item, longest) for item in value]
+        return [_cut(item, longest, most) for item in value[-most:]]
     if isinstance(value, dict):
-        return {key[:longest]: _cut(item, longest) for key, item in value.items()}
+        return {key[:longest]: _cut(item, longest, most) for key, item in list(value.items())[-most:]}
     return value

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from jsonlstore.errors import UsageError
+from jsonlstore.store.cleaning import redact
 from jsonlstore.store.files import Disk, read_bytes
 from jsonlstore.store.log import SessionLog
 
@@ -40,6 +41,7 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 RESEALED = "metrics_resealed"
+_FIELDS = frozenset({"event", "session_id", "records_blanked", "reason"}).union(*EVENTS.values())
 
 GENESIS = "0" * 64
 _HASH_KEY = b',"hash":"'
@@ -99,34 +101,67 @@ class Metrics:
                 yield record
 
     def verify(self) -> Verdict:
-        """Walk the chain and compare it with the head."""
-        with self._locks.metrics():
-            data, head = read_bytes(self._paths.metrics) or b"", self._head()
-        lines = data.split(b"\n")
-        torn = lines.pop() if lines else b""
-        previous, at_head = GENESIS, head is None or head.records == 0
+        """Walk the chain and compare it with the head. Needs no lock: the head is read first and only lags behind."""
+        verdict = self._verify()
+        return verdict if verdict.ok else self._verify()  # a writer may have been at work the first time
+
+    def _verify(self) -> Verdict:
+        head, verdict = self._head(), self._walk()
+        if not verdict.ok or (head is None and not verdict.records):
+            return verdict
+        problem = self._disagreement(head, verdict)
+        if problem is None:
+            return verdict
+        return replace(verdict, ok=False, line=min(verdict.records, head.records if head else 1), problem=problem)
+
+    def _walk(self) -> Verdict:
+        """Does every line follow from the one before it?"""
+        lines = (read_bytes(self._paths.metrics) or b"").split(b"\n")
+        torn = lines.pop()
+        previous = GENESIS
         for number, line in enumerate(lines, 1):
             record_hash = _hash_of(line, previous)
             if record_hash is None:
                 return Verdict(False, number - 1, previous, number, "the record does not follow from the one before it")
             previous = record_hash
-            if head is not None and head.records == number:
-                if head.hash != record_hash:
-                    return Verdict(False, number, previous, number, "the record is not the one metrics.head names")
-                at_head = True
         if torn:
             return Verdict(False, len(lines), previous, len(lines) + 1, "the record is torn")
-        if not at_head and head is not None:
-            problem = f"metrics.head counts {head.records} records, the file has {len(lines)}"
-            return Verdict(False, len(lines), previous, len(lines) + 1, problem)
-        if head is None and lines:
-            return Verdict(False, len(lines), previous, len(lines), "metrics.head is missing")
         return Verdict(True, len(lines), previous)
+
+    def _disagreement(self, head: Head | None, verdict: Verdict) -> str | None:
+        """What is wrong with an unbroken chain in the head's eyes. A head that lags behind is a crash, not a fault."""
+        if head is None:
+            return "metrics.head is missing"
+        if head.records > verdict.records:
+            return f"metrics.head counts {head.records} records, the file has {verdict.records}: its tail was cut"
+        lines = (read_bytes(self._paths.metrics) or b"").split(b"\n")
+        if head.records and not _hash_ends(lines[head.records - 1], head.hash):
+            return "the record is not the one metrics.head names: the file was rewritten"
+        return None
+
+    def mend(self) -> bool:
+        """Cut a torn tail into quarantine, and take an unbroken chain for the truth when only the head disagrees.
+
+        The new head follows a record that says so. True if something was mended; a broken chain stays broken.
+        """
+        with self._locks.metrics():
+            before = self._verify()
+            if before.ok:
+                return False
+            if before.problem == "the record is torn":
+                self._log.repair()
+                before = self._verify()
+            walked = self._walk()
+            if not before.ok and walked.ok:
+                self._write_head(Head(walked.records, walked.head))
+                self._append([_resealed(reason=before.problem)])
+            return walked.ok
 
     def blank(self, session_id: str, task_ids: Iterable[str]) -> int:
         """Blank what metrics say of a forgotten session's tasks and reseal the chain with a record saying so."""
         wanted = set(task_ids)
         with self._locks.metrics():
+            was_ok = self._verify().ok
             records = list(self.read())
             blanked = 0
             for record in records:
@@ -136,7 +171,8 @@ class Metrics:
             if not blanked:
                 return 0
             lines, previous = [], GENESIS
-            reseal = {"event": RESEALED, "session_id": session_id, "records_blanked": blanked}
+            reason = None if was_ok else "the chain was already broken"
+            reseal = _resealed(session_id=session_id, records_blanked=blanked, reason=reason)
             for number, record in enumerate([*records, {"at": self._now(), **reseal}], 1):
                 line, previous = _seal(number, record, previous)
                 lines.append(line)
@@ -151,7 +187,7 @@ class Metrics:
         lines, records, previous, at = [], head.records, head.hash, self._now()
         for event in events:
             records += 1
-            line, previous = _seal(records, {"at": at, **event}, previous)
+            line, previous = _seal(records, {"at": at, **redact(dict(event), _FIELDS)}, previous)
             lines.append(line)
         self._log.append(b"".join(lines))
         self._write_head(Head(records, previous))
@@ -191,6 +227,12 @@ class Metrics:
     def _write_head(self, head: Head) -> None:
         data = orjson.dumps({"records": head.records, "hash": head.hash}, option=orjson.OPT_APPEND_NEWLINE)
         self._disk.replace(self._paths.metrics_head, data, self._paths.states)
+
+
+def _resealed(
+    session_id: str | None = None, records_blanked: int = 0, reason: str | None = None
+) -> dict[str, str | int | None]:
+    return {"event": RESEALED, "session_id": session_id, "records_blanked": records_blanked, "reason": reason}
 
 
 def _check(event: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from jsonlstore.clock import Clock, format_time
@@ -32,6 +33,14 @@ def not_found(session_id: str) -> SessionNotFound:
     return SessionNotFound(f"no session {session_id}", hint="`jsonlstore list` shows what there is")
 
 
+def _now(clock: Clock) -> str:
+    return format_time(clock())
+
+
+def _open_log(quarantine: Path, disk: Disk, path: Path) -> SessionLog:
+    return SessionLog(path, quarantine, disk)
+
+
 class Known:
     """A fold and the file it was read from: still true while nobody else has written to it."""
 
@@ -50,16 +59,13 @@ class SessionReader:
     def __init__(self, paths: StatePaths, clock: Clock, disk: Disk, locks: Locks) -> None:
         self.paths = paths
         self._clock = clock
-        self._disk = disk
+        self.disk = disk
+        # no bound methods: a store in memory goes away with its last reference, not with the next collection
+        self.now = partial(_now, clock)
+        self.open_log = partial(_open_log, paths.quarantine, disk)
         self.index = Index(paths, disk, locks, self.open_log)
         self._known: OrderedDict[str, Known] = OrderedDict()
         self._guard = threading.Lock()
-
-    def now(self) -> str:
-        return format_time(self._clock())
-
-    def open_log(self, path: Path) -> SessionLog:
-        return SessionLog(path, self.paths.quarantine, self._disk)
 
     def get(self, session_id: str) -> SessionState:
         """The state of one session, hot or archived."""
@@ -116,11 +122,19 @@ class SessionReader:
         check_session_id(prefix)
         raise not_found(prefix)
 
+    def stretches(self, session_id: str) -> list[str]:
+        """The sessions that a runtime's one transcript was cut into at its resets, besides `session_id` itself."""
+        return sorted(
+            key
+            for key, entry in self.index.entries().items()
+            if key != session_id and (entry.get("source") or {}).get("session_id") == session_id
+        )
+
     def chain(self, session_id: str, depth: int = 5) -> list[SessionState]:
         """The session and those before it, oldest first, at most `depth`; stops at gaps and never runs in circles."""
         found: list[SessionState] = []
         seen: set[str] = set()
-        current: str | None = session_id
+        current: str | None = check_session_id(session_id)
         while current is not None and current not in seen and len(found) < depth:
             seen.add(current)
             try:

@@ -19,11 +19,12 @@ from jsonlstore.errors import (
     SessionForgotten,
     SessionOpen,
     StaleSource,
+    UsageError,
 )
 from jsonlstore.model import SCHEMA_VERSION
 from jsonlstore.paths import StatePaths, check_session_id, resolve_state_dir
-from jsonlstore.store.archive import bring_back, find_month, store_cold
-from jsonlstore.store.cleaning import clean
+from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
+from jsonlstore.store.cleaning import clean, clean_event
 from jsonlstore.store.fields import check_time
 from jsonlstore.store.files import Disk
 from jsonlstore.store.forget import Forgotten, forget_session
@@ -33,7 +34,7 @@ from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.metrics import Metrics
 from jsonlstore.store.mirror import write_mirror
 from jsonlstore.store.reader import Known, SessionReader, not_found
-from jsonlstore.store.state import OWN_FOLD, SessionFold
+from jsonlstore.store.state import OWN_FOLD, WRITERS, SessionFold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -62,7 +63,7 @@ class SessionStore(SessionReader):
         self._prepared = False
         self._origin: SessionStore | None = None
         self.listeners: list[Callable[[str, SessionFold], None]] = []
-        self.metrics = Metrics(paths, self._disk, self._locks, self.now)
+        self.metrics = Metrics(paths, self.disk, self._locks, self.now)
 
     @classmethod
     def open(
@@ -84,7 +85,7 @@ class SessionStore(SessionReader):
     def within(self, left: Callable[[], float]) -> Self:
         """The same store for a caller with a deadline: no lock is waited for longer than `left()` seconds."""
         twin = type(self)(
-            self.paths, clock=self._clock, disk=self._disk, lock_timeout=lambda: min(DEFAULT_TIMEOUT, left())
+            self.paths, clock=self._clock, disk=self.disk, lock_timeout=lambda: min(DEFAULT_TIMEOUT, left())
         )
         twin.listeners = self.listeners
         twin._origin = self  # noqa: SLF001 - a store in memory lives as long as anyone uses it
@@ -100,11 +101,6 @@ class SessionStore(SessionReader):
         """What this store takes for the time."""
         return self._clock
 
-    @property
-    def disk(self) -> Disk:
-        """How this store writes."""
-        return self._disk
-
     def start(
         self,
         session_id: str,
@@ -115,18 +111,15 @@ class SessionStore(SessionReader):
         **fields: Any,
     ) -> bool:
         """Open a session; False if it was already there (whoever comes first starts it, the other adds nothing)."""
-        given = clean({"start_time": self.now(), **fields})
+        checked = clean({"start_time": self.now(), **fields})
         self.prepare()
         with self._locks.session(check_session_id(session_id)):
             known = self._load(session_id) or self._unarchived(session_id)
             if known is not None:
                 self._writable(session_id, known.folded)
                 return False
-            data: dict[str, Any] = {"session_id": session_id, "schema_version": SCHEMA_VERSION, "fields": given}
-            if owner:
-                data["owner"] = dict(owner)
-            if source:
-                data["source"] = dict(source)
+            data: dict[str, Any] = {"session_id": session_id, "schema_version": SCHEMA_VERSION, "fields": checked}
+            data |= {name: clean_event(given) for name, given in (("owner", owner), ("source", source)) if given}
             self._commit(session_id, None, "session.started", by, data)
         self._tell(session_id, None)
         return True
@@ -172,7 +165,8 @@ class SessionStore(SessionReader):
         given = clean(fields or {})
         with self._session(session_id) as known:
             when = check_time("end_time", end_time) if end_time else self.now()
-            data: dict[str, Any] = {"end_time": when, "reason": reason, "fields": _changed(known.folded, by, given)}
+            why = clean({"end_reason": reason})["end_reason"]
+            data: dict[str, Any] = {"end_time": when, "reason": why, "fields": _changed(known.folded, by, given)}
             if source is not None and source != known.folded.source:
                 data["source"] = dict(source)
             bare = Event(0, self.now(), "session.ended", by, data)
@@ -212,7 +206,7 @@ class SessionStore(SessionReader):
 
     def note(self, session_id: str, kind: str, data: Mapping[str, Any], *, by: str = "hook") -> None:
         """Append an event of another kind: `session.inherited`, `pattern.noted`, `checkpoint.created`, `flush.…`."""
-        checked = clean({"data": data})["data"]
+        checked = clean_event(data)
         with self._session(session_id) as known:
             self._commit(session_id, known, kind, by, checked)
 
@@ -221,10 +215,23 @@ class SessionStore(SessionReader):
         with self._session(session_id, bring_back_archived=False) as known:
             if not known.folded.ended:
                 raise SessionOpen(f"session {session_id} has not ended and stays where it is")
-            month = store_cold(self.paths, self._disk, session_id, known.folded.to_dict())
+            month = store_cold(self.paths, self.disk, session_id, known.folded.to_dict())
             self._drop_known(session_id)
             self.index.put(session_id, project(known.folded, known.end, month))
             return month
+
+    def settle_archive(self, session_id: str) -> None:
+        """Finish or undo a move to or from the archive that a crash cut short: the log decides."""
+        with self._locks.session(check_session_id(session_id)):
+            self._drop_known(session_id)
+            entry = settle(self.paths, self.disk, session_id, self.open_log)
+            self.index.put(session_id, entry)
+
+    def repair_log(self, session_id: str, path: Path) -> bool:
+        """Mend a torn tail now instead of at the next append."""
+        with self._locks.session(check_session_id(session_id)):
+            self._drop_known(session_id)
+            return self.open_log(path).repair()
 
     def archivable(self, older_than: timedelta) -> list[str]:
         """The ended, hot sessions whose end lies further back than `older_than`, oldest first."""
@@ -241,7 +248,7 @@ class SessionStore(SessionReader):
         self.prepare()
         with self._locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
-            outcome = forget_session(self.paths, self._disk, self.open_log, session_id, self.now())
+            outcome = forget_session(self.paths, self.disk, self.open_log, session_id, self.now())
             self.index.put(session_id, outcome.entry)
         self.metrics.blank(session_id, outcome.task_ids)
         return outcome
@@ -249,7 +256,7 @@ class SessionStore(SessionReader):
     def prepare(self) -> None:
         """Make sure there is a directory to write to."""
         if not self._prepared:
-            self._disk.make_dir(self.paths.states)
+            self.disk.make_dir(self.paths.states)
             self._prepared = True
 
     @contextmanager
@@ -277,7 +284,7 @@ class SessionStore(SessionReader):
         month = find_month(self.paths, session_id)
         if month is None:
             return None
-        bring_back(self.paths, self._disk, session_id, month)
+        bring_back(self.paths, self.disk, session_id, month)
         return self._load(session_id)
 
     @staticmethod
@@ -292,6 +299,8 @@ class SessionStore(SessionReader):
 
     def _commit(self, session_id: str, known: Known | None, kind: str, by: str, data: dict[str, Any]) -> None:
         """Append one event, then bring index and mirror after it. Wants the session's lock."""
+        if by not in WRITERS:
+            raise UsageError(f"no such writer: {by!r}", hint=f"one of {', '.join(WRITERS)}")
         before = known.folded if known else SessionFold()
         event = Event(before.seq + 1, self.now(), kind, by, data)
         boundary = before.is_boundary(event)
@@ -324,7 +333,7 @@ class SessionStore(SessionReader):
         except JsonlStoreError as problem:
             log.warning("index not updated for %s, the next reader will: %s", session_id, problem)
         if mirror:
-            write_mirror(self.paths, self._disk, session_id, folded.to_dict())
+            write_mirror(self.paths, self.disk, session_id, folded.to_dict())
 
 
 def _changed(folded: SessionFold, by: str, given: Mapping[str, Any]) -> dict[str, Any]:

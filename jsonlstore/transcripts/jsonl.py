@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,7 @@ _NAME = re.compile(
 )
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _ARCHIVE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d(?:\.\d+)?)Z")
+_IMPORTED_INDEX = "sessions.json.imported-"
 _HEAD = 64 * 1024
 _TAIL = 256
 
@@ -54,6 +55,17 @@ class IndexEntry:
     channel: str
     file_name: str
     spawned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexes:
+    """The current index (None if unusable), the file names it gives, and what imported ones still know."""
+
+    version: tuple[object, ...]
+    current: dict[str, IndexEntry] | None
+    named: frozenset[str]
+    older: dict[str, IndexEntry]
+    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +106,8 @@ class JsonlSource(TranscriptSource):
         self._agent_dir = agent_dir
         self._max_line = max_line
         self._warnings: list[str] = []
-        self._headers: dict[tuple[str, int, int, int], str | None] = {}
+        self._indexes: _Indexes | None = None
+        self._known: dict[str, tuple[tuple[int, ...], Transcript]] = {}
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -102,15 +115,52 @@ class JsonlSource(TranscriptSource):
 
     def transcripts(self) -> list[Transcript]:
         self._warnings = []
-        index = self._index(self.path / "sessions.json")
-        older = self._older_indexes()
+        indexes = self._read_indexes()
+        before, self._known = self._known, {}
         found = [
             transcript
             for folder in (self.path, self._agent_dir / IMPORT_ARCHIVE)
             for item in self._scan(folder)
-            if (transcript := self._describe(item, index, older))
+            if (transcript := self._remembered(item, indexes, before))
         ]
         return sorted(found, key=lambda one: (one.session_id, one.updated_at or "", one.path.name))
+
+    def _remembered(
+        self, item: os.DirEntry[str], indexes: _Indexes, before: dict[str, tuple[tuple[int, ...], Transcript]]
+    ) -> Transcript | None:
+        """What was found out about a file the last time, if neither it nor the index changed: most never do."""
+        if ".jsonl" not in item.name:
+            return None
+        try:
+            stat = item.stat()
+        except OSError as problem:
+            self._warnings.append(f"cannot read {item.path}: {problem.strerror}")
+            return None
+        key = (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size)
+        known = before.get(item.path)
+        if known is None or known[0] != key:
+            transcript = self._describe(item, stat, indexes)
+            if transcript is None:
+                return None
+            known = key, transcript
+        self._known[item.path] = known
+        return known[1]
+
+    def _read_indexes(self) -> _Indexes:
+        """The index and the imported ones; read again only when one of them changed."""
+        archived = [item for item in self._scan(self._agent_dir / IMPORT_ARCHIVE) if _IMPORTED_INDEX in item.name]
+        paths = [str(self.path / "sessions.json"), *(item.path for item in archived)]
+        version = tuple(map(_version, paths))
+        if self._indexes is None or self._indexes.version != version or self._indexes.warnings:
+            before = len(self._warnings)
+            index = self._index(self.path / "sessions.json")
+            older: dict[str, IndexEntry] = {}
+            for item in archived:
+                older |= self._index(Path(item.path)) or {}
+            names = frozenset(entry.file_name for entry in (index or {}).values())
+            self._indexes = _Indexes(version, index, names, older, tuple(self._warnings[before:]))
+            self._known = {}
+        return self._indexes
 
     def _scan(self, folder: Path) -> list[os.DirEntry[str]]:
         try:
@@ -121,14 +171,6 @@ class JsonlSource(TranscriptSource):
         except OSError as problem:
             self._warnings.append(f"cannot list {folder}: {problem.strerror}")
             return []
-
-    def _older_indexes(self) -> dict[str, IndexEntry]:
-        """Imported `sessions.json` files still know the keys of imported sessions."""
-        merged: dict[str, IndexEntry] = {}
-        for item in self._scan(self._agent_dir / IMPORT_ARCHIVE):
-            if "sessions.json.imported-" in item.name:
-                merged |= self._index(Path(item.path)) or {}
-        return merged
 
     def _index(self, path: Path) -> dict[str, IndexEntry] | None:
         """Index entries by session id; None when there is no usable index, with a warning unless it is just absent."""
@@ -148,25 +190,23 @@ class JsonlSource(TranscriptSource):
         entries = (_index_entry(key, value) for key, value in document.items() if isinstance(value, dict))
         return {entry.session_id: entry for entry in entries if entry}
 
-    def _describe(
-        self, item: os.DirEntry[str], index: dict[str, IndexEntry] | None, older: dict[str, IndexEntry]
-    ) -> Transcript | None:
+    def _describe(self, item: os.DirEntry[str], stat: os.stat_result, indexes: _Indexes) -> Transcript | None:
         name = parse_name(item.name)
         if not name:
             return None
         try:
             if not item.is_file():
                 return None
-            stat = item.stat()
-            session_id = self._header_id(Path(item.path), stat) or _id_from_stem(name.stem)
+            session_id = _read_header_id(Path(item.path)) or _id_from_stem(name.stem)
         except OSError as problem:
             self._warnings.append(f"cannot read {item.path}: {problem.strerror or problem}")
             return None
-        known = (index or {}).get(session_id) or older.get(session_id)
+        index = indexes.current
+        known = (index or {}).get(session_id) or indexes.older.get(session_id)
         ending = None
         if name.state in {"reset", "deleted"}:
             ending = Ending(name.state, name.at)
-        elif name.state == "live" and index and session_id not in index and not _named(index, item.name):
+        elif name.state == "live" and index and session_id not in index and item.name not in indexes.named:
             ending = Ending("unreferenced")
         return Transcript(
             agent_id=self.agent_id,
@@ -181,15 +221,6 @@ class JsonlSource(TranscriptSource):
             ending=ending,
             skip=("subagent" if known.spawned else skip_reason(known.session_key)) if known else None,
         )
-
-    def _header_id(self, path: Path, stat: os.stat_result) -> str | None:
-        """The session id the header names; remembered while the file does not change."""
-        key = (path.name, stat.st_dev, stat.st_ino, stat.st_mtime_ns)
-        if key not in self._headers:
-            if len(self._headers) > 20_000:
-                self._headers.clear()
-            self._headers[key] = _read_header_id(path)
-        return self._headers[key]
 
     def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
         reading = Reading()
@@ -304,14 +335,34 @@ def _index_entry(key: str, value: dict[str, Any]) -> IndexEntry | None:
     )
 
 
-def _named(index: dict[str, IndexEntry], file_name: str) -> bool:
-    return any(entry.file_name == file_name for entry in index.values())
+def _version(path: str) -> tuple[int, ...] | None:
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def as_live(transcript: Transcript) -> Transcript:
-    """`transcript` read as if it were still being written: a last line without its newline is left for later."""
-    return replace(transcript, state="live")
+def current_file(path: Path) -> Path | None:
+    """`path`, else the newest archive a reset made of it: `/new` may have renamed it already (DECISION 41)."""
+    if path.is_file():
+        return path
+    archives = [
+        (name.at or "", item)
+        for item in path.parent.glob("*.jsonl.reset.*")
+        if item.name.startswith(f"{path.name}.reset.") and (name := parse_name(item.name))
+    ]
+    return max(archives)[1] if archives else None
+
+
+def open_file(path: Path, agent_id: str = "main") -> tuple[JsonlSource, Transcript]:
+    """A single transcript file wherever it lies, with the source that reads it."""
+    source = JsonlSource(path.parent.parent)
+    name = parse_name(path.name)
+    session_id = _read_header_id(path) or _id_from_stem(name.stem if name else path.name)
+    state: State = name.state if name else "live"
+    return source, Transcript(agent_id, "jsonl", path, session_id, state, size=path.stat().st_size)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import orjson
 
 from jsonlstore.errors import AmbiguousSessionId, SessionNotFound
 from jsonlstore.transcripts.jsonl import IMPORT_ARCHIVE, SESSIONS, JsonlSource
@@ -186,4 +185,4 @@ def _age(copy: tuple[TranscriptSource, Transcript]) -> tuple[int, str, str]:
 
 
 def _digest(entry: Entry) -> bytes:
-    return hashlib.sha256(orjson.dumps(entry.raw, option=orjson.OPT_SORT_KEYS)).digest()
+    return hashlib.sha256(json.dumps(entry.raw, sort_keys=True).encode()).digest()

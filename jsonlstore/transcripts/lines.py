@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from jsonlstore.transcripts.records import Entry, parse_entry, parse_object
+from jsonlstore.transcripts.records import LAZY_BYTES, Entry, parse_entry, parse_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
 
 MAX_LINE = 32 * 1024 * 1024
 _CHUNK = 1 << 20
+_NEWLINE = 10
 _RECORD_START = b'{"type":"'
 _SALVAGE_TRIES = 32
 _HEAD = 64  # past the `parentId` of the first record, whatever its id
 _SALVAGE_BYTES = 16 * 1024 * 1024
 
 
+@cache
 def zstd_module() -> Any:
     """The standard library's zstd from Python 3.14 on, its backport before."""
     if sys.version_info >= (3, 14):
@@ -45,44 +48,54 @@ def read_entries(
 
     A last line without its newline is still being written, unless `final` says that nobody writes here any more.
     """
-    position = reading.position = start
-    readline = stream.readline
+    position, last = start, reading.last_entry_id
     unproven: tuple[Entry, bytes] | None = None
-    while line := readline(max_line):
-        begin, position = position, position + len(line)
-        if not line.endswith(b"\n"):
-            if len(line) >= max_line:
-                length, complete = _skip_line(stream, max_line)
-                if not complete and not final:
-                    return
-                position += length
-                reading.skip(begin, position - begin, "too long")
-                reading.position = position
+    readline = stream.readline
+    try:
+        while line := readline(max_line):
+            if line[-1] != _NEWLINE and (skipped := _unfinished(stream, reading, position, line, final, max_line)) >= 0:
+                if not skipped:
+                    break
+                position += skipped
                 continue
-            if not final:
-                return
-        entry = parse_entry(line, begin)
-        reading.position = position
-        if entry is None:
-            if not line.strip():
-                continue
-            entry = salvage(line, begin)
-            reading.skip(begin, (entry.position if entry else position) - begin, "malformed")
+            begin, position = position, position + len(line)
+            entry = parse_entry(line, begin) or _rescued(line, begin, reading)
             if entry is None:
                 continue
-        if unproven:
-            # a record torn by a crash has the next one glued to it, and what follows answers that one
-            if entry.parent_id != unproven[0].id and (glued := _glued(*unproven, reading)):
-                yield glued
-            unproven = None
-        if entry.is_unread:
-            unproven = entry, line
-        if entry.id is not None:
-            reading.last_entry_id = entry.id
-        yield entry
-    if unproven and (glued := _glued(*unproven, reading)):
-        reading.last_entry_id = glued.id
-        yield glued
+            if unproven:
+                # a record torn by a crash has the next one glued to it, and what follows answers that one
+                if entry.parent_id != unproven[0].id and (glued := _glued(*unproven, reading)):
+                    yield glued
+                unproven = None
+            if len(line) >= LAZY_BYTES and entry.is_unread:
+                unproven = entry, line
+            last = entry.id or last
+            yield entry
+        if unproven and (glued := _glued(*unproven, reading)):
+            last = glued.id
+            yield glued
+    finally:
+        reading.position, reading.last_entry_id = position, last
+
+
+def _unfinished(stream: BinaryIO, reading: Reading, position: int, line: bytes, final: bool, max_line: int) -> int:
+    """How many bytes to pass over because of a line without its end: 0 to stop here, -1 to take it as it is."""
+    if len(line) < max_line:
+        return -1 if final else 0
+    length, complete = _skip_line(stream, max_line)
+    if not complete and not final:
+        return 0
+    reading.skip(position, len(line) + length, "too long")
+    return len(line) + length
+
+
+def _rescued(line: bytes, position: int, reading: Reading) -> Entry | None:
+    """What can be saved of a line that is not a record; blank lines are nobody's loss."""
+    if not line.strip():
+        return None
+    entry = salvage(line, position)
+    reading.skip(position, (entry.position - position) if entry else len(line), "malformed")
+    return entry
 
 
 def _glued(entry: Entry, line: bytes, reading: Reading) -> Entry | None:

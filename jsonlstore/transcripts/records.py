@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Entry", "Speaker", "ToolCall", "parse_entry", "parse_object"]
 
-LAZY_BYTES = 8 * 1024
+LAZY_BYTES = 4 * 1024
+_LAZY_TALK = 64 * 1024  # what people and assistants say is nearly always asked for, unless an image is in it
 
 _STRING = rb'"([^"\\\x00-\x1f]{0,256})"'
 _LONG_HEAD = re.compile(
@@ -66,8 +67,7 @@ class Entry:
         self.position = position
         self._raw: dict[str, Any] | None = raw
         self._line: bytes | None = None
-        self._head: tuple[str | None, ...] | None = None
-        self._said: tuple[Speaker, str | None] | None = None
+        self._head: re.Match[bytes] | None = None
         self._time: str | None = ""
         value = get("id")
         self.id = value if value.__class__ is str else None
@@ -78,23 +78,25 @@ class Entry:
             self._message: Mapping[str, Any] | None = message
             role = message.get("role")
             self.role = role if role.__class__ is str else None
+            self._said: tuple[Speaker, str | None] | None = _TOOL if role == "toolResult" else None
         else:
             self._message = _NO_FIELDS
-            self.role = None
+            self.role = self._said = None
 
     @classmethod
     def _unread(cls, line: bytes, head: re.Match[bytes], position: int) -> Entry:
         """An entry known by its first bytes only."""
         entry = cls.__new__(cls)
-        fields = tuple(None if part is None else part.decode("utf-8", "replace") for part in head.groups())
+        entry_id, parent, _, role, _, _ = head.groups()
         entry.type = "message"
-        entry.id, entry.parent_id, _, entry.role, _, _ = fields
+        entry.id = entry_id.decode("utf-8", "replace")
+        entry.parent_id = parent.decode("utf-8", "replace") if parent is not None else None
+        entry.role = name = role.decode("utf-8", "replace")
         entry.position = position
-        entry._raw = None  # noqa: SLF001 - our own instance
-        entry._message = None  # noqa: SLF001
+        entry._raw = entry._message = None  # noqa: SLF001 - our own instance
         entry._line = line  # noqa: SLF001
-        entry._head = fields  # noqa: SLF001
-        entry._said = _TOOL if entry.role == "toolResult" else None  # noqa: SLF001
+        entry._head = head  # noqa: SLF001
+        entry._said = _TOOL if name == "toolResult" else None  # noqa: SLF001
         entry._time = ""  # noqa: SLF001
         return entry
 
@@ -116,12 +118,15 @@ class Entry:
         return self._raw
 
     def _envelope(self) -> dict[str, Any]:
-        assert self._head is not None
-        entry_id, parent, timestamp, role, call_id, tool = self._head
-        message: dict[str, Any] = {"role": role, "content": []}
-        if tool is not None:
-            message |= {"toolCallId": call_id, "toolName": tool}
-        return {"type": "message", "id": entry_id, "parentId": parent, "timestamp": timestamp, "message": message}
+        message: dict[str, Any] = {"role": self.role, "content": []}
+        if tool := self._head_part(6):
+            message |= {"toolCallId": self._head_part(5), "toolName": tool}
+        links = {"id": self.id, "parentId": self.parent_id, "timestamp": self._head_part(3)}
+        return {"type": "message", **links, "message": message}
+
+    def _head_part(self, part: int) -> str | None:
+        found = self._head[part] if self._head else None
+        return found.decode("utf-8", "replace") if found is not None else None
 
     @property
     def message(self) -> Mapping[str, Any]:
@@ -135,7 +140,7 @@ class Entry:
     def timestamp(self) -> str | None:
         """When it was written, as we write times; None if the record does not say."""
         if self._time == "":
-            written = self._head[2] if self._head else self.raw.get("timestamp")
+            written = self._head_part(3) if self._head else self.raw.get("timestamp")
             self._time = read_time(written)
             if self._time is None:
                 self._time = read_time(self.message.get("timestamp"))
@@ -144,9 +149,8 @@ class Entry:
     @property
     def speaker(self) -> Speaker:
         """Who said it, whatever the role claims."""
-        said = self._said
-        if said is None:
-            said = self._said = self._who()
+        said = self._said or self._who()
+        self._said = said
         return said[0]
 
     @property
@@ -168,12 +172,18 @@ class Entry:
             return _TOOL
         if role is None and self.type not in _MESSAGE_LIKE:
             return _NOBODY
-        words = join_text(self.content)
         if role == "user":
-            said = hear(words, lambda: self.timestamp)
-            return (Speaker.SYSTEM, said[1]) if said[0] is Speaker.USER and self._is_relayed() else said
+            message = self._message or self.message
+            said = hear(join_text(message.get("content")), self._when)
+            if "provenance" in message and said[0] is Speaker.USER and self._is_relayed():
+                return Speaker.SYSTEM, said[1]
+            return said
+        words = join_text(self.content)
         rest = cut_continuity(words)
         return (Speaker.CONTINUITY if rest is not words and not rest.strip() else Speaker.SYSTEM), rest
+
+    def _when(self) -> str | None:
+        return self.timestamp
 
     def _is_relayed(self) -> bool:
         """Whether the record itself says that no person typed it."""
@@ -207,16 +217,16 @@ class Entry:
     @property
     def tool_name(self) -> str | None:
         """The tool a result came from."""
-        return self._tool_field(5, "toolName")
+        return self._tool_field(6, "toolName")
 
     @property
     def tool_call_id(self) -> str | None:
         """The call a result answers."""
-        return self._tool_field(4, "toolCallId")
+        return self._tool_field(5, "toolCallId")
 
     def _tool_field(self, part: int, key: str) -> str | None:
-        if self._raw is None and self._head and self._head[part] is not None:
-            return self._head[part]
+        if self._raw is None and (known := self._head_part(part)) is not None:
+            return known
         value = self.message.get(key)
         return value if isinstance(value, str) else None
 
@@ -248,7 +258,7 @@ def parse_entry(line: bytes, position: int = 0) -> Entry | None:
     """One line as an entry; None if it is not a record. A long one is taken at its envelope's word until asked."""
     if len(line) >= LAZY_BYTES:
         head = _LONG_HEAD.match(line)
-        if head and line.endswith((b"}}\n", b"}}")):
+        if head and line.endswith((b"}}\n", b"}}")) and (head[4] == b"toolResult" or len(line) >= _LAZY_TALK):
             return Entry._unread(line, head, position)  # noqa: SLF001 - the constructor for this case
     try:
         raw = orjson.loads(line)
@@ -276,9 +286,9 @@ def _parse_leniently(line: bytes) -> object:
     text = line.decode("utf-8", "replace")
     try:
         raw = json.loads(text)
+        return _whole_characters(raw) if "\\u" in text else raw
     except (ValueError, RecursionError):
         return None
-    return _whole_characters(raw) if "\\u" in text else raw
 
 
 def _whole_characters(value: object) -> object:
@@ -297,6 +307,9 @@ def join_text(content: object) -> str:
         return content
     if not isinstance(content, list):
         return ""
+    if len(content) == 1 and content[0].__class__ is dict and content[0].get("type") == "text":
+        text = content[0].get("text")  # by far the most frequent shape
+        return text if isinstance(text, str) else ""
     parts = [
         block["text"]
         for block in content

@@ -203,7 +203,7 @@ def by_stretch(session_id: str, entries: Iterable[Entry]) -> Iterator[tuple[Stre
     stretch = Stretch(session_id, 0, session_id, None, None)
     for entry in entries:
         if entry.type == "reset":
-            reset = entry.id or f"@{entry.position}"
+            reset = entry.id or f"@{entry.timestamp}"
             reason = entry.raw.get("reason")
             stretch = Stretch(
                 stretch_id(session_id, reset),

@@ -29,6 +29,9 @@ class Speaker(StrEnum):
     NONE = "none"
 
 
+# Looking up an enum member costs as much as a search on Python 3.11, and this is asked for every user record.
+_USER, _SYSTEM, _CONTINUITY = Speaker.USER, Speaker.SYSTEM, Speaker.CONTINUITY
+
 # the gateway writes "[Sun 2026-11-15 23:37 UTC] ", a channel's envelope is "[Telegram Ann id:1 2026-11-15 23:37 UTC] "
 _DATE = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?"
 _ZONE = r"(?: (?P<zone>[A-Za-z0-9+:/_-]{1,32}))?"
@@ -78,16 +81,16 @@ def hear(text: str, said_at: Callable[[], str | None]) -> tuple[Speaker, str]:
     it tells the same time, so that a pasted old conversation stays whole.
     """
     if not text:
-        return Speaker.USER, text
+        return _USER, text
     bare = cut_continuity(text)
     if bare is not text and not bare.strip():
-        return Speaker.CONTINUITY, ""
+        return _CONTINUITY, ""
     words = _unwrap(bare, said_at)
-    if not words.strip():
-        return (Speaker.SYSTEM, bare.strip()) if bare.strip() else (Speaker.USER, "")
+    if not words or words.isspace():
+        return (_SYSTEM, bare.strip()) if bare.strip() else (_USER, "")
     if _is_systems(words):
-        return Speaker.SYSTEM, words
-    return Speaker.USER, words
+        return _SYSTEM, words
+    return _USER, words
 
 
 def _is_systems(words: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import glob
+import os
 import sqlite3
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +13,7 @@ from jsonlstore.errors import SourceUnreadable
 from jsonlstore.transcripts.lines import MAX_LINE, zstd_module
 from jsonlstore.transcripts.readonly import Changed, Database, fingerprint, opened
 from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
+from jsonlstore.transcripts.rows import pages
 from jsonlstore.transcripts.source import (
     Cursor,
     Ending,
@@ -27,10 +29,11 @@ if TYPE_CHECKING:
 
 DATABASE = Path("agent") / "openclaw-agent.sqlite"
 _NEEDED = frozenset({"session_id", "seq", "event_json"})
-_PAGE_ROWS = 256
-_PAGE_BYTES = 4 * 1024 * 1024
 _ATTEMPTS = 8
 _ARCHIVE_TABLES = ("session_transcript_archives", "session_transcript_cold_archives")
+
+_COLD_FILE = "file"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -141,6 +144,23 @@ class SqliteSource(TranscriptSource):
                 found.append(
                     replace(base, state=state, ending=ending, size=size or 0, part=f"{table}:{_text(generation)}")  # type: ignore[arg-type]
                 )
+        return found + self._cold_files(database, windows)
+
+    def _cold_files(self, database: Database, windows: dict[str, _Window]) -> list[Transcript]:
+        """Cold sessions whose events OpenClaw moved into a file of its own; one that is not there is a warning."""
+        if not database.columns("session_transcript_cold_archives") >= {"session_id", "archive_name", "storage"}:
+            return []
+        rows = database.connection.execute(
+            "SELECT session_id, archive_name FROM session_transcript_cold_archives WHERE storage = 'file'"
+        ).fetchall()
+        found = []
+        for session_id, name in rows:
+            base = self._transcript(_text(session_id), None, windows)
+            file = next(self.path.parent.parent.rglob(glob.escape(os.path.basename(_text(name)))), None)
+            if file is None:
+                self._warnings.append(f"the cold archive {_text(name)} of {base.session_id} is not there")
+            else:
+                found.append(replace(base, state="archived", size=file.stat().st_size, part=f"{_COLD_FILE}:{file}"))
         return found
 
     def _windows(self, database: Database) -> dict[str, _Window]:
@@ -198,7 +218,7 @@ class SqliteSource(TranscriptSource):
         while not done:
             try:
                 with opened(self.path) as database:
-                    for page in _pages(database, session_id, seq, self._max_line):
+                    for page in pages(database, session_id, seq, self._max_line):
                         for position, cell in page:
                             seq = position
                             entry = parse_entry(cell, position) if cell.__class__ is bytes else None
@@ -224,24 +244,28 @@ class SqliteSource(TranscriptSource):
         from jsonlstore.transcripts.lines import read_entries
 
         table, _, generation = transcript.part.partition(":")
-        if table not in _ARCHIVE_TABLES:
+        if table == _COLD_FILE:
+            data = _read_file(Path(generation))
+        elif table in _ARCHIVE_TABLES:
+            data = self._blob(table, transcript.session_id, generation)
+        else:
             return
-        blob = self._consistently(
-            lambda database: database.connection.execute(
-                f"SELECT archive_blob FROM {table} WHERE session_id = ? AND generation = ?",  # noqa: S608 - a name of ours
-                (transcript.session_id, generation),
-            ).fetchone()
-        )
-        data = bytes(blob[0]) if blob and isinstance(blob[0], bytes) else b""
         zstd = zstd_module()
         stream: Any = io.BytesIO(data)
-        if data.startswith(b"\x28\xb5\x2f\xfd"):
+        if data.startswith(_ZSTD_MAGIC):
             stream = io.BufferedReader(zstd.ZstdFile(stream))
         try:
             yield from read_entries(stream, reading, final=True, max_line=self._max_line)
         except (EOFError, zstd.ZstdError):
             reading.skip(reading.position, 0, "undecodable")
         reading.cursor = Cursor("sqlite", self._identity(), reading.position, transcript.part, reading.last_entry_id)
+
+    def _blob(self, table: str, session_id: str, generation: str) -> bytes:
+        query = f"SELECT archive_blob FROM {table} WHERE session_id = ? AND generation = ?"  # noqa: S608 - a name of ours
+        row = self._consistently(
+            lambda database: database.connection.execute(query, (session_id, generation)).fetchone()
+        )
+        return row[0] if row and isinstance(row[0], bytes) else b""
 
     def has_new(self, transcript: Transcript, cursor: Cursor | None) -> bool:
         if cursor is None or cursor.kind != "sqlite" or cursor.identity != self._identity():
@@ -293,64 +317,11 @@ class SqliteSource(TranscriptSource):
         return self._consistently(query)
 
 
-def _pages(database: Database, session_id: str, after: int, max_cell: int) -> Iterator[list[tuple[int, bytes | None]]]:
-    """Checked pages of rows after `after`, bounded in rows and bytes; a cell above the limit is never loaded."""
-    zipped = "event_zstd" if "event_zstd" in database.columns("transcript_events") else "NULL"
-    columns = f"SELECT seq, event_json, {zipped} FROM transcript_events WHERE session_id = ? AND seq"  # noqa: S608
-    database.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max_cell)
-    while True:
-        try:
-            page = _page(
-                database.connection.execute(f"{columns} > ? ORDER BY seq LIMIT ?", (session_id, after, _PAGE_ROWS)),
-                max_cell,
-            )
-        except sqlite3.DataError:
-            page = _row_by_row(database, f"{columns} = ?", session_id, after, max_cell)
-        database.check()
-        if not page:
-            return
-        yield page
-        after = page[-1][0]
-
-
-def _page(rows: sqlite3.Cursor, max_cell: int) -> list[tuple[int, bytes | None]]:
-    page: list[tuple[int, bytes | None]] = []
-    size = 0
-    with closing(rows):
-        for seq, text, blob in rows:
-            cell = text if text is not None else _unzip(blob, max_cell)
-            page.append((seq, cell))
-            size += len(cell) if cell.__class__ is bytes else 0
-            if size >= _PAGE_BYTES:
-                break
-    return page
-
-
-def _row_by_row(
-    database: Database, query: str, session_id: str, after: int, max_cell: int
-) -> list[tuple[int, bytes | None]]:
-    """The next row alone, known by its number only if it is above the limit."""
-    following = "SELECT seq FROM transcript_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT 1"
-    found = database.connection.execute(following, (session_id, after)).fetchone()
-    if not found:
-        return []
+def _read_file(path: Path) -> bytes:
     try:
-        return _page(database.connection.execute(query, (session_id, found[0])), max_cell)
-    except sqlite3.DataError:
-        return [(found[0], None)]
-
-
-def _unzip(blob: object, limit: int) -> bytes | None:
-    """One event out of its zstd frame; None if it is damaged or would be larger than the limit."""
-    if not isinstance(blob, bytes):
-        return None
-    zstd = zstd_module()
-    try:
-        decompressor = zstd.ZstdDecompressor()
-        data: bytes = decompressor.decompress(blob, max_length=limit)
-    except zstd.ZstdError:
-        return None
-    return data if decompressor.eof else None
+        return path.read_bytes()
+    except OSError as problem:
+        raise SourceUnreadable(f"cannot read {path}: {problem.strerror}", path=path) from problem
 
 
 def _rows(database: Database, table: str, fields: tuple[str, ...]) -> list[Row]:

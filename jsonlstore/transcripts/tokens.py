@@ -10,7 +10,7 @@ from jsonlstore.transcripts.context import build_context
 from jsonlstore.transcripts.records import join_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from jsonlstore.transcripts.records import Entry
 
@@ -98,14 +98,10 @@ def _good_usage(message: Mapping[str, Any]) -> int:
     return usage_total(usage) if isinstance(usage, dict) else 0
 
 
-def _compacted_at(path: Iterable[Entry]) -> int:
+def _compacted_at(path: Sequence[Entry]) -> int:
     """When the window was last cut; usage reported before that counts what is no longer there."""
-    cut = 0
-    for number, entry in enumerate(path):
-        if entry.type in {"compaction", "reset"}:
-            cut = number
-    entries = list(path)
-    return _message_time(entries[cut].raw) if cut else 0
+    cut = next((entry for entry in reversed(path) if entry.type in {"compaction", "reset"}), None)
+    return _message_time(cut.raw) if cut else 0
 
 
 def _newer(message: Mapping[str, Any], moment: int) -> bool:

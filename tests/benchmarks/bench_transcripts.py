@@ -25,7 +25,7 @@ import corpus
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ROUNDS = 5
+ROUNDS = 7
 
 
 def bare_jsonl(path: Path) -> int:
@@ -51,13 +51,13 @@ def classified(source: TranscriptSource, transcript: Transcript) -> dict[Any, in
 
 
 def best(*runs: Callable[[], Any]) -> list[float]:
-    """The best of some rounds of each, taken in turns so that noise hits all alike."""
+    """The best CPU time of some rounds of each, taken in turns so that noise hits all alike."""
     times = [float("inf")] * len(runs)
     for _ in range(ROUNDS):
         for number, run in enumerate(runs):
-            begin = time.perf_counter()
+            begin = time.process_time()
             run()
-            times[number] = min(times[number], time.perf_counter() - begin)
+            times[number] = min(times[number], time.process_time() - begin)
     return times
 
 

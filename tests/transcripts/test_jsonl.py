@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jsonlstore.errors import SourceUnreadable
-from jsonlstore.transcripts.jsonl import JsonlSource, parse_name
+from jsonlstore.transcripts.jsonl import JsonlSource, current_file, open_file, parse_name
 from jsonlstore.transcripts.lines import read_entries
 from jsonlstore.transcripts.records import parse_entry
 from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from types import ModuleType
 
 
@@ -60,6 +60,21 @@ def test_every_file_is_what_its_name_index_and_header_say(state_dir: Path, make:
     ending = found[make.WAS_RESET, "reset"].ending
     assert ending
     assert ending.at == "2026-09-21T14:00:00.000Z"
+
+
+def test_looking_again_sees_every_change(source: JsonlSource, make: ModuleType) -> None:
+    path = source.path / f"{make.LIVE}.jsonl"
+    path.write_bytes(make.ordinary(make.LIVE, "x").bytes())
+    assert source.transcripts() == source.transcripts()
+    assert source.transcripts()[0].session_key is None
+    (source.path / "sessions.json").write_bytes(make.index({"agent:main:main": make.LIVE}))
+    assert source.transcripts()[0].session_key == "agent:main:main"
+    _append(path, make.dump(make.Talk("s").user("more").records[-1]))
+    assert source.transcripts()[0].size == path.stat().st_size
+    path.rename(f"{path}.reset.2026-01-01T00-00-00.000Z")
+    assert [one.state for one in source.transcripts()] == ["reset"]
+    (source.path / "sessions.json").write_bytes(b"")
+    assert [source.transcripts() and len(source.warnings) for _ in range(2)] == [1, 1]
 
 
 @pytest.mark.parametrize("agent", ["blank", "corrupt"])
@@ -261,6 +276,20 @@ def test_a_file_that_cannot_be_read_is_an_error_or_a_warning_never_silence(sourc
     path.chmod(0)
     assert source.transcripts() == []
     assert source.warnings
+
+
+def test_a_renamed_file_is_found_as_its_newest_reset_archive(source: JsonlSource, make: ModuleType) -> None:
+    path = source.path / f"{make.LIVE}.jsonl"
+    assert current_file(path) is None
+    for day in ("09", "11", "10"):
+        Path(f"{path}.reset.2026-01-{day}T00-00-00.000Z").write_bytes(make.ordinary(make.LIVE, day).bytes())
+    newest = current_file(path)
+    assert newest
+    assert "2026-01-11" in newest.name  # DECISION 41
+    reader, one = open_file(newest)
+    assert (one.session_id, one.state, len(list(reader.read(one)))) == (make.LIVE, "reset", 8)
+    path.write_bytes(b"")
+    assert current_file(path) == path
 
 
 def test_parse_entry_and_reader_agree(make: ModuleType) -> None:

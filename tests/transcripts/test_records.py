@@ -60,7 +60,7 @@ def test_a_record_with_any_field_of_any_type_can_be_asked_everything(
 @pytest.mark.parametrize("role", ["toolResult", "user", "assistant"])
 def test_a_long_record_says_the_same_as_if_it_were_short(make: ModuleType, role: str) -> None:
     talk = make.Talk("x")
-    padding = "long words " * LAZY_BYTES
+    padding = "long words " * LAZY_BYTES * 2
     {"toolResult": talk.result, "user": talk.user, "assistant": talk.assistant}[role](padding)
     line = make.dump(talk.records[-1])
     lazy, eager = parse_entry(line, 7), Entry(json.loads(line), 7)
@@ -97,6 +97,19 @@ def test_what_node_reads_is_read() -> None:
 @pytest.mark.parametrize("line", [b"", b"\n", b"null", b"[]", b"{}", b'{"type":1}', b'{"type":"message"', b"{" * 5000])
 def test_what_is_not_a_record_is_nothing(line: bytes) -> None:
     assert parse_entry(line) is None
+
+
+@pytest.mark.parametrize("depth", [300, 900, 1100, 100_000])
+def test_deep_nesting_is_read_or_refused_never_raised(depth: int) -> None:
+    for odd in (b"", b"\\ud83d"):
+        entry = parse_entry(b'{"type":"x","s":"' + odd + b'","deep":' + b"[" * depth + b"]" * depth + b"}")
+        assert entry is None or entry.type == "x"
+
+
+def test_numbers_beyond_64_bits_are_no_obstacle() -> None:
+    entry = parse_entry(b'{"type":"x","n":' + b"9" * 40 + b',"s":"\\ud83d"}')
+    assert entry
+    assert entry.type == "x"
 
 
 def test_unknown_types_pass_through() -> None:

@@ -224,6 +224,25 @@ def test_a_deleted_session_is_read_from_the_archive_table(make: ModuleType, agen
     assert not source.has_new(one, reading.cursor)
 
 
+def test_cold_sessions_are_read_from_their_file_or_warned_about(make: ModuleType, agent: Path) -> None:
+    path = build(make, agent)
+    (agent / "cold").mkdir()
+    (agent / "cold" / "one.zst").write_bytes(make.compress(make.ordinary("cold", "archive").bytes()))
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute(
+            "CREATE TABLE session_transcript_cold_archives (session_id TEXT PRIMARY KEY, generation TEXT, "
+            "archive_name TEXT, archived_at INTEGER, storage TEXT, archive_blob BLOB)"
+        )
+        insert = "INSERT INTO session_transcript_cold_archives VALUES (?, 'g', ?, 1, ?, ?)"
+        database.execute(insert, ("cold", "one.zst", "file", None))
+        database.execute(insert, ("lost", "two.zst", "file", None))
+        database.execute(insert, ("inside", "three", "sqlite", make.ordinary("inside", "archive").bytes()))
+    source = SqliteSource(agent)
+    counts = {one.session_id: len(list(source.read(one))) for one in source.transcripts()}
+    assert counts == {"s": 9, "cold": 8, "inside": 8}
+    assert "two.zst" in source.warnings[0]
+
+
 def test_an_unknown_schema_is_a_warning_never_silence(agent: Path) -> None:
     (agent / "agent").mkdir(parents=True)
     with closing(sqlite3.connect(agent / DATABASE)) as database:

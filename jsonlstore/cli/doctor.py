@@ -1,0 +1,43 @@
+"""`doctor`: is everything well, and can it be mended?"""
+
+from __future__ import annotations
+
+import click
+
+from jsonlstore.cli.people import plain
+from jsonlstore.cli.session import Session, json_option, pass_session, print_json, progress, say, with_example
+from jsonlstore.config import load_config
+from jsonlstore.errors import ConfigError
+
+
+@with_example("jsonlstore doctor", "jsonlstore doctor --fix")
+@click.command("doctor")
+@click.option("--fix", is_flag=True, help="Mend what can be mended.")
+@json_option
+@pass_session
+@click.pass_context
+def doctor(ctx: click.Context, /, session: Session, fix: bool, as_json: bool) -> None:
+    """Look the store over. Changes nothing without --fix; exit 1 if something is wrong."""
+    from jsonlstore.store.doctor import Check, Doctor
+    from jsonlstore.store.store import SessionStore
+
+    try:
+        loaded = load_config(session.state_dir, session.config_file)
+        checks = [Check("config", True, "valid")]
+    except ConfigError as problem:
+        loaded = load_config(session.state_dir, session.config_file, lenient=True)
+        checks = [Check("config", False, problem.message, problem.hint)]
+    store = SessionStore.open(session.state_dir, sessions_dir=loaded.config.sessions_dir, clock=session.clock)
+    checks += Doctor(store, progress("reading")).examine(fix=fix)
+    if as_json:
+        print_json({"checks": [check.to_dict() for check in checks]})
+    else:
+        for check in checks:
+            say(f"{'ok  ' if check.ok else 'FAIL'}  {check.name}: {plain(check.detail)}", **_style(check.ok))
+            if not check.ok and check.fix:
+                say(f"      {plain(check.fix)}")
+    ctx.exit(0 if all(check.ok for check in checks) else 1)
+
+
+def _style(ok: bool) -> dict[str, str]:
+    return {} if ok else {"fg": "red"}

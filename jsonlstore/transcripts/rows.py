@@ -1,0 +1,77 @@
+"""Rows of `transcript_events` in pages of bounded size, each from one state of the database."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from jsonlstore.transcripts.lines import zstd_module
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from jsonlstore.transcripts.readonly import Database
+
+_PAGE_ROWS = 256
+_PAGE_BYTES = 4 * 1024 * 1024
+
+
+def pages(database: Database, session_id: str, after: int, max_cell: int) -> Iterator[list[tuple[int, bytes | None]]]:
+    """Checked pages of rows after `after`, bounded in rows and bytes; a cell above the limit is never loaded."""
+    zipped = "event_zstd" if "event_zstd" in database.columns("transcript_events") else "NULL"
+    columns = f"SELECT seq, event_json, {zipped} FROM transcript_events WHERE session_id = ? AND seq"  # noqa: S608
+    database.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max_cell)
+    while True:
+        try:
+            page = _page(
+                database.connection.execute(f"{columns} > ? ORDER BY seq LIMIT ?", (session_id, after, _PAGE_ROWS)),
+                max_cell,
+            )
+        except sqlite3.DataError:
+            page = _row_by_row(database, f"{columns} = ?", session_id, after, max_cell)
+        database.check()
+        if not page:
+            return
+        yield page
+        after = page[-1][0]
+
+
+def _page(rows: sqlite3.Cursor, max_cell: int) -> list[tuple[int, bytes | None]]:
+    page: list[tuple[int, bytes | None]] = []
+    size = 0
+    with closing(rows):
+        for seq, text, blob in rows:
+            cell = text if text is not None else _unzip(blob, max_cell)
+            page.append((seq, cell))
+            size += len(cell) if cell.__class__ is bytes else 0
+            if size >= _PAGE_BYTES:
+                break
+    return page
+
+
+def _row_by_row(
+    database: Database, query: str, session_id: str, after: int, max_cell: int
+) -> list[tuple[int, bytes | None]]:
+    """The next row alone, known by its number only if it is above the limit."""
+    following = "SELECT seq FROM transcript_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT 1"
+    found = database.connection.execute(following, (session_id, after)).fetchone()
+    if not found:
+        return []
+    try:
+        return _page(database.connection.execute(query, (session_id, found[0])), max_cell)
+    except sqlite3.DataError:
+        return [(found[0], None)]
+
+
+def _unzip(blob: object, limit: int) -> bytes | None:
+    """One event out of its zstd frame; None if it is damaged or would be larger than the limit."""
+    if not isinstance(blob, bytes):
+        return None
+    zstd = zstd_module()
+    try:
+        decompressor = zstd.ZstdDecompressor()
+        data: bytes = decompressor.decompress(blob, max_length=limit)
+    except zstd.ZstdError:
+        return None
+    return data if decompressor.eof else None

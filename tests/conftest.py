@@ -1,0 +1,44 @@
+"""Shared fixtures: a store on real files, a clock that moves only when told to."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from jsonlstore.store.store import SessionStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+settings.register_profile(
+    "ci", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+settings.register_profile("long", parent=settings.get_profile("ci"), max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+class FakeClock:
+    """A clock under the test's control."""
+
+    def __init__(self, start: str = "2026-02-18T12:00:00+00:00") -> None:
+        self.moment = datetime.fromisoformat(start).astimezone(UTC)
+
+    def __call__(self) -> datetime:
+        return self.moment
+
+    def advance(self, **delta: float) -> None:
+        self.moment += timedelta(**delta)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: FakeClock) -> SessionStore:
+    return SessionStore.open(tmp_path / "state", clock=clock)
