@@ -136,7 +136,7 @@ def recover(session: Session, dry_run: bool, as_json: bool) -> None:
 @click.option("--json", is_flag=True, expose_value=False, help="Accepted; the answer always is JSON.")
 @now_option
 @pass_session
-def hook(session: Session, event: str, dry_run: bool, json: bool) -> None:
+def hook(session: Session, event: str, dry_run: bool) -> None:
     """Called by runtimes: a JSON object on stdin, a JSON object on stdout."""
     from jsonlstore.cli.hook import answer_hook
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.config import Config
     from jsonlstore.continuity.budget import Budget
+    from jsonlstore.continuity.context import RestoredSessionContext
     from jsonlstore.continuity.manager import SessionPersistenceManager
 
 log = logging.getLogger("jsonlstore.session")
@@ -94,7 +95,6 @@ def read_document(data: bytes) -> dict[str, Any]:
 
 def _session_start(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
     from jsonlstore.continuity.budget import Budget
-    from jsonlstore.continuity.context import RestoredSessionContext
     from jsonlstore.continuity.restore import cold_start
 
     budget = Budget(_DEFAULT_BUDGET, started=_STARTED)

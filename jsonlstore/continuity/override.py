@@ -62,7 +62,7 @@ class SessionOverride:
         state = store.get(wish.target)
         self._check_scope(wish, state)
         if state.end_time is None:
-            raise SessionOpen(f"session {wish.target} is still active", hint="if it died, `jsonlstore recover` closes it")
+            raise SessionOpen(f"session {wish.target} is still active", hint="if it died, see `jsonlstore recover`")
         pin_file = PinFile(workspace_file(store.paths.state_dir, config.working_memory), store)
         pinned = pin_file.read()
         pins = plan_pins(all_pins(state, "asked for by name"), pinned, config.max_inherited_pins)
