@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     "chain": "jsonlstore.cli.sessions:chain",
     "completion": "jsonlstore.cli.completion:completion",
     "config": "jsonlstore.cli.settings:config",
+    "demo": "jsonlstore.cli.demo:demo",
     "doctor": "jsonlstore.cli.doctor:doctor",
     "forget": "jsonlstore.cli.keeping:forget",
     "list": "jsonlstore.cli.sessions:list_sessions",
