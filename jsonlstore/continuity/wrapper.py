@@ -14,7 +14,7 @@ _SPACES = re.compile(r"\s+")
 _PLAIN_WORDS = re.compile(r"[\w.+#@/&-]+(?: [\w.+#@/&-]+)?\Z")
 _NOT_IN_AN_ID = re.compile(r"[^\w.:#/@+-]")
 _MAYBE_SECRET = re.compile(
-    r"pass|pwd|secret|token|key|auth|cred|bearer|private|pin\b|\w{16}|[A-Za-z0-9+/_=-]{20}|://", re.IGNORECASE
+    r"pass|pwd|secret|token|key|auth|cred|bearer|private|pin\b|[A-Za-z0-9+/_=]{16}|://", re.IGNORECASE
 )
 
 

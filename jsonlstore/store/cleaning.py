@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 # Times, ids, channel and agent names: short words without anything that could name or be a secret. Loading the
 # redactor costs a session start more than everything else, and most session starts carry nothing but these.
 _PLAIN = re.compile(r"(?!.*(?:pass|pwd|secret|token|key|auth|cred|bearer|private))[\w.:/@+~ -]{0,200}\Z", re.IGNORECASE)
-_LONG_RUN = re.compile(r"[A-Za-z0-9_]{16}")
+# long and not just words, as in `working_memory_scan`
+_LONG_RUN = re.compile(r"(?![a-z_]{16,}(?![A-Za-z0-9_]))[A-Za-z0-9_]{16}")
 
 
 def clean(fields: Mapping[str, Any]) -> dict[str, Any]:
