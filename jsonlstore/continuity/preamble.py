@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jsonlstore.clock import hours_between, parse_time, system_clock
-from jsonlstore.continuity.wrapper import WRAPPER_LENGTH, flat, identifier, named, quoted
+from jsonlstore.continuity.wrapper import WRAPPER_LENGTH, identifier, named, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,7 +119,7 @@ class PreambleInjector:
 
         def task_line(task: PendingTask, longest: int) -> str:
             age = ages_ago(ends.get(task.task_id), moment, chosen.date_format)
-            facts = [f"last stage: {flat(task.stage, 40)}"] if task.stage.strip() else []
+            facts = [f"last stage: {named(task.stage, 40)}"] if task.stage.strip() else []
             known = ", ".join([*facts, *([age] if age else [])])
             title = f" {quoted(task.title, longest)}" if task.title.strip() else ""
             return f"- [{identifier(task.task_id)}]{title}{f' ({known})' if known else ''}"
@@ -167,7 +167,7 @@ def _past(sessions: Sequence[SessionState]) -> list[str]:
     last = max(sessions, key=lambda one: one.end_time or "")
     lines = []
     if last.end_time:
-        reason = f", ended by {flat(last.end_reason, 40)}" if last.end_reason else ""
+        reason = f", ended by {named(last.end_reason, 40)}" if last.end_reason else ""
         lines.append(f"LAST SESSION: {last.end_time[:10]} {last.end_time[11:16]} UTC{reason}")
     if last.next_step:
         lines.append(f"NEXT STEP: {quoted(last.next_step, _NOTE)}")
