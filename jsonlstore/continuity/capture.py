@@ -155,7 +155,13 @@ class SessionCapture:
 
 
 def _as_pins(items: Sequence[Any]) -> tuple[WorkingMemoryPin, ...]:
-    return read_parts(WorkingMemoryPin, (pin.to_dict() if isinstance(pin, WorkingMemoryPin) else pin for pin in items))
+    """Pins without secrets: what is derived from a pin no longer shows that a word in it was one."""
+    pins = [pin.to_dict() if isinstance(pin, WorkingMemoryPin) else pin for pin in items]
+    if not pins:
+        return ()
+    from jsonlstore.signals.redact import redact_value
+
+    return read_parts(WorkingMemoryPin, map(redact_value, pins))
 
 
 def _topics_of_pins(pins: Sequence[Any]) -> dict[str, Any]:

@@ -52,6 +52,15 @@ def apply(
     return context
 
 
+def wake(plan: Plan, store: SessionStore, budget: Budget, by: str) -> RestoredSessionContext:
+    """A session that was restored into before goes on: it is open again, and whoever runs it now owns it."""
+    owner = owner_of(plan.request.pid) if plan.request.pid else None
+    if plan.known is not None and (plan.known.ended or (owner and owner != plan.known.owner)):
+        budget.enter("the resumption")
+        store.resume(plan.request.session_id, by=by, owner=owner)
+    return plan.context
+
+
 def recover(store: SessionStore, session_id: str, end_time: str, by: str = "hook") -> bool:
     """Close a crashed session and count it as captured; False if it had ended after all."""
     if not store.recover(session_id, end_time, by=by):

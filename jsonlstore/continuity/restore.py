@@ -115,12 +115,14 @@ class SessionRestorer:
         self, request: RestoreRequest, budget: Budget, *, dry_run: bool = False
     ) -> RestoredSessionContext:
         """Plan, then apply; every wait for a lock ends with the budget."""
-        from jsonlstore.continuity.effects import apply
+        from jsonlstore.continuity.effects import apply, wake
 
         store = self._store.within(budget.left)
         plan = self.plan(request, store)
-        if dry_run or plan.context.already_restored:
+        if dry_run:
             return plan.context
+        if plan.context.already_restored:
+            return wake(plan, store, budget, self._by)
         return apply(plan, store, self._config, budget, self._pin_file(store), self._by)
 
     def plan(self, request: RestoreRequest, store: SessionStore) -> Plan:

@@ -16,9 +16,9 @@ import pytest
 from jsonlstore.clock import format_time
 from jsonlstore.config import Config
 from jsonlstore.continuity.manager import SessionPersistenceManager
+from jsonlstore.paths import StatePaths
 from jsonlstore.store.files import Disk
 from jsonlstore.store.store import SessionStore
-from jsonlstore.paths import StatePaths
 
 START = datetime(2026, 11, 10, 10, 0, tzinfo=UTC)
 
@@ -61,8 +61,17 @@ class Home:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps({"active_tasks": list(active), "completed_tasks": list(completed)}))
 
-    def past(self, session_id: str, *, channel: str = "cli", minutes: float = 30, reason: str = "new", agent_id: str | None = None,
-             session_key: str | None = None, **fields: Any) -> None:
+    def past(
+        self,
+        session_id: str,
+        *,
+        channel: str = "cli",
+        minutes: float = 30,
+        reason: str = "new",
+        agent_id: str | None = None,
+        session_key: str | None = None,
+        **fields: Any,
+    ) -> None:
         """A whole session: started now, ended some minutes later with the given fields."""
         known = {key: value for key, value in (("agent_id", agent_id), ("session_key", session_key)) if value}
         self.store.start(session_id, channel=channel, **known)
@@ -83,10 +92,19 @@ class Home:
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "jsonlstore", "--state-dir", str(self.path), *arguments]
 
-    def run(self, *arguments: str, stdin: str = "", check: bool = True, **more: Any) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *arguments: str, stdin: str = "", check: bool = True, **more: Any
+    ) -> subprocess.CompletedProcess[str]:
         env = {**os.environ, "NO_COLOR": "1", **more.pop("env", {})}
         done = subprocess.run(
-            self.command(*arguments), input=stdin, capture_output=True, text=True, timeout=60, check=False, env=env, **more
+            self.command(*arguments),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env=env,
+            **more,
         )
         if check:
             assert done.returncode == 0, done.stderr

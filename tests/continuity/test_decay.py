@@ -15,7 +15,17 @@ floors = st.floats(0.1, 0.9)
 
 @pytest.mark.parametrize(
     ("elapsed", "factor"),
-    [(0, 1.0), (24, 0.943), (48, 0.886), (72, 0.829), (120, 0.714), (168, 0.600), (200, 0.524), (294, 0.3), (1000, 0.3)],
+    [
+        (0, 1.0),
+        (24, 0.943),
+        (48, 0.886),
+        (72, 0.829),
+        (120, 0.714),
+        (168, 0.600),
+        (200, 0.524),
+        (294, 0.3),
+        (1000, 0.3),
+    ],
 )
 def test_decision_1_table(elapsed: float, factor: float) -> None:
     assert decay_factor(elapsed) == pytest.approx(factor, abs=5e-4)
@@ -53,7 +63,9 @@ def test_more_time_never_means_more_confidence(one: float, other: float, floor: 
 
 
 @given(confidences, hours, floors)
-def test_decision_2_a_memory_stays_iff_it_is_at_or_above_the_floor(confidence: float, elapsed: float, floor: float) -> None:
+def test_decision_2_a_memory_stays_iff_it_is_at_or_above_the_floor(
+    confidence: float, elapsed: float, floor: float
+) -> None:
     decayed = DecayEngine.apply_decay(confidence, elapsed, floor)
     if decayed >= floor:
         assert should_inherit(confidence, elapsed, floor)

@@ -98,7 +98,9 @@ def test_adding_twice_is_adding_once(found: list[tuple[str, str]]) -> None:
 
     with TemporaryDirectory() as folder:
         home = Home(Path(folder))
-        inherited = [with_provenance(WorkingMemoryPin(content, label=label or None), "s1", END) for label, content in found]
+        inherited = [
+            with_provenance(WorkingMemoryPin(content, label=label or None), "s1", END) for label, content in found
+        ]
         file = PinFile(home.pin_file, home.store)
         first = file.add(inherited, 5)
         assert len(first) <= 5

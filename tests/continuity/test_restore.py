@@ -26,7 +26,9 @@ def two_days_later(home: Home) -> None:
     home.pipeline({"task_id": "task-017", "title": "Add CAT control", "status": "active", "current_stage": "build"})
     manager = home.manager()
     manager.on_session_start("session-a", "cli")
-    home.pin({"content": "38400 baud", "label": "ft991a"}, {"content": "UTC only", "label": "times"}, {"content": "plain"})
+    home.pin(
+        {"content": "38400 baud", "label": "ft991a"}, {"content": "UTC only", "label": "times"}, {"content": "plain"}
+    )
     manager.update_session_state(
         hot_topics=["ham radio", "ft991a"], active_projects=["lbf-ham-radio"], recent_learnings=["mem-1"]
     )
@@ -100,7 +102,9 @@ def test_ac_006_a_task_finished_in_between_is_not_surfaced(home: Home) -> None:
         ({"task_id": "task-017", "current_stage": "test"}, True),
     ],
 )
-def test_decision_25_a_pipeline_task_that_is_done_or_gone_is_dropped(home: Home, state: dict[str, str], kept: bool) -> None:
+def test_decision_25_a_pipeline_task_that_is_done_or_gone_is_dropped(
+    home: Home, state: dict[str, str], kept: bool
+) -> None:
     two_days_later(home)
     home.pipeline(state)
     assert home.manager().on_session_start("session-b", "cli").pending_task_count == int(kept)
@@ -115,7 +119,9 @@ def test_decision_23_25_text_tasks_stay_and_a_broken_pipeline_keeps_everything(h
 
 
 def test_fr_011_a_fourteen_day_old_session_comes_back_only_by_continue(home: Home) -> None:
-    home.past("old", pending_tasks=[task(n) for n in range(4)], working_memory=[{"content": "c", "label": "CRITICAL x"}])
+    home.past(
+        "old", pending_tasks=[task(n) for n in range(4)], working_memory=[{"content": "c", "label": "CRITICAL x"}]
+    )
     home.later(days=14)
     assert home.manager().on_session_start("new", "cli").cold
     context = home.manager().force_inherit_session("old", into="new", agent="main")
@@ -158,7 +164,9 @@ def test_decision_9_beyond_a_week_only_topics_and_tasks_count(home: Home) -> Non
 def test_decision_7_keywords_come_from_pins_cwd_and_prompt(home: Home) -> None:
     home.past("a", hot_topics=["soldering"])
     home.past("b", hot_topics=["lbf-ham-radio"])
-    overlap = {one.session_id: one.topic_overlap for one in home.manager().preview(RestoreRequest("x", "cli")).candidates}
+    overlap = {
+        one.session_id: one.topic_overlap for one in home.manager().preview(RestoreRequest("x", "cli")).candidates
+    }
     assert overlap == {"a": 0, "b": 0}
     home.pin({"content": "x", "label": "Soldering station [inherited from a @ 2026-11-10T10:00:00.000Z]"})
     request = RestoreRequest("x", "cli", cwd="/home/user/Projects/lbf-ham-radio/src")
@@ -184,7 +192,9 @@ def test_a_session_with_nothing_to_give_takes_no_place(home: Home) -> None:
 
 
 def test_ac_005_critical_pins_come_back_from_any_session_within_their_days(home: Home) -> None:
-    home.past("a", working_memory=[{"content": "never transmit", "label": "CRITICAL rule"}, {"content": "x", "label": "y"}])
+    home.past(
+        "a", working_memory=[{"content": "never transmit", "label": "CRITICAL rule"}, {"content": "x", "label": "y"}]
+    )
     home.later(days=6)
     context = home.manager().on_session_start("b", "cli")
     assert [pin.content for pin in context.inherited_pins] == ["never transmit"]
@@ -342,4 +352,5 @@ def test_a_session_that_wakes_up_is_resumed(home: Home) -> None:
     home.manager().on_session_start("a", "cli")
     home.manager().on_session_end("a")
     home.later(hours=1)
-    assert home.manager().on_session_start("a", "cli").already_restored is True
+    assert home.manager().on_session_start("a", "cli").already_restored
+    assert home.store.get("a").end_time is None
