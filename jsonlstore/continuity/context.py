@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from jsonlstore.continuity.wrapper import wrap
 
@@ -13,6 +12,9 @@ if TYPE_CHECKING:
     from jsonlstore.model import WorkingMemoryPin
 
 
+# Values here are named tuples: making a dataclass takes four times as long, and every session start would pay for it.
+
+
 class MemorySource(Protocol):
     """Where the confidence of memories is looked up, read-only."""
 
@@ -20,8 +22,7 @@ class MemorySource(Protocol):
         """The confidence of each memory that is known there."""
 
 
-@dataclass(frozen=True, slots=True)
-class RestoreRequest:
+class RestoreRequest(NamedTuple):
     """A session that starts, and what is known of it."""
 
     session_id: str
@@ -36,8 +37,7 @@ class RestoreRequest:
     again: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class InheritedMemory:
+class InheritedMemory(NamedTuple):
     """A memory of an earlier session with its confidence as of now; the original is untouched."""
 
     memory_id: str
@@ -56,8 +56,7 @@ class InheritedMemory:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A prior session that was considered, every factor of its score, and why it was taken or not."""
 
     session_id: str
@@ -76,8 +75,7 @@ class Candidate:
         return {**out, "qualified": self.qualified, "reason": self.reason}
 
 
-@dataclass(frozen=True, slots=True)
-class PinDecision:
+class PinDecision(NamedTuple):
     """What became of one candidate pin, and why."""
 
     label: str
@@ -89,8 +87,7 @@ class PinDecision:
         return {"label": self.label, "from": self.origin, "decision": self.decision, "reason": self.reason}
 
 
-@dataclass(frozen=True, slots=True)
-class RestoredSessionContext:
+class RestoredSessionContext(NamedTuple):
     """What a starting session gets. Without a preamble it is a cold start, which is silent."""
 
     session_id: str
@@ -105,8 +102,8 @@ class RestoredSessionContext:
     error: str | None = None
     hot_topics: tuple[str, ...] = ()
     active_projects: tuple[str, ...] = ()
-    candidates: tuple[Candidate, ...] = field(default=(), repr=False)
-    pins: tuple[PinDecision, ...] = field(default=(), repr=False)
+    candidates: tuple[Candidate, ...] = ()
+    pins: tuple[PinDecision, ...] = ()
 
     @property
     def cold(self) -> bool:
@@ -119,7 +116,7 @@ class RestoredSessionContext:
         return None if self.preamble is None else wrap(self.preamble)
 
     def timed(self, elapsed_ms: int) -> RestoredSessionContext:
-        return replace(self, elapsed_ms=elapsed_ms)
+        return self._replace(elapsed_ms=elapsed_ms)
 
     def to_dict(self, *, explain: bool = False) -> dict[str, Any]:
         """The document `hook session-start` prints."""

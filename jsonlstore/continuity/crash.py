@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.clock import format_time, parse_time
 from jsonlstore.errors import JsonlStoreError
@@ -108,8 +107,7 @@ def _exists(pid: int) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Crashed:
+class Crashed(NamedTuple):
     """A session found dead, when it is taken to have ended, and why."""
 
     session_id: str

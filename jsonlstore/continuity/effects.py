@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +40,8 @@ def apply(
         written = pin_file.add(plan.pins.add, config.max_inherited_pins)
         added = (*written, *(pin for pin in added if pin not in plan.pins.add))
     if len(added) != len(context.inherited_pins):  # somebody else pinned meanwhile: say what is true
-        told = replace(plan.told, inherited_pins=added)
-        context = replace(context, inherited_pins=added, preamble=format_preamble(told, config, plan.now))
+        told = plan.told._replace(inherited_pins=added)
+        context = context._replace(inherited_pins=added, preamble=format_preamble(told, config, plan.now))
     for prior in dict.fromkeys((*context.session_ids, *plan.pins.sources)):
         _try(budget, "a link", partial(store.link, prior, request.session_id, by=by))
     budget.enter("the inheritance record")

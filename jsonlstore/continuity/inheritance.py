@@ -125,7 +125,7 @@ def merged_topics(states: Sequence[SessionState], everyone: Sequence[Iterable[st
         return ()
     ordered: list[str] = []
     if len(everyone) > 2:
-        from jsonlstore.signals.topics import by_rarity, session_rarity
+        from jsonlstore.signals.rarity import by_rarity, session_rarity
 
         rarity = session_rarity(everyone)
         for state in states:

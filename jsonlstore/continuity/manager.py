@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from jsonlstore.clock import Clock, hours_between, parse_time
 from jsonlstore.config import Config
-from jsonlstore.continuity.capture import SessionCapture
 from jsonlstore.continuity.context import MemorySource, RestoredSessionContext, RestoreRequest
 from jsonlstore.continuity.crash import Crashed, find_crashed
 from jsonlstore.continuity.restore import SessionRestorer, has_runtime_transcript
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from jsonlstore.continuity.budget import Budget
+    from jsonlstore.continuity.capture import SessionCapture
     from jsonlstore.model import SessionState
     from jsonlstore.signals.topics import HotTopicExtractor
     from jsonlstore.store.store import SessionStore
@@ -220,4 +220,6 @@ class SessionPersistenceManager:
         return SessionRestorer(self.store, self.config, memories=self._memories, clock=self._clock, by=self._by)
 
     def _capture(self) -> SessionCapture:
+        from jsonlstore.continuity.capture import SessionCapture
+
         return SessionCapture(self.store, self.config, clock=self._clock, by=self._by)

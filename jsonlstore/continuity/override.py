@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.clock import Clock, format_time, hours_between, parse_time, system_clock
@@ -86,8 +86,8 @@ class SessionOverride:
         self._audit(wish)
         if pins.add:
             added = tuple(pin_file.add(pins.add, config.max_inherited_pins))
-            told = replace(told, inherited_pins=added)
-            context = replace(context, inherited_pins=added, preamble=format_preamble(told, config, now))
+            told = told._replace(inherited_pins=added)
+            context = context._replace(inherited_pins=added, preamble=format_preamble(told, config, now))
         self._record(wish, context, Plan(RestoreRequest(wish.into or ""), now, context, told=told, tasks=tasks))
         return context
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -30,8 +30,7 @@ MOST_PINS = 10
 LONGEST_CONTENT = 500
 
 
-@dataclass(frozen=True, slots=True)
-class PinnedNow:
+class PinnedNow(NamedTuple):
     """What the pin file holds: its readable pins, how many places are taken, and what is wrong with it, if anything."""
 
     pins: tuple[WorkingMemoryPin, ...] = ()

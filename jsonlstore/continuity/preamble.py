@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jsonlstore.clock import hours_between, parse_time, system_clock
 from jsonlstore.continuity.wrapper import WRAPPER_LENGTH, identifier, named, quoted
@@ -23,8 +22,7 @@ _NOTE = 120
 _NOTES_SHOWN = 2
 
 
-@dataclass(frozen=True, slots=True)
-class PreambleContext:
+class PreambleContext(NamedTuple):
     """What a preamble tells of: contributing sessions best first, and what was taken from them."""
 
     sessions: Sequence[SessionState] = ()
@@ -34,8 +32,7 @@ class PreambleContext:
     active_projects: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PreambleOptions:
+class PreambleOptions(NamedTuple):
     """How much to say; `date_format` is `relative` ("2d ago") or `absolute` ("2026-11-14")."""
 
     max_topics: int = 10
@@ -44,19 +41,19 @@ class PreambleOptions:
     max_chars: int = DEFAULT_BUDGET
 
 
-@dataclass(slots=True)
 class _Draft:
     """The sections of a preamble, cut down step by step until they fit."""
 
-    head: str
-    tasks: list[PendingTask]
-    projects: list[str]
-    past: list[str]
-    topics: list[str]
-    pins: int
-    task_line: Callable[[PendingTask, int], str]
-    title: int = _TITLE
-    left_out: int = field(default=0)
+    def __init__(self, head: str, task_line: Callable[[PendingTask, int], str]) -> None:
+        self.head = head
+        self.task_line = task_line
+        self.tasks: list[PendingTask] = []
+        self.projects: list[str] = []
+        self.past: list[str] = []
+        self.topics: list[str] = []
+        self.pins = 0
+        self.title = _TITLE
+        self.left_out = 0
 
     def text(self) -> str:
         parts = [self.head]
@@ -124,15 +121,13 @@ class PreambleInjector:
             title = f" {quoted(task.title, longest)}" if task.title.strip() else ""
             return f"- [{identifier(task.task_id)}]{title}{f' ({known})' if known else ''}"
 
-        draft = _Draft(
-            head=f"[SESSION CONTINUITY — inherited from {len(context.sessions)} prior session(s)]",
-            tasks=list(context.pending_tasks),
-            projects=_unique((named(name, _PROJECT) for name in context.active_projects), chosen.max_projects),
-            past=_past(context.sessions),
-            topics=_unique((named(topic, _TOPIC) for topic in context.hot_topics), chosen.max_topics),
-            pins=len(context.inherited_pins),
-            task_line=task_line,
-        )
+        head = f"[SESSION CONTINUITY — inherited from {len(context.sessions)} prior session(s)]"
+        draft = _Draft(head, task_line)
+        draft.tasks = list(context.pending_tasks)
+        draft.projects = _unique((named(name, _PROJECT) for name in context.active_projects), chosen.max_projects)
+        draft.past = _past(context.sessions)
+        draft.topics = _unique((named(topic, _TOPIC) for topic in context.hot_topics), chosen.max_topics)
+        draft.pins = len(context.inherited_pins)
         while len(draft.text()) + WRAPPER_LENGTH > chosen.max_chars:
             if not draft.shrink():
                 return None

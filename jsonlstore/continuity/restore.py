@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.clock import Clock, format_time, system_clock
 from jsonlstore.continuity.budget import Budget
@@ -55,8 +55,7 @@ _MOST_CRITICAL_LOGS = 8
 _NO_PINS = PinPlan((), (), (), ())
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """Everything a restore worked out, before anything is changed."""
 
     request: RestoreRequest
@@ -66,7 +65,7 @@ class Plan:
     previous: str | None = None
     known: SessionFold | None = None
     pins: PinPlan = _NO_PINS
-    told: PreambleContext = field(default_factory=PreambleContext)
+    told: PreambleContext = PreambleContext()
     tasks: tuple[PendingTask, ...] = ()
     why: str | None = None  # why nothing was looked for
 
@@ -191,8 +190,7 @@ class SessionRestorer:
         told = PreambleContext(
             states, shown, tasks, merged_topics(giving, [e.hot_topics for e in looked_at]), merged_projects(giving)
         )
-        context = replace(
-            plan.context,
+        context = plan.context._replace(
             preamble=format_preamble(told, config, now),
             inherited_pins=shown,
             session_ids=tuple(state.session_id for state in states),
@@ -205,7 +203,7 @@ class SessionRestorer:
             pins=pins.decisions,
         )
         _debug(config, "Preamble:\n%s", context.preamble)
-        return replace(plan, context=context, pins=pins, told=told, tasks=tasks)
+        return plan._replace(context=context, pins=pins, told=told, tasks=tasks)
 
     def _crashed(
         self, store: SessionStore, raw: Mapping[str, Any], request: RestoreRequest, now: datetime
@@ -312,8 +310,7 @@ def _completed(request: RestoreRequest, known: SessionFold | None) -> RestoreReq
     if known is None:
         return request
     state = known.state()
-    return replace(
-        request,
+    return request._replace(
         channel=request.channel if request.channel not in ("", "unknown") else state.channel,
         agent_id=request.agent_id or state.agent_id,
         session_key=request.session_key or state.session_key,

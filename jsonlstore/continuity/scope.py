@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from jsonlstore.model import SessionState
@@ -34,8 +33,7 @@ def is_utility_run(session_key: object) -> bool:
     return skip_reason(session_key) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """The conversation a session belongs to, and how far it may look (`conversation`, `agent` or `all`)."""
 
     reach: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.clock import hours_between, parse_time
 from jsonlstore.continuity.context import Candidate
@@ -38,8 +38,7 @@ _COMMON_SHARE = 0.8
 _MOST_LOGS_READ = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Prior:
+class Prior(NamedTuple):
     """A prior session, scored."""
 
     entry: IndexEntry
@@ -51,16 +50,14 @@ class Prior:
         return (self.factors.score, self.entry.end_time or "", self.entry.session_id)
 
 
-@dataclass(frozen=True, slots=True)
-class Contributor:
+class Contributor(NamedTuple):
     """A prior session that comes back, with its state."""
 
     prior: Prior
     state: SessionState
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """Who comes back, and what became of everybody else."""
 
     contributors: tuple[Contributor, ...]

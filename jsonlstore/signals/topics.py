@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.signals.background import RARE, STOP, rarity
 from jsonlstore.signals.options import COMMON_TOOL_NAMES, ToolNames
+from jsonlstore.signals.rarity import by_rarity, session_rarity
 from jsonlstore.signals.projects import ProjectTally, directories_in_command
 from jsonlstore.signals.words import fold, read_piece, split_pieces, unspaced_words
 
@@ -257,24 +258,3 @@ def _without_variants(ordered: Sequence[tuple[str, float]], n: int) -> list[tupl
 
 def _texts(arguments: Mapping[str, Any], *keys: str) -> list[str]:
     return [value for key in keys if isinstance(value := arguments.get(key), str) and value]
-
-
-def session_rarity(sessions: Iterable[Iterable[str]]) -> dict[str, float]:
-    """Topic -> inverse document frequency over sessions, between 0 and 1: 1 for one session only, less the more share it."""
-    counts: Counter[str] = Counter()
-    total = 0
-    for topics in sessions:
-        counts.update({topic.lower() for topic in topics})
-        total += 1
-    scale = math.log1p(total) or 1.0
-    return {topic: math.log1p(total / count) / math.log1p(total) if total > 1 else scale / scale for topic, count in counts.items()}
-
-
-def by_rarity(topics: Iterable[str], rarities: Mapping[str, float]) -> list[str]:
-    """Topics reordered for use: what few sessions share first, the session's own order where equal.
-
-    A topic of every session ("openclaw") says little about any; its place in its own session still counts.
-    """
-    listed = list(dict.fromkeys(topics))
-    weight = {t: rarities.get(t.lower(), 1.0) * (1.0 - place / (2 * len(listed))) for place, t in enumerate(listed)}
-    return sorted(listed, key=lambda topic: -weight[topic])

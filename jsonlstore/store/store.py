@@ -27,7 +27,6 @@ from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
 from jsonlstore.store.cleaning import clean, clean_event
 from jsonlstore.store.fields import check_time
 from jsonlstore.store.files import Disk
-from jsonlstore.store.forget import Forgotten, forget_session
 from jsonlstore.store.index import project
 from jsonlstore.store.locking import DEFAULT_TIMEOUT, Locks
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
@@ -39,6 +38,8 @@ from jsonlstore.store.state import OWN_FOLD, WRITERS, SessionFold
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import timedelta
+
+    from jsonlstore.store.forget import Forgotten
 
 
 log = logging.getLogger(__name__)
@@ -245,6 +246,8 @@ class SessionStore(SessionReader):
 
     def forget(self, session_id: str) -> Forgotten:
         """Remove a session everywhere we keep it; a tombstone stays so that no later scan brings it back."""
+        from jsonlstore.store.forget import forget_session
+
         self.prepare()
         with self._locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
