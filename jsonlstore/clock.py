@@ -32,7 +32,15 @@ def parse_time(text: str) -> datetime:
 
 def normalise_time(text: str) -> str:
     """Any ISO 8601 time in our on-disk form."""
+    if _is_ours(text):
+        datetime.fromisoformat(text)  # the right shape may still be no time
+        return text
     return format_time(parse_time(text))
+
+
+def _is_ours(text: str) -> bool:
+    """Has it the shape we write? Most times read are of that shape, and checking one is cheaper than making one."""
+    return len(text) == 24 and text[10] == "T" and text[19] == "." and text[23] == "Z"
 
 
 def from_millis(millis: float) -> datetime:

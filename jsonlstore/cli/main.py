@@ -28,7 +28,9 @@ COMMANDS: dict[str, str] = {
     "forget": "jsonlstore.cli.keeping:forget",
     "list": "jsonlstore.cli.sessions:list_sessions",
     "metrics": "jsonlstore.cli.metrics:metrics",
+    "redact": "jsonlstore.cli.redact:command",
     "show": "jsonlstore.cli.sessions:show",
+    "signals": "jsonlstore.cli.signals:signals",
     "transcripts": "jsonlstore.cli.transcripts:transcripts",
 }
 

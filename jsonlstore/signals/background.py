@@ -5,6 +5,8 @@ what makes it a topic. Languages share one table: a word that is a stop word in 
 another, and the few that are (`die`, `war`) are a fair price for not having to guess a message's language.
 """
 
+# ruff: noqa: E501 - word lists and phrases are data
+
 from __future__ import annotations
 
 _STOP = """
@@ -111,7 +113,7 @@ parts pass passed passes passing path paths pattern people perfect person piece 
 prefer present previous print prior problem problems process processes produce program progress project projects
 properly provide provided push question questions quick quickly quiet random reach read reader reading real reason
 recent record release remember remove removed rename replace report request require required requires reset response
-rest restart restarted result results return review room root round rule rules safe sample save saved scan script
+reply replies calling rest restart restarted result results return review room root round rule rules safe sample save saved scan script
 scripts search section select send sense sent separate sequence set setup share side sign similar simple simply single
 size skip slow solution solve solved source space specific split stage state status stay step steps store stored
 structure stuff style success successfully suggest summary support suppose switch table tag talk target task tasks team
@@ -179,9 +181,76 @@ CJK_FUNCTION = frozenset(
     "给給跟向着著过過得地之其只再又才已最更比请請说說看想来來去上下里裡个個一二三四五六七八九十两兩些每各某本该該将將于於并並而且坏壞好新旧舊"
 )
 CJK_STOP = frozenset(
-    "现在 現在 今天 昨天 明天 时候 時候 问题 問題 可以 需要 使用 这个 那个 一个 我们 你们 他们 没有 什么 怎么 已经 谢谢 你好 好的 知道 "
-    "时间 時間 东西 今日 昨日 明日 場合 必要 使用 確認 お願い 大丈夫 自分 方法 部分 ファイル エラー テスト コード データ 文件 错误 錯誤 代码 "
-    "测试 測試 运行 運行 这些 那些 因为 所以 如果 但是 应该 應該 开始 開始 完成 数据 修复 修正".split()
+    [
+        "现在",
+        "現在",
+        "今天",
+        "昨天",
+        "明天",
+        "时候",
+        "時候",
+        "问题",
+        "問題",
+        "可以",
+        "需要",
+        "使用",
+        "这个",
+        "那个",
+        "一个",
+        "我们",
+        "你们",
+        "他们",
+        "没有",
+        "什么",
+        "怎么",
+        "已经",
+        "谢谢",
+        "你好",
+        "好的",
+        "知道",
+        "时间",
+        "時間",
+        "东西",
+        "今日",
+        "昨日",
+        "明日",
+        "場合",
+        "必要",
+        "使用",
+        "確認",
+        "お願い",
+        "大丈夫",
+        "自分",
+        "方法",
+        "部分",
+        "ファイル",
+        "エラー",
+        "テスト",
+        "コード",
+        "データ",
+        "文件",
+        "错误",
+        "錯誤",
+        "代码",
+        "测试",
+        "測試",
+        "运行",
+        "運行",
+        "这些",
+        "那些",
+        "因为",
+        "所以",
+        "如果",
+        "但是",
+        "应该",
+        "應該",
+        "开始",
+        "開始",
+        "完成",
+        "数据",
+        "修复",
+        "修正",
+    ]
 )
 
 

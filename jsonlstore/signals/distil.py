@@ -8,6 +8,7 @@ Text is redacted before anything is taken from it, and what leaves is redacted a
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.model import Part
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
 HEAD, TAIL = 12_000, 4_000
 _OUTPUT_SLICE = 2_000
 _MOST_WAITING = 256
+_WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "workingDirectory")
 _MOST_BLOCKED_TASKS = 5
 _ASSISTANT_WEIGHT = 0.5
+_ASSISTANT_OPENING = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,8 @@ class Distiller:
 
     def __init__(self, options: SignalOptions | None = None) -> None:
         self._options = options or SignalOptions()
-        self._tools = self._options.tools
+        self._tools = tools = self._options.tools
+        self._followed = tools.learn | tools.adjust | tools.recall | tools.pin | tools.mail | tools.sop
         self.topics = HotTopicExtractor(self._options.stopwords, self._options.project_roots)
         self.tasks = TaskBook(self._options)
         self._memory = MemoryLedger(self._options.max_learnings)
@@ -103,6 +107,7 @@ class Distiller:
         elif entry.type == "session":
             cwd = entry.raw.get("cwd")
             self._cwd = cwd if isinstance(cwd, str) else None
+            self._visit(self._cwd)
         elif entry.type == "leaf":
             target = entry.raw.get("targetId")
             self._outlook.move_leaf(target if isinstance(target, str) else None)
@@ -111,7 +116,7 @@ class Distiller:
             self._outlook.hear(Said(entry.id, entry.parent_id, speaker is Speaker.USER, text[:LONGEST_TEXT]))
 
     def result(self, on_path: Collection[str] | None = None) -> Signals:
-        """The signals so far. `on_path` are the ids on the active path; without it parents are followed from the last entry."""
+        """The signals so far. `on_path`: ids on the active path; without it, parents are followed from the end."""
         notes, pending = self._notes_and_tasks()
         path = self._outlook.path(on_path)
         options = self._options
@@ -150,7 +155,10 @@ class Distiller:
         if text.strip():
             at = entry.timestamp or ""
             prose = without_code(text)
-            self.topics.record_text(prose, 1.0 if by_user else _ASSISTANT_WEIGHT)
+            if by_user:
+                self.topics.record_text(prose)
+            else:
+                self.topics.record_text(_opening(prose), _ASSISTANT_WEIGHT)
             self._notes.next_message()
             for told in self._detect(prose):
                 self._notes.add(told, entry.id, at, self._project)
@@ -174,8 +182,9 @@ class Distiller:
             self._waiting[call.id] = call
             if len(self._waiting) > _MOST_WAITING:
                 del self._waiting[next(iter(self._waiting))]
-        for key in ("workdir", "cwd", "working_directory", "workingDirectory"):
-            self._visit(call.arguments.get(key))
+        for key in _WORKDIR_KEYS:
+            if key in call.arguments:
+                self._visit(call.arguments[key])
         if name in self._tools.execute:
             command = call.arguments.get("command") or call.arguments.get("cmd")
             for place in directories_in_command(command[:4_000]) if isinstance(command, str) else ():
@@ -188,10 +197,10 @@ class Distiller:
 
     def _visit(self, place: object) -> None:
         if isinstance(place, str) and place:
-            self._project = self.topics.record_exec_workdir(redact_text(place[:1_000]), self._cwd) or self._project
+            self._project = self.topics.record_exec_workdir(_redacted_path(place[:1_000]), self._cwd) or self._project
 
     def _open_file(self, path: str, entry: Entry, tool: str) -> None:
-        shown = redact_text(path)
+        shown = _redacted_path(path)
         self._project = self.topics.record_file(shown, self._cwd) or self._project
         if is_sop(shown):
             self._sops.injected(shown, entry.timestamp or "", tool)
@@ -200,8 +209,8 @@ class Distiller:
         tool = entry.tool_name or ""
         name = ToolNames.plain(tool)
         call = self._waiting.pop(entry.tool_call_id or "", None)
-        if name in self._tools.file and not entry.is_error:
-            return
+        if entry.is_long and name not in self._followed and not (call and _asks_git(call)):
+            return  # output nobody will quote: most of a transcript's bytes, and not worth parsing
         details = entry.details
         text = entry.text
         head = text if len(text) <= 2 * _OUTPUT_SLICE else text[:_OUTPUT_SLICE] + "\n" + text[-_OUTPUT_SLICE:]
@@ -216,13 +225,14 @@ class Distiller:
         if details:
             self._memory.reported(details, entry.timestamp or "")
         if call and not entry.is_error and not details.get("error"):
-            self._take_answer(name, call, entry, redact_text(head))
+            self._take_answer(name, call, entry, head)
 
-    def _take_answer(self, name: str, call: ToolCall, entry: Entry, answer: str) -> None:
+    def _take_answer(self, name: str, call: ToolCall, entry: Entry, head: str) -> None:
         """A call of a tool we follow that went well."""
         tools = self._tools
-        if name not in tools.learn | tools.adjust | tools.recall | tools.pin | tools.mail | tools.sop:
+        if name not in self._followed:
             return
+        answer = redact_text(head)
         arguments = redact_value(dict(call.arguments))
         details = redact_value(dict(entry.details))
         at = entry.timestamp or ""
@@ -269,11 +279,24 @@ class Distiller:
             self.topics.projects.mention(project)
 
     def _take_sop(self, name: str, arguments: Mapping[str, Any], at: str, tool: str) -> None:
-        path = next((value for key in ("path", "sop_path", "sop", "name") if isinstance(value := arguments.get(key), str)), None)
+        path = next(
+            (value for key in ("path", "sop_path", "sop", "name") if isinstance(value := arguments.get(key), str)), None
+        )
         if name.endswith("ack") or arguments.get("action") in {"ack", "acknowledge"}:
             self._sops.acknowledge(path)
         elif path:
             self._sops.injected(path, at, tool)
+
+
+@lru_cache(maxsize=1024)
+def _redacted_path(path: str) -> str:
+    """A session works in few places, many times."""
+    return redact_text(path)
+
+
+def _asks_git(call: ToolCall) -> bool:
+    command = call.arguments.get("command")
+    return isinstance(command, str) and "git " in command
 
 
 def _bounded(text: str) -> str:
@@ -284,9 +307,19 @@ def _bounded(text: str) -> str:
     return head[: head.rfind("\n") + 1 or HEAD] + "\n" + tail[tail.find("\n") + 1 :]
 
 
+def _opening(prose: str) -> str:
+    """The beginning of an answer, which says what it is about, up to a word's end."""
+    if len(prose) <= _ASSISTANT_OPENING:
+        return prose
+    space = prose.find(" ", _ASSISTANT_OPENING)
+    return prose[: min(space, _ASSISTANT_OPENING + 200)] if space > 0 else prose[:_ASSISTANT_OPENING]
+
+
 def _redacted(texts: Collection[str]) -> tuple[str, ...]:
     """Each text redacted; one that was nothing but a secret is left out."""
-    return tuple(dict.fromkeys(safe for text in texts if (safe := redact_text(text)) == text or "[REDACTED" not in safe[:12]))
+    return tuple(
+        dict.fromkeys(safe for text in texts if (safe := redact_text(text)) == text or "[REDACTED" not in safe[:12])
+    )
 
 
 def _redacted_or_none(text: str | None) -> str | None:

@@ -23,7 +23,9 @@ _ID_IN_TEXT = re.compile(
     r"((?:[A-Za-z]{2,12}[_-])?(?=[\w-]*\d)[A-Za-z0-9][\w-]{3,63})\b",
     re.IGNORECASE,
 )
-_CHANGE_IN_TEXT = re.compile(r"\b(?:confidence|score)\b\D{0,24}(\d(?:\.\d+)?)\s*(?:->|→|to)\s*(\d(?:\.\d+)?)", re.IGNORECASE)
+_CHANGE_IN_TEXT = re.compile(
+    r"\b(?:confidence|score)\b\D{0,24}(\d(?:\.\d+)?)\s*(?:->|→|to)\s*(\d(?:\.\d+)?)", re.IGNORECASE
+)
 
 
 class MemoryLedger:
@@ -73,7 +75,11 @@ class MemoryLedger:
                 before = self._known.get(memory_id, UNKNOWN_CONFIDENCE) if old is None else old
                 reason, when = raw.get("reason"), raw.get("timestamp")
                 self._note(
-                    memory_id, before, new, reason if isinstance(reason, str) else "", when if isinstance(when, str) else at
+                    memory_id,
+                    before,
+                    new,
+                    reason if isinstance(reason, str) else "",
+                    when if isinstance(when, str) else at,
                 )
 
     def learnings(self) -> list[str]:

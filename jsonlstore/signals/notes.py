@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from jsonlstore.model import Note, PendingTask
 from jsonlstore.signals import pattern_rules as rules
@@ -15,6 +16,7 @@ from jsonlstore.signals.words import keywords
 LONGEST_NOTE = 100
 MOST_REMEMBERED = 400
 _PRONOUN_REACH = 30
+_ECHO_REACH = 40
 
 
 @dataclass(slots=True)
@@ -43,8 +45,7 @@ class NoteBook:
         if told.kind == rules.DONE:
             self._resolve(frozenset(keywords(told.clause or told.sentence)))
         key = (told.kind, " ".join(sorted(words)) or content.lower())
-        known = self._kept.get(key)
-        if known and known.note.resolved is not True:
+        if self._is_known(key, words):
             return False
         note = Note(
             id=_note_id(told.kind, content, entry_id),
@@ -62,6 +63,13 @@ class NoteBook:
             del self._kept[next(iter(self._kept))]
         return True
 
+    def _is_known(self, key: tuple[str, str], words: frozenset[str]) -> bool:
+        """Whether the same was said already, perhaps repeated by the other side; a resolved blocker may come back."""
+        latest = [kept for (kind, _), kept in islice(reversed(self._kept.items()), _ECHO_REACH) if kind == key[0]]
+        echo = [kept for kept in latest if words and len(kept.words & words) * 10 >= 7 * len(kept.words | words)]
+        same = [self._kept[key], *echo] if key in self._kept else echo
+        return any(kept.note.resolved is not True for kept in same)
+
     def open_blockers(self) -> list[tuple[PendingTask, Note]]:
         """Strong blockers nobody got out of the way: the task each leaves open, and the note that says so."""
         found = []
@@ -70,7 +78,9 @@ class NoteBook:
             if note.type == rules.BLOCKER and note.confidence >= STRONG and not note.resolved:
                 task_id = f"text-{note.id[:10]}"
                 task = PendingTask(task_id, note.content, "blocked", flagged_incomplete=True)
-                opened = replace(note, id=_note_id(rules.TASK, note.content, note.source_entry_id), type=rules.TASK, resolved=None)
+                opened = replace(
+                    note, id=_note_id(rules.TASK, note.content, note.source_entry_id), type=rules.TASK, resolved=None
+                )
                 found.append((task, opened))
         return found
 

@@ -52,9 +52,9 @@ COMMON_TOOL_NAMES: frozenset[str] = (
     | ToolNames().pin | ToolNames().sop | ToolNames().mail
     | _names(
         "tool", "file", "path", "browser", "canvas", "nodes", "cron", "message", "gateway", "sessions_list",
-        "sessions_history", "sessions_send", "sessions_spawn", "session_status", "web_search", "web_fetch", "memory_get",
-        "image", "subagents", "agents_list", "tts", "grep", "find", "ls", "glob", "cortex_edit", "cortex_move",
-        "cortex_dedupe", "cortex_predict", "cortex_session_continue", "atom_create", "atom_search", "update_plan",
-        "toolcall", "toolresult", "webfetch", "websearch", "todowrite", "task",
+        "sessions_history", "sessions_send", "sessions_spawn", "session_status", "web_search", "web_fetch",
+        "memory_get", "image", "subagents", "agents_list", "tts", "grep", "find", "ls", "glob", "cortex_edit",
+        "cortex_move", "cortex_dedupe", "cortex_predict", "cortex_session_continue", "atom_create", "atom_search",
+        "update_plan", "toolcall", "toolresult", "webfetch", "websearch", "todowrite", "task",
     )
 )  # fmt: skip

@@ -1,5 +1,7 @@
 """Where a session stood when it stopped: its last topic, what was in progress, what was to come next. Extractive."""
 
+# ruff: noqa: E501 - word lists and phrases are data
+
 from __future__ import annotations
 
 import re

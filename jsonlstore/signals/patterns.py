@@ -4,6 +4,8 @@ Everything works on clauses of sentences of prose. Where a clause would tell two
 `_PRECEDENCE` wins: a bug that was fixed is an accomplishment (DECISION 43).
 """
 
+# ruff: noqa: E501 - word lists and phrases are data
+
 from __future__ import annotations
 
 import re
@@ -23,9 +25,10 @@ STRONG = 0.8
 _PRECEDENCE = {kind: place for place, kind in enumerate(
     (rules.TASK, rules.SCOPE, rules.DONE, rules.INSIGHT, rules.DECISION, rules.BLOCKER)
 )}  # fmt: skip
+_ANCHOR = re.compile(r"(?<!\[)\^|\$")
 _GREETING = re.compile(
     r"(?:(?:hey|hi|hello|yo|what's up|good (?:morning|evening)|nice|cool|awesome|great|thanks|thank you|thx|lol|haha|ok|okay"
-    r"|oh|so|well|hallo|moin|danke|super|sure|right|yeah|yes|yep|no|nope|hmm+|ugh|alright|anyway|btw|perfect|wow)\b"
+    r"|oh|so|well|fine|hallo|moin|danke|super|sure|right|yeah|yes|yep|no|nope|hmm+|ugh|alright|anyway|btw|perfect|wow)\b"
     r"(?: (?:there|all|everyone|guys|man|so much|again|great))?[\s,.!:;–-]*)+",
     re.IGNORECASE,
 )
@@ -34,7 +37,9 @@ _CLAUSE = re.compile(
     r"|,\s*(?=(?:turns out|it turns out|turned out|stellt sich|apparently|so (?:let's|we|i)|and now|then|now|and (?:we|i|the|it|then))\b))\s*",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"`[^`\n]{1,200}`|\"[^\"\n]{1,120}\"|“[^”\n]{1,120}”|„[^“”\n]{1,120}[“”]|«[^»\n]{1,120}»|(?<!\w)'[^'\n]{1,60}'(?!\w)")
+_QUOTED = re.compile(
+    r"`[^`\n]{1,200}`|\"[^\"\n]{1,120}\"|“[^”\n]{1,120}”|„[^“”\n]{1,120}[“”]|«[^»\n]{1,120}»|(?<!\w)'[^'\n]{1,60}'(?!\w)"
+)
 _ASKS = re.compile(
     r"^(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|shall|what|who|where|when|how|which|any|why"
     r"|ist|sind|hat|haben|kann|kannst|wie|was|wo|wer|wann|gibt|läuft|geht|funktioniert)\b",
@@ -66,6 +71,11 @@ class _Matcher:
         for rule in rules.RULES:
             self._set.Add("(?i)" + rule.pattern)
         self._set.Compile()
+        # a line holds several sentences, so what is anchored to a clause may stand anywhere in it
+        self._anywhere: Any = re2.Set.SearchSet()
+        for rule in rules.RULES:
+            self._anywhere.Add("(?i)" + _ANCHOR.sub("", rule.pattern))
+        self._anywhere.Compile()
         self._neutral: Any = re2.compile("(?i)" + "|".join(f"(?:{phrase})" for phrase in rules.NEUTRAL))
 
     def tells(self, clause: str) -> list[rules.Rule]:
@@ -78,7 +88,7 @@ class _Matcher:
         return outright + [rules.RULES[at] for at in self._set.Match(rest) or ()]
 
     def may_tell(self, text: str) -> bool:
-        return bool(self._set.Match(text))
+        return bool(self._anywhere.Match(text))
 
 
 @cache
@@ -109,7 +119,8 @@ def detect_in_sentence(sentence: str) -> list[Detected]:
     if is_casual(sentence):
         return []
     plain = _QUOTED.sub("…", sentence.replace("’", "'"))
-    plain = plain[_GREETING.match(plain).end() :] if _GREETING.match(plain) else plain  # type: ignore[union-attr]
+    greeting = _GREETING.match(plain)
+    plain = plain[greeting.end() if greeting else 0 :]
     found: list[Detected] = []
     for clause in _CLAUSE.split(plain):
         best = _best(clause.strip(), asks=plain.rstrip(" )*_").endswith(("?", "？")))
@@ -140,20 +151,28 @@ def _holds_in_question(rule: rules.Rule, clause: str) -> bool:
 def is_casual(sentence: str) -> bool:
     """Whether a sentence is a greeting or thanks and nothing else."""
     greeting = _GREETING.match(sentence)
-    return bool(greeting) and greeting.end() == len(sentence)  # type: ignore[union-attr]
+    return greeting is not None and greeting.end() == len(sentence)
 
 
 # The handoff document's own patterns, with word boundaries, in its order: the first that matches names the message.
 _DOCUMENT: tuple[tuple[str, str], ...] = (
-    (rules.BLOCKER, r"\b(?:broke|bugs?|errors?|fail(?:s|ed|ing|ure)?|crash(?:es|ed)?|not working|can't|cannot|unable to"
-                    r"|stuck on|blocking|preventing|issues?|problems?)\b"),
-    (rules.DECISION, r"\b(?:let's\s+(?:use|do|go with)|we should|decided to|going to\s+(?:use|implement)|chosen|selected"
-                     r"|how about we)\b"),
-    (rules.INSIGHT, r"\b(?:i (?:learned|realized|discovered|figured out)|turns out|makes sense|now i understand|the reason"
-                    r"|explains why|because of)\b"),
-    (rules.DONE, r"\b(?:fixed|built|created|implemented|completed|got\b.*\bworking|working now|solved|done|finished"
-                 r"|successfully|verified|confirmed)\b"),
-)  # fmt: skip
+    (
+        rules.BLOCKER,
+        r"\b(?:broke|bugs?|errors?|fail(?:s|ed|ing|ure)?|crash(?:es|ed)?|not working|can't|cannot|unable to|stuck on|blocking|preventing|issues?|problems?)\b",
+    ),
+    (
+        rules.DECISION,
+        r"\b(?:let's\s+(?:use|do|go with)|we should|decided to|going to\s+(?:use|implement)|chosen|selected|how about we)\b",
+    ),
+    (
+        rules.INSIGHT,
+        r"\b(?:i (?:learned|realized|discovered|figured out)|turns out|makes sense|now i understand|the reason|explains why|because of)\b",
+    ),
+    (
+        rules.DONE,
+        r"\b(?:fixed|built|created|implemented|completed|got\b.*\bworking|working now|solved|done|finished|successfully|verified|confirmed)\b",
+    ),
+)
 
 
 def detect_first_match(text: str) -> list[Detected]:
@@ -166,7 +185,9 @@ def detect_first_match(text: str) -> list[Detected]:
     return []
 
 
-_WORK = re.compile(r"\b(?:build|buil[dt]|creat|implement|fix|bug|error|task|project|code|deploy|test|refactor)\w*", re.IGNORECASE)
+_WORK = re.compile(
+    r"\b(?:build|buil[dt]|creat|implement|fix|bug|error|task|project|code|deploy|test|refactor)\w*", re.IGNORECASE
+)
 GENERAL = "general"
 
 

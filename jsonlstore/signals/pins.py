@@ -22,7 +22,7 @@ class PinBoard:
 
     def apply(self, tool: str, arguments: Mapping[str, Any], at: str) -> WorkingMemoryPin | None:
         """Replay one successful call; returns the pin it set, if it set one."""
-        action = arguments.get("action") or arguments.get("operation") or tool.rpartition("_")[2]
+        action = str(arguments.get("action") or arguments.get("operation") or tool.rpartition("_")[2]).lower()
         if action in {"pin", "add", "set"}:
             return self._pin(arguments, at)
         if action in {"unpin", "remove", "delete"}:
@@ -61,5 +61,7 @@ class PinBoard:
             if 0 <= place < len(self._pins):
                 del self._pins[place]
             return
-        wanted = {value for key in ("label", "content", "key", "text", "id") if isinstance(value := arguments.get(key), str)}
+        wanted = {
+            value for key in ("label", "content", "key", "text", "id") if isinstance(value := arguments.get(key), str)
+        }
         self._pins = [pin for pin in self._pins if not wanted & {pin.label, pin.content}]

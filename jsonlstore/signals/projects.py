@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 # directories whose children are projects, wherever they lie
 _ROOTS = frozenset(
-    {"projects", "repos", "repositories", "workspaces", "worktrees", "ideaprojects", "pycharmprojects", "webstormprojects"}
+    {"projects", "repos", "repositories", "workspaces", "worktrees", "ideaprojects", "pycharmprojects",
+     "webstormprojects"}
 )  # fmt: skip
 # the same, but only directly below a home directory (or its Documents): elsewhere these names mean other things
 _HOME_ROOTS = frozenset({"code", "src", "dev", "work", "git", "github", "gitlab", "source", "development", "developer"})

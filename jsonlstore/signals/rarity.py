@@ -11,14 +11,13 @@ if TYPE_CHECKING:
 
 
 def session_rarity(sessions: Iterable[Iterable[str]]) -> dict[str, float]:
-    """Topic -> inverse document frequency over sessions, between 0 and 1: 1 for one session only, less the more share it."""
+    """Topic -> inverse document frequency over sessions: 1 if one session only has it, less the more share it."""
     counts: Counter[str] = Counter()
     total = 0
     for topics in sessions:
         counts.update({topic.lower() for topic in topics})
         total += 1
-    scale = math.log1p(total) or 1.0
-    return {topic: math.log1p(total / count) / math.log1p(total) if total > 1 else scale / scale for topic, count in counts.items()}
+    return {topic: math.log1p(total / count) / math.log1p(total) for topic, count in counts.items()}
 
 
 def by_rarity(topics: Iterable[str], rarities: Mapping[str, float]) -> list[str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 JSON: TypeAlias = Any
 
 MARK = "[REDACTED]"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _PASSES = 6  # hiding one value may lay bare another; more than two passes is hostile text
 
 
@@ -44,11 +45,11 @@ def redact(text: str) -> tuple[str, list[Finding]]:
 
     A lone surrogate, which no encoder accepts, becomes U+FFFD, so the result can always be written.
     """
-    data = text.encode("utf-8", "replace")
-    if len(data) == len(text) and not text.isascii():  # only "?" for a surrogate keeps the length
-        text = data.decode()
-    elif not text.isascii():
-        text, data = _without_surrogates(text, data)
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        text = _SURROGATE.sub("\ufffd", text)
+        data = text.encode()
     spans = _settle(data)
     if not spans:
         return text, []
@@ -58,6 +59,12 @@ def redact(text: str) -> tuple[str, list[Finding]]:
 def redact_text(text: str) -> str:
     """The text without its secrets."""
     return redact(text)[0]
+
+
+def redact_bytes(data: bytes) -> tuple[bytes, list[Span]]:
+    """The same for bytes of any encoding, with the spans as (start, end, kind) in bytes."""
+    spans = _settle(data)
+    return (_apply(data, spans)[0], spans) if spans else (data, [])
 
 
 def redact_value(value: JSON) -> JSON:
@@ -120,15 +127,6 @@ def _hide_string(value: str, level: Key) -> str:
         return MARK
     new = redact_text(value)
     return value if new == value else new
-
-
-def _without_surrogates(text: str, data: bytes) -> tuple[str, bytes]:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
-        return text, text.encode()
-    return text, data
 
 
 def _settle(data: bytes) -> list[Span]:
@@ -268,17 +266,18 @@ class _Rules:
         return self._shapes
 
     def _named(self, data: bytes) -> Iterator[Span]:
-        private = key_block = False
-        for match in self._names.finditer(data):
-            if match.start(5) >= 0:
-                private = True
-                continue
-            key_block = key_block or match.group(1) == b"PRIVATE KEY"
-            for start, end in named.judge(data, match):
+        blocks: set[bytes] = set()
+        at = 0
+        while match := self._names.search(data, at):
+            start = match.start()
+            blocks.add(data[start : start + 11])
+            at, spans = named.judge(data, start)
+            for span in spans:
+                start, end = named.whole(data, *span)
                 yield start, end, "named"
-        if private:
+                at = max(at, end)
+        if any(b"priv" in block.lower() or b"/" in block for block in blocks):
             yield from ((start, end, "private") for start, end in private_spans(data))
-        if key_block or b"Private-Lines" in data:
             yield from ((start, end, "private-key") for start, end in private_keys(data))
 
     def _glued(self, data: bytes) -> Iterator[Span]:

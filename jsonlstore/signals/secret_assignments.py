@@ -21,49 +21,56 @@ from jsonlstore.signals.secret_words import (
 )
 
 LONGEST = 1 << 16  # bytes of one value that are looked at
+_GLANCE = 512  # bytes of a bare value that decide whether it is one
 STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
 _CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)){0,4}"""
-_OP = r"(?:===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=])"
-_PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?value(?:\\*["'])?|\s*\{[^{}]{0,300}default"""
-_FOR = r"(?:[ \t]+(?:for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per)(?:[ \t]+[^\s:=]{1,40}){1,5}?)"
+_OP = r"(?:===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
+_PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default"""
+_PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
+_FOR = rf"(?:[ \t]+(?:{_PREPOSITION})(?:[ \t]+[^\s:=]{{1,40}}){{1,5}}?)"
 _IS = (
     r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|—|–|-)"
     r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
 )
 # A telling name, and (matched right behind it) what joins it to a value. The groups of the joint say how.
+_HEAD = re.compile(rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]*+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode())
+# RE2 finds where to look closer. It has no groups, since reading them costs more than matching again, and it asks for
+# something joint-like behind the name, since names alone ("token", "pass") are common words.
 NAME = (
-    rf"(?i)({STRONG}|cookie|x-auth)([\w.-]*)"
-    rf"""|({WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*({_OP})"""
-    r"|((?:<|003c|&lt;)/?private)"
+    rf"(?i)(?:{STRONG}|cookie|x-auth)[\w.-]*(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+[ \t]*[:=]|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S*[0-9!@#$%^&*+]|[ \t]\("
+    rf"|[ \t]+(?:[:=|<\\\"'`?+!-]|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|\S*[0-9!@#$%^&*+\x80-\xff]|\{{))"
+    rf"|-(?:{STRONG})[\w-]*[\s\\]"
+    rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?[A-Za-z0-9+/_.~$!@#^*-]{{16}}"""
+    r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
 )
 _JOINT = re.compile(
     (
-        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은)[ \t]*+"
-        rf"""|([ \t]++|\()(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]*?[0-9!@#$%^&*+]))"""
+        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은|(?:'|’)s[ \t])[ \t]*+"
+        rf"""|([ \t]++|\(|[ \t]*+,[ \t]*+)(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]*?[0-9!@#$%^&*+]))"""
         rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/)"""
     ).encode()
 )
 _JOINT_WINDOW = 2048  # `re` may backtrack: within this many bytes, whatever the text
-_JOINT_FIRST = frozenset(b" \t\r\n\"'`\\])}(*_:=%&>|,?+-!<\x80" + bytes(range(0x80, 0x100)))
-_FLAG = re.compile(rb"""((?:[ \t]|\\+(?:\r?\n|\\*n))++|\\*["'],(?:[ \t\r\n]|\\+[nrt])*+)""")
+_FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
 _HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=,]|%3A|:=|=>)""")
-_WEAK_VALUE = re.compile(rb"""[ \t]*+(?:\\*["'`]|%22)?[^\s"'`]{16}""")
 
 _NAME_BEFORE = re.compile(rb"[A-Za-z0-9_.$-]*\Z")
-_SKIP = re.compile(rb"(?:[ \t]|\*\*|%20|\\+\r?\n|\\{2,}n)*+")
-_NEWLINE = re.compile(rb"(?:\r?\n|\\+r?\\*n)(?:[ \t]|\\+t)*+")
-_BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*(?:\r?\n|\\+n)[ \t]+")
+_SKIP = re.compile(rb"(?:[ \t]|\*\*|%20|</?[A-Za-z]{1,8}>|!!\w+[ \t]|!binary[ \t]|&\w+[ \t]|\\++\r?\n|\\\\++n)*+")
+_NEWLINE = re.compile(rb"(?:\r?\n|\\++(?:r\\++)?n)(?:[ \t]|\\++t)*+")
+_BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*(?:\r?\n|\\++n)[ \t]++")
 _OPEN = re.compile(rb"(?:[bBrRfFuUN@$]{0,2})(\\*)([\"'`])|(%22|&quot;|&#34;|%27|\\u0022|\xe2\x80\x9c|\xe2\x80\x98|\xc2\xab|\xe3\x80\x8c)")
 _CLOSERS = {b"\xe2\x80\x9c": b"\xe2\x80\x9d", b"\xe2\x80\x98": b"\xe2\x80\x99", b"\xc2\xab": b"\xc2\xbb", b"\xe3\x80\x8c": b"\xe3\x80\x8d"}
 _MORE = re.compile(rb"(?:[ \t]*[+.][ \t]*|[ \t]*\\+\r?\n[ \t]*|[ \t]*[+.]?\r?\n[ \t]*[+.]?[ \t]*|[ \t]*\+[ \t]*\\+n[ \t]*)?(\\*)([\"'])")
-_BARE = re.compile(rb"(?:[^\s\"'`<\\\xe3]|\\+(?![\\\"'`nrt\s])|\\+(?=[^\"'`\\nrt\s])|\\+\r?\n[ \t]*|<(?!/)|\xe3(?!\x80[\x81\x82\x8d]))++")
+_BARE = re.compile(rb"(?:[^\s\"'`<\\\xe3]|\\++(?![\"'`nrt\s])|\\++\r?\n[ \t]*+|<(?!/)|\xe3(?!\x80[\x81\x82\x8d]))++")
 _CUT = re.compile(rb"[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&amp;|[;,]\Z|\xef\xbc\x8c|\|\|?|&&")
 _TAIL = re.compile(rb"[)\]},;.:>]+\Z|\\+\Z")
-_LINE = re.compile(rb"(?:[^\r\n\"\\]|\\(?![nr\"\\]))++")
-_SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z]{2,12}(?![A-Za-z0-9:=(]))++")
+_LINE = re.compile(rb"(?:[^\r\n\"\\]|\\++(?![nr\"]))++")
+_SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
 _FALLBACK = re.compile(rb"[\w.$\[\]()?]{1,80}[ \t]*(?:\|\||\?\?|or\b)[ \t]*(?=\\*[\"'])|[\w.]{1,60}(?:\[|\.get\(|\()\\*[\"'][\w.-]{1,60}\\*[\"'][\])][ \t]*(?:\|\||\?\?|or\b)[ \t]*(?=\\*[\"'])")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]+)\}?\Z")
 _LIST = re.compile(rb"[\[({][ \t\r\n]*(?=\\*[\"'])")
+_ITEM_GAP = re.compile(rb"[^\"'\n\])};\\]*+")
+_ITEM = re.compile(rb"(\\*+)([\"'])")
 _CALL = re.compile(rb"[A-Za-z_$][\w$.:>-]*[ \t]*\(")
 _TYPED = re.compile(rb"[A-Za-z_][\w.\[\]<>| ?*&]*[ \t]*=[ \t]*(?=\\*[\"'])")
 
@@ -114,6 +121,9 @@ def measure(data: bytes, at: int, *, before: int) -> list[Value]:
     line = _NEWLINE.match(data, pos)
     if line:
         pos = line.end()
+        opened = _OPEN.match(data, pos)
+        if opened:
+            return _quoted(data, opened, before)
         end = _BARE.match(data, pos)
         after = data[end.end() : end.end() + 1] if end else b""
         return [Value(pos, end.end(), quoted=False)] if end and after in (b"", b"\n", b"\r", b'"', b"\\") else []
@@ -191,9 +201,9 @@ def _inside(data: bytes, at: int) -> list[Value]:
     """The strings of a list or a call, up to its end or the end of the line."""
     values: list[Value] = []
     for _ in range(64):
-        skipped = re.compile(rb"[^\"'\n\])};]*+").match(data, at, at + 200)
+        skipped = _ITEM_GAP.match(data, at, at + 200)
         at = skipped.end() if skipped else at
-        opened = re.compile(rb"(\\*)([\"'])").match(data, max(at - 0, at))
+        opened = _ITEM.match(data, at)
         if not opened:
             break
         end = _closing(data, opened.end(), len(opened.group(1)), opened.group(2))
@@ -206,31 +216,39 @@ def _inside(data: bytes, at: int) -> list[Value]:
 
 
 def _bare(data: bytes, pos: int, before: int) -> Value | None:
-    found = _BARE.match(data, pos, pos + LONGEST)
+    found = _BARE.match(data, pos, pos + _GLANCE)
     if not found:
         return None
     end = found.end()
     run = data[pos:end]
+    quote = data[end : end + 1]
     cut = _CUT.search(run)
     if cut:
         run = run[: cut.start()]
-    elif data[end : end + 1] in (b"'", b'"') and run and not _is_inside(data, before, data[end : end + 1]):
-        closed = _closing(data, end + 1, 0, data[end : end + 1])
+    elif quote in (b"'", b'"') and not _is_inside(data, before, quote):
+        closed = _closing(data, end + 1, 0, quote)
         if 0 <= closed < end + 200 and b"\n" not in data[end:closed]:
             rest = _BARE.match(data, closed + 1, closed + 400)
             return Value(pos, rest.end() if rest else closed + 1, quoted=False)
-    tail = _TAIL.search(run)
+    tail = None if len(run) == _GLANCE else _TAIL.search(run)
     if tail and tail.start() > 0:
         run = run[: tail.start()]
     return Value(pos, pos + len(run), quoted=False)
 
 
+def whole(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """A long value is judged by its beginning; once it is a secret, all of it goes."""
+    if end - start not in (_GLANCE, LONGEST):
+        return start, end
+    rest = (_BARE if end - start == _GLANCE else _LINE).match(data, end)
+    return start, rest.end() if rest else end
+
+
 def _to_line_end(data: bytes, pos: int, stop: bytes = b"") -> Value:
-    found = _LINE.match(data, pos, pos + LONGEST)
-    end = found.end() if found else pos
-    if stop and 0 <= data.find(stop, pos, end):
-        end = data.find(stop, pos, end)
-    run = data[pos:end].rstrip()
+    limit = pos + LONGEST
+    closing = data.find(stop, pos, limit) if stop else -1
+    found = _LINE.match(data, pos, closing if closing >= 0 else limit)
+    run = data[pos : found.end()].rstrip() if found else b""
     if run.endswith((b"'", b"`")) and run.count(run[-1:]) % 2:
         run = run[:-1]
     return Value(pos, pos + len(run), quoted=False)
@@ -251,7 +269,7 @@ def _block(data: bytes, pos: int) -> Value:
 
 def _is_inside(data: bytes, at: int, quote: bytes) -> bool:
     """Whether a string opened earlier on this line is still open at `at`."""
-    start = max(data.rfind(b"\n", 0, at) + 1, at - 400)
+    start = max(data.rfind(b"\n", max(0, at - 400), at) + 1, at - 400, 0)
     return data.count(quote, start, at) % 2 == 1
 
 
@@ -261,31 +279,31 @@ def _starts_line(data: bytes, at: int) -> bool:
     return not head.strip(b" \t-*_.>#|\"'{$") or head.split()[-1:] == [b"export"]
 
 
-def judge(data: bytes, name: re.Match[bytes]) -> list[tuple[int, int]]:
-    """The spans to hide behind one match of `NAME`."""
-    if name.start(3) >= 0:
-        return _weak(data, name)
-    end = name.end()
-    if end < len(data) and data[end] not in _JOINT_FIRST:
-        return []
-    word = name.group(1).lower()
+def judge(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
+    """Where to go on, and the spans to hide behind the name at `at`, a match of `NAME`."""
+    at += data[at] == ord("-")
+    head = _HEAD.match(data, at)
+    if not head:
+        return at + 1, []
+    if head.start(3) >= 0:
+        return head.end(3), _weak(data, head)
+    end = head.end()
+    word = head.group(1).lower()
     if word in (b"cookie", b"authorization", b"x-auth"):
         header = _HEADER.match(data, end, end + 80)
         spans = _header(data, header.end(), cookie=word == b"cookie") if header else []
         if spans or word != b"authorization":
-            return spans
-    return _strong(data, name.start(1), end)
+            return end, spans
+    return end, _strong(data, at, end)
 
 
-def _weak(data: bytes, name: re.Match[bytes]) -> list[tuple[int, int]]:
+def _weak(data: bytes, head: re.Match[bytes]) -> list[tuple[int, int]]:
     """The spans to hide behind `some_key = …`, where only the value can tell."""
-    if not _WEAK_VALUE.match(data, name.end(4)):
-        return []
-    full = full_name(data, name.start(3), name.end(3))
+    full = full_name(data, head.start(3), head.end(3))
     level = classify(full)
     if level is Key.NONE:
         return []
-    return _assigned(data, Link(level, name.end(3) - len(full.encode()), name.end(3), name.start(4), name.end(4)))
+    return _assigned(data, Link(level, head.end(3) - len(full.encode()), head.end(3), head.start(4), head.end(4)))
 
 
 def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:
@@ -341,7 +359,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:
     if level is Key.WEAK:
         return (value.start, value.end) if looks_random(text) else None
     far = value.start - link.op_end > 3 and b"(" in data[link.op_end : value.start]
-    loose = op in (b"|", b"->", b"\xe2\x86\x92") or op.startswith((b"==", b"!=")) and not value.quoted or far
+    loose = op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or op.startswith((b"==", b"!=")) and not value.quoted or far
     if loose:
         return (value.start, value.end) if looks_secret(text, chosen=True) else None
     if value.quoted:
@@ -363,9 +381,9 @@ def _judge_colon(data: bytes, value: Value, text: str, link: Link, *, spaced: bo
         return None
     around = data[name_at - 1 : name_at] if name_at else b""
     around = around if around in (b"'", b'"', b"`") else b""
-    line = _to_line_end(data, value.start, around)
     begins = bool(around) or _starts_line(data, name_at)
     if begins and spaced and b"\n" not in data[link.op_end : value.start]:
+        line = _to_line_end(data, value.start, around)
         rest = data[value.start : line.end]
         if level is Key.PASSWORD or rest.count(b" ") == 0 or looks_secret(text) or rest.count(b" ") >= 2 and b"." not in rest:
             hash_at = rest.find(b" #")
@@ -456,6 +474,7 @@ def _element(data: bytes, link: Link) -> list[tuple[int, int]]:
     return [(link.op_at, link.op_end)] if link.level is Key.PASSWORD or " " not in text.strip() else []
 
 
+_HEADER_VALUE = re.compile(rb"[^\r\n\"'`\\<>]++")
 _SCHEME = re.compile(rb"(?i)(?:bearer|basic|digest|token|apikey|api-key|negotiate|ntlm|hawk|oauth|ssws|key|aws4-hmac-sha256|[a-z]+)(?:[ \t]+|%20)(?=[^\s])")
 
 
@@ -466,9 +485,11 @@ def _header(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
     start = opened.end() if opened else pos
     scheme = None if cookie else _SCHEME.match(data, start, start + 40)
     begin = scheme.end() if scheme else start
-    found = re.compile(rb"[^\r\n\"'`\\<>]++").match(data, begin, begin + LONGEST)
+    found = _HEADER_VALUE.match(data, begin, begin + _GLANCE)
     if not found:
         return []
+    if len(found.group()) == _GLANCE and (not cookie or b"=" in found.group()[:80]):
+        found = _HEADER_VALUE.match(data, begin, begin + LONGEST) or found
     end = begin + len(found.group().rstrip())
     text = data[begin:end].decode("utf-8", "replace")
     first = text.split(" ")[0]

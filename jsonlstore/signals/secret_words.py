@@ -113,7 +113,7 @@ def _pass_level(before: str, word: str, after: list[str]) -> Key:
     return Key.NONE if parts[-1].lower() in _RUNS else Key.PASSWORD
 
 
-_ACCOUNTS = frozenset("user db smtp mail root admin ftp my ldap proxy sudo redis pg sql ssh http wifi login imap vpn".split())
+_ACCOUNTS = frozenset("user db smtp mail root admin ftp my ldap proxy sudo redis pg sql ssh http wifi login imap vpn store key trust src dest".split())
 _RUNS = frozenset("first second third last single multi one two render test tests opt compiler did all will shadow".split())
 _HINTS = frozenset("tokens geheim clave chave parola creds cred credential credentials geheimnis".split())
 # After the word: these leave it what it is.

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LONGEST_SENTENCE = 600
+_LINE_HEAD = 200  # what a line is shows at its beginning; looking further would cost time on hostile input
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _LOG_LINE = re.compile(
@@ -21,8 +22,8 @@ _LOG_LINE = re.compile(
       | thread\ '[^']*'\ panicked | Caused\ by: | goroutine\ \d+ | panic: | fatal: | make(?:\[\d+\])?:\ | E\ {3}
       | \$\ | >>>\  | \#\ ?[$!] | PS\ [A-Z]:\\ | \w+@[\w.-]+:[^\s]*[$#]\ | root@
       | [+-]{3}\ [ab]?/ | @@\ | diff\ --git | index\ [0-9a-f]{7}
-      | [{}\]<|] | \[["'\d{\[] | "[\w-]+"\s*: | (?:import|from|const|let|var|def|class|return|function|public|private|if|for|while)\b
-        [^.!?]*[;{(:=]\s*\S*$
+      | [{}\]<|] | \[["'\d{\[] | "[\w-]+"\s*:
+      | (?:import|from|const|let|var|def|class|return|function|public|private|if|for|while)\b [^.!?]*[;{(:=]\s*\S*$
       | \S+:\d+(?::\d+)?:
       | =+\ .*\ =+$ | -{4,} | ={4,} | (?:\d+\ (?:passed|failed|skipped|errors?|warnings?)\b[, ]*)+
     )""",
@@ -30,7 +31,9 @@ _LOG_LINE = re.compile(
 )
 _BULLET = re.compile(r"\s*(?:[-*+•–]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)?(?:\[[ xX]\]\s+)?")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]*_”“]*\s+(?=\S)|(?<=[。！？])")
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|z\.b|d\.h|bzw|ca|approx|resp|Mr|Dr|No|Nr|fig|cf|usw)|\b[A-Za-z])\.$", re.I)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|z\.b|d\.h|bzw|ca|approx|resp|Mr|Dr|No|Nr|fig|cf|usw)|\b[A-Za-z])\.$", re.IGNORECASE
+)
 
 
 def without_code(text: str) -> str:
@@ -49,16 +52,21 @@ def prose_lines(text: str) -> Iterator[str]:
         if not stripped:
             after_blank = True
             continue
-        indented = line.startswith(("    ", "\t")) and not stripped.startswith(("-", "*", "+", "•")) and not stripped[0].isdigit()
+        indented = (
+            line.startswith(("    ", "\t"))
+            and not stripped.startswith(("-", "*", "+", "•"))
+            and not stripped[0].isdigit()
+        )
         in_code = indented and (after_blank or in_code)
         after_blank = False
-        if not in_code and stripped[0] != ">" and not _LOG_LINE.match(line):
+        if not in_code and stripped[0] != ">" and not _LOG_LINE.match(line[:_LINE_HEAD]):
             yield line
 
 
 def sentences(line: str) -> list[str]:
     """The sentences of a line, list markers taken off; an abbreviation's dot ends none."""
-    text = line[_BULLET.match(line).end() :].strip()  # type: ignore[union-attr] - it can match nothing
+    marker = _BULLET.match(line)
+    text = line[marker.end() if marker else 0 :].strip()
     if len(text) < 3:
         return []
     parts: list[str] = []

@@ -12,10 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MOST_INTERACTIONS = 200
-_PATH = re.compile(r"(?:^|/)(?:sops?/[^/\n]+\.\w{1,5}|[^/\n]*[._-]sops?\.(?:md|ya?ml|txt|json|ai)|[^/\n]+\.sop|sop[._-][^/\n]*\.(?:md|ya?ml|txt))$", re.IGNORECASE)
-_IN_TEXT = re.compile(r"\bSOPs?\b[^\n]{0,80}?[\s:`'\"(]((?:~|\.{1,2})?/?(?:[\w.-]+/)*[\w.-]+\.(?:md|sop|ya?ml|txt|ai|json))\b")
+_PATH = re.compile(
+    r"(?:^|/)(?:sops?/[^/\n]+\.\w{1,5}|[^/\n]*[._-]sops?\.(?:md|ya?ml|txt|json|ai)|[^/\n]+\.sop|sop[._-][^/\n]*\.(?:md|ya?ml|txt))$",
+    re.IGNORECASE,
+)
+_IN_TEXT = re.compile(
+    r"\bSOPs?\b[^\n]{0,80}?[\s:`'\"(]((?:~|\.{1,2})?/?(?:[\w.-]+/)*[\w.-]+\.(?:md|sop|ya?ml|txt|ai|json))\b"
+)
 _ACKNOWLEDGED = re.compile(
-    r"\backnowledg(?:e|ed|ing)\b|\bSOP[_ ]ACK\b|\b(?:read|reviewed|understood|following|followed|per|checked|consulted) (?:the |this |that )?SOPs?\b"
+    r"\backnowledg(?:e|ed|ing)\b|\bSOP[_ ]ACK\b"
+    r"|\b(?:read|reviewed|understood|following|followed|per|checked|consulted) (?:the |this |that )?SOPs?\b"
     r"|\bSOPs? (?:read|reviewed|understood|acknowledged|noted|consulted|followed)\b",
     re.IGNORECASE,
 )

@@ -32,12 +32,23 @@ _MARKER = re.compile(
     r"|\b(?:INCOMPLETE|IN[- ]PROGRESS|UNFINISHED)\b"
     r"|\b(?:is|are|still|remains?|marked|status:)\s+(?:as\s+|still\s+)?(?:incomplete|in[- ]progress|unfinished)\b"
 )
-_PIN_MARKER = re.compile(r"\[task\]|\btodo\b|\bincomplete\b|\bin[- ]progress\b|\bunfinished\b|\bnot (?:yet )?done\b", re.IGNORECASE)
+_PIN_MARKER = re.compile(
+    r"\[task\]|\btodo\b|\bincomplete\b|\bin[- ]progress\b|\bunfinished\b|\bnot (?:yet )?done\b", re.IGNORECASE
+)
 _CHECKBOX = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX])\]\s+(\S.*)")
-_REOPENED = re.compile(r"\bre-?open(?:ed|ing|s)?\b|\bnot (?:actually |really )?done\b|\bwieder (?:offen|geöffnet)\b", re.IGNORECASE)
-_STAGE = re.compile(r"\b(?:stage|phase|stufe)\b\s*[:=]?\s*[\"'`]?([a-z]+)|\b([a-z]+)[ -](?:stage|phase)\b", re.IGNORECASE)
-_CANCELLED = re.compile(r"\b(?:cancell?ed|killed|abandoned|obsolete|no longer needed|won't do|wontfix|dropped|abgebrochen)\b", re.IGNORECASE)
-_DONE_MARK = re.compile(r"\b(?:done|completed?|finished|closed|ack(?:ed|nowledged)?|erledigt|fertig|DONE)\b", re.IGNORECASE)
+_REOPENED = re.compile(
+    r"\bre-?open(?:ed|ing|s)?\b|\bnot (?:actually |really )?done\b|\bwieder (?:offen|geöffnet)\b", re.IGNORECASE
+)
+_STAGES = (
+    re.compile(r"\b(?:stage|phase|stufe)\b\s*[:=]?\s*[\"'`]?([a-z]+)", re.IGNORECASE),
+    re.compile(r"\b([a-z]+)[ -](?:stage|phase)\b", re.IGNORECASE),
+)
+_CANCELLED = re.compile(
+    r"\b(?:cancell?ed|killed|abandoned|obsolete|no longer needed|won't do|wontfix|dropped|abgebrochen)\b", re.IGNORECASE
+)
+_DONE_MARK = re.compile(
+    r"\b(?:done|completed?|finished|closed|ack(?:ed|nowledged)?|erledigt|fertig|DONE)\b", re.IGNORECASE
+)
 _SPLIT_IDS = re.compile(r"[,;]|\bbut\b|\band\b|\baber\b|\bund\b")
 _CLOSED_STATUS = frozenset({"completed", "complete", "done", "killed", "cancelled", "canceled", "closed", "archived"})
 
@@ -51,7 +62,9 @@ class _Open:
     entry_id: str | None
 
 
-def pipeline_tasks(document: object, stages: Iterable[str] = SignalOptions().pending_stages) -> list[PendingTask] | None:
+def pipeline_tasks(
+    document: object, stages: Iterable[str] = SignalOptions().pending_stages
+) -> list[PendingTask] | None:
     """The open tasks of a parsed `pipeline/state.json` (DECISIONS 22, 23); None if it is not such a document."""
     if not isinstance(document, dict) or not isinstance(document.get("active_tasks"), list):
         return None
@@ -71,7 +84,9 @@ def closed_in_pipeline(document: Mapping[str, Any]) -> frozenset[str]:
     for key in ("active_tasks", "completed_tasks"):
         listed = document.get(key)
         for raw in listed if isinstance(listed, list) else ():
-            task_id = raw if isinstance(raw, str) else raw.get("task_id") or raw.get("id") if isinstance(raw, dict) else None
+            task_id = (
+                raw if isinstance(raw, str) else raw.get("task_id") or raw.get("id") if isinstance(raw, dict) else None
+            )
             if not isinstance(task_id, str):
                 continue
             ended = isinstance(raw, dict) and (
@@ -224,16 +239,21 @@ class TaskBook:
                 self.close(task.task_id)
 
     def _stage(self, text: str) -> str:
-        for match in _STAGE.finditer(text):
-            stage = (match[1] or match[2]).lower()
-            if stage in self._stages:
-                return stage
-        return ""
+        named = (match[1].lower() for pattern in _STAGES for match in pattern.finditer(text))
+        return next((stage for stage in named if stage in self._stages), "")
 
 
 def _may_matter(text: str) -> bool:
-    lowered = text.lower()
-    return any(mark in lowered for mark in ("task", "todo", "to-do", "[ ]", "progress", "incomplete", "unfinished"))
+    low = text.lower()
+    return (
+        "task" in low
+        or "todo" in low
+        or "to-do" in low
+        or "[ ]" in low
+        or "progress" in low
+        or "complete" in low
+        or "unfinished" in low
+    )
 
 
 def _title(text: str) -> str:

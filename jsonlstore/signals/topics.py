@@ -2,18 +2,18 @@
 
 Weights are those of the session itself against the background table, so that the same entries always give the same
 topics. How common a topic is in *other* sessions matters when topics are used, not when they are stored: see
-`session_rarity` and `by_rarity`.
+`rarity.py`.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.signals.background import RARE, STOP, rarity
 from jsonlstore.signals.options import COMMON_TOOL_NAMES, ToolNames
-from jsonlstore.signals.rarity import by_rarity, session_rarity
 from jsonlstore.signals.projects import ProjectTally, directories_in_command
 from jsonlstore.signals.words import fold, read_piece, split_pieces, unspaced_words
 
@@ -23,15 +23,18 @@ if TYPE_CHECKING:
 # a tally is cut back to half when it grows past this: memory stays flat however long the session
 MOST_COUNTED = 16_384
 MOST_NAMED = 2_048
+# pairs cost more than words: they are counted at the beginning of a message, where it says what it is about
+PAIRED_PIECES = 64
 LONGEST_LABEL = 80
 _PAIR_BONUS = 1.15
 _NAMED_RARITY = RARE * 1.25
 _GENERIC_FILES = frozenset(
     {
-        "readme.md", "index.ts", "index.js", "index.html", "package.json", "__init__.py", "main.py", "main.ts", "main.rs",
-        "skill.md", "memory.md", "agents.md", "soul.md", "tools.md", "identity.md", "user.md", "heartbeat.md",
-        "bootstrap.md", "makefile", "dockerfile", "pyproject.toml", "cargo.toml", "package-lock.json", ".gitignore",
-        "state.json", "config.json", "notes.txt", "changelog.md", "license", "setup.py", "conftest.py", "todo.md",
+        "readme.md", "index.ts", "index.js", "index.html", "package.json", "__init__.py", "main.py", "main.ts",
+        "main.rs", "skill.md", "memory.md", "agents.md", "soul.md", "tools.md", "identity.md", "user.md",
+        "heartbeat.md", "bootstrap.md", "makefile", "dockerfile", "pyproject.toml", "cargo.toml", "package-lock.json",
+        ".gitignore", "state.json", "config.json", "notes.txt", "changelog.md", "license", "setup.py", "conftest.py",
+        "todo.md",
     }
 )  # fmt: skip
 
@@ -47,7 +50,7 @@ class _Tally:
     def add(self, text: str) -> None:
         pieces, unspaced = split_pieces(text)
         self.pieces.update(pieces)
-        self.pairs.update(zip(pieces, pieces[1:], strict=False))
+        self.pairs.update(pairwise(pieces[:PAIRED_PIECES]))
         for run in unspaced:
             whole, parts = unspaced_words(run)
             self.pieces.update(whole)
@@ -74,6 +77,7 @@ class HotTopicExtractor:
 
     def __init__(self, stopwords: Iterable[str] = (), project_roots: Iterable[str] = ()) -> None:
         self._stop = {word.lower() for word in stopwords} | COMMON_TOOL_NAMES | _GENERIC_FILES
+        self._tools: set[str] = set()
         self._tallies: dict[float, _Tally] = {}
         self._named: dict[str, float] = {}
         self._learnings: dict[str, None] = {}
@@ -85,7 +89,9 @@ class HotTopicExtractor:
         """Prose: every word counts `weight`."""
         step = round(min(max(weight, 0.0), 10.0), 1)
         if step and text:
-            self._tallies.setdefault(step, _Tally()).add(text)
+            if step not in self._tallies:
+                self._tallies[step] = _Tally()
+            self._tallies[step].add(text)
 
     def record_name(self, name: str, weight: float = 1.0) -> None:
         """Something that is a topic as a whole: a label, a category, a project, a file name."""
@@ -102,9 +108,12 @@ class HotTopicExtractor:
 
     def record_tool_call(self, tool_name: str, params: Mapping[str, Any] | None = None) -> None:
         """A tool was called: its name is never a topic, but where it worked and what it looked for may be."""
-        if len(self._stop) < MOST_NAMED:
+        if tool_name not in self._tools and len(self._tools) < MOST_NAMED:
+            self._tools.add(tool_name)
             self._stop |= {tool_name.lower(), ToolNames.plain(tool_name)}
-        arguments = params or {}
+        if not params:
+            return
+        arguments = params
         for workdir in _texts(arguments, "workdir", "cwd", "working_directory", "workingDirectory"):
             self.record_exec_workdir(workdir)
         for command in _texts(arguments, "command", "cmd", "script"):
@@ -191,8 +200,8 @@ class HotTopicExtractor:
         scores: dict[str, float] = {}
         for word, count in self._words().items():
             scores[word] = math.sqrt(count) * rarity(word)
-        for pair, count, weight in self._pairs():
-            scores[pair] = max(scores.get(pair, 0.0), math.sqrt(count) * weight * _PAIR_BONUS)
+        for pair, often, weight in self._pairs():
+            scores[pair] = max(scores.get(pair, 0.0), math.sqrt(often) * weight * _PAIR_BONUS)
         for name, weight in self._named.items():
             # repeating a label or working on in one directory adds little: the name is a topic or it is not
             scores[name] = scores.get(name, 0.0) + (1.0 + math.log1p(weight)) * _NAMED_RARITY
@@ -222,10 +231,10 @@ class HotTopicExtractor:
                     pair = (first.words[-1], second.words[0])
                     counts[pair] = counts.get(pair, 0.0) + weight * count
                     times[pair] += count
-        for (one, two), count in counts.items():
+        for (one, two), weighed in counts.items():
             named = f"{one} {two}" in self._named
             if (times[one, two] >= 2 or named) and one != two and not self._stop & {one, two}:
-                yield f"{one} {two}", count, (rarity(one) + rarity(two)) / 2
+                yield f"{one} {two}", weighed, (rarity(one) + rarity(two)) / 2
 
 
 def _recurring_parts(parts: Counter[str]) -> Iterable[tuple[str, int]]:

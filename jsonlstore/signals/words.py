@@ -25,12 +25,14 @@ _HANGUL = re.compile("[\uac00-\ud7a3]+")
 _HANGUL_PARTICLE = re.compile("(?:에서|으로|까지|부터|은|는|이|가|을|를|의|에|로|와|과|도|만)$")
 
 _BLOB_RUN = re.compile(r"[A-Za-z0-9+/_=-]{16,}")
+_CAPITALS = re.compile(r"[A-Z]{2,}(?=[a-z\d+/])")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[+/_=-]")
 _HEX = re.compile(r"[0-9a-f]+(?:-[0-9a-f]+)*")
 _PADDED = re.compile(r"[A-Za-z0-9+/_-]{4,}={1,2}\W*")
 _NUMBER_LIKE = re.compile(r"v?\d[\d.,:_x-]*[a-z]{0,3}", re.IGNORECASE)
 _DATE_LIKE = re.compile(r"\d{4}-\d\d|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}|\d{8}t?|\d\dt\d\d", re.IGNORECASE)
 _MODEL_NUMBER = re.compile(r"[^\W\d_]{1,6}-?\d{1,5}[^\W\d_]{0,3}")
+_REPEATED = re.compile(r"(.)\1{3,}")
 _COUNTED = re.compile(
     r"(?:task|issue|id|pid|pr|port|line|step|call|msg|message|toolu|chatcmpl|item|row|page|ticket|v|call_|req|run|part"
     r"|chapter|session|user|bug|entry|wm|mem|stm)[-_#]?\d+.*"
@@ -104,8 +106,7 @@ def _is_word_edge(piece: str, end: int) -> bool:
 def fold(word: str) -> str:
     """The form of `word` that topics are compared by; empty if it cannot be a topic."""
     lowered = word.lower().replace("’", "'").strip("_.-'+")
-    if lowered.endswith("'s"):
-        lowered = lowered[:-2]
+    lowered = lowered.removesuffix("'s")
     if not _is_wordlike(word, lowered) or not rarity(lowered):
         return ""
     if len(lowered) >= 3 and _HANGUL.fullmatch(lowered):
@@ -115,7 +116,7 @@ def fold(word: str) -> str:
 
 def _is_wordlike(word: str, lowered: str) -> bool:
     length = len(lowered)
-    if length > LONGEST_WORD or length < 2:
+    if length > LONGEST_WORD or length < 2 or _REPEATED.search(lowered):
         return False
     if length == 2 and lowered.isascii() and not (word.isupper() and word.isalpha()):
         return False
@@ -147,9 +148,14 @@ def looks_random(run: str) -> bool:
     Names change between capitals, small letters and digits every few characters; encoded data at nearly every one.
     """
     humps = len(_HUMP.findall(run))
-    if any(c.isdigit() for c in run):
-        return len(run) < 3.0 * humps or bool(_HEX.fullmatch(run.lower()))
-    return len(run) < 2.7 * humps or ("/" not in run and run.isupper() and len(run) >= 24)
+    digits = any(c.isdigit() for c in run)
+    if _REPEATED.search(run) or len(run) < (3.0 if digits else 2.7) * humps:
+        return True
+    if (digits and _HEX.fullmatch(run.lower())) or len(_CAPITALS.findall(run)) >= 3 - digits:
+        return not run.isupper() or digits
+    capitals = sum(c.isupper() for c in run)
+    shouted = capitals == len(run) and len(run) < 24
+    return 2 * capitals > len(run) and not shouted and "_" not in run
 
 
 def unspaced_words(run: str) -> tuple[list[str], list[str]]:

@@ -117,6 +117,11 @@ class Entry:
             self._line = None
         return self._raw
 
+    @property
+    def is_long(self) -> bool:
+        """Whether it was long enough to be read by its envelope first; the same before and after its body is read."""
+        return self._head is not None
+
     def _envelope(self) -> dict[str, Any]:
         message: dict[str, Any] = {"role": self.role, "content": []}
         if tool := self._head_part(6):

@@ -153,7 +153,7 @@ field_sets = st.fixed_dictionaries(
         "pending_tasks": st.lists(
             st.fixed_dictionaries({"task_id": st.sampled_from("pq"), "title": st.text(max_size=3)}), max_size=3
         ),
-        "odd": st.integers(),
+        "odd": st.integers(-(2**63), 2**63 - 1),
     },
 )
 steps = st.lists(
@@ -169,7 +169,7 @@ steps = st.lists(
             writers,
             st.sampled_from("ij").map(lambda i: {"note": {"id": i, "type": "insight", "content": "c"}}),
         ),
-        st.tuples(st.text(max_size=5), writers, st.dictionaries(st.text(max_size=3), st.integers())),
+        st.tuples(st.text(max_size=5), writers, st.dictionaries(st.text(max_size=3), st.integers(0, 99))),
     ),
     max_size=12,
 )
@@ -221,7 +221,7 @@ def test_a_copy_goes_its_own_way(script: list[tuple[str, str, dict[str, Any]]]) 
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=4),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=6,
 )

@@ -1,0 +1,107 @@
+"""`jsonlstore signals`: what is extracted from one transcript, and from where in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jsonlstore.cli.session import Session, json_option, pass_session, print_json, with_example
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from jsonlstore.signals.distil import Signals
+    from jsonlstore.transcripts.records import Entry
+
+
+@with_example("jsonlstore signals 6fabbc44 --explain", "jsonlstore signals old-session.jsonl --json")
+@click.command("signals")
+@click.argument("id_or_file", metavar="ID|FILE")
+@click.option("--explain", is_flag=True, help="Say which entry each signal came from.")
+@json_option
+@pass_session
+def signals(session: Session, /, *, id_or_file: str, explain: bool, as_json: bool) -> None:
+    """Show what would be remembered of a session: topics, projects, tasks, learnings, notes. Reads only."""
+    from jsonlstore.signals.distil import Distiller
+    from jsonlstore.signals.explain import sources
+
+    name, read = _find(session, id_or_file)
+    distiller = Distiller()
+    for entry in read():
+        distiller.feed(entry)
+    found = distiller.result()
+    origins = sources(read(), found) if explain else {}
+    if as_json:
+        print_json({"session_id": name, **found.to_fields(), **({"sources": origins} if explain else {})})
+        return
+    _print(name, found, origins)
+
+
+def _find(session: Session, id_or_file: str) -> tuple[str, Callable[[], Iterator[Entry]]]:
+    """The session's name and a function that reads it from its start: a file's latest stretch, or the one named."""
+    path = Path(id_or_file)
+    if path.is_file():
+        wanted = ""
+        for part, _ in _file_entries(path):
+            wanted = part.id
+        return wanted or path.stem, lambda: (entry for part, entry in _file_entries(path) if part.id == wanted)
+    from jsonlstore.transcripts.library import Library
+
+    found, named = Library.open(session.state_dir, skip=frozenset()).find(id_or_file)
+    wanted = named.id if named else found.session_id
+    return wanted, lambda: (entry for part, entry in found.stretches() if part.id == wanted)
+
+
+def _file_entries(path: Path) -> Iterator[tuple[Any, Entry]]:
+    from jsonlstore.errors import SourceUnreadable
+    from jsonlstore.transcripts.lines import open_stream, read_entries
+    from jsonlstore.transcripts.source import Reading, by_stretch
+
+    try:
+        with open_stream(path) as stream:
+            entries = iter(read_entries(stream, Reading(), final=True))
+            first = next(entries, None)
+            if first is not None:
+                name = first.id if first.type == "session" and first.id else path.stem
+                yield from by_stretch(name, _chain(first, entries))
+    except OSError as problem:
+        raise SourceUnreadable(f"cannot read {path}: {problem.strerror or problem}", path=path) from problem
+
+
+def _chain(first: Entry, rest: Iterator[Entry]) -> Iterator[Entry]:
+    yield first
+    yield from rest
+
+
+def _print(name: str, found: Signals, origins: dict[str, dict[str, str]]) -> None:
+    click.echo(f"{name}  {found.start_time or '?'} to {found.end_time or '?'}")
+    for field, value in found.to_fields().items():
+        if field in {"start_time", "end_time"} or not value:
+            continue
+        click.echo(f"{field.replace('_', ' ')}:")
+        for item in value if isinstance(value, list) else [value]:
+            key, line = _line(field, item)
+            origin = origins.get(field, {}).get(key)
+            click.echo(f"  {line}{f'  <- {origin}' if origin else ''}")
+
+
+def _line(field: str, item: Any) -> tuple[str, str]:
+    """The key an item is explained by, and how it is shown."""
+    if not isinstance(item, dict):
+        return item, item
+    if field == "notes":
+        state = {True: " (resolved)", False: " (open)"}.get(item.get("resolved"), "")  # type: ignore[arg-type]
+        return item["id"], f"{item['type']} {item['confidence']:.2f}{state}: {item['content']}"
+    if field == "pending_tasks":
+        return item[
+            "task_id"
+        ], f"{item['task_id']} {'[' + item['stage'] + '] ' if item['stage'] else ''}{item['title']}"
+    if field == "working_memory":
+        return item.get("label") or item["content"], f"{item.get('label') or 'pin'}: {item['content']}"
+    if field == "sop_interactions":
+        return item[
+            "sop_path"
+        ], f"{item['sop_path']} ({'acknowledged' if item['acknowledged'] else 'not acknowledged'})"
+    return item["memory_id"], f"{item['memory_id']}: {item['old_score']} -> {item['new_score']} ({item['reason']})"

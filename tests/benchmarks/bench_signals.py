@@ -1,0 +1,80 @@
+"""Signals and redaction over a whole transcript, against a bare parse of the same bytes in the same run.
+
+python tests/benchmarks/bench_signals.py            (JSONLSTORE_BENCH_MB=200 for the long form)
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from jsonlstore.signals.distil import Distiller, Signals
+from jsonlstore.transcripts.records import parse_entry
+
+sys.path.insert(0, str(Path(__file__).parent))
+import corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROUNDS = 3
+
+
+def bare(path: Path) -> int:
+    with path.open("rb", buffering=1 << 20) as file:
+        return sum(1 for line in file if orjson.loads(line))
+
+
+def distilled(path: Path) -> Signals:
+    distiller = Distiller()
+    position = 0
+    with path.open("rb", buffering=1 << 20) as file:
+        for line in file:
+            entry = parse_entry(line, position)
+            position += len(line)
+            if entry:
+                distiller.feed(entry)
+    return distiller.result()
+
+
+def best(*runs: Callable[[], Any]) -> list[float]:
+    """The best CPU time of some rounds of each, taken in turns so that noise hits all alike."""
+    times = [float("inf")] * len(runs)
+    for _ in range(ROUNDS):
+        for number, run in enumerate(runs):
+            begin = time.process_time()
+            run()
+            times[number] = min(times[number], time.process_time() - begin)
+    return times
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    size = corpus.wanted_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        small, whole = Path(folder) / "small.jsonl", Path(folder) / "whole.jsonl"
+        corpus.write_jsonl(small, size // 10)
+        written = corpus.write_jsonl(whole, size)
+        distilled(small)
+        after_small = _peak()
+        distilled(whole)
+        grown = _peak() - after_small
+        baseline, measured = best(lambda: bare(whole), lambda: distilled(whole))
+    print(
+        f"signals: {written / 1e6:.0f} MB, bare parse {written / 1e6 / baseline:.0f} MB/s, signals and redaction "
+        f"{written / 1e6 / measured:.0f} MB/s (budget >= 60), {measured / baseline:.1f} times the bare parse; "
+        f"peak memory {after_small:.0f} MB after a tenth, {grown:+.0f} MB after the whole"
+    )
+
+
+if __name__ == "__main__":
+    main()

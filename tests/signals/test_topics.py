@@ -1,0 +1,212 @@
+"""What a session was about."""
+
+from __future__ import annotations
+
+import base64
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from jsonlstore.signals.background import STOP
+from jsonlstore.signals.options import COMMON_TOOL_NAMES
+from jsonlstore.signals.rarity import by_rarity, session_rarity
+from jsonlstore.signals.topics import MOST_COUNTED, HotTopicExtractor
+from jsonlstore.signals.words import keywords, looks_random, read_piece
+
+if TYPE_CHECKING:
+    import uuid
+
+
+def topics_of(*texts: str) -> list[str]:
+    extractor = HotTopicExtractor()
+    for text in texts:
+        extractor.record_text(text)
+    return extractor.current_topics(50)
+
+
+def test_a_session_about_the_radio_yields_the_topics_the_specification_names() -> None:
+    """FR-005: ft991a, ham radio and lbf-ham-radio are hot topics."""
+    extractor = HotTopicExtractor()
+    extractor.record_exec_workdir("/home/user/Projects/lbf-ham-radio")
+    extractor.record_text("The radio does not answer. Is the FT991A connected? The ft991a needs 38400 baud.")
+    extractor.record_text("Yes, the radio is on and the CAT cable is in.")
+    assert {"ft991a", "ham radio", "lbf-ham-radio"} <= set(extractor.current_topics())
+    assert extractor.active_projects() == ["lbf-ham-radio"]
+
+
+def test_every_recording_method_of_both_documents_feeds_the_outcome() -> None:
+    extractor = HotTopicExtractor()
+    extractor.record_text("impedance matching", 0.5)
+    extractor.record_tool_call("exec", {"workdir": "/home/u/Projects/one", "command": "cd ~/Projects/two && ls"})
+    extractor.record_memory_access(["electronics"])
+    extractor.record_working_memory_label("Antenna Tuner")
+    extractor.record_exec_workdir("/home/u/Projects/tuner3k")
+    extractor.record_synapse_signal("grounding plan", "petra")
+    extractor.record_synapse_subject("mast height")
+    extractor.record_learning_id("stm_1")
+    extractor.record_learning_id("stm_2")
+    extractor.record_learning_id("stm_1")
+    found = set(extractor.current_topics(50))
+    assert {"impedance", "electronics", "antenna tuner", "grounding plan", "petra", "mast height", "tuner3k"} <= found
+    assert set(extractor.active_projects()) == {"one", "two", "tuner3k"}
+    assert extractor.recent_learning_ids() == ["stm_1", "stm_2"]
+
+
+def test_the_frequency_map_counts_words_by_weight() -> None:
+    extractor = HotTopicExtractor()
+    extractor.record_text("antenna antenna coax")
+    extractor.record_text("Antenna", 0.5)
+    assert extractor.frequency_map()["antenna"] == pytest.approx(2.5)
+    assert extractor.frequency_map()["coax"] == pytest.approx(1.0)
+
+
+def test_a_message_to_everyone_makes_nobody_a_topic() -> None:
+    extractor = HotTopicExtractor()
+    extractor.record_synapse_signal("ionosphere", "all")
+    assert "all" not in extractor.frequency_map()
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Die Kurzwellenantenne rauscht. Ist die Kurzwellenantenne geerdet?", "kurzwellenantenne"),
+        ("Der Überlagerungsempfänger übersteuert, der Überlagerungsempfänger!", "überlagerungsempfänger"),
+        ("Антенна не работает, потому что антенна сломана", "антенна"),
+        ("短波电台的天线坏了，我们需要修理短波电台", "短波电台"),
+        ("短波电台的天线坏了，天线很重要", "天线"),
+        ("アンテナの調整が必要です。アンテナを確認します。", "アンテナ"),
+        ("無線機を買いました。無線機は高いです。", "無線機"),
+        ("안테나를 고쳤다. 안테나는 좋다.", "안테나"),
+        ("L'étalonnage du récepteur: le récepteur est prêt", "récepteur"),
+        ("In `HotTopicExtractor` and again HotTopicExtractor", "hottopicextractor"),
+        ("see src/cat_control.py and cat_control.py", "cat_control.py"),
+        ("ModuleNotFoundError: no module; ModuleNotFoundError", "modulenotfounderror"),
+        ("the ECONNREFUSED came back, ECONNREFUSED", "econnrefused"),
+        ("an IC-7300 and an RP2040 board", "ic-7300"),
+    ],
+)
+def test_topics_come_in_any_script_and_from_code(text: str, wanted: str) -> None:
+    assert wanted in topics_of(text)
+
+
+def test_composed_and_decomposed_umlauts_are_one_topic() -> None:
+    found = topics_of("Empf\u00e4nger", "Empfa\u0308nger")
+    assert found.count("empf\u00e4nger") == 1
+    assert len(found) == 1
+
+
+def test_frequent_pairs_are_topics_and_pairs_do_not_cross_punctuation() -> None:
+    found = topics_of("the standing wave ratio. Meter", "a standing wave, ratio")
+    assert "standing wave" in found
+    assert "ratio meter" not in found
+
+
+def test_common_words_rank_below_telling_ones() -> None:
+    found = topics_of("file file file file problem problem antenna antenna")
+    assert found[0] == "antenna"
+
+
+def test_names_of_called_tools_are_never_topics() -> None:
+    extractor = HotTopicExtractor()
+    extractor.record_tool_call("frobnicate_radio", {})
+    extractor.record_tool_call("mcp__server__weather_lookup", {})
+    extractor.record_text("frobnicate_radio weather_lookup exec working_memory frobnicate_radio barometer")
+    assert extractor.current_topics() == ["barometer"]
+
+
+@given(st.sampled_from(sorted(STOP | COMMON_TOOL_NAMES)), st.integers(1, 5))
+def test_stop_words_and_tool_names_never_show(word: str, times: int) -> None:
+    assert word not in topics_of(" ".join([word] * times) + " ionosphere")
+
+
+@given(st.binary(min_size=18, max_size=120), st.booleans())
+def test_base64_leaves_no_trace(data: bytes, wrapped: bool) -> None:
+    assume(2 * len(set(data)) > len(data))  # zeroes encode to "AAAA", which is a word as good as any
+    encoded = (base64.encodebytes(data) if wrapped else base64.b64encode(data)).decode()
+    found = topics_of(f"here: {encoded}\nionosphere")
+    # the short last line of wrapped data may pass for a word; whole runs never do
+    assert [topic for topic in found if topic != "ionosphere" and (len(topic) > 15 or not wrapped)] == []
+
+
+@given(st.uuids(), st.binary(min_size=4, max_size=32))
+def test_uuids_and_hashes_leave_no_trace(identity: uuid.UUID, digest: bytes) -> None:
+    assert topics_of(f"{identity} {str(identity)[:8]} {digest.hex()} {digest.hex().upper()} ionosphere") == [
+        "ionosphere"
+    ]
+
+
+@given(st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)), st.integers(-14, 14))  # noqa: DTZ001 - zones are added
+def test_times_leave_no_trace(moment: datetime, offset: int) -> None:
+    there = moment.replace(tzinfo=UTC) + timedelta(hours=offset)
+    formats = ("%Y-%m-%dT%H:%M:%S.000Z", "%d.%m.%Y", "%H:%M", "%Y-%m-%d", "[%a %b %d]")
+    text = " ".join([there.isoformat(), *(there.strftime(form) for form in formats)])
+    assert topics_of(f"{text} ionosphere") == ["ionosphere"]
+
+
+@given(st.text(max_size=400), st.floats(allow_nan=True, allow_infinity=True))
+def test_recording_never_raises_and_topics_are_plain(text: str, weight: float) -> None:
+    extractor = HotTopicExtractor()
+    extractor.record_text(text, weight if weight == weight else 1.0)
+    extractor.record_name(text)
+    extractor.record_exec_workdir(text)
+    extractor.record_file(text)
+    for topic in extractor.current_topics():
+        assert topic == topic.lower()
+        assert topic.strip()
+        assert "\n" not in topic
+
+
+@given(st.lists(st.text(alphabet="abcdefgh ", min_size=1, max_size=30), max_size=20))
+def test_the_same_texts_give_the_same_topics(texts: list[str]) -> None:
+    assert topics_of(*texts) == topics_of(*texts)
+
+
+def test_memory_stays_bounded_and_what_is_said_often_survives() -> None:
+    extractor = HotTopicExtractor()
+    for block in range(40):
+        extractor.record_text(" ".join(f"w{block}x{number}q" for number in range(1_500)) + " ionosphere ionosphere")
+    assert all(
+        len(counter) <= MOST_COUNTED
+        for tally in extractor._tallies.values()
+        for counter in (tally.pieces, tally.pairs, tally.parts)
+    )
+    assert extractor.frequency_map()["ionosphere"] == 80
+
+
+def test_what_every_session_shares_is_worth_less_when_topics_are_used() -> None:
+    """DECISION 47: document frequency over other sessions is applied at use, never stored."""
+    rarity = session_rarity([["openclaw", "antenna"], ["OpenClaw", "invoice"], ["openclaw", "garden"]])
+    assert rarity["antenna"] == pytest.approx(1.0)
+    assert rarity["openclaw"] < 0.6
+    assert by_rarity(["openclaw", "antenna"], rarity) == ["antenna", "openclaw"]
+    assert by_rarity(["garden", "antenna"], rarity) == ["garden", "antenna"]
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), max_size=8))
+def test_session_rarity_is_one_at_most_and_falls_with_sharing(sessions: list[list[str]]) -> None:
+    rarity = session_rarity(sessions)
+    counts = {topic: sum(topic in session for session in sessions) for topic in rarity}
+    assert all(0 < value <= 1.0 + 1e-12 for value in rarity.values())
+    for one in rarity:
+        for other in rarity:
+            assert counts[one] <= counts[other] or rarity[one] <= rarity[other]
+
+
+def test_keywords_are_the_words_overlap_is_measured_with() -> None:
+    """DECISION 7: tokenised, not whole labels."""
+    assert keywords("FT991A control, the USB port!") == ("ft991a", "control", "usb", "port")
+    assert "天线" in keywords("天线 tuning")
+
+
+@pytest.mark.parametrize(
+    "name", ["getUserAccountByIdAndName", "home/user/Projects/openclaw", "lbf-ham-radio-control-panel"]
+)
+def test_names_are_not_taken_for_encoded_data(name: str) -> None:
+    assert not looks_random(name)
+
+
+def test_an_address_gives_the_words_of_its_path_only() -> None:
+    assert read_piece("https://example.com/hamlib/rigctl?token=abcdef#top").words == ("hamlib", "rigctl")
