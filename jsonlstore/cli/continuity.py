@@ -57,7 +57,7 @@ def restore(session: Session, /, into: str | None, explain: bool, dry_run: bool,
         raise UsageError("restore without --dry-run needs --into ID")
     manager = _manager(session)
     request = RestoreRequest(into or "", **known)
-    context = manager.preview(request) if dry_run else manager.on_session_start(into or "", **known)
+    context = manager.preview(request) if dry_run else manager.on_session_start(into or "", explain=explain, **known)
     if as_json:
         print_json(context.to_dict(explain=explain))
     else:

@@ -35,6 +35,7 @@ class RestoreRequest(NamedTuple):
     reason: str | None = None
     clean: bool = False
     again: bool = False
+    explain: bool = False
 
 
 class InheritedMemory(NamedTuple):

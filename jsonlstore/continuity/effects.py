@@ -29,6 +29,16 @@ def apply(
     plan: Plan, store: SessionStore, config: Config, budget: Budget, pin_file: PinFile, by: str
 ) -> RestoredSessionContext:
     """Carry a plan out. Each step passes the gate first; without the start or the pins it did not happen."""
+    with store.index.together():
+        context = _apply(plan, store, config, budget, pin_file, by)
+    if not context.cold:
+        _try(budget, "metrics", partial(store.metrics.emit, *restored_metrics(plan, context)))
+    return context
+
+
+def _apply(
+    plan: Plan, store: SessionStore, config: Config, budget: Budget, pin_file: PinFile, by: str
+) -> RestoredSessionContext:
     context, request = plan.context, plan.request
     for crashed in plan.crashed:
         _try(budget, "a recovery record", partial(recover, store, crashed.session_id, crashed.end_time, by))
@@ -46,8 +56,6 @@ def apply(
         _try(budget, "a link", partial(store.link, prior, request.session_id, by=by))
     budget.enter("the inheritance record")
     store.note(request.session_id, "session.inherited", _inherited(plan, context), by=by)
-    if not context.cold:
-        _try(budget, "metrics", lambda: store.metrics.emit(*restored_metrics(plan, context)))
     return context
 
 

@@ -51,7 +51,7 @@ def offers(critical_from: Iterable[SessionState], best: Contributor | None, conf
         for pin in state.working_memory
         if pin.critical
     ]
-    if best is not None and qualifies(best.prior.factors.score, config.pin_threshold):
+    if best is not None and qualifies(best.prior.score, config.pin_threshold):
         found += all_pins(best.state, "pins of the best session")
     return found
 

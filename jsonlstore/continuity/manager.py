@@ -100,7 +100,7 @@ class SessionPersistenceManager:
 
     def preview(self, request: RestoreRequest) -> RestoredSessionContext:
         """What a session starting now would get; nothing is changed."""
-        return self._restorer().restore(request, dry_run=True)
+        return self._restorer().restore(request._replace(explain=True), dry_run=True)
 
     def update_session_state(self, partial: Mapping[str, Any] | None = None, /, **fields: Any) -> bool:
         """Record the given fields of the running session (or of `session_id`); False if none is news."""

@@ -6,6 +6,7 @@ import logging
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.clock import Clock, format_time, system_clock
@@ -28,7 +29,6 @@ from jsonlstore.continuity.selection import (
     Contributor,
     Prior,
     Selection,
-    as_ended,
     explain_lines,
     previous_session,
     score_priors,
@@ -40,10 +40,11 @@ from jsonlstore.paths import check_session_id
 from jsonlstore.store.index import IndexEntry, project
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from jsonlstore.config import Config
+    from jsonlstore.continuity.selection import Entries
     from jsonlstore.model import PendingTask, SessionState
     from jsonlstore.store.state import SessionFold
     from jsonlstore.store.store import SessionStore
@@ -52,6 +53,7 @@ log = logging.getLogger("jsonlstore.session")
 
 _MOST_RECOVERED = 50  # at one session start; `recover` does the rest
 _MOST_CRITICAL_LOGS = 8
+_TOPIC_SAMPLE = 300  # how common a topic is shows in a few hundred sessions as well as in all
 _NO_PINS = PinPlan((), (), (), ())
 
 
@@ -136,7 +138,7 @@ class SessionRestorer:
         scope = Scope.of(self._config.scope, request.agent_id, request.session_key, request.channel)
         crashed = self._crashed(store, raw, request, now)
         dead = self._as_ended(store, crashed)
-        previous = previous_session(raw, scope, request.session_id, [entry for entry, _ in dead.values()])
+        previous = previous_session(raw, scope, request.session_id, {one: entry for one, (entry, _) in dead.items()})
         base = Plan(
             request, now, RestoredSessionContext(request.session_id), tuple(crashed), previous, known,
             why=self._why_not(request),
@@ -146,8 +148,8 @@ class SessionRestorer:
             return base
         entries = self._in_reach(raw, dead, scope, request.session_id, now)
 
-        def load(entry: IndexEntry) -> SessionState:
-            return dead[entry.session_id][1] if entry.session_id in dead else store.get(entry.session_id)
+        def load(session_id: str) -> SessionState:
+            return dead[session_id][1] if session_id in dead else store.get(session_id)
 
         return self._take(base, entries, load, store)
 
@@ -160,18 +162,18 @@ class SessionRestorer:
             return f"restore_on does not name {request.reason}"
         return None
 
-    def _take(self, plan: Plan, entries: list[IndexEntry], load: Any, store: SessionStore) -> Plan:
+    def _take(self, plan: Plan, entries: Entries, load: Callable[[str], SessionState], store: SessionStore) -> Plan:
         config, now = self._config, plan.now
         pinned = self._pin_file(store).read()
         if pinned.problem:
             log.warning("pins of this session not read: %s", pinned.problem)
         looked_at = _since(entries, now, config.lookback_days)
         words: frozenset[str] = frozenset()
-        if any(entry.hot_topics for entry in looked_at):
+        if any(entry.get("hot_topics") for entry in looked_at.values()):
             words = current_keywords(pinned.pins, plan.request.cwd, plan.request.prompt, config.project_roots)
         priors = score_priors(looked_at, words, now)
         pipeline = Pipeline.read(store.paths.state_dir, config) if priors else Pipeline(None)
-        selection = select(priors, config, load, pipeline)
+        selection = select(priors, config, load, pipeline, explain=plan.request.explain or config.debug)
         self._explain(priors, selection)
         critical = self._critical(entries, now, load)
         best = selection.contributors[0] if selection.contributors else None
@@ -187,9 +189,9 @@ class SessionRestorer:
             _debug(config, "Decay %s: %.3f → %.3f after %.0fh (%s)", memory.memory_id,
                    memory.original_confidence, memory.confidence, memory.hours_elapsed, fate)  # fmt: skip
         shown = (*pins.add, *pins.there) if plan.request.again else pins.add
-        told = PreambleContext(
-            states, shown, tasks, merged_topics(giving, [e.hot_topics for e in looked_at]), merged_projects(giving)
-        )
+        sample = islice(looked_at.values(), _TOPIC_SAMPLE)
+        topics = merged_topics(giving, [entry.get("hot_topics") or () for entry in sample])
+        told = PreambleContext(states, shown, tasks, topics, merged_projects(giving))
         context = plan.context._replace(
             preamble=format_preamble(told, config, now),
             inherited_pins=shown,
@@ -225,44 +227,45 @@ class SessionRestorer:
         )
 
     @staticmethod
-    def _as_ended(store: SessionStore, crashed: list[Crashed]) -> dict[str, tuple[IndexEntry, SessionState]]:
+    def _as_ended(store: SessionStore, crashed: list[Crashed]) -> dict[str, tuple[Mapping[str, Any], SessionState]]:
         """Crashed sessions as they will be once recovered: the index does not know their last turns yet."""
-        found = {}
+        found: dict[str, tuple[Mapping[str, Any], SessionState]] = {}
         for one in crashed:
             folded = store.folded(one.session_id)
-            entry = as_ended(IndexEntry.of(one.session_id, project(folded, 0)), one.end_time)
+            entry = {**project(folded, 0), "end_time": one.end_time}
             state = replace(folded.state(), end_time=one.end_time, end_reason="crash", crash_recovered=True)
             found[one.session_id] = (entry, state)
         return found
 
     def _in_reach(
         self,
-        raw: Mapping[str, Any],
-        dead: Mapping[str, tuple[IndexEntry, SessionState]],
+        raw: Entries,
+        dead: Mapping[str, tuple[Mapping[str, Any], SessionState]],
         scope: Scope,
         session_id: str,
         now: datetime,
-    ) -> list[IndexEntry]:
+    ) -> Entries:
         """The ended sessions of this conversation that are young enough for anything."""
         days = max(self._config.lookback_days, self._config.critical_inheritance_days)
-        since = format_time(now - timedelta(days=days))
-        ended = (
-            IndexEntry.of(other, entry)
-            for other, entry in raw.items()
-            if (entry.get("end_time") or "") >= since and other != session_id and not entry.get("forgotten")
-        )
-        recovered = (entry for entry, _ in dead.values() if (entry.end_time or "") >= since)
-        return [entry for entry in (*ended, *recovered) if scope.allows(entry)]
+        since, reaches = format_time(now - timedelta(days=days)), scope.in_reach()
+        known = {**raw, **{one: entry for one, (entry, _) in dead.items()}} if dead else raw
+        return {
+            other: entry
+            for other, entry in known.items()
+            if (entry.get("end_time") or "") >= since and other != session_id and reaches(entry)
+        }
 
-    def _critical(self, entries: list[IndexEntry], now: datetime, load: Any) -> list[SessionState]:
-        young = [entry for entry in _since(entries, now, self._config.critical_inheritance_days) if entry.critical]
-        young.sort(key=lambda entry: entry.end_time or "", reverse=True)
+    def _critical(self, entries: Entries, now: datetime, load: Callable[[str], SessionState]) -> list[SessionState]:
+        """The latest sessions with a critical pin."""
+        young = _since(entries, now, self._config.critical_inheritance_days)
+        marked = [(entry["end_time"], other) for other, entry in young.items() if entry.get("critical")]
+        latest = sorted(marked, reverse=True)
         found = []
-        for entry in young[:_MOST_CRITICAL_LOGS]:
+        for _, session_id in latest[:_MOST_CRITICAL_LOGS]:
             try:
-                found.append(load(entry))
+                found.append(load(session_id))
             except JsonlStoreError as problem:
-                log.warning("session %s left out: %s", entry.session_id, problem)
+                log.warning("session %s left out: %s", session_id, problem)
         return found
 
     def _pin_file(self, store: SessionStore) -> PinFile:
@@ -273,8 +276,8 @@ class SessionRestorer:
             return
         _debug(self._config, "Fetched %d sessions from last %d days", len(priors), self._config.lookback_days)
         qualified = {candidate.session_id: candidate.qualified for candidate in selection.candidates}
-        for prior in priors:
-            lines = explain_lines(prior, self._config.relevance_threshold, qualified[prior.entry.session_id])
+        for prior in sorted(priors, reverse=True):
+            lines = explain_lines(prior, self._config.relevance_threshold, qualified[prior.session_id])
             _debug(self._config, "%s", lines)
 
 
@@ -317,9 +320,9 @@ def _completed(request: RestoreRequest, known: SessionFold | None) -> RestoreReq
     )
 
 
-def _since(entries: list[IndexEntry], now: datetime, days: float) -> list[IndexEntry]:
+def _since(entries: Entries, now: datetime, days: float) -> Entries:
     since = format_time(now - timedelta(days=days))
-    return [entry for entry in entries if (entry.end_time or "") >= since]
+    return {other: entry for other, entry in entries.items() if entry["end_time"] >= since}
 
 
 def _with_pin_sources(
@@ -330,12 +333,12 @@ def _with_pin_sources(
     most: int,
 ) -> list[tuple[SessionState, float]]:
     """The contributors with their scores; after them, while there is room, sessions that only gave a critical pin."""
-    scores = {prior.entry.session_id: prior.factors.score for prior in priors}
-    found = [(one.state, one.prior.factors.score) for one in contributors]
+    found = [(one.state, one.prior.score) for one in contributors]
     have = {state.session_id for state, _ in found}
     for state in critical:
         if state.session_id in pins.sources and state.session_id not in have and len(found) < most:
-            found.append((state, scores.get(state.session_id, 0.0)))
+            score = next((prior.score for prior in priors if prior.session_id == state.session_id), 0.0)
+            found.append((state, score))
     return found
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from jsonlstore.model import SessionState
     from jsonlstore.store.index import IndexEntry
 
@@ -52,16 +54,32 @@ class Scope(NamedTuple):
 
     def allows(self, session: IndexEntry | SessionState) -> bool:
         """Whether a session's words may be used here."""
+        return self.reaches(session.agent_id, session.session_key, session.channel)
+
+    def reaches(self, agent_id: str | None, session_key: str | None, channel: str | None) -> bool:
+        """The same for the three things it depends on."""
         if self.reach == "all":
             return True
-        if agent_of(session.agent_id, session.session_key) != self.agent:
+        if agent_of(agent_id, session_key) != self.agent:
             return False
         if self.reach == "agent":
             return True
-        key = session.session_key or None
+        key = session_key or None
         if key is not None and self.session_key is not None:
             return key == self.session_key
         # One key is not known. A chat with a named peer is not opened to whoever happens to use the same channel.
         if names_a_peer(key) or names_a_peer(self.session_key):
             return False
-        return session.channel == self.channel
+        return (channel or "unknown") == self.channel
+
+    def in_reach(self) -> Callable[[Mapping[str, Any]], bool]:
+        """`reaches` for entries of an index: thousands of them share a few conversations."""
+        known: dict[tuple[Any, Any, Any], bool] = {}
+
+        def reaches(entry: Mapping[str, Any]) -> bool:
+            place = (entry.get("agent_id"), entry.get("session_key"), entry.get("channel"))
+            if place not in known:
+                known[place] = self.reaches(*place)
+            return known[place]
+
+        return reaches

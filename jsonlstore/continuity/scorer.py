@@ -72,10 +72,11 @@ def lowered(words: Iterable[str]) -> frozenset[str]:
     return frozenset(word.lower() for word in words)
 
 
-def factors(topics: Iterable[str], tasks: int, keywords: frozenset[str], hours_elapsed: float) -> Factors:
-    """The parts of a score; `keywords` are lower-cased. Overlap is Jaccard, 0 when both sides are empty."""
-    own = lowered(topics)
-    shared, together = len(own & keywords), len(own | keywords)
+def factors(topics: Iterable[str] | set[str], tasks: int, keywords: frozenset[str], hours_elapsed: float) -> Factors:
+    """The parts of a score; keywords, and topics given as a set, are lower-cased. Overlap is Jaccard, 0 of nothing."""
+    own = topics if isinstance(topics, set) else lowered(topics)
+    shared = len(own & keywords)
+    together = len(own) + len(keywords) - shared
     return Factors(
         recency(hours_elapsed), shared / together if together else 0.0, pending_weight(tasks), shared, together
     )

@@ -1,12 +1,17 @@
-"""Which prior sessions come back: in scope, inside the lookback, at or above the threshold, the best of them."""
+"""Which prior sessions come back: in scope, inside the lookback, at or above the threshold, the best of them.
+
+There may be ten thousand in the index: each is looked at as the plain entry it is there, and only the few that come
+back are read from their logs.
+"""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+import re
+from datetime import datetime
+from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jsonlstore.clock import hours_between, parse_time
 from jsonlstore.continuity.context import Candidate
 from jsonlstore.continuity.scorer import (
     PENDING_WEIGHT,
@@ -19,35 +24,36 @@ from jsonlstore.continuity.scorer import (
     qualifies,
 )
 from jsonlstore.errors import JsonlStoreError
-from jsonlstore.store.index import IndexEntry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
 
     from jsonlstore.config import Config
     from jsonlstore.continuity.scope import Scope
     from jsonlstore.continuity.worklist import Pipeline
     from jsonlstore.model import SessionState
 
+    Entries = Mapping[str, Mapping[str, Any]]
+
 log = logging.getLogger("jsonlstore.session")
 
 # a topic shared by most of many sessions says nothing about any of them (DECISION 47)
 _COMMON_FROM_SESSIONS = 10
 _COMMON_SHARE = 0.8
+_COMMON_SAMPLE = 300
+_PARTED = re.compile(r"[\s_-]+")
 _MOST_LOGS_READ = 12
 
 
 class Prior(NamedTuple):
-    """A prior session, scored."""
+    """A prior session, scored. Priors compare by score, then by end."""
 
-    entry: IndexEntry
+    score: float
+    end_time: str
+    session_id: str
     hours: float
     factors: Factors
-
-    @property
-    def rank(self) -> tuple[float, str, str]:
-        return (self.factors.score, self.entry.end_time or "", self.entry.session_id)
+    tasks: int
 
 
 class Contributor(NamedTuple):
@@ -58,24 +64,27 @@ class Contributor(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """Who comes back, and what became of everybody else."""
+    """Who comes back, and what became of everybody else that was looked at."""
 
     contributors: tuple[Contributor, ...]
     candidates: tuple[Candidate, ...]
 
 
-def score_priors(entries: Iterable[IndexEntry], keywords: frozenset[str], now: datetime) -> list[Prior]:
-    """Every ended session with the parts of its score, best first (ties: latest end)."""
-    listed = list(entries)
-    common = common_topics([entry.hot_topics for entry in listed])
+def score_priors(entries: Entries, keywords: frozenset[str], now: datetime) -> list[Prior]:
+    """Every ended session with the parts of its score, in no order."""
+    common = common_topics([entry.get("hot_topics") or () for entry in list(entries.values())[:_COMMON_SAMPLE]])
+    words = keywords - common
     scored = []
-    for entry in listed:
-        assert entry.end_time is not None
-        hours = hours_between(parse_time(entry.end_time), now)
-        topics = [topic for topic in entry.hot_topics if topic.lower() not in common] if common else entry.hot_topics
-        words = keywords | _compounds(topics, keywords) if keywords else keywords
-        scored.append(Prior(entry, hours, factors(topics, entry.pending_task_count, words - common, hours)))
-    scored.sort(key=lambda prior: prior.rank, reverse=True)
+    for session_id, entry in entries.items():
+        topics = {topic.lower() for topic in entry.get("hot_topics") or ()}
+        if common:
+            topics -= common
+        here = words | _compounds(topics, words) if words else words
+        end_time: str = entry["end_time"]
+        hours = (now - datetime.fromisoformat(end_time)).total_seconds() / 3600
+        tasks = entry.get("pending_task_count") or 0
+        parts = factors(topics, tasks, here, hours)
+        scored.append(Prior(parts.score, end_time, session_id, hours, parts, tasks))
     return scored
 
 
@@ -92,49 +101,74 @@ def common_topics(sessions: Sequence[Iterable[str]]) -> frozenset[str]:
 
 def _compounds(topics: Iterable[str], keywords: frozenset[str]) -> frozenset[str]:
     """The topics of several words ("ham radio", "lbf-ham-radio") all of whose words were said."""
-    found = set()
-    for topic in topics:
-        words = topic.lower().replace("-", " ").replace("_", " ").split()
-        if len(words) > 1 and keywords.issuperset(words):
-            found.add(topic.lower())
-    return frozenset(found)
+    return frozenset(
+        topic for topic in topics if _PARTED.search(topic) and keywords.issuperset(filter(None, _PARTED.split(topic)))
+    )
 
 
 def select(
-    priors: Sequence[Prior], config: Config, load: Callable[[IndexEntry], SessionState], pipeline: Pipeline
+    priors: Sequence[Prior],
+    config: Config,
+    load: Callable[[str], SessionState],
+    pipeline: Pipeline,
+    *,
+    explain: bool = False,
 ) -> Selection:
-    """The best qualifying sessions that have anything to give, at most `max_sessions_scored` of them."""
+    """The best qualifying sessions that have anything to give, at most `max_sessions_scored` of them.
+
+    With `explain` every prior session becomes a candidate with its reason, else only those that were read.
+    """
     contributors: list[Contributor] = []
     candidates: list[Candidate] = []
     reads = 0
-    for prior in priors:
-        wins, why = qualifies(prior.factors.score, config.relevance_threshold), "score at or above the threshold"
-        maybe = not wins and 0 < config.pending_task_override <= prior.entry.pending_task_count
-        if not wins and not maybe:
+    for prior in sorted(priors, reverse=True) if explain else _promising(priors, config):
+        wins = qualifies(prior.score, config.relevance_threshold)
+        if not wins and not _has_enough_tasks(prior, config):
             candidates.append(_candidate(prior, False, f"score below the threshold {config.relevance_threshold:g}"))
-            continue
-        if len(contributors) >= config.max_sessions_scored or reads >= _MOST_LOGS_READ:
+        elif len(contributors) >= config.max_sessions_scored or reads >= _MOST_LOGS_READ:
             why = f"{config.max_sessions_scored} better sessions already contribute"
             candidates.append(_candidate(prior, wins, why))
-            continue
-        reads += 1
-        try:
-            state = load(prior.entry)
-        except JsonlStoreError as problem:
-            log.warning("session %s left out: %s", prior.entry.session_id, problem)
-            candidates.append(_candidate(prior, False, f"unreadable: {problem.message}"))
-            continue
-        if maybe:
-            still_open = len(pipeline.still_open(state.pending_tasks))
-            wins = still_open >= config.pending_task_override
-            why = f"{still_open} open tasks (pending_task_override {config.pending_task_override}"
-            why += ")" if wins else " not reached), score below the threshold"
-        if wins and not _gives_anything(state):
-            wins, why = False, "nothing to bring back"
-        if wins:
-            contributors.append(Contributor(prior, state))
-        candidates.append(_candidate(prior, wins, why))
+        else:
+            reads += 1
+            state, why = _consider(prior, wins, config, load, pipeline)
+            candidates.append(_candidate(prior, state is not None, why))
+            if state is not None:
+                contributors.append(Contributor(prior, state))
     return Selection(tuple(contributors), tuple(candidates))
+
+
+def _promising(priors: Sequence[Prior], config: Config) -> list[Prior]:
+    """As many of the best as may be read at all."""
+    may_win = (
+        prior
+        for prior in priors
+        if qualifies(prior.score, config.relevance_threshold) or _has_enough_tasks(prior, config)
+    )
+    return nlargest(_MOST_LOGS_READ, may_win)
+
+
+def _has_enough_tasks(prior: Prior, config: Config) -> bool:
+    """Whether open tasks alone may bring a session back (DECISION 5)."""
+    return 0 < config.pending_task_override <= prior.tasks
+
+
+def _consider(
+    prior: Prior, wins: bool, config: Config, load: Callable[[str], SessionState], pipeline: Pipeline
+) -> tuple[SessionState | None, str]:
+    """The session's state if it comes back, and why or why not."""
+    try:
+        state = load(prior.session_id)
+    except JsonlStoreError as problem:
+        log.warning("session %s left out: %s", prior.session_id, problem)
+        return None, f"unreadable: {problem.message}"
+    why = "score at or above the threshold"
+    if not wins:
+        still_open = len(pipeline.still_open(state.pending_tasks))
+        why = f"{still_open} open tasks (pending_task_override {config.pending_task_override}"
+        if still_open < config.pending_task_override:
+            return None, why + " not reached), score below the threshold"
+        why += ")"
+    return (state, why) if _gives_anything(state) else (None, "nothing to bring back")
 
 
 def _gives_anything(state: SessionState) -> bool:
@@ -152,53 +186,35 @@ def _gives_anything(state: SessionState) -> bool:
 
 
 def _candidate(prior: Prior, qualified: bool, reason: str) -> Candidate:
-    parts = prior.factors
+    recency, topic_overlap, pending = prior.factors[:3]
     return Candidate(
-        prior.entry.session_id,
-        prior.hours,
-        parts.recency,
-        parts.topic_overlap,
-        parts.pending,
-        parts.score,
-        qualified,
-        reason,
-    )
+        prior.session_id, prior.hours, recency, topic_overlap, pending, prior.score, qualified, reason
+    )  # fmt: skip
 
 
-def previous_session(
-    raw: Mapping[str, Mapping[str, Any]], scope: Scope, session_id: str, crashed: Iterable[IndexEntry] = ()
-) -> str | None:
+def previous_session(raw: Entries, scope: Scope, session_id: str, crashed: Entries) -> str | None:
     """The most recently ended session of the same conversation, same channel preferred (DECISION 17)."""
-    ranked = [
+    reaches = scope.in_reach()
+    ranks = (
         (entry.get("channel") == scope.channel, entry["end_time"], other)
-        for other, entry in raw.items()
-        if entry.get("end_time") and other != session_id
-    ]
-    ranked.sort(reverse=True)
-    dead = [(one.channel == scope.channel, one.end_time or "", one.session_id) for one in crashed if scope.allows(one)]
-    for rank in ranked:
-        if dead and max(dead) > rank:
-            break
-        if scope.allows(IndexEntry.of(rank[2], raw[rank[2]])):
-            return rank[2]
-    return max(dead)[2] if dead else None
+        for entries in (raw, crashed)
+        for other, entry in entries.items()
+        if entry.get("end_time") and other != session_id and reaches(entry)
+    )
+    best = max(ranks, default=None)
+    return best[2] if best else None
 
 
 def explain_lines(prior: Prior, threshold: float, qualified: bool) -> str:
     """The score of one session, spelt out for the debug log."""
-    parts, tasks = prior.factors, prior.entry.pending_task_count
+    parts = prior.factors
     mark = "✅" if qualified else "❌"
     return (
-        f"Scoring session {prior.entry.session_id[:8]} ({prior.hours:.0f}h elapsed):\n"
+        f"Scoring session {prior.session_id[:8]} ({prior.hours:.0f}h elapsed):\n"
         f"  recency: {parts.recency:.3f} × {RECENCY_WEIGHT:g} = {parts.recency * RECENCY_WEIGHT:.3f}\n"
         f"  topic_overlap: {parts.shared}/{parts.together} = {parts.topic_overlap:.3f} × {TOPIC_WEIGHT:g}"
         f" = {parts.topic_overlap * TOPIC_WEIGHT:.3f}\n"
-        f"  pending_tasks: {tasks} tasks × {PER_TASK:g} = {parts.pending:.2f} × {PENDING_WEIGHT:g}"
+        f"  pending_tasks: {prior.tasks} tasks × {PER_TASK:g} = {parts.pending:.2f} × {PENDING_WEIGHT:g}"
         f" = {parts.pending * PENDING_WEIGHT:.3f}\n"
         f"  TOTAL: {parts.score:.3f} {mark} (threshold: {threshold:g})"
     )
-
-
-def as_ended(entry: IndexEntry, end_time: str) -> IndexEntry:
-    """A crashed session as it will be once its recovery is recorded."""
-    return replace(entry, end_time=end_time, end_reason="crash", crash_recovered=True)

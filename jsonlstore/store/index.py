@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -157,6 +158,7 @@ class Index:
         self._disk = disk
         self._locks = locks
         self._open_log = open_log
+        self._waiting: dict[str, Entry | None] | None = None
         self._cached: tuple[tuple[int, int, int], dict[str, Entry]] | None = None
 
     def entries(self) -> Mapping[str, Entry]:
@@ -180,13 +182,36 @@ class Index:
 
     def put(self, session_id: str, entry: Entry | None) -> None:
         """Set or drop one entry. Call it with the session's lock held, after its log is synced."""
+        if self._waiting is not None:
+            self._waiting[session_id] = entry
+        else:
+            self._put({session_id: entry})
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write what is put inside the block once, at its end, and not at all if the block fails.
+
+        For an index that one thread has to itself. The logs are synced by then, so that whoever reads the old file
+        meanwhile, or after a failure, mends it from them.
+        """
+        self._waiting = {}
+        try:
+            yield
+            waiting = self._waiting
+        finally:
+            self._waiting = None
+        if waiting:
+            self._put(waiting)
+
+    def _put(self, changes: Mapping[str, Entry | None]) -> None:
         with self._locks.index():
             found = self._read()
             entries = self._mend(None, None) if found is None else dict(found)
-            if entry is None:
-                entries.pop(session_id, None)
-            else:
-                entries[session_id] = entry
+            for session_id, entry in changes.items():
+                if entry is None:
+                    entries.pop(session_id, None)
+                else:
+                    entries[session_id] = entry
             if entries != found:
                 self._write(entries)
 
