@@ -8,8 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,6 +18,9 @@ from jsonlstore.continuity.manager import SessionPersistenceManager
 from jsonlstore.paths import StatePaths
 from jsonlstore.store.files import Disk
 from jsonlstore.store.store import SessionStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 START = datetime(2026, 11, 10, 10, 0, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""FR-001, FR-003, FR-008, AC-001, DECISIONS 20, 22, 24, 52: what is written down of a session, turn by turn and at its end."""
+"""FR-001, 003, 008, AC-001, DECISIONS 20, 22, 24, 52: what is written of a session, turn by turn and at its end."""
 
 from __future__ import annotations
 
@@ -165,9 +165,13 @@ def test_the_extractor_of_a_running_session_is_recorded(home: Home) -> None:
 
 
 def test_leaving_the_block_by_an_error_says_so(home: Home) -> None:
-    with pytest.raises(RuntimeError), home.manager() as manager:
-        manager.on_session_start("a", "cli")
-        raise RuntimeError
+    def live() -> None:
+        with home.manager() as manager:
+            manager.on_session_start("a", "cli")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        live()
     assert home.store.get("a").end_reason == "error"
 
 

@@ -10,13 +10,16 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from jsonlstore.continuity.budget import Budget
 from jsonlstore.errors import OverBudget
 from tests.continuity.conftest import Home, task
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NOW = ("--now", "2026-11-10T12:00:00Z")
 STDIN = '{"session_id":"new","channel":"cli"}'
@@ -89,8 +92,8 @@ def test_a_full_disk_is_a_cold_start_and_leaves_the_past_whole(home: Home) -> No
 
     env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        home.command("hook", "session-start", *NOW), input=STDIN, capture_output=True, text=True, timeout=60, check=False,
-        preexec_fn=no_room, env=env,
+        home.command("hook", "session-start", *NOW), input=STDIN, capture_output=True, text=True, timeout=60,
+        check=False, preexec_fn=no_room, env=env,
     )  # fmt: skip
     assert cold(done)
     assert home.store.get("a") == before

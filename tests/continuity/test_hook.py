@@ -6,7 +6,7 @@ import json
 import sqlite3
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,10 +14,16 @@ from jsonlstore.cli.entry import hook_call
 from jsonlstore.transcripts.source import stretch_id
 from tests.continuity.conftest import Home, task
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 START_KEYS = [
     "session_id", "preamble", "inherited_pins", "session_ids", "relevance_scores", "pending_task_count", "memories",
     "already_restored", "elapsed_ms",
 ]  # fmt: skip
+
+
+HEAVY = ["click", "rich", "jsonschema", "watchdog", "re2", "pyjson5", "sqlite3", "jsonlstore.signals.redact"]
 
 
 def test_a_whole_life_through_hooks(home: Home) -> None:
@@ -136,11 +142,11 @@ def test_the_hook_path_imports_only_what_it_needs(home: Home) -> None:
         "import sys, os\n"
         "leave = os._exit\n"
         "def report(code):\n"
-        "    bad = {'click','rich','jsonschema','watchdog','re2','pyjson5','sqlite3','jsonlstore.signals.redact'} & set(sys.modules)\n"
-        "    print(sorted(bad), file=sys.stderr, flush=True)\n"
+        "    print(sorted(set(heavy) & set(sys.modules)), file=sys.stderr, flush=True)\n"
         "    leave(code)\n"
         "os._exit = report\n"
-        f"sys.argv = {['jsonlstore', '--state-dir', str(home.path), 'hook', 'session-start', '--now', '2026-11-10T12:00:00Z']!r}\n"
+        f"heavy = {HEAVY!r}\n"
+        f"sys.argv = {home.command('hook', 'session-start', '--now', '2026-11-10T12:00:00Z')[2:]!r}\n"
         "from jsonlstore.cli.entry import run\n"
         "run()\n"
     )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
 from jsonlstore.continuity.context import RestoreRequest
 from tests.continuity.conftest import Home, task
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 class Brain:
@@ -208,7 +211,8 @@ def test_ac_005_critical_pins_come_back_from_any_session_within_their_days(home:
 def test_decision_10_12_critical_first_and_both_caps_hold(home: Home) -> None:
     many = [{"content": f"c{n}", "label": f"plain {n}"} for n in range(6)]
     home.past("a", working_memory=[*many, {"content": "vital", "label": "CRITICAL"}])
-    assert [pin.content for pin in home.manager().preview(RestoreRequest("b", "cli")).inherited_pins] == ["vital", "c0", "c1", "c2", "c3"]  # fmt: skip
+    empty = home.manager().preview(RestoreRequest("b", "cli")).inherited_pins
+    assert [pin.content for pin in empty] == ["vital", "c0", "c1", "c2", "c3"]
     home.pin(*({"content": "own", "label": f"own {n}"} for n in range(8)))
     context = home.manager().on_session_start("b", "cli")
     assert [pin.content for pin in context.inherited_pins] == ["vital", "c0"]
@@ -315,8 +319,9 @@ def test_issue_9_disabled_changes_nothing_anywhere(home: Home) -> None:
 
 def test_api_13_4_debug_output_has_the_right_numbers(home: Home, caplog: pytest.LogCaptureFixture) -> None:
     topics = ["one", "two", "three", "four"]
-    home.past("a1b2c3d4-0000", hot_topics=topics, pending_tasks=[task(1), task(2)], recent_learnings=["m1"],
-              working_memory=[{"content": "x", "label": "ft991a control"}, {"content": "y", "label": "AUGUR weekly"}])  # fmt: skip
+    pins = [{"content": "x", "label": "ft991a control"}, {"content": "y", "label": "AUGUR weekly"}]
+    tasks = [task(1), task(2)]
+    home.past("a1b2c3d4-0000", hot_topics=topics, pending_tasks=tasks, recent_learnings=["m1"], working_memory=pins)
     home.later(hours=48)
     home.pin({"content": "own", "label": "AUGUR weekly"})
     caplog.set_level(logging.DEBUG, "jsonlstore.session")
