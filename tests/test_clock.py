@@ -43,7 +43,10 @@ def test_a_time_without_a_zone_is_local_time(monkeypatch: pytest.MonkeyPatch) ->
         time.tzset()
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "12", "2026-01-01T99:00", "2026-13-01T00:00:00.000Z", "2026-01-01T00:00:00.00xZ"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "yesterday", "2026-13-01", "12", "2026-01-01T99:00", "2026-13-01T00:00:00.000Z", "2026-01-01T00:00:00.00xZ"],
+)
 def test_what_is_not_a_time_is_a_value_error(text: str) -> None:
     for read in (parse_time, normalise_time):
         with pytest.raises(ValueError, match=r"."):

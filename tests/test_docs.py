@@ -22,7 +22,7 @@ README = (ROOT / "README.md").read_text()
 def test_ci_runs_the_readme_s_test_command() -> None:
     script = (ROOT / ".ci" / "run").read_text()
     assert 'eval "$(grep -m1 "^pip install -e" README.md)"' in script
-    command = re.search(r"^pip install -e.*$", README, re.M)
+    command = re.search(r"^pip install -e.*$", README, re.MULTILINE)
     assert command is not None
     for tool in ("ruff check .", "ruff format --check .", "mypy", "pytest"):
         assert tool in command[0]
@@ -30,13 +30,13 @@ def test_ci_runs_the_readme_s_test_command() -> None:
 
 def test_the_demo_prints_what_the_readme_shows() -> None:
     done = subprocess.run([sys.executable, "-m", "jsonlstore", "demo"], capture_output=True, text=True, check=True)
-    shown = re.search(r"\$ jsonlstore demo\n(.*?)```", README, re.S)
+    shown = re.search(r"\$ jsonlstore demo\n(.*?)```", README, re.DOTALL)
     assert shown is not None
     assert shown[1].strip() in done.stdout
 
 
 def test_the_readme_s_library_example_runs(tmp_path: Path) -> None:
-    example = re.search(r"```python\n(.*?)```", README, re.S)
+    example = re.search(r"```python\n(.*?)```", README, re.DOTALL)
     assert example is not None
     env = {"OPENCLAW_STATE_DIR": str(tmp_path), "PATH": "", "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", example[1]], env=env, capture_output=True, text=True, check=True)
@@ -49,7 +49,7 @@ def test_the_readme_names_every_command(name: str) -> None:
 
 
 def test_the_settings_table_is_complete() -> None:
-    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", (ROOT / "docs" / "configuration.md").read_text(), re.M))
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", (ROOT / "docs" / "configuration.md").read_text(), re.MULTILINE))
     assert set(rows) == {item.name for item in fields(Config)}
 
 

@@ -17,8 +17,8 @@ from jsonlstore.errors import UsageError
 def command(check: bool, as_json: bool) -> int:
     """Copy stdin to stdout with secrets hidden: the key stays, the value becomes [REDACTED].
 
-    Text of any size is fine; JSON lines stay JSON. What stands in <private>…</private> is dropped. With --check, the kinds
-    and line numbers go to stderr (with --json: to stdout), never the secrets.
+    Text of any size is fine; JSON lines stay JSON. What stands in <private>…</private> is dropped. With --check, the
+    kinds and line numbers go to stderr (with --json: to stdout), never the secrets.
     """
     from jsonlstore.signals.redact_stream import redact_stream
 

@@ -1,8 +1,8 @@
 """Hide secrets in text: the key stays, the value becomes `[REDACTED]`.
 
-One RE2 set asks, in one pass, which rules could apply at all; clean text costs that pass and nothing more. Only the rules
-that could apply then run, each in one linear pass of its own. RE2 cannot backtrack, and whatever looks past a match is
-bounded, so no text takes more than linear time.
+One pass of RE2 asks whether a secret could be in the text at all, and clean text costs that pass and nothing more. Two
+more ask where: behind which prefixes (`secret_patterns`), behind which names (`secret_assignments`). RE2 cannot
+backtrack, and whatever looks past a match is bounded, so no text takes more than linear time.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from jsonlstore.signals import secret_assignments as named
 from jsonlstore.signals.secret_blocks import private_keys, private_spans
 from jsonlstore.signals.secret_patterns import SHAPES, Shape
+from jsonlstore.signals.secret_values import whole
 from jsonlstore.signals.secret_words import Key, classify, is_placeholder, looks_random, looks_secret
 
 if TYPE_CHECKING:
@@ -95,18 +96,23 @@ def _walk_dict(value: dict[str, JSON], level: Key, depth: int) -> dict[str, JSON
     result: dict[str, JSON] = {}
     paired = _paired_level(value)
     for key, item in value.items():
-        name = redact_text(key) if isinstance(key, str) else key
-        inner = classify(key) if isinstance(key, str) else Key.NONE
+        name, inner = _read_key(key) if isinstance(key, str) else (key, Key.NONE)
         if inner is Key.NONE and key in ("value", "Value", "val"):
             inner = paired
         if level is not Key.NONE and inner is Key.NONE:
             inner = Key.WEAK
         new = _walk(item, inner, depth + 1)
-        changed = changed or new is not item or name is not key and name != key
+        changed = changed or new is not item or name != key
         while name in result and name != key:
             name += "_"  # two hidden keys must not swallow each other's values
         result[name] = new
     return result if changed else value
+
+
+@lru_cache(maxsize=4096)
+def _read_key(key: str) -> tuple[str, Key]:
+    """The key without secrets in it, and what it says; documents repeat their keys, so each is read once."""
+    return redact_text(key), classify(key)
 
 
 def _paired_level(value: dict[str, JSON]) -> Key:
@@ -119,7 +125,11 @@ def _paired_level(value: dict[str, JSON]) -> Key:
 
 
 def _hide_string(value: str, level: Key) -> str:
-    hide = level >= Key.SECRET and not is_placeholder(value) and not (level is Key.SECRET and value.isdigit() and len(value) < 8)
+    hide = (
+        level >= Key.SECRET
+        and not is_placeholder(value)
+        and not (level is Key.SECRET and value.isdigit() and len(value) < 8)
+    )
     if hide and value.startswith(("Bearer ", "bearer ", "Basic ", "Token ", "token ")):
         scheme, _, rest = value.partition(" ")
         return value if is_placeholder(rest) else f"{scheme} {MARK}"
@@ -162,7 +172,7 @@ def _back(span: Span, pieces: list[tuple[int, int, int, int]], spans: list[Span]
 
     def original(at: int, *, last: bool) -> int:
         index = bisect_right(pieces, at if not last else at - 1, key=lambda piece: piece[0]) - 1
-        new_start, new_end, old_start, old_end = pieces[max(index, 0)]
+        new_start, new_end, old_start, _ = pieces[max(index, 0)]
         if at <= new_end:
             return old_start + (at - new_start)
         return spans[index][1] if last else spans[index][0]
@@ -236,15 +246,18 @@ class _Rules:
         options.encoding = re2.Options.Encoding.LATIN1  # bytes: three times faster, and invalid UTF-8 hides nothing
         options.max_mem = 64 << 20
         options.log_errors = False
-        self._compile = lambda pattern: re2.compile(pattern.encode(), options)
+        self._compile: Callable[[str], Any] = lambda pattern: re2.compile(pattern.encode(), options)
         self._shapes = [self._shape_rule(shape) for shape in SHAPES]
         self._triggers = [re.compile(shape.trigger.encode()) for shape in SHAPES]
         self._any_trigger = self._compile("|".join(f"(?:{shape.trigger})" for shape in SHAPES))
         self._glue = self._compile(_GLUED)
         self._names = self._compile(named.NAME)
+        self._anything = self._compile("|".join(f"(?:{part})" for part in (*(s.trigger for s in SHAPES), named.NAME)))
 
     def spans(self, data: bytes) -> Iterator[Span]:
-        """Every span of every rule, unmerged."""
+        """Every span of every rule, unmerged; clean text is one pass and out."""
+        if not self._anything.search(data):
+            return
         shapes = self._shapes_in(data)
         for shape in shapes:
             yield from shape(data)
@@ -273,7 +286,7 @@ class _Rules:
             blocks.add(data[start : start + 11])
             at, spans = named.judge(data, start)
             for span in spans:
-                start, end = named.whole(data, *span)
+                start, end = whole(data, *span)
                 yield start, end, "named"
                 at = max(at, end)
         if any(b"priv" in block.lower() or b"/" in block for block in blocks):
@@ -303,7 +316,7 @@ class _Rules:
         return rule
 
 
-def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:
+def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: PLR0911 - one exit per condition
     if shape.near and not any(data.rfind(word, max(0, start - 2000), start) >= 0 for word in shape.near):
         return False
     if not shape.unlike:
@@ -312,7 +325,7 @@ def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:
     if is_placeholder(value, bare=shape.unlike != "url"):
         return False
     if shape.unlike == "plain":
-        return looks_secret(value) or looks_random(value) or len(value) > 30 and any(c.isdigit() for c in value)
+        return looks_secret(value) or looks_random(value) or (len(value) > 30 and any(c.isdigit() for c in value))
     if shape.unlike == "url":
         head = value.split("/", 1)[0]
         return not ("/" in value and head.isdigit()) and value.lower() not in ("password", "pass", "pwd", "pw")
@@ -323,9 +336,11 @@ def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:
 
 # "ghp_" + "abc", 'ghp_''abc', ghp_"abc", and a token broken by a backslash at the end of the line
 _GLUED = (
-    r"""[A-Za-z0-9_.-](\\*["'`][ \t]*[+.]?[ \t]*(?:\\*\r?\n[ \t]*)?[+.]?[ \t]*\\*["'`]|\\\r?\n[ \t]*|\\\\\\n[ \t]*)[A-Za-z0-9_-]"""
-    r"""|[_-](\\*["'])[A-Za-z0-9]{12}"""
+    r"""[A-Za-z0-9_.-](\\*["'`][ \t]*[+.]?[ \t]*(?:\\*\r?\n[ \t]*)?[+.]?[ \t]*\\*["'`]|\\\r?\n[ \t]*|\\\\\\n[ \t]*)"""
+    r"""[A-Za-z0-9_-]|[_-](\\*["'])[A-Za-z0-9]{12}"""
 )
+
+
 @lru_cache(maxsize=1)
 def _rules() -> _Rules:
     return _Rules()

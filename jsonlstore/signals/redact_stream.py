@@ -8,7 +8,7 @@ Bytes that are no UTF-8 pass through unchanged.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import orjson
 
@@ -45,21 +45,21 @@ def redact_stream(source: BinaryIO) -> Iterator[Piece]:
     pending: list[bytes] = []
     size, line_number = 0, 1
     while line := source.readline(LONGEST_LINE):
-        document = None if pending and _is_open(pending) else _json_line(line, line_number + _count(pending))
-        if document:
-            if pending:
-                yield _finish(pending, line_number)
-                line_number += _count(pending)
-                pending, size = [], 0
-            yield document
-            line_number += 1
+        value = _json_value(line)
+        if value is None or (pending and _is_open(pending)):
+            pending.append(line)
+            size += len(line)
+            if size >= _BLOCK:
+                piece, pending, line_number = _emit(b"".join(pending), line_number)
+                size = sum(map(len, pending))
+                yield piece
             continue
-        pending.append(line)
-        size += len(line)
-        if size >= _BLOCK:
-            piece, pending, line_number = _emit(b"".join(pending), line_number)
-            size = sum(map(len, pending))
-            yield piece
+        if pending:
+            yield _finish(pending, line_number)
+            line_number += _count(pending)
+            pending, size = [], 0
+        yield _json_piece(line, value, line_number)
+        line_number += 1
     if pending:
         yield _finish(pending, line_number)
 
@@ -75,13 +75,17 @@ def _is_open(pending: list[bytes]) -> bool:
     return bool(spans) and spans[-1][1] >= len(text.rstrip()) and spans[-1][2] in ("private", "private-key")
 
 
-def _json_line(line: bytes, number: int) -> Piece | None:
+def _json_value(line: bytes) -> Any:
+    """The document that a line holds, or None: a scalar is text to us."""
     if line[:1] not in (b"{", b"["):
         return None
     try:
-        value = orjson.loads(line)
+        return orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
+
+
+def _json_piece(line: bytes, value: Any, number: int) -> Piece:
     hidden = redact_value(value)
     if hidden is value:
         return Piece(line, [])
@@ -111,7 +115,11 @@ def _emit(data: bytes, number: int) -> tuple[Piece, list[bytes], int]:
         return Piece(b"", []), [data], number
     cut = cut or len(data)
     shown, spans = redact_bytes(data[:cut])
-    return Piece(shown, _locate(data, spans, number)), [data[cut:]] if cut < len(data) else [], number + data.count(b"\n", 0, cut)
+    return (
+        Piece(shown, _locate(data, spans, number)),
+        [data[cut:]] if cut < len(data) else [],
+        number + data.count(b"\n", 0, cut),
+    )
 
 
 def _calm_line(data: bytes, before: int) -> int:

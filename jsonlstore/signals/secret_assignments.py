@@ -4,11 +4,15 @@ RE2 finds the name and what joins it to a value; the functions here measure the 
 bounded, so the whole is linear in the text.
 """
 
+# An expression is easier to read whole than in pieces.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
+from jsonlstore.signals.secret_values import GLANCE, LONGEST, OPEN, SKIP, Value, measure, starts_line, to_line_end
 from jsonlstore.signals.secret_words import (
     PASSWORD_WORDS,
     SECRET_WORDS,
@@ -20,8 +24,6 @@ from jsonlstore.signals.secret_words import (
     looks_secret,
 )
 
-LONGEST = 1 << 16  # bytes of one value that are looked at
-_GLANCE = 512  # bytes of a bare value that decide whether it is one
 STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
 _CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)){0,4}"""
 _OP = r"(?:===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
@@ -33,7 +35,9 @@ _IS = (
     r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
 )
 # A telling name, and (matched right behind it) what joins it to a value. The groups of the joint say how.
-_HEAD = re.compile(rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]*+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode())
+_HEAD = re.compile(
+    rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]*+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
+)
 # RE2 finds where to look closer. It has no groups, since reading them costs more than matching again, and it asks for
 # something joint-like behind the name, since names alone ("token", "pass") are common words.
 NAME = (
@@ -55,24 +59,8 @@ _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[
 _HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=,]|%3A|:=|=>)""")
 
 _NAME_BEFORE = re.compile(rb"[A-Za-z0-9_.$-]*\Z")
-_SKIP = re.compile(rb"(?:[ \t]|\*\*|%20|</?[A-Za-z]{1,8}>|!!\w+[ \t]|!binary[ \t]|&\w+[ \t]|\\++\r?\n|\\\\++n)*+")
-_NEWLINE = re.compile(rb"(?:\r?\n|\\++(?:r\\++)?n)(?:[ \t]|\\++t)*+")
-_BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*(?:\r?\n|\\++n)[ \t]++")
-_OPEN = re.compile(rb"(?:[bBrRfFuUN@$]{0,2})(\\*)([\"'`])|(%22|&quot;|&#34;|%27|\\u0022|\xe2\x80\x9c|\xe2\x80\x98|\xc2\xab|\xe3\x80\x8c)")
-_CLOSERS = {b"\xe2\x80\x9c": b"\xe2\x80\x9d", b"\xe2\x80\x98": b"\xe2\x80\x99", b"\xc2\xab": b"\xc2\xbb", b"\xe3\x80\x8c": b"\xe3\x80\x8d"}
-_MORE = re.compile(rb"(?:[ \t]*[+.][ \t]*|[ \t]*\\+\r?\n[ \t]*|[ \t]*[+.]?\r?\n[ \t]*[+.]?[ \t]*|[ \t]*\+[ \t]*\\+n[ \t]*)?(\\*)([\"'])")
-_BARE = re.compile(rb"(?:[^\s\"'`<\\\xe3]|\\++(?![\"'`nrt\s])|\\++\r?\n[ \t]*+|<(?!/)|\xe3(?!\x80[\x81\x82\x8d]))++")
-_CUT = re.compile(rb"[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&amp;|[;,]\Z|\xef\xbc\x8c|\|\|?|&&")
-_TAIL = re.compile(rb"[)\]},;.:>]+\Z|\\+\Z")
-_LINE = re.compile(rb"(?:[^\r\n\"\\]|\\++(?![nr\"]))++")
 _SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
-_FALLBACK = re.compile(rb"[\w.$\[\]()?]{1,80}[ \t]*(?:\|\||\?\?|or\b)[ \t]*(?=\\*[\"'])|[\w.]{1,60}(?:\[|\.get\(|\()\\*[\"'][\w.-]{1,60}\\*[\"'][\])][ \t]*(?:\|\||\?\?|or\b)[ \t]*(?=\\*[\"'])")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]+)\}?\Z")
-_LIST = re.compile(rb"[\[({][ \t\r\n]*(?=\\*[\"'])")
-_ITEM_GAP = re.compile(rb"[^\"'\n\])};\\]*+")
-_ITEM = re.compile(rb"(\\*+)([\"'])")
-_CALL = re.compile(rb"[A-Za-z_$][\w$.:>-]*[ \t]*\(")
-_TYPED = re.compile(rb"[A-Za-z_][\w.\[\]<>| ?*&]*[ \t]*=[ \t]*(?=\\*[\"'])")
 
 # What follows "password is" or "password:" in talk about passwords.
 _TALK = frozenset(
@@ -93,15 +81,6 @@ _TALK = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """Where a value lies, and whether it was quoted."""
-
-    start: int
-    end: int
-    quoted: bool
-
-
 def full_name(data: bytes, start: int, end: int) -> str:
     """The whole identifier of which `data[start:end]` is the telling part."""
     head = data[max(0, start - 64) : start]
@@ -110,173 +89,6 @@ def full_name(data: bytes, start: int, end: int) -> str:
     if before and head[: len(head) - len(before)].endswith(b"\\") and before[:1] in b"nrt":
         before = before[1:]  # the n of an escaped line break is no part of the name
     return (before + data[start:end]).decode("utf-8", "replace")
-
-
-def measure(data: bytes, at: int, *, before: int) -> list[Value]:
-    """The value or values that begin at `at`; `before` is where their name began."""
-    pos = _SKIP.match(data, at).end()  # type: ignore[union-attr]
-    block = _BLOCK.match(data, pos)
-    if block:
-        return _one(_block(data, block.end()))
-    line = _NEWLINE.match(data, pos)
-    if line:
-        pos = line.end()
-        opened = _OPEN.match(data, pos)
-        if opened:
-            return _quoted(data, opened, before)
-        end = _BARE.match(data, pos)
-        after = data[end.end() : end.end() + 1] if end else b""
-        return [Value(pos, end.end(), quoted=False)] if end and after in (b"", b"\n", b"\r", b'"', b"\\") else []
-    typed = _TYPED.match(data, pos, pos + 60) or _FALLBACK.match(data, pos, pos + 160)
-    if typed:
-        pos = typed.end()
-    opened = _OPEN.match(data, pos)
-    if opened:
-        return _quoted(data, opened, before)
-    several = _LIST.match(data, pos) or _CALL.match(data, pos, pos + 80)
-    if several:
-        return _inside(data, several.end())
-    return _one(_bare(data, pos, before))
-
-
-def _one(value: Value | None) -> list[Value]:
-    return [value] if value and value.end > value.start else []
-
-
-def _quoted(data: bytes, opened: re.Match[bytes], before: int) -> list[Value]:
-    start = opened.end()
-    if opened.group(3):
-        mark = _CLOSERS.get(opened.group(3), opened.group(3))
-        end = data.find(mark, start, start + LONGEST)
-        return _one(Value(start, end, quoted=True)) if end > start else []
-    depth, quote = len(opened.group(1)), opened.group(2)
-    if _is_inside(data, before, quote) and data[before - 1 : before] != quote and opened.end() - opened.start() == depth + 1:
-        # `"…password="` ends here; only another quote right behind it could still open one
-        if data[start : start + 1] in (b"", b",", b")", b" ", b"\n", b";", b"]", b"}", b"+", b"\\"):
-            return []
-    if data[before - 1 : before] == quote and data.find(quote, before, opened.start()) < 0:
-        return []
-    triple = quote * 3
-    if data.startswith(triple, opened.end() - 1):
-        end = data.find(triple, start + 2, start + LONGEST)
-        return _one(Value(start + 2, end if end >= 0 else min(len(data), start + LONGEST), quoted=True))
-    end = _closing(data, start, depth, quote)
-    if end < 0:
-        return _one(_to_line_end(data, start)) if data[start : start + 1].strip(b" ,;)]}:\n\r") else []
-    end = _joined(data, end, depth)
-    return _one(Value(start, end, quoted=True))
-
-
-def _closing(data: bytes, start: int, depth: int, quote: bytes) -> int:
-    """The end of what a quote behind `depth` backslashes opened, or -1; a deeper quote is part of the text."""
-    limit, at, step = min(len(data), start + LONGEST), start, 2 * (depth + 1)
-    while (at := data.find(quote, at, limit)) >= 0:
-        run = at - len(data[max(start, at - 256) : at].rstrip(b"\\")) - max(start, at - 256)
-        if run >= depth and (run - depth) % step == 0:
-            return at - depth
-        if run < depth:
-            return at - run  # the text around us ends first
-        at += 1
-    return -1
-
-
-def _joined(data: bytes, end: int, depth: int) -> int:
-    """Past `"a" + "b"`, `"a"'b'` and a string continued on the next line."""
-    for _ in range(64):
-        after = end + depth + 1
-        more = _MORE.match(data, after, after + 200)
-        if not more and depth == 0 and data[after : after + 1].isalnum():
-            rest = _BARE.match(data, after, after + 400)
-            return rest.end() if rest else end
-        if not more or len(more.group(1)) != depth:
-            return end
-        closed = _closing(data, more.end(), depth, more.group(2))
-        if closed < 0 or b"\n" in data[more.end() : closed]:
-            return end
-        end = closed
-    return end
-
-
-def _inside(data: bytes, at: int) -> list[Value]:
-    """The strings of a list or a call, up to its end or the end of the line."""
-    values: list[Value] = []
-    for _ in range(64):
-        skipped = _ITEM_GAP.match(data, at, at + 200)
-        at = skipped.end() if skipped else at
-        opened = _ITEM.match(data, at)
-        if not opened:
-            break
-        end = _closing(data, opened.end(), len(opened.group(1)), opened.group(2))
-        if end < 0:
-            break
-        if not data[end + len(opened.group()) : end + len(opened.group()) + 2].lstrip().startswith((b":", b"=")):
-            values.append(Value(opened.end(), end, quoted=True))
-        at = end + len(opened.group())
-    return [value for value in values if value.end > value.start]
-
-
-def _bare(data: bytes, pos: int, before: int) -> Value | None:
-    found = _BARE.match(data, pos, pos + _GLANCE)
-    if not found:
-        return None
-    end = found.end()
-    run = data[pos:end]
-    quote = data[end : end + 1]
-    cut = _CUT.search(run)
-    if cut:
-        run = run[: cut.start()]
-    elif quote in (b"'", b'"') and not _is_inside(data, before, quote):
-        closed = _closing(data, end + 1, 0, quote)
-        if 0 <= closed < end + 200 and b"\n" not in data[end:closed]:
-            rest = _BARE.match(data, closed + 1, closed + 400)
-            return Value(pos, rest.end() if rest else closed + 1, quoted=False)
-    tail = None if len(run) == _GLANCE else _TAIL.search(run)
-    if tail and tail.start() > 0:
-        run = run[: tail.start()]
-    return Value(pos, pos + len(run), quoted=False)
-
-
-def whole(data: bytes, start: int, end: int) -> tuple[int, int]:
-    """A long value is judged by its beginning; once it is a secret, all of it goes."""
-    if end - start not in (_GLANCE, LONGEST):
-        return start, end
-    rest = (_BARE if end - start == _GLANCE else _LINE).match(data, end)
-    return start, rest.end() if rest else end
-
-
-def _to_line_end(data: bytes, pos: int, stop: bytes = b"") -> Value:
-    limit = pos + LONGEST
-    closing = data.find(stop, pos, limit) if stop else -1
-    found = _LINE.match(data, pos, closing if closing >= 0 else limit)
-    run = data[pos : found.end()].rstrip() if found else b""
-    if run.endswith((b"'", b"`")) and run.count(run[-1:]) % 2:
-        run = run[:-1]
-    return Value(pos, pos + len(run), quoted=False)
-
-
-def _block(data: bytes, pos: int) -> Value:
-    """A YAML block: its first line, and those indented as much."""
-    head = data[max(0, pos - 80) : pos]
-    indent = len(head) - len(head.rstrip(b" \t"))
-    end = _to_line_end(data, pos).end
-    for _ in range(256):
-        line = re.compile(rb"(?:\r?\n|\\+n)[ \t]{%d,}" % max(indent, 1)).match(data, end)
-        if not line:
-            break
-        end = _to_line_end(data, line.end()).end
-    return Value(pos, end, quoted=True)
-
-
-def _is_inside(data: bytes, at: int, quote: bytes) -> bool:
-    """Whether a string opened earlier on this line is still open at `at`."""
-    start = max(data.rfind(b"\n", max(0, at - 400), at) + 1, at - 400, 0)
-    return data.count(quote, start, at) % 2 == 1
-
-
-def _starts_line(data: bytes, at: int) -> bool:
-    head = data[max(0, at - 80) : at]
-    head = head[max(head.rfind(b"\n") + 1, head.rfind(b"\\n") + 2 if b"\\n" in head else 0) :]
-    return not head.strip(b" \t-*_.>#|\"'{$") or head.split()[-1:] == [b"export"]
 
 
 def judge(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
@@ -306,7 +118,7 @@ def _weak(data: bytes, head: re.Match[bytes]) -> list[tuple[int, int]]:
     return _assigned(data, Link(level, head.end(3) - len(full.encode()), head.end(3), head.start(4), head.end(4)))
 
 
-def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:
+def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per joint
     match = _JOINT.match(data, end, end + _JOINT_WINDOW)
     flag = None if match and match.start(1) >= 0 else _FLAG.match(data, end, end + _JOINT_WINDOW)
     if not match and not flag:
@@ -345,9 +157,11 @@ def _assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
     return [span for span in spans if span]
 
 
-def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:
+def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911 - a decision list
     level, op = link.level, data[link.op_at : link.op_end]
     text = data[value.start : value.end].decode("utf-8", "replace")
+    if _is_signature(data, link):
+        return None
     default = _DEFAULT.match(text)
     if default and not is_placeholder(default.group(1)):
         start = value.start + len(text[: default.start(1)].encode())
@@ -359,33 +173,60 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:
     if level is Key.WEAK:
         return (value.start, value.end) if looks_random(text) else None
     far = value.start - link.op_end > 3 and b"(" in data[link.op_end : value.start]
-    loose = op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or op.startswith((b"==", b"!=")) and not value.quoted or far
+    compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD)
+    loose = compared or op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or far
     if loose:
         return (value.start, value.end) if looks_secret(text, chosen=True) else None
     if value.quoted:
         return (value.start, value.end)
     if text.isdigit():
-        return (value.start, value.end) if level is Key.PASSWORD and len(text) >= 3 or len(text) >= 10 else None
+        return (value.start, value.end) if (level is Key.PASSWORD and len(text) >= 3) or len(text) >= 10 else None
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
-    if b":" in op or op == b"\xef\xbc\x9a" or op == b"%3A":
+    if b":" in op or op in {b"\xef\xbc\x9a", b"%3A"}:
         return _judge_colon(data, value, text, link, spaced=spaced)
-    if spaced and re.fullmatch(r"[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}", text):
-        return None  # another variable
+    if spaced and _VARIABLE.fullmatch(text):
+        return None
+    if spaced and text.isalpha() and not _is_setting(data, link, value.end):
+        return None
     return (value.start, value.end)
+
+
+_VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
+_TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
+
+
+def _is_signature(data: bytes, link: Link) -> bool:
+    """`def f(token):` and `password (bool): …` in a docstring."""
+    gap = data[link.name_end : link.op_at]
+    return data[link.op_at : link.op_end] == b":" and (gap.startswith(b")") or bool(_TYPE_NOTE.match(gap)))
+
+
+def _is_setting(data: bytes, link: Link, end: int) -> bool:
+    """`password = swordfish` on a line of its own is a setting, `user, password = split(x)` is code."""
+    own = data[link.name_at : link.name_end].startswith((b"self.", b"this.", b"cls.", b"_"))
+    rest = data[end : end + 80].split(b"\n")[0].strip()
+    return not own and starts_line(data, link.name_at) and (not rest or rest.startswith((b"#", b";", b'"', b"\\n")))
 
 
 def _judge_colon(data: bytes, value: Value, text: str, link: Link, *, spaced: bool) -> tuple[int, int] | None:
     level, name_at = link.level, link.name_at
+    if b"\n" in data[link.op_end : value.start] and not looks_secret(text, chosen=True):
+        return None
     first = data[value.start : value.end].strip(b".,;:!?").lower()
     if first in _TALK or text.startswith(("(", "{", "[")):
         return None
     around = data[name_at - 1 : name_at] if name_at else b""
     around = around if around in (b"'", b'"', b"`") else b""
-    begins = bool(around) or _starts_line(data, name_at)
+    begins = bool(around) or starts_line(data, name_at)
     if begins and spaced and b"\n" not in data[link.op_end : value.start]:
-        line = _to_line_end(data, value.start, around)
+        line = to_line_end(data, value.start, around)
         rest = data[value.start : line.end]
-        if level is Key.PASSWORD or rest.count(b" ") == 0 or looks_secret(text) or rest.count(b" ") >= 2 and b"." not in rest:
+        if (
+            level is Key.PASSWORD
+            or rest.count(b" ") == 0
+            or looks_secret(text)
+            or (rest.count(b" ") >= 2 and b"." not in rest)
+        ):
             hash_at = rest.find(b" #")
             return (value.start, value.start + hash_at if hash_at > 0 else line.end)
     if level is Key.PASSWORD:
@@ -411,10 +252,13 @@ def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:
         return []
     chosen = level is Key.PASSWORD
     telling = looks_secret(text, chosen=chosen)
-    strict = joint.split(b" ")[0] in (b"to", b"as", b"-", b"\xe2\x80\x94", b"\xe2\x80\x93", b"on", b"er", b"es", b"are") or not chosen
+    strict = (
+        joint.split(b" ")[0] in (b"to", b"as", b"-", b"\xe2\x80\x94", b"\xe2\x80\x93", b"on", b"er", b"es", b"are")
+        or not chosen
+    )
     if telling or (value.quoted and not strict and b" " not in data[value.start : value.end].strip()):
         return [(value.start, value.end)]
-    if strict or value.quoted and not chosen:
+    if strict or (value.quoted and not chosen):
         return []
     return _plain_words(data, value, text)
 
@@ -442,6 +286,8 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:
     values = measure(data, link.op_end, before=link.name_at)[:1]
     if not values:
         return []
+    if b"," in data[link.op_at : link.op_end] and not values[0].quoted and link.level is not Key.PASSWORD:
+        return []
     text = data[values[0].start : values[0].end].decode("utf-8", "replace")
     name = data[link.name_at : link.name_end]
     sql = values[0].quoted and name.isupper() and link.level is Key.PASSWORD and " " not in text.strip()
@@ -459,6 +305,9 @@ def _option(data: bytes, link: Link) -> list[tuple[int, int]]:
     text = data[value.start : value.end].decode("utf-8", "replace")
     if is_placeholder(text, bare=not value.quoted) or text.encode().lower().strip(b".,;:") in _TALK:
         return []
+    short = data[link.name_at : link.name_end].lower().endswith((b"pass", b"pw"))
+    if link.level is Key.HINT and not (short or looks_secret(text, chosen=True)):
+        return []
     if link.level is Key.WEAK and not looks_random(text):
         return []
     return [(value.start, value.end)]
@@ -475,20 +324,22 @@ def _element(data: bytes, link: Link) -> list[tuple[int, int]]:
 
 
 _HEADER_VALUE = re.compile(rb"[^\r\n\"'`\\<>]++")
-_SCHEME = re.compile(rb"(?i)(?:bearer|basic|digest|token|apikey|api-key|negotiate|ntlm|hawk|oauth|ssws|key|aws4-hmac-sha256|[a-z]+)(?:[ \t]+|%20)(?=[^\s])")
+_SCHEME = re.compile(
+    rb"(?i)(?:bearer|basic|digest|token|apikey|api-key|negotiate|ntlm|hawk|oauth|ssws|key|aws4-hmac-sha256|[a-z]+)(?:[ \t]+|%20)(?=[^\s])"
+)
 
 
 def _header(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
     """The span to hide in `Authorization: Bearer …` and `Cookie: …`; the scheme stays."""
-    pos = _SKIP.match(data, at).end()  # type: ignore[union-attr]
-    opened = _OPEN.match(data, pos)
+    pos = SKIP.match(data, at).end()  # type: ignore[union-attr]
+    opened = OPEN.match(data, pos)
     start = opened.end() if opened else pos
     scheme = None if cookie else _SCHEME.match(data, start, start + 40)
     begin = scheme.end() if scheme else start
-    found = _HEADER_VALUE.match(data, begin, begin + _GLANCE)
+    found = _HEADER_VALUE.match(data, begin, begin + GLANCE)
     if not found:
         return []
-    if len(found.group()) == _GLANCE and (not cookie or b"=" in found.group()[:80]):
+    if len(found.group()) == GLANCE and (not cookie or b"=" in found.group()[:80]):
         found = _HEADER_VALUE.match(data, begin, begin + LONGEST) or found
     end = begin + len(found.group().rstrip())
     text = data[begin:end].decode("utf-8", "replace")
@@ -500,5 +351,9 @@ def _header(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
         ok = equals and " " not in name and len(value) > 3 and not is_placeholder(value.split(";")[0])
         return [(begin, end)] if ok else []
     if scheme and scheme.group().strip().lower() in (b"bearer", b"basic", b"token", b"digest", b"apikey", b"negotiate"):
-        return [(begin, end)] if len(first) >= 6 and (any(c.isdigit() for c in first) or len(first) > 14) or "=" in first else []
+        return (
+            [(begin, end)]
+            if (len(first) >= 6 and (any(c.isdigit() for c in first) or len(first) > 14)) or "=" in first
+            else []
+        )
     return [(begin, end)] if looks_random(first) or looks_secret(first) else []

@@ -1,14 +1,23 @@
 """Secrets that span lines: private keys, and what the user marked `<private>`."""
 
+# An expression is easier to read whole than in pieces.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import re
 
-_BEGIN = re.compile(rb"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|-{4} BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY -{4}|Private-Lines: \d+")
+_BEGIN = re.compile(
+    rb"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|-{4} BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY -{4}|Private-Lines: \d+"
+)
 _END = re.compile(rb"-{4,5} ?END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 # A line break in a key: real, escaped at any depth, or the glue of a string continued on the next line.
-_BODY = re.compile(rb"(?:[A-Za-z0-9+/=_ \t\r\n:,.()<>@-]|\\+[nrt]|[\"'`][ \t]*[+.,]?[ \t]*(?:\\+\r?\n|\r?\n|\\+n)?[ \t]*(?:[+.][ \t]*)?[\"'`]|%0[aAdD]|%2[bBfF]|%3[dD]|\\+/|\\*\$)*+")
-_TRUNCATED = re.compile(rb"(?:[ \t]*(?:\r?\n|\\+r?\\*n|%0[aAdD]|\\+r)?[ \t]*(?:(?:Proc-Type|DEK-Info|Comment|Version|Hash|Charset):[^\r\n\\]*|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/]+={0,2}(?=[ \t]*(?:\r?\n|\\+n|[\"'`]|\Z))))*+")
+_BODY = re.compile(
+    rb"(?:[A-Za-z0-9+/=_ \t\r\n:,.()<>@-]|\\+[nrt]|[\"'`][ \t]*[+.,]?[ \t]*(?:\\+\r?\n|\r?\n|\\+n)?[ \t]*(?:[+.][ \t]*)?[\"'`]|%0[aAdD]|%2[bBfF]|%3[dD]|\\+/|\\*\$)*+"
+)
+_TRUNCATED = re.compile(
+    rb"(?:[ \t]*(?:\r?\n|\\+r?\\*n|%0[aAdD]|\\+r)?[ \t]*(?:(?:Proc-Type|DEK-Info|Comment|Version|Hash|Charset):[^\r\n\\]*|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/]+={0,2}(?=[ \t]*(?:\r?\n|\\+n|[\"'`]|\Z))))*+"
+)
 _TAG = re.compile(rb"(?i)(?:<|\\u003c|&lt;)(/?)private(?:\s[^<>]{0,200}?)?(/?)(?:>|\\u003e|&gt;)")
 
 
@@ -42,7 +51,13 @@ def private_spans(data: bytes) -> list[tuple[int, int]]:
             continue
         if tag.group(1):
             depth = max(0, depth - 1)
-            if depth == 0 and start >= 0 and (not spans or spans[-1][1] < tag.end()) and start < tag.start() and _open_at(data, start):
+            if (
+                depth == 0
+                and start >= 0
+                and (not spans or spans[-1][1] < tag.end())
+                and start < tag.start()
+                and _open_at(data, start)
+            ):
                 spans.append((start, tag.end()))
                 start = -1
         else:

@@ -17,6 +17,9 @@ with wrong ones, fails.
 - `unlike` keeps away from a value: "plain" needs it to look random, "placeholder" lets `$VAR` and `<pass>` through.
 """
 
+# An expression is easier to read whole than in pieces.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -57,6 +60,8 @@ SHAPES: tuple[Shape, ...] = (
     _s("openai-session", r"sess-", r"{lead}(sess-[A-Za-z0-9]{32,})", "sess-<40>", "sess-2026-11-16"),
     _s("google", r"AIza", r"AIza[A-Za-z0-9_-]{35}", "AIza<url:35>", "AIzawa is a river"),
     _s("google-oauth", r"GOCSPX-|ya29\.|1//0[A-Za-z0-9_-]", r"GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}|{lead}(1//0[A-Za-z0-9_-]{30,})", "GOCSPX-<url:28>", "ya29.md"),
+    _s("google-fcm", r":APA91b", r"[A-Za-z0-9_-]{8,24}:APA91b[A-Za-z0-9_-]{80,}", "AAAA<url:7>:APA91b<url:134>", "the :APA91b part"),
+    _s("brave", r"BSA[A-Za-z0-9_-]{16}", r"{lead}(BSA[A-Za-z0-9_-]{27,28})(?:[^A-Za-z0-9_-]|$)", "BSA<28>", "BSA-Motorcycles-of-Birmingham-x", unlike="plain"),
     _s("groq", r"gsk_", r"gsk_[A-Za-z0-9]{20,}", "gsk_<52>", "gsk_version"),
     _s("xai", r"xai-", r"{lead}(xai-[A-Za-z0-9]{20,})", "xai-<80>", "xai-sdk-python"),
     _s("huggingface", r"hf_|api_org_", r"{lead}(hf_[A-Za-z0-9]{24,}|api_org_[A-Za-z0-9]{24,})", "hf_<34>", "hf_hub_download"),
@@ -150,6 +155,7 @@ SHAPES: tuple[Shape, ...] = (
     _s("jwt", r"eyJ", r"{lead}(eyJ[A-Za-z0-9_-]{8,}(?:\.|%2E)[A-Za-z0-9_-]{4,}(?:(?:\.|%2E)[A-Za-z0-9_-]*){1,3})", "eyJ<url:33>.eyJ<url:60>.<url:43>", "eyJust.kidding"),
     _s("bearer", r"(?i)bearer(?:[ \t]|%20|\+)", r"(?i)bearer(?:[ \t]|%20|\+){1,3}{q}([A-Za-z0-9_.~+/=:%-]{6,})", "curl -H 'X-Auth: Bearer <24>'", "the bearer of bad news came Wednesday", unlike="plain"),
     _s("basic-auth", r"(?i)basic(?:[ \t]|%20){1,3}[A-Za-z0-9+/_-]{8}", r"(?i)basic(?:[ \t]|%20){1,3}([A-Za-z0-9+/_-]{8,}={1,2}|[A-Za-z0-9+/]*[A-Z0-9][A-Za-z0-9+/]{11,})", "Proxy-Authorization: Basic <b64:30>==", "Basic understanding of internationalization", unlike="plain"),
+    _s("password-said-first", r"(?i)(?:is|was)[ \t]+(?:the|my|our|your|his|her|their)[ \t]+(?:[a-z]+[ \t]+){0,2}(?:pass(?:word|phrase|code|wd)|api[ -]?key)", r"(?i)([^\s\"'`\\<>]{6,80})[\"'`]?[ \t]+(?:is|was)[ \t]+(?:the|my|our|your|his|her|their)[ \t]+(?:[a-z]+[ \t]+){0,2}(?:pass(?:word|phrase|code|wd)|api[ -]?key)", "x7<10> is the password for the router", "what was the password again", unlike="plain"),
     _s("crypt-hash", r"\$(?:2[abxy]|[156y]|7|apr1|argon2)", r"\$(?:2[abxy]\$[0-9]{2}\$[./A-Za-z0-9]{53}|(?:1|5|6|y|7|apr1)\$[./A-Za-z0-9=,$]{20,}|argon2(?:id|i|d)\$[A-Za-z0-9+/=,$]{30,})", "root:$6$<8>$<86>:19000", "costs $1 or $5"),
     _s("age-key", r"AGE-SECRET-KEY", r"AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{50,}", "AGE-SECRET-KEY-1<upper:58>", "AGE-SECRET-KEY format"),
     _s("wallet", r"[xyzt]prv|nsec1", r"{lead}([xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,}|nsec1[a-z0-9]{58})", "xprv<base58:107>", "xprv format"),

@@ -1,11 +1,18 @@
 """Which names announce a secret, and which values cannot be one."""
 
+# An expression is easier to read whole than in pieces.
+# ruff: noqa: E501, S105
+
 from __future__ import annotations
 
 import math
 import re
 from enum import IntEnum
 from functools import lru_cache
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
 class Key(IntEnum):
@@ -41,8 +48,7 @@ WEAK_WORDS = (
 )
 
 # After the word: these make it a name for something about the secret.
-_ABOUT = frozenset(
-    """hash hashed hasher file files filename path dir url uri endpoint type types name names id ids count counts budget
+_ABOUT = _words("""hash hashed hasher file files filename path dir url uri endpoint type types name names id ids count counts budget
     limit limits length len size policy policies reset field fields input min max minlength maxlength expiry expires expire
     expiration expired ttl exists required enabled disabled prompt label labels manager provider providers ref refs arn
     version strength usage used usages cost costs price rate rates ratio estimate window per total kind issuer audience
@@ -51,37 +57,44 @@ _ABOUT = frozenset(
     index idx position pos offset placeholder title description docs doc link page form screen column table str2
     service namespace method mode scope scopes status state check checks checker detector scanner redactor words word
     ary ariat s_total izer ize ized izing ization izers ise iser parser stream streams based less free protected
-    generator hashing encoder decoder dialog view component props handler controller
-    """.split()
-)
+    fd keyring mgr formatter generator hashing encoder decoder dialog view component props handler controller
+    """)
 # Before the word: these make it a name for something else.
-_OTHER = frozenset(
-    """max min total num number no has have is isset with without forgot forgotten reset change changed require requires
+_OTHER = _words("""max min total num number no has have is isset with without forgot forgotten reset change changed require requires
     required per pad eos bos unk sep cls mask next prev previous page continuation sync cancel cancellation first last
-    special stop prompt completion input output cached reasoning thinking context budget public primary foreign sort
+    idempotency dedupe special stop prompt completion input output cached reasoning thinking context budget public primary foreign sort
     partition cache hot short arrow hash composite unique natural candidate validate verify check hide show toggle skip
-    ask enter confirm non lex parse peek current_lex syntax missing invalid wrong bad empty expected unexpected""".split()
-)
+    ask enter confirm non lex parse peek current_lex syntax missing invalid wrong bad empty expected unexpected""")
 _PLAIN_PREFIX_OK = frozenset({"current", "input", "public"})
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\x00-\x7f]+")
 _PASSWORD_NAME = re.compile(rf"(?i)(?:{PASSWORD_WORDS})")
 _SECRET_NAME = re.compile(rf"(?i)(?:{SECRET_WORDS})")
 _WEAK_NAME = re.compile(rf"(?i)(?:{WEAK_WORDS})\Z")
-_TIGHT = re.compile(r"(?i)(?:secret|token|key|passw(?:or[dt])|passwd|pwd|passphrase|passcode|pass|creds?)\Z")
+
+
+def _last_word(name: str) -> tuple[Key, re.Match[str] | None]:
+    """The last telling word of a name: what a name ends in says what it is."""
+    for level, pattern in ((Key.PASSWORD, _PASSWORD_NAME), (Key.SECRET, _SECRET_NAME)):
+        words = list(pattern.finditer(name))
+        if words:
+            return level, words[-1]
+    return Key.NONE, None
+
+
+def _weak_level(name: str) -> Key:
+    parts = _PART.findall(name[-40:])
+    if not parts or (len(parts) > 1 and parts[-2].lower() in _OTHER):
+        return Key.NONE
+    telling = _WEAK_NAME.match(parts[-1]) or parts[-1].lower().endswith(("key", "auth"))
+    return Key.WEAK if telling else Key.NONE
 
 
 @lru_cache(maxsize=4096)
-def classify(name: str) -> Key:
+def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
     """What a name says about the value behind it: `GITHUB_TOKEN` much, `max_tokens` nothing."""
-    level, found = Key.NONE, None
-    for level, pattern in ((Key.PASSWORD, _PASSWORD_NAME), (Key.SECRET, _SECRET_NAME)):  # noqa: B007, PLW2901
-        for found in pattern.finditer(name):
-            pass
-        if found:
-            break
+    level, found = _last_word(name)
     if not found:
-        last = _PART.findall(name[-40:])
-        return Key.WEAK if last and (_WEAK_NAME.match(last[-1]) or last[-1].lower().endswith(("key", "auth"))) else Key.NONE
+        return _weak_level(name)
     before = [part.lower() for part in _PART.findall(name[: found.start()][-60:])]
     after = [part.lower() for part in _PART.findall(name[found.end() :][:60])]
     rest = name[found.end() :]
@@ -97,7 +110,7 @@ def classify(name: str) -> Key:
     if word in _HINTS:
         return Key.HINT
     if after and not all(part.isdigit() or part in _SAME for part in after):
-        return Key.SECRET if level is Key.PASSWORD else Key.WEAK if len(after) > 2 else Key.SECRET
+        return Key.SECRET if level is Key.PASSWORD and rest[:1] in "_-." else Key.HINT
     return level
 
 
@@ -113,29 +126,27 @@ def _pass_level(before: str, word: str, after: list[str]) -> Key:
     return Key.NONE if parts[-1].lower() in _RUNS else Key.PASSWORD
 
 
-_ACCOUNTS = frozenset("user db smtp mail root admin ftp my ldap proxy sudo redis pg sql ssh http wifi login imap vpn store key trust src dest".split())
-_RUNS = frozenset("first second third last single multi one two render test tests opt compiler did all will shadow".split())
-_HINTS = frozenset("tokens geheim clave chave parola creds cred credential credentials geheimnis".split())
-# After the word: these leave it what it is.
-_SAME = frozenset(
-    """key value val string text plain plaintext raw prod production dev development staging stage test testing live old
-    new current primary secondary backup main b64 base64 encoded data default admin root user db ro rw read write me
-    account access auth json env local id_rsa""".split()
+_ACCOUNTS = _words(
+    "user db smtp mail root admin ftp my ldap proxy sudo redis pg sql ssh http wifi login imap vpn store key trust src dest"
 )
+_RUNS = _words("first second third last single multi one two render test tests opt compiler did all will shadow")
+_HINTS = _words("tokens geheim clave chave parola creds cred credential credentials geheimnis")
+# After the word: these leave it what it is.
+_SAME = _words("""key value val string text plain plaintext raw prod production dev development staging stage test testing live old
+    new current primary secondary backup main b64 base64 encoded data default admin root user db ro rw read write me
+    account access auth json env local id_rsa""")
 
-_WORDS_NOT_SECRET = frozenset(
-    """null none nil undefined nan true false yes no on off string str bytes byte int integer number float bool boolean
+_WORDS_NOT_SECRET = _words("""null none nil undefined nan true false yes no on off string str bytes byte int integer number float bool boolean
     any object array list dict map optional required varchar text char uuid unknown void never auto default empty blank
     unset missing set hidden masked redacted removed secret password passwd token key apikey todo tbd fixme placeholder
     changeme change_me change-me replaceme replace_me replace-me dummy example n/a na here basic bearer digest negotiate
     self this args params options config settings env environ process os await async new return function lambda
     securestring sensitive secretstr prompt input ask stdin environment variable keychain vault generated random
-    """.split()
-)
+    """)
 _STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
 _MASKED = re.compile(r"[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
 _REFERENCE = re.compile(
-    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*\Z|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}\Z|"
+    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*\Z|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
     r"\[[A-Za-z_ -]+\]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|"
     r"op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
@@ -154,24 +165,40 @@ _OWN_NAME = re.compile(
     r"confirm|repeat|default|admin|root|test|github|session|id|csrf|jwt|app|bot|encoded|decoded|req|request)[-_]?)*"
     r"(?:password|passwd|pwd|pass|passphrase|secret|token|api[-_]?key|key|credentials?|authorization|auth|cookie)s?\Z"
 )
-_ENV_NAME = re.compile(r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z")
-_TYPE = re.compile(r"(?:Optional|Option|List|Maybe|Secret|Union|Promise|Array|Vec|Box|Arc|Rc|Annotated|Literal|Mapped|Field|Final)?[\[<]|&?(?:'\w+ )?str\b|(?:Secret)?String\b|SecretStr\b")
+_ENV_NAME = re.compile(
+    r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z"
+)
+_TYPE = re.compile(
+    r"(?:Optional|Option|List|Maybe|Secret|Union|Promise|Array|Vec|Box|Arc|Rc|Annotated|Literal|Mapped|Field|Final)?[\[<]|&?(?:'\w+ )?str\b|(?:Secret)?String\b|SecretStr\b"
+)
+
+
+_SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)\s+")
+_FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
+_NAME_LIKE = re.compile(r"_[A-Za-z]+\Z|[a-z]+(?:[A-Z][a-z]+)*(?:Password|Token|Secret|Key)\Z")
+_CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
 
 
 def is_placeholder(value: str, *, bare: bool = False) -> bool:
     """Stands for a secret, or for nothing, but is none; `bare` values may also be code."""
-    value = value.strip()
+    value = _SCHEME.sub("", value.strip(), count=1)
     if not value or "[REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!") in _WORDS_NOT_SECRET:
         return True
-    if _STARS.match(value) or _MASKED.match(value) or _REFERENCE.match(value) or _ENV_NAME.match(value) or _YOURS.match(value):
+    if any(pattern.match(value) for pattern in (_STARS, _MASKED, _REFERENCE, _ENV_NAME, _YOURS, _NAME_LIKE)):
         return True
-    if not any(c.isalnum() for c in value) and len(value) < 6:
+    if (
+        len(value) < 40
+        and not any(c.isalnum() for c in _FORMAT.sub("", value))
+        and (len(value) < 6 or "%" in value or "{" in value)
+    ):
         return True
-    if bare:
-        trimmed = value.rstrip(";,)")
-        if _CODE.match(trimmed) or _DOTTED.match(trimmed) or _OWN_NAME.match(trimmed) or _TYPE.match(trimmed):
-            return True
-    return bool(_OWN_NAME.match(value)) and value.lower() in {"password", "passwd", "token", "secret", "api_key", "api-key"}
+    return bare and _is_code(value.rstrip(";,)"))
+
+
+def _is_code(value: str) -> bool:
+    if value.startswith("(") or value == "":
+        return True
+    return any(pattern.match(value) for pattern in (_CODE, _DOTTED, _OWN_NAME, _TYPE, _CONSTANT))
 
 
 _HEXISH = re.compile(r"(?:0x)?[0-9a-f]{6,64}\Z|[0-9A-F]{40}\Z")
@@ -186,21 +213,29 @@ _TECHNICAL = re.compile(
     r"iso-?\d+|web3|k8s|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34]))\Z"
 )
 _NUMBERED = re.compile(r"(?i)[a-z]{1,8}[-#]?\d{1,6}\Z|[a-z]+-?v?\d\Z")
-_PATHISH = re.compile(r"(?:[a-z]+://|[a-z]+:[a-z]+:|~?/|\.{1,2}/|[A-Za-z]:\\|[\w@.-]+/[\w@.-]+/|@[\w-]+/|#|[\w.-]+@[\w-]+\.)")
-_IDENTIFIER = re.compile(r"[a-z]+(?:_[a-z0-9]+)+\Z|[A-Z]+(?:_[A-Z0-9]+)+\Z|[a-z]+(?:-[a-z]+)*-?\d?\Z|[a-z]+(?:[A-Z][a-z]+)+\d?\Z|(?:[A-Z][a-z]+)+\d?\Z")
+_PATHISH = re.compile(
+    r"(?:[a-z]+://|[a-z]+:[a-z]+:|~?/|\.{1,2}/|[A-Za-z]:\\|[\w@.-]+/[\w@.-]+/|@[\w-]+/|#|[\w.-]+@[\w-]+\.)"
+)
+_IDENTIFIER = re.compile(
+    r"[a-z]+(?:_[a-z0-9]+)+\Z|[A-Z]+(?:_[A-Z0-9]+)+\Z|[a-z]+(?:-[a-z]+)*-?\d?\Z|[a-z]+(?:[A-Z][a-z]+)+\d?\Z|(?:[A-Z][a-z]+)+\d?\Z"
+)
 
 
 def looks_secret(value: str, *, chosen: bool = False) -> bool:
     """In running text, after a telling word: no word, number, name, path or version; `chosen` by a person: `hunter2`."""
     value = value.rstrip(".,;:!?") or value
-    if len(value) < 5 or not value.isprintable() or is_placeholder(value):
+    if len(value) < 5 or not value.isprintable() or " " in value or is_placeholder(value):
         return False
-    if _DIMENSION.match(value) or _PATHISH.match(value) or _IDENTIFIER.match(value) and not (chosen and value[-1:].isdigit()):
+    if (
+        _DIMENSION.match(value)
+        or _PATHISH.match(value)
+        or (_IDENTIFIER.match(value) and not (chosen and value[-1:].isdigit()))
+    ):
         return False
     letters = any(c.isalpha() for c in value)
     if letters and any(c.isdigit() for c in value):
         return not _TECHNICAL.match(value) and (chosen or not _NUMBERED.match(value))
-    if letters and any(c in "!@#$%^&*+=~" for c in value[1:]):
+    if letters and any(c in "!@#$%^&*+~" for c in value[1:]):
         return "=" not in value.rstrip("=") and not value.startswith(("*", "`"))
     return len(value) >= 20 and letters and entropy(value) > 3.8 and "-" not in value and "/" not in value
 
@@ -211,7 +246,9 @@ def looks_random(value: str) -> bool:
         return False
     if _UUID.match(value) or _HEXISH.match(value) or _PATHISH.match(value) or _DIMENSION.match(value):
         return False
-    if value.lower().startswith(("sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:", "md5-", "data:", "h1:")):
+    if value.lower().startswith(
+        ("sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:", "md5-", "data:", "h1:")
+    ):
         return False
     digits = sum(c.isdigit() for c in value)
     letters = sum(c.isalpha() for c in value)

@@ -6,10 +6,13 @@ import importlib.util
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from typing import TYPE_CHECKING
 
 from jsonlstore.signals.redact import redact
 from jsonlstore.signals.secret_patterns import SHAPES
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -17,7 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def load_maker() -> ModuleType:
     """The corpus maker, which is a script and no package."""
     spec = importlib.util.spec_from_file_location("make_secrets", ROOT / "fixtures" / "make_secrets.py")
-    assert spec and spec.loader
+    assert spec
+    assert spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules["make_secrets"] = module
     spec.loader.exec_module(module)

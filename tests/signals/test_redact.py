@@ -1,5 +1,7 @@
 """The key stays, the value goes; what is no secret stays as it was."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import importlib.util
@@ -7,7 +9,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from typing import TYPE_CHECKING
 
 import orjson
 import pytest
@@ -16,6 +18,9 @@ from hypothesis import strategies as st
 
 from jsonlstore.signals.redact import MARK, Finding, redact, redact_text, redact_value
 from jsonlstore.signals.secret_patterns import SHAPES, Shape
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
 def _load(path: Path) -> ModuleType:
@@ -201,12 +206,19 @@ def test_no_planted_secret_survives_in_escaped_json(template: str, seed: int, de
 @given(templates, st.integers(0, 10**6))
 def test_no_planted_secret_survives_in_any_field(template: str, seed: int) -> None:
     text, secret = make.slots(template, random.Random(seed))
-    value = {"label": text, "args": {"argv": ["run", {"env": text}]}, "content": [{"type": "text", "text": text}], text: 1}
+    value = {
+        "label": text,
+        "args": {"argv": ["run", {"env": text}]},
+        "content": [{"type": "text", "text": text}],
+        text: 1,
+    }
     assert secret not in orjson.dumps(redact_value(value)).decode()
     assert redact_value(redact_value(value)) == redact_value(value)
 
 
-prefixed = st.sampled_from(["ghp_<36>", "sk-ant-api03-<40>", "glpat-<24>", "xoxb-<digits:12>-<24>", "npm_<36>", "hf_<34>"])
+prefixed = st.sampled_from(
+    ["ghp_<36>", "sk-ant-api03-<40>", "glpat-<24>", "xoxb-<digits:12>-<24>", "npm_<36>", "hf_<34>"]
+)
 glue = st.sampled_from(['" + "', "''", '""', "\"'", '" \\\n  "', "\\\n", '" . "', '"\n  "'])
 
 
@@ -223,7 +235,13 @@ def test_a_token_split_over_quotes_is_hidden(template: str, joint: str, seed: in
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=20) | hostile, lambda kids: st.lists(kids, max_size=4) | st.dictionaries(st.text(max_size=10) | pieces, kids, max_size=4), max_leaves=12))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=20) | hostile,
+        lambda kids: st.lists(kids, max_size=4) | st.dictionaries(st.text(max_size=10) | pieces, kids, max_size=4),
+        max_leaves=12,
+    )
+)
 def test_redacting_a_value_never_raises_and_settles(value: object) -> None:
     once = redact_value(value)
     assert redact_value(once) == once

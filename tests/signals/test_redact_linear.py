@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 
 from jsonlstore.signals.redact import redact, redact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HOSTILE: dict[str, Callable[[int], str]] = {
     "names": lambda n: "password" * (n // 8),
@@ -49,9 +52,9 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 def _best(text: str) -> float:
     times = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         redact(text)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 
