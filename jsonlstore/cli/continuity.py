@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from jsonlstore.cli.brain import brain_memories
 from jsonlstore.cli.session import (
     Session,
     dry_run_option,
@@ -31,7 +32,8 @@ def _manager(session: Session) -> SessionPersistenceManager:
     config = session.loaded.config
     if session.debug:
         config = replace(config, debug=True)
-    return SessionPersistenceManager(session.open_store(), config, by="operator")
+    store = session.open_store()
+    return SessionPersistenceManager(store, config, memories=brain_memories(store, config), by="operator")
 
 
 @with_example("jsonlstore restore --channel cli --explain --dry-run", 'jsonlstore restore --into 7f3a --prompt "radio"')

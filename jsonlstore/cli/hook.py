@@ -187,6 +187,8 @@ def _clock(options: Mapping[str, str]) -> Callable[[], Any]:
 def _manager(
     options: Mapping[str, str], clock: Callable[[], Any], budget: Budget | None = None
 ) -> SessionPersistenceManager:
+    from jsonlstore.bridges.braindb import attach
+    from jsonlstore.cli.brain import brain_memories
     from jsonlstore.config import load_config
     from jsonlstore.continuity.manager import SessionPersistenceManager
     from jsonlstore.store.store import SessionStore
@@ -201,7 +203,8 @@ def _manager(
     if config.debug or "debug" in options:
         config = _debugging(config)
     store = SessionStore(StatePaths.of(state_dir, config.sessions_dir), clock=clock)
-    return SessionPersistenceManager(store, config)
+    attach(store, config)
+    return SessionPersistenceManager(store, config, memories=brain_memories(store, config))
 
 
 def _debugging(config: Config) -> Config:

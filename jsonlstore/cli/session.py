@@ -63,10 +63,15 @@ class Session:
         moment = self.now
         return system_clock if moment is None else lambda: moment
 
-    def open_store(self) -> SessionStore:
+    def open_store(self, *, live: bool = True) -> SessionStore:
+        """The store; `live` changes go on to brain.db as the settings say."""
+        from jsonlstore.bridges.braindb import attach
         from jsonlstore.store.store import SessionStore
 
-        return SessionStore.open(self.state_dir, sessions_dir=self.loaded.config.sessions_dir, clock=self.clock)
+        store = SessionStore.open(self.state_dir, sessions_dir=self.loaded.config.sessions_dir, clock=self.clock)
+        if live:
+            attach(store, self.loaded.config)
+        return store
 
 
 pass_session = click.make_pass_decorator(Session)

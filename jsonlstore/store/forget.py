@@ -40,15 +40,15 @@ def forget_session(
     hot = paths.log(session_id)
     logs = [path for path in (hot, *_archived(paths, session_id, "jsonl")) if path.exists()]
     task_ids = tuple(sorted({task for path in logs for task in _task_ids(open_log(path), session_id)}))
-    tombstone = Event(1, now, "session.forgotten", "operator", {"session_id": session_id})
+    grave = tombstone(session_id, now)
     removed = [] if not hot.exists() or _is_tombstone(open_log(hot)) else [str(hot)]
     if removed or not hot.exists():
-        disk.replace(hot, tombstone.to_line(), paths.states)
+        disk.replace(hot, grave.to_line(), paths.states)
     copies = [paths.mirror(session_id), *_archived(paths, session_id, "json"), *_archived(paths, session_id, "jsonl")]
     copies += [path for path in _files(paths.quarantine) if _quarantined_from(path) == session_id]
     removed += [str(path) for path in copies if disk.remove(path)]
     folded = SessionFold()
-    folded.apply(tombstone)
+    folded.apply(grave)
     return Forgotten(
         session_id=session_id,
         removed=tuple(removed),
@@ -56,6 +56,11 @@ def forget_session(
         task_ids=task_ids,
         entry=project(folded, hot.stat().st_size),
     )
+
+
+def tombstone(session_id: str, now: str) -> Event:
+    """The one line that stays in a forgotten session's log."""
+    return Event(1, now, "session.forgotten", "operator", {"session_id": session_id})
 
 
 def leftovers(paths: StatePaths, session_id: str) -> list[Path]:

@@ -19,7 +19,7 @@ from jsonlstore.store.files import Disk, read_bytes
 from jsonlstore.store.log import SessionLog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from jsonlstore.paths import StatePaths
     from jsonlstore.store.locking import Locks
@@ -80,6 +80,7 @@ class Metrics:
         self._locks = locks
         self._now = now
         self._log = SessionLog(paths.metrics, paths.quarantine, disk)
+        self.listeners: list[Callable[[Sequence[Mapping[str, Any]]], None]] = []
 
     def emit(self, *events: Mapping[str, Any]) -> None:
         """Append events, each `{"event": name, …}` with exactly the fields its name asks for, in one write."""
@@ -89,6 +90,8 @@ class Metrics:
             return
         with self._locks.metrics():
             self._append(events)
+        for listener in self.listeners:
+            listener(events)
 
     def read(self, event: str | None = None) -> Iterator[dict[str, Any]]:
         """Every record, oldest first, optionally of one kind; lines that cannot be read are passed over."""

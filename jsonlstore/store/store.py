@@ -27,7 +27,7 @@ from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
 from jsonlstore.store.cleaning import clean, clean_event
 from jsonlstore.store.fields import check_time
 from jsonlstore.store.files import Disk
-from jsonlstore.store.index import project
+from jsonlstore.store.index import fold_events, project
 from jsonlstore.store.locking import DEFAULT_TIMEOUT, Locks
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.metrics import Metrics
@@ -63,6 +63,7 @@ class SessionStore(SessionReader):
         super().__init__(paths, clock, disk or Disk(), self._locks)
         self._prepared = False
         self._origin: SessionStore | None = None
+        self._index_later = False
         self.listeners: list[Callable[[str, SessionFold], None]] = []
         self.metrics = Metrics(paths, self.disk, self._locks, self.now)
 
@@ -89,6 +90,7 @@ class SessionStore(SessionReader):
             self.paths, clock=self._clock, disk=self.disk, lock_timeout=lambda: min(DEFAULT_TIMEOUT, left())
         )
         twin.listeners = self.listeners
+        twin.metrics.listeners = self.metrics.listeners
         twin._origin = self  # noqa: SLF001 - a store in memory lives as long as anyone uses it
         return twin
 
@@ -219,7 +221,8 @@ class SessionStore(SessionReader):
             month = store_cold(self.paths, self.disk, session_id, known.folded.to_dict())
             self._drop_known(session_id)
             self.index.put(session_id, project(known.folded, known.end, month))
-            return month
+        self._announce(session_id, known.folded)
+        return month
 
     def settle_archive(self, session_id: str) -> None:
         """Finish or undo a move to or from the archive that a crash cut short: the log decides."""
@@ -246,7 +249,7 @@ class SessionStore(SessionReader):
 
     def forget(self, session_id: str) -> Forgotten:
         """Remove a session everywhere we keep it; a tombstone stays so that no later scan brings it back."""
-        from jsonlstore.store.forget import forget_session
+        from jsonlstore.store.forget import forget_session, tombstone
 
         self.prepare()
         with self._locks.session(check_session_id(session_id)):
@@ -254,7 +257,19 @@ class SessionStore(SessionReader):
             outcome = forget_session(self.paths, self.disk, self.open_log, session_id, self.now())
             self.index.put(session_id, outcome.entry)
         self.metrics.blank(session_id, outcome.task_ids)
+        self._announce(session_id, fold_events(session_id, [tombstone(session_id, self.now())]))
         return outcome
+
+    @contextmanager
+    def many(self) -> Iterator[None]:
+        """Many changes in a row: the index, which can always be mended, follows once, at the end."""
+        outer, self._index_later = self._index_later, True
+        try:
+            yield
+        finally:
+            self._index_later = outer
+            if not outer:
+                self.index.entries()
 
     def prepare(self) -> None:
         """Make sure there is a directory to write to."""
@@ -279,8 +294,11 @@ class SessionStore(SessionReader):
         after = self._known.get(session_id)
         if after is None or after is before:
             return
+        self._announce(session_id, after.folded)
+
+    def _announce(self, session_id: str, folded: SessionFold) -> None:
         for listener in self.listeners:
-            listener(session_id, after.folded)
+            listener(session_id, folded)
 
     def _unarchived(self, session_id: str) -> Known | None:
         """Bring a session back from the archive; None if it is not there."""
@@ -332,7 +350,8 @@ class SessionStore(SessionReader):
     def _follow(self, session_id: str, folded: SessionFold, log_bytes: int, *, mirror: bool) -> None:
         """Bring the caches after the log. They can be made again: a failure here loses nothing and is only logged."""
         try:
-            self.index.put(session_id, project(folded, log_bytes))
+            if not self._index_later:
+                self.index.put(session_id, project(folded, log_bytes))
         except JsonlStoreError as problem:
             log.warning("index not updated for %s, the next reader will: %s", session_id, problem)
         if mirror:

@@ -249,3 +249,21 @@ def test_the_restore_command_previews_explains_and_applies(home: Home) -> None:
     assert home.pinned()
     assert "already restored" in home.run("restore", "--into", "new", "--channel", "cli", *now).stdout
     assert "score" in home.run("restore", "--explain", "--dry-run", "--channel", "cli", *now).stdout
+
+
+def test_fr_004_memories_of_a_brain_db_decay_in_the_answer_and_nowhere_else(home: Home) -> None:
+    home.past("a", recent_learnings=["m1", "m2", "m3"], hot_topics=["t"])
+    home.later(hours=48)
+    path = home.path / "workspace" / "memory" / "brain.db"
+    path.parent.mkdir(parents=True)
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE stm (id TEXT PRIMARY KEY, content TEXT, confidence REAL)")
+        db.executemany("INSERT INTO stm VALUES (?, 'x', ?)", [("m1", 1.0), ("m2", 0.32)])
+    db.close()
+    shown = {one["memory_id"]: one for one in home.hook("session-start", session_id="b", channel="cli")["memories"]}
+    assert [round(shown[name]["confidence"], 3) for name in ("m1", "m2", "m3")] == [0.886, 0.283, 0.886]
+    assert [shown[name]["excluded"] for name in ("m1", "m2", "m3")] == [False, True, False]
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT id, confidence FROM stm ORDER BY id").fetchall() == [("m1", 1.0), ("m2", 0.32)]
+        assert {row[0] for row in db.execute("SELECT id FROM session_states")} >= {"b"}
+    db.close()

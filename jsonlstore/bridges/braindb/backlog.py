@@ -1,0 +1,114 @@
+"""What a live write could not bring to brain.db: kept on disk, so that another process can say so and catch up."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import orjson
+
+from jsonlstore.errors import JsonlStoreError
+from jsonlstore.store.files import read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
+
+    from jsonlstore.store.reader import SessionReader
+
+log = logging.getLogger(__name__)
+
+_LOCK_SECONDS = 0.05
+_MAX_IDS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Why brain.db is behind, since when, and by which sessions; `everything` when they are too many to name."""
+
+    problem: str
+    since: str
+    session_ids: tuple[str, ...] = ()
+    everything: bool = False
+
+
+class Backlog:
+    """The one small file that says what brain.db still lacks; no file, nothing lacks."""
+
+    def __init__(self, store: SessionReader) -> None:
+        self._store = store
+        self.path: Path = store.paths.states / "brain-db-behind.json"
+
+    def read(self) -> Missed | None:
+        """What is missing, or None."""
+        try:
+            data = read_bytes(self.path)
+            if data is None:
+                return None
+            raw = orjson.loads(data)
+            ids = tuple(str(each) for each in raw["session_ids"])
+            return Missed(str(raw["problem"]), str(raw["since"]), ids, raw["everything"] is True)
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            return Missed("unknown: its own record is damaged", self._store.now(), everything=True)
+
+    def add(self, session_ids: Collection[str], problem: str, *, everything: bool = False) -> None:
+        """Note what could not be written. Best effort: whoever cannot even note it says so in the log."""
+        try:
+            with self._locked():
+                before = self.read()
+                ids = dict.fromkeys([*(before.session_ids if before else ()), *session_ids])
+                everything = everything or len(ids) > _MAX_IDS or (before is not None and before.everything)
+                since = before.since if before else self._store.now()
+                after = Missed(problem, since, () if everything else tuple(ids), everything)
+                if after != before:
+                    self._write(after)
+        except (JsonlStoreError, OSError) as trouble:
+            log.warning("brain.db is behind, and that could not be noted: %s", trouble)
+
+    def settle(self, done: Missed) -> None:
+        """What `done` names is written; whatever was noted since then stays."""
+        try:
+            with self._locked():
+                now = self.read()
+                if now is None:
+                    return
+                left = tuple(each for each in now.session_ids if each not in set(done.session_ids))
+                everything = now.everything and not done.everything
+                if left or everything:
+                    self._write(Missed(now.problem, now.since, left, everything))
+                else:
+                    self._store.disk.remove(self.path)
+        except (JsonlStoreError, OSError) as trouble:
+            log.debug("brain.db caught up; its backlog will be looked at again: %s", trouble)
+
+    def _write(self, missed: Missed) -> None:
+        record = {
+            "problem": missed.problem,
+            "since": missed.since,
+            "session_ids": missed.session_ids,
+            "everything": missed.everything,
+        }
+        self._store.disk.replace(self.path, orjson.dumps(record), self._store.paths.states)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(
+            self.path.with_suffix(".lock"),
+            mode=0o600,
+            timeout=_LOCK_SECONDS,
+            poll_interval=0.001,
+            fallback_to_soft=False,
+            preserve_lock_file=True,
+        )
+        try:
+            lock.acquire()
+        except Timeout as problem:
+            raise OSError("another process is noting the same") from problem
+        try:
+            yield
+        finally:
+            lock.release()

@@ -1,0 +1,308 @@
+"""Our sessions into `session_states`: incremental, in short transactions, nobody else's rows touched."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.bridges.braindb.database import Writer, connected, create_empty, explained, read_unchanged
+from jsonlstore.bridges.braindb.ledger import Ledger
+from jsonlstore.bridges.braindb.migration import columns_of, migrate
+from jsonlstore.bridges.braindb.rows import Row, as_dict, upsert_sql, would_change
+from jsonlstore.bridges.braindb.schema import COLUMNS, TABLE
+from jsonlstore.bridges.braindb.standing import Mark, Standing, hot_marks, mark_of, may_go, standing_of
+from jsonlstore.clock import format_time
+from jsonlstore.errors import JsonlStoreError, WriteFailed
+from jsonlstore.paths import check_session_id
+from jsonlstore.store.index import Progress, silent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from jsonlstore.store.store import SessionStore
+
+WAIT_SECONDS = 10.0
+_BATCH = 900
+_DELETE = "DELETE FROM session_states WHERE id = ?"
+_UPDATED_AT = COLUMNS.index("updated_at")
+_START, _END = COLUMNS.index("start_time"), COLUMNS.index("end_time")
+
+
+@dataclass(slots=True)
+class ExportReport:
+    """What an export did, or with `dry_run` would do."""
+
+    path: Path
+    dry_run: bool = False
+    created: bool = False
+    backup: Path | None = None
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    removed: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)  # archived here, but the row says more than the archive
+    problems: list[str] = field(default_factory=list)
+    longest_lock_ms: float = 0.0
+
+    @property
+    def written(self) -> int:
+        return self.added + self.updated + len(self.removed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as `--json` prints it."""
+        return {
+            "path": str(self.path),
+            "dry_run": self.dry_run,
+            "created": self.created,
+            "backup": str(self.backup) if self.backup else None,
+            "added": self.added,
+            "updated": self.updated,
+            "unchanged": self.unchanged,
+            "removed": self.removed,
+            "kept": self.kept,
+            "problems": self.problems,
+            "longest_lock_ms": round(self.longest_lock_ms, 3),
+        }
+
+
+def export_sessions(
+    store: SessionStore,
+    path: Path,
+    *,
+    since: datetime | None = None,
+    dry_run: bool = False,
+    wait: float = WAIT_SECONDS,
+    progress: Progress = silent,
+) -> ExportReport:
+    """Bring the table after the store: new and changed sessions in, archived and forgotten ones out.
+
+    `since` limits which sessions are written to those active at or after it. `wait` is how long a locked database is
+    waited for; then `LockTimeout` is raised, and what was committed stays.
+    """
+    report = ExportReport(path, dry_run=dry_run, created=not path.exists())
+    ledger = Ledger(store, path)
+    if dry_run:
+        if report.created:
+            _Export(store, ledger, report, since, None, progress).run()
+        else:
+            read_unchanged(path, lambda found: _dry_run(store, ledger, report, since, found, progress))
+        return report
+    report.created = create_empty(path)
+    with connected(path, wait) as connection:
+        writer = Writer(connection, path, wait)
+        try:
+            report.backup = migrate(writer, wait)
+            _Export(store, ledger, report, since, connection, progress, writer).run()
+        finally:
+            report.longest_lock_ms = writer.longest * 1000
+            ledger.save()
+    return report
+
+
+def _dry_run(
+    store: SessionStore,
+    ledger: Ledger,
+    report: ExportReport,
+    since: datetime | None,
+    connection: sqlite3.Connection,
+    progress: Progress,
+) -> None:
+    # the file may have to be read again if it changes meanwhile: count from zero each time
+    report.added = report.updated = report.unchanged = 0
+    report.removed, report.kept, report.problems = [], [], []
+    there = connection if columns_of(connection) else None
+    _Export(store, ledger, report, since, there, progress).run()
+
+
+class _Export:
+    """One run. Without a connection the table does not exist yet; without a writer nothing is written."""
+
+    def __init__(
+        self,
+        store: SessionStore,
+        ledger: Ledger,
+        report: ExportReport,
+        since: datetime | None,
+        connection: sqlite3.Connection | None,
+        progress: Progress,
+        writer: Writer | None = None,
+    ) -> None:
+        self._store = store
+        self._states = str(store.paths.states)
+        self._ledger = ledger
+        self._report = report
+        self._since = format_time(since) if since else None
+        self._connection = connection
+        self._progress = progress
+        self._writer = writer
+        columns = columns_of(connection) if connection is not None else COLUMNS
+        self._upsert = upsert_sql(columns)
+        lacking = [name for name in COLUMNS if name not in columns]
+        self._refused: set[str] = set()
+        self._stamped = "updated_at" in columns
+        if lacking:
+            report.problems.append(f"{TABLE} has no column {', '.join(lacking)}: left out")
+
+    def run(self) -> None:
+        stamps = self._stamps()
+        marks = hot_marks(self._store, self._ledger)
+        todo = [
+            session_id
+            for session_id, mark in marks.items()
+            if mark is None
+            or not self._ledger.covers(session_id, mark, stamps.get(session_id), present=session_id in stamps)
+        ]
+        self._report.unchanged += len(marks) - len(todo)
+        done = 0
+        while todo:
+            batch, todo = todo[:_BATCH], todo[_BATCH:]
+            grown = self._export(batch, stamps)
+            todo += grown  # read again, so that an older state never overwrites a newer row
+            done += len(batch) - len(grown)
+            self._progress(done, done + len(todo))
+        self._remove(stamps.keys() - marks.keys())
+
+    def _stamps(self) -> dict[str, str | None]:
+        """Every row there is, and when it was last updated."""
+        if self._connection is None:
+            return {}
+        column = "updated_at" if self._stamped else "NULL"
+        with explained(self._report.path):
+            rows = self._connection.execute(f"SELECT id, {column} FROM session_states").fetchall()  # noqa: S608
+        return {key: stamp for key, stamp in rows if isinstance(key, str)}
+
+    def _export(self, batch: Sequence[str], stamps: dict[str, str | None]) -> list[str]:
+        """Write the rows of one batch; returns the sessions whose logs grew before their rows were written."""
+        rows: list[Row] = []
+        gone: dict[str, Standing] = {}
+        marks: dict[str, Mark | None] = {}
+        for session_id, standing in self._standings(batch):
+            marks[session_id] = standing.mark
+            if standing.row is not None and self._wanted(standing.row):
+                rows.append(standing.row)
+            elif standing.kind == "forgotten":
+                gone[session_id] = standing
+        there = self._existing([row[0] for row in rows if row[0] in stamps])
+        fresh = [row for row in rows if row[0] not in there or would_change(there[row[0]], row)]
+        grown = self._write(fresh, marks)
+        late = {*grown, *self._refused}
+        self._report.unchanged += len(rows) - len(fresh)
+        for row in fresh:
+            if row[0] not in late:
+                self._report.updated += row[0] in there
+                self._report.added += row[0] not in there
+        for row in rows:
+            if row[0] not in late:
+                self._ledger.note(row[0], marks[row[0]], row[_UPDATED_AT] or "")
+        self._drop({each: standing for each, standing in gone.items() if each in stamps})
+        for session_id in gone:
+            self._ledger.note(session_id, marks[session_id], None)
+        return grown
+
+    def _standings(self, batch: Sequence[str]) -> Iterator[tuple[str, Standing]]:
+        for session_id in batch:
+            try:
+                yield check_session_id(session_id), standing_of(self._store, session_id)
+            except JsonlStoreError as problem:
+                self._report.problems.append(f"{session_id}: {problem}")
+
+    def _wanted(self, row: Row) -> bool:
+        return self._since is None or max(row[_START], row[_END] or "", row[_UPDATED_AT] or "") >= self._since
+
+    def _existing(self, session_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        if self._connection is None or not session_ids:
+            return {}
+        marks = ",".join("?" * len(session_ids))
+        with explained(self._report.path):
+            cursor = self._connection.execute(
+                f"SELECT * FROM session_states WHERE id IN ({marks})",  # noqa: S608
+                session_ids,
+            )
+            return {found["id"]: found for found in (as_dict(cursor, row) for row in cursor)}
+
+    def _write(self, rows: Sequence[Row], marks: dict[str, Mark | None]) -> list[str]:
+        """Upsert in as many short transactions as it takes; returns the sessions that moved on meanwhile."""
+        if self._writer is None:
+            return []
+        grown: list[str] = []
+        start, one_by_one = 0, False
+        while start < len(rows):
+            stop = start + 1 if one_by_one else len(rows)
+            try:
+                start, late = self._transact(rows[:stop], start, marks)
+            except WriteFailed as problem:
+                if not isinstance(problem.__cause__, sqlite3.IntegrityError):
+                    raise
+                if one_by_one:
+                    self._report.problems.append(f"{rows[start][0]}: the table refuses its row: {problem.__cause__}")
+                    self._refused.add(rows[start][0])
+                    start += 1
+                one_by_one = True
+            else:
+                grown += late
+        return grown
+
+    def _transact(self, rows: Sequence[Row], start: int, marks: dict[str, Mark | None]) -> tuple[int, list[str]]:
+        assert self._writer is not None
+        return self._writer.transact(lambda full: self._fill(rows, start, marks, full))
+
+    def _fill(
+        self, rows: Sequence[Row], start: int, marks: dict[str, Mark | None], full: Callable[[], bool]
+    ) -> tuple[int, list[str]]:
+        assert self._connection is not None
+        late: list[str] = []
+        done = start
+
+        def due() -> Iterator[Row]:
+            nonlocal done
+            for row in rows[start:]:
+                done += 1
+                if mark_of(self._states, row[0]) == marks[row[0]]:
+                    yield row
+                else:
+                    late.append(row[0])
+                if full():
+                    return
+
+        self._connection.executemany(self._upsert, due())
+        return done, late
+
+    def _remove(self, session_ids: set[str]) -> None:
+        """Take out the rows of sessions that are in the archive now; rows that are not ours stay."""
+        if not session_ids:
+            return
+        entries = self._store.index.entries()
+        ours = self._standings(sorted(each for each in session_ids if each in entries))
+        self._drop({each: standing for each, standing in ours if standing.kind in ("archived", "forgotten")})
+
+    def _drop(self, gone: dict[str, Standing]) -> None:
+        if self._connection is None:
+            return
+        todo = list(gone)
+        while todo:
+            if self._writer is None:
+                done = [(each, may_go(self._connection, each, gone[each])) for each in todo]
+            else:
+                done = self._writer.transact(lambda full, left=tuple(todo): self._delete(left, gone, full))  # type: ignore[misc]
+            todo = todo[len(done) :]
+            self._report.removed += [each for each, went in done if went]
+            self._report.kept += [each for each, went in done if not went]
+            for session_id, _ in done:
+                self._ledger.drop(session_id)
+
+    def _delete(
+        self, session_ids: Sequence[str], gone: dict[str, Standing], full: Callable[[], bool]
+    ) -> list[tuple[str, bool]]:
+        assert self._connection is not None
+        done: list[tuple[str, bool]] = []
+        for session_id in session_ids:
+            goes = may_go(self._connection, session_id, gone[session_id])
+            if goes:
+                self._connection.execute(_DELETE, (session_id,))
+            done.append((session_id, goes))
+            if full():
+                break
+        return done

@@ -1,0 +1,81 @@
+"""Cortex's short-term memories, read only: how sure it is of each."""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.bridges.braindb.database import read_unchanged
+from jsonlstore.bridges.braindb.migration import columns_of
+from jsonlstore.bridges.braindb.rows import read_time
+from jsonlstore.clock import Clock, format_time, system_clock
+from jsonlstore.errors import JsonlStoreError
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+_CHUNK = 500
+_CERTAIN = 1.0
+
+
+class StmMemories:
+    """The `stm` table of a brain.db. Reading changes no byte of the file, and no trouble with it is ever raised."""
+
+    def __init__(self, path: Path, *, clock: Clock = system_clock) -> None:
+        self._path = path
+        self._clock = clock
+        self.problem: str | None = None
+
+    def confidences(self, ids: Sequence[str]) -> Mapping[str, float]:
+        """The stored confidence of each memory that is there and has not expired.
+
+        Without a `confidence` column, or a number in it, a memory counts as certain.
+        """
+        self.problem = None
+        if not ids or not self._path.exists():
+            return {}
+        try:
+            return read_unchanged(self._path, lambda connection: self._read(connection, ids))
+        except (JsonlStoreError, OSError) as problem:
+            self.problem = str(problem)
+            log.warning("memories are left out: %s", problem)
+            return {}
+
+    def _read(self, connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, float]:
+        columns = columns_of(connection, "stm")
+        if "id" not in columns:
+            return {}
+        confidence = "confidence" if "confidence" in columns else "NULL"
+        expires = "expires_at" if "expires_at" in columns else "NULL"
+        now = format_time(self._clock())
+        found: dict[str, float] = {}
+        for start in range(0, len(ids), _CHUNK):
+            some = list(ids[start : start + _CHUNK])
+            marks = ",".join("?" * len(some))
+            rows = connection.execute(
+                f"SELECT id, {confidence}, {expires} FROM stm WHERE id IN ({marks})",  # noqa: S608
+                some,
+            )
+            found.update({str(key): _number(value) for key, value, until in rows if not _expired(until, now)})
+        return found
+
+
+def _number(value: Any) -> float:
+    try:
+        number = _CERTAIN if value is None else float(value)
+    except (TypeError, ValueError):
+        return _CERTAIN
+    return number if math.isfinite(number) else _CERTAIN
+
+
+def _expired(until: Any, now: str) -> bool:
+    try:
+        moment = read_time(until)
+    except ValueError:
+        return False  # a date nobody can read has not passed
+    return moment is not None and moment <= now

@@ -1,0 +1,150 @@
+"""Adding `session_states` to a brain.db: only what is missing, and never without a copy of what was there."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jsonlstore.bridges.braindb.database import Writer, connected
+from jsonlstore.bridges.braindb.schema import CREATE_TABLE, INDEXES, TABLE
+from jsonlstore.clock import system_clock
+from jsonlstore.errors import LockTimeout, Unreadable
+from jsonlstore.store.files import Disk, write_failed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_PAGES_PER_STEP = 256  # the source is readable, and in any mode writable again, between two steps
+_PARTIAL = re.compile(r"\.partial-(\d+)(?:-journal|-wal|-shm)?\Z")
+_BACKUP = re.compile(r"\.backup-\d{8}T\d{6}Z(?:-\d+)?\Z")
+
+
+def columns_of(connection: sqlite3.Connection, table: str = TABLE) -> tuple[str, ...]:
+    """The columns of a table in their order; none if it is not there."""
+    return tuple(str(row[0]) for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,)))
+
+
+def is_migrated(connection: sqlite3.Connection) -> bool:
+    """Are the table and every index its columns allow there?"""
+    return not _missing(connection)
+
+
+def migrate(writer: Writer, wait: float) -> Path | None:
+    """Create what is missing of the table and its indexes; returns the backup made of an existing database, if any."""
+    connection, path = writer.connection, writer.path
+    if not _missing(connection):
+        return None
+    backup = back_up(path, wait) if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() else None
+    try:
+        writer.transact(lambda _full: _create(connection))
+    except BaseException:
+        # nothing was migrated: the next try makes a copy of its own, and copies must not pile up
+        if backup is not None:
+            backup.unlink(missing_ok=True)
+        raise
+    return backup
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.execute(CREATE_TABLE)
+    for statement in _missing(connection):
+        connection.execute(statement)
+
+
+def _missing(connection: sqlite3.Connection) -> list[str]:
+    """The statements that would complete the schema."""
+    found = dict(connection.execute("SELECT lower(name), type FROM sqlite_master").fetchall())
+    if found.get(TABLE) is None:
+        return [CREATE_TABLE, *(statement for statement, _ in INDEXES.values())]
+    columns = set(columns_of(connection))
+    if found[TABLE] != "table" or not {"id", "start_time"} <= columns:
+        raise Unreadable(
+            f"{TABLE} is there but is not the table the specification describes",
+            hint="another program uses the name; nothing was changed",
+        )
+    return [
+        statement for name, (statement, needs) in INDEXES.items() if name not in found and columns.issuperset(needs)
+    ]
+
+
+def back_up(path: Path, wait: float) -> Path:
+    """Copy a database beside itself, private to the user, what is still in its write-ahead log included."""
+    path = Path(os.path.realpath(path))
+    _sweep(path)
+    stamp = system_clock().strftime("%Y%m%dT%H%M%SZ")
+    partial = path.with_name(f"{path.name}.backup-{stamp}.partial-{os.getpid()}")
+    try:
+        os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except OSError as problem:
+        raise write_failed(partial, problem) from problem
+    try:
+        _copy(path, partial, time.monotonic() + wait)
+        target = _free_name(path, stamp)
+        with open(partial, "rb") as file:
+            os.fsync(file.fileno())
+        Disk().move(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+    return target
+
+
+def _copy(source: Path, target: Path, deadline: float) -> None:
+    def on_time(_status: int, remaining: int, _total: int) -> None:
+        if remaining and time.monotonic() > deadline:
+            raise LockTimeout(
+                f"{source} is too large or too busy to be backed up in time",
+                hint="`jsonlstore export brain-db` takes the time it needs",
+                path=source,
+            )
+
+    with connected(source, 1.0) as reading, closing(sqlite3.connect(target)) as writing:
+        writing.execute("PRAGMA journal_mode = OFF")  # our own copy, thrown away if it is not finished
+        reading.backup(writing, pages=_PAGES_PER_STEP, progress=on_time, sleep=0.001)
+
+
+def _free_name(path: Path, stamp: str) -> Path:
+    target, number = path.with_name(f"{path.name}.backup-{stamp}"), 1
+    while target.exists():
+        number += 1
+        target = path.with_name(f"{path.name}.backup-{stamp}-{number}")
+    return target
+
+
+def backups_of(path: Path) -> list[Path]:
+    """The copies we made of a database, oldest first: an uninstall removes them."""
+    return _beside(Path(os.path.realpath(path)), lambda name: _BACKUP.search(name) is not None)
+
+
+def _sweep(path: Path) -> None:
+    """Remove half-made copies whose maker is gone."""
+    for partial in _beside(path, lambda name: _PARTIAL.search(name) is not None):
+        maker = _PARTIAL.search(partial.name)
+        assert maker is not None
+        if not _alive(int(maker[1])):
+            partial.unlink(missing_ok=True)
+
+
+def _beside(path: Path, wanted: Callable[[str], bool]) -> list[Path]:
+    prefix = path.name + ".backup-"
+    try:
+        names = sorted(name for name in os.listdir(path.parent) if name.startswith(prefix) and wanted(name))
+    except OSError:
+        return []  # whoever cannot list the directory cannot write there either, and hears of it then
+    return [path.with_name(name) for name in names]
+
+
+def _alive(pid: int) -> bool:
+    if pid == os.getpid():
+        return False  # an earlier process with our number
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,81 @@
+"""How the bridge to brain.db stands, for `status`: looks only, opens nothing."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.bridges.braindb.backlog import Backlog
+from jsonlstore.bridges.braindb.location import resolve_brain_db
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from jsonlstore.config import Config
+    from jsonlstore.store.reader import SessionReader
+
+_MAGIC = b"SQLite format 3\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class BrainDbStatus:
+    """Where brain.db is, whether we write to it, and what is wrong with that."""
+
+    path: Path
+    enabled: bool
+    exists: bool
+    behind: int  # sessions whose rows are known to be missing or old
+    everything_behind: bool
+    since: str | None
+    warning: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The `bridges.brain_db` of `status --json`."""
+        return {
+            "path": str(self.path),
+            "enabled": self.enabled,
+            "exists": self.exists,
+            "behind": self.behind,
+            "everything_behind": self.everything_behind,
+            "since": self.since,
+            "warning": self.warning,
+        }
+
+
+def brain_db_status(store: SessionReader, config: Config, env: Mapping[str, str] = os.environ) -> BrainDbStatus:
+    """What can be said of brain.db from outside."""
+    path = resolve_brain_db(config, store.paths.state_dir, env)
+    exists = path.exists()
+    enabled = config.enabled and config.brain_db_enabled is not False and (exists or config.brain_db_enabled is True)
+    missed = Backlog(store).read() if enabled else None
+    warning = _trouble(path) if enabled else None
+    if warning is None and missed is not None:
+        which = "older sessions" if missed.everything else f"{len(missed.session_ids)} sessions"
+        warning = f"brain.db is behind by {which} since {missed.since}: {missed.problem}"
+    return BrainDbStatus(
+        path=path,
+        enabled=enabled,
+        exists=exists,
+        behind=len(missed.session_ids) if missed else 0,
+        everything_behind=missed.everything if missed else False,
+        since=missed.since if missed else None,
+        warning=warning,
+    )
+
+
+def _trouble(path: Path) -> str | None:
+    """What is plainly wrong with the file, seen without opening it as a database."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            head = file.read(len(_MAGIC))
+    except FileNotFoundError:
+        return f"{path} is missing: `jsonlstore export brain-db` creates it"
+    except OSError as problem:
+        return f"{path} cannot be read: {problem.strerror}"
+    if head and head != _MAGIC:
+        return f"{path} is not an SQLite database"
+    if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+        return f"{path} is read-only"
+    return None

@@ -1,0 +1,173 @@
+"""Live write-through: after every change in the store, the session's row, best effort and never in anyone's way."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from jsonlstore.bridges.braindb.backlog import Backlog, Missed
+from jsonlstore.bridges.braindb.location import metrics_db, resolve_brain_db
+from jsonlstore.errors import WriteFailed
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from jsonlstore.config import Config
+    from jsonlstore.store.state import SessionFold
+    from jsonlstore.store.store import SessionStore
+
+log = logging.getLogger(__name__)
+
+WAIT_SECONDS = 0.1
+_UNHEALTHY_SECONDS = 0.01
+_AT_ONCE = 50  # sessions caught up within one session's turn
+_SMALL_STORE = 500  # so many sessions are compared in no time; more are left to `export brain-db` and the watcher
+
+
+class BrainDbSync:
+    """A listener for `store.listeners`.
+
+    What cannot be written (locked, read-only, corrupt, missing) is noted for `status` and written with the next
+    success, by this process or another.
+    """
+
+    def __init__(self, store: SessionStore, path: Path, *, forced: bool) -> None:
+        self.path = path
+        self._store = store
+        self._forced = forced
+        self._backlog = Backlog(store)
+        self._pending: dict[str, None] = {}
+        self.healthy = True
+        self._looked_back = False
+        self._guard = threading.Lock()
+
+    @property
+    def problem(self) -> str | None:
+        """Why brain.db is behind, if it is."""
+        missed = self._backlog.read()
+        return missed.problem if missed else None
+
+    def __call__(self, session_id: str, _folded: SessionFold) -> None:
+        """Bring one session's row after the store, and what was missed before."""
+        if not self._forced and not self.path.exists():
+            return
+        with self._guard:
+            self._pending[session_id] = None
+            # whoever has waited in vain does not make the next turn wait too
+            self._bring(WAIT_SECONDS if self.healthy else _UNHEALTHY_SECONDS)
+
+    def catch_up(self, wait: float = 5.0) -> bool:
+        """Write everything that was missed, however much it is; for those with time, such as the watcher."""
+        from jsonlstore.bridges.braindb.export import export_sessions
+
+        if not self.path.exists():
+            return False
+        with self._guard:
+            missed = self._backlog.read() or Missed("", "", everything=True)
+            return self._guarded(lambda: self._settled(export_sessions(self._store, self.path, wait=wait), missed))
+
+    def _bring(self, wait: float) -> None:
+        missed = self._backlog.read()
+        old = missed.session_ids[:_AT_ONCE] if missed else ()
+        due = list(dict.fromkeys([*self._pending, *old]))
+        refused: dict[str, str] = {}
+        if not self._guarded(lambda: self._write(due, time.monotonic() + wait, refused)):
+            return
+        if refused:
+            self._backlog.add(refused, f"the table refuses the row: {next(iter(refused.values()))}")
+            due = [each for each in due if each not in refused]
+        missed = self._backlog.read()  # a table made just now lacks all older sessions
+        if missed is not None and missed.everything and not self._looked_back:
+            self._look_back(missed)
+        elif missed is not None:
+            self._backlog.settle(Missed("", "", tuple(due)))
+
+    def _look_back(self, missed: Missed) -> None:
+        """More is missing than could be named: compare everything, once per process and if that is quick."""
+        from jsonlstore.bridges.braindb.export import export_sessions
+
+        self._looked_back = True
+        if len(os.listdir(self._store.paths.states)) <= _SMALL_STORE:
+            self._guarded(lambda: self._settled(export_sessions(self._store, self.path, wait=WAIT_SECONDS), missed))
+
+    def _settled(self, _report: object, missed: Missed) -> None:
+        self._pending.clear()
+        self._backlog.settle(missed)
+
+    def _guarded(self, work: Callable[[], None]) -> bool:
+        """Did it work? Whatever went wrong is noted and goes no further."""
+        try:
+            work()
+        except Exception as problem:  # noqa: BLE001 - another program's file must never break a session
+            self.healthy = False
+            log.warning("brain.db is behind, the session goes on: %s", problem)
+            self._backlog.add(self._pending, str(problem))
+            return False
+        self.healthy = True
+        return True
+
+    def _write(self, session_ids: Sequence[str], deadline: float, refused: dict[str, str]) -> None:
+        from jsonlstore.bridges.braindb.database import Writer, connected
+        from jsonlstore.bridges.braindb.migration import columns_of, is_migrated, migrate
+        from jsonlstore.bridges.braindb.rows import upsert_sql
+
+        if not self.path.exists():
+            raise WriteFailed(f"{self.path} is missing", hint="`jsonlstore export brain-db` creates it", path=self.path)
+        wait = max(0.0, deadline - time.monotonic())
+        with connected(self.path, wait) as connection:
+            writer = Writer(connection, self.path, wait)
+            if not is_migrated(connection):
+                migrate(writer, max(0.02, deadline - time.monotonic()))
+                self._backlog.add((), "the table is new: older sessions are still to come", everything=True)
+            sql = upsert_sql(columns_of(connection))
+            left = list(session_ids)
+            while left:
+                done = writer.transact(lambda full, some=tuple(left): self._fill(connection, sql, some, full, refused))  # type: ignore[misc]
+                for session_id in left[:done]:
+                    self._pending.pop(session_id, None)
+                left = left[done:]
+
+    def _fill(
+        self,
+        connection: sqlite3.Connection,
+        sql: str,
+        session_ids: Sequence[str],
+        full: Callable[[], bool],
+        refused: dict[str, str],
+    ) -> int:
+        """Read and write inside one transaction: two processes at once leave the newer state, not the slower one."""
+        from sqlite3 import IntegrityError
+
+        from jsonlstore.bridges.braindb.standing import may_go, standing_of
+
+        for number, session_id in enumerate(session_ids, 1):
+            standing = standing_of(self._store, session_id)
+            if standing.row is not None:
+                try:
+                    connection.execute(sql, standing.row)
+                except IntegrityError as problem:  # this one stays behind, the others go on
+                    refused[session_id] = str(problem)
+            elif may_go(connection, session_id, standing):
+                connection.execute("DELETE FROM session_states WHERE id = ?", (session_id,))
+            if full():
+                return number
+        return len(session_ids)
+
+
+def attach(store: SessionStore, config: Config, env: Mapping[str, str] = os.environ) -> BrainDbSync | None:
+    """Make the store write through to brain.db (and metrics.db) as the config says; None if it says no."""
+    if config.enabled and config.metrics_db:
+        from jsonlstore.bridges.braindb.metrics import MetricsDb
+
+        store.metrics.listeners.append(MetricsDb(metrics_db(store.paths.state_dir)))
+    if not config.enabled or config.brain_db_enabled is False:
+        return None
+    path = resolve_brain_db(config, store.paths.state_dir, env)
+    sync = BrainDbSync(store, path, forced=config.brain_db_enabled is True)
+    store.listeners.append(sync)
+    return sync

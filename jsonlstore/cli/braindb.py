@@ -1,0 +1,113 @@
+"""`export brain-db`, `import brain-db`: our sessions in Cortex's database, and its sessions in ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from jsonlstore.cli.session import (
+    Duration,
+    Session,
+    dry_run_option,
+    json_option,
+    now_option,
+    pass_session,
+    print_json,
+    progress,
+    with_example,
+)
+from jsonlstore.clock import parse_time
+
+
+@with_example("jsonlstore export brain-db --dry-run")
+@click.group("export")
+def export() -> None:
+    """Hand sessions to other programs, in their own formats."""
+
+
+@with_example("jsonlstore import brain-db ~/old/brain.db --dry-run")
+@click.group("import")
+def import_() -> None:
+    """Take in sessions other programs kept."""
+
+
+class Since(click.ParamType[Any]):
+    """`7d`, or a time."""
+
+    name = "since"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return parse_time(str(value))
+        except ValueError:
+            return Duration().convert(value, param, ctx)
+
+
+@with_example("jsonlstore export brain-db", "jsonlstore export brain-db ~/copy.db --since 7d --dry-run")
+@export.command("brain-db")
+@click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--since", type=Since(), metavar="WHEN", help="Only sessions active since then: 7d, or an ISO time.")
+@now_option
+@dry_run_option
+@json_option
+@pass_session
+def export_brain_db(session: Session, path: Path | None, since: Any, dry_run: bool, as_json: bool) -> None:
+    """Bring the session_states table of brain.db after our sessions. No other table is touched."""
+    from jsonlstore.bridges.braindb import export_sessions
+
+    if since is not None and not hasattr(since, "year"):
+        since = session.clock() - since
+    report = export_sessions(
+        session.open_store(live=False),
+        _path(session, path),
+        since=since,
+        dry_run=dry_run,
+        progress=progress("exporting"),
+    )
+    if as_json:
+        print_json(report.to_dict())
+        return
+    would = "would be " if dry_run else ""
+    removed = len(report.removed)
+    click.echo(f"{report.path}: {would}{report.added} added, {report.updated} updated, {removed} removed")
+    if report.backup:
+        click.echo(f"the database as it was before: {report.backup}", err=True)
+    for session_id in report.kept:
+        click.echo(f"kept the row of archived session {session_id}: it says more than the archive", err=True)
+    for problem in report.problems:
+        click.echo(problem, err=True)
+
+
+@with_example("jsonlstore import brain-db", "jsonlstore import brain-db ~/old/brain.db --dry-run --json")
+@import_.command("brain-db")
+@click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@dry_run_option
+@json_option
+@pass_session
+def import_brain_db(session: Session, path: Path | None, dry_run: bool, as_json: bool) -> None:
+    """Make sessions of the rows in a brain.db's session_states. The file itself stays as it is."""
+    from jsonlstore.bridges.braindb import import_sessions
+
+    report = import_sessions(
+        session.open_store(live=False), _path(session, path), dry_run=dry_run, progress=progress("importing")
+    )
+    if as_json:
+        print_json(report.to_dict())
+        return
+    taken = len(report.imported) + len(report.completed)
+    click.echo(
+        f"{report.path}: {'would import' if dry_run else 'imported'} {taken}, "
+        f"{report.known} already known, {report.forgotten} forgotten, {len(report.skipped)} skipped"
+    )
+    for row, reason in report.skipped.items():
+        click.echo(f"skipped {row}: {reason}", err=True)
+    for session_id, problems in report.problems.items():
+        click.echo(f"{session_id}: {'; '.join(problems)}", err=True)
+
+
+def _path(session: Session, given: Path | None) -> Path:
+    from jsonlstore.bridges.braindb import resolve_brain_db
+
+    return given.expanduser() if given else resolve_brain_db(session.loaded.config, session.state_dir)

@@ -1,0 +1,203 @@
+"""Live write-through: prompt when it can be, never in the way, and caught up later."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+
+import pytest
+
+from jsonlstore.bridges.braindb import attach, brain_db_status, export_sessions
+from jsonlstore.bridges.braindb.migration import backups_of
+from jsonlstore.config import Config
+from jsonlstore.store.store import SessionStore
+
+
+def config(brain, **settings):
+    return Config(brain_db_path=str(brain), **settings)
+
+
+def test_every_boundary_and_turn_is_in_the_table_at_once(store, cortex, rows, neighbours):
+    before = neighbours(cortex)
+    attach(store, config(cortex))
+    store.start("s-1", channel="cli")
+    assert rows(cortex)["s-1"]["channel"] == "cli"
+    store.update("s-1", {"hot_topics": ["now"]})
+    assert rows(cortex)["s-1"]["hot_topics"] == '["now"]'
+    store.end("s-1")
+    assert rows(cortex)["s-1"]["end_time"] == store.get("s-1").end_time
+    store.resume("s-1")
+    assert rows(cortex)["s-1"]["end_time"] is None
+    store.link("s-1", "s-2")
+    assert rows(cortex)["s-1"]["continued_by"] == "s-2"
+    assert neighbours(cortex) == before
+    assert len(backups_of(cortex)) == 1
+    assert brain_db_status(store, config(cortex)).warning is None
+
+
+def test_archiving_and_forgetting_remove_the_row_at_once(store, brain, rows):
+    export_sessions(store, brain)
+    attach(store, config(brain))
+    for session_id in ("kept", "cold", "gone"):
+        store.start(session_id)
+    store.end("cold")
+    store.archive("cold")
+    store.forget("gone")
+    assert set(rows(brain)) == {"kept"}
+
+
+def test_auto_means_only_when_the_file_exists_and_off_means_never(store, brain):
+    attach(store, config(brain))
+    store.start("s-1")
+    assert not brain.exists()
+    assert brain_db_status(store, config(brain)).to_dict()["enabled"] is False
+    assert brain_db_status(store, config(brain)).warning is None
+    export_sessions(store, brain)
+    before = brain.read_bytes()
+    other = SessionStore.open(store.paths.state_dir)
+    assert attach(other, config(brain, brain_db_enabled=False)) is None
+    assert attach(other, config(brain, enabled=False)) is None
+    other.start("s-2")
+    assert brain.read_bytes() == before
+
+
+def test_a_table_made_by_the_live_writer_gets_the_older_sessions_too(store, cortex, rows):
+    store.start("older")
+    attach(store, config(cortex))
+    store.start("newer")
+    assert set(rows(cortex)) == {"older", "newer"}
+    assert brain_db_status(store, config(cortex)).warning is None
+
+
+def test_a_missing_file_that_should_be_there_is_a_warning_and_is_caught_up(store, brain, rows):
+    forced = config(brain, brain_db_enabled=True)
+    sync = attach(store, forced)
+    store.start("s-1")
+    store.update("s-1", {"hot_topics": ["x"]})
+    status = brain_db_status(store, forced)
+    assert "missing" in status.warning
+    assert status.behind == 1
+    assert not brain.exists()
+    assert sync.catch_up() is False
+    with closing(sqlite3.connect(brain)) as db:
+        db.execute("CREATE TABLE theirs (x)")
+    store.start("s-2")
+    assert set(rows(brain)) == {"s-1", "s-2"}
+    assert brain_db_status(store, forced).warning is None
+
+
+def test_a_locked_file_costs_a_bounded_wait_once_and_another_process_catches_up(store, brain, rows):
+    export_sessions(store, brain)
+    sync = attach(store, config(brain))
+    with closing(sqlite3.connect(brain, isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        store.start("s-1")
+        store.start("s-2")
+        assert "locked" in sync.problem
+        assert brain_db_status(store, config(brain)).behind == 2
+        for turn in range(20):
+            assert not sync.healthy  # whoever waited in vain does not wait in full again
+            store.update("s-1", {"hot_topics": [f"turn {turn}"]})
+        holder.execute("ROLLBACK")
+    another = SessionStore.open(store.paths.state_dir)
+    attach(another, config(brain))
+    another.start("s-3")
+    assert set(rows(brain)) == {"s-1", "s-2", "s-3"}
+    assert rows(brain)["s-1"]["hot_topics"] == '["turn 19"]'
+    assert brain_db_status(store, config(brain)).warning is None
+
+
+def test_a_damaged_file_never_hurts_the_session(store, brain):
+    brain.write_bytes(b"this is not a database" * 100)
+    attach(store, config(brain))
+    assert store.start("s-1") is True
+    assert store.end("s-1") is True
+    status = brain_db_status(store, config(brain))
+    assert "not an SQLite database" in status.warning
+    assert brain.read_bytes() == b"this is not a database" * 100
+
+
+def test_a_read_only_file_is_a_warning(store, brain):
+    export_sessions(store, brain)
+    brain.chmod(0o400)
+    if os.access(brain, os.W_OK):
+        pytest.skip("root may write anywhere")
+    attach(store, config(brain))
+    store.start("s-1")
+    assert "read-only" in brain_db_status(store, config(brain)).warning
+
+
+def test_a_row_the_table_refuses_is_a_warning_and_keeps_no_other_out(store, brain, rows):
+    export_sessions(store, brain)
+    with closing(sqlite3.connect(brain)) as db:
+        db.execute(
+            "CREATE TRIGGER no BEFORE INSERT ON session_states WHEN new.id = 's-1' "
+            "BEGIN SELECT RAISE(ABORT, 'not today'); END"
+        )
+    sync = attach(store, config(brain))
+    assert store.start("s-1") is True
+    assert "not today" in sync.problem
+    store.start("s-2")
+    assert set(rows(brain)) == {"s-2"}
+    assert brain_db_status(store, config(brain)).behind == 1
+    report = export_sessions(store, brain)
+    assert report.problems == ["s-1: the table refuses its row: not today"]
+    with closing(sqlite3.connect(brain)) as db:
+        db.execute("DROP TRIGGER no")
+    store.start("s-3")
+    assert set(rows(brain)) == {"s-1", "s-2", "s-3"}
+    assert brain_db_status(store, config(brain)).warning is None
+
+
+def test_what_is_too_much_to_name_is_caught_up_as_a_whole(store, brain, rows):
+    forced = config(brain, brain_db_enabled=True)
+    sync = attach(store, forced)
+    with store.many():
+        for number in range(30):
+            store.start(f"s-{number}")
+    from jsonlstore.bridges.braindb.backlog import Backlog
+
+    Backlog(store).add([f"imagined-{n}" for n in range(2000)], "many")
+    assert brain_db_status(store, forced).everything_behind
+    export_sessions(store, brain, since=store._clock() + timedelta(days=1))
+    assert rows(brain) == {}
+    assert sync.catch_up() is True
+    assert len(rows(brain)) == 30
+    assert brain_db_status(store, forced).warning is None
+
+
+def test_a_damaged_backlog_counts_as_everything(store, brain, rows):
+    export_sessions(store, brain)
+    store.start("s-1")
+    (store.paths.states / "brain-db-behind.json").write_bytes(b'{"torn')
+    assert brain_db_status(store, config(brain)).everything_behind
+    attach(store, config(brain))
+    store.start("s-2")
+    assert set(rows(brain)) == {"s-1", "s-2"}
+
+
+def test_attaching_alone_does_not_load_sqlite(tmp_path):
+    """A hook that has no brain.db pays nothing for the bridge."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys\n"
+        "from jsonlstore.bridges.braindb import attach\n"
+        "from jsonlstore.config import Config\n"
+        "from jsonlstore.store.store import SessionStore\n"
+        "store = SessionStore.open(sys.argv[1])\n"
+        "attach(store, Config())\n"
+        "store.start('s-1')\n"
+        "print('sqlite3' in sys.modules)\n"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"HOME": str(tmp_path)},
+    )
+    assert out.stdout == "False\n"
