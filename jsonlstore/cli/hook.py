@@ -33,6 +33,7 @@ _DEFAULT_BUDGET = 1.5  # until the settings are read: they may be what hangs
 _TEXTS = ("channel", "agent_id", "session_key", "cwd", "prompt", "reason")
 _SWITCHES = ("clean", "again")
 _RESETS = ("new", "reset")
+_NOT_OF_A_STATE = ("session_id", "cwd", "prompt", "pid", "reason", *_SWITCHES)
 
 
 def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
@@ -46,6 +47,8 @@ def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
     except JsonlStoreError as problem:
         sys.stderr.write(f"error: {problem.message}\n" + (f"hint: {problem.hint}\n" if problem.hint else ""))
         code = 2 if isinstance(problem, UsageError) else 1
+    except OSError as problem:
+        log.warning("nobody takes the answer: %s", problem)
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -124,7 +127,7 @@ def _session_start(document: dict[str, Any], options: Mapping[str, str]) -> Answ
 def _turn_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
     manager = _manager(options, _clock(options))
     session_id = _resolve(manager, document)
-    fields = {key: value for key, value in document.items() if key not in ("session_id", "cwd", "prompt", "pid")}
+    fields = {key: value for key, value in document.items() if key not in _NOT_OF_A_STATE}
     answer: dict[str, Any] = {"session_id": session_id, "updated": True}
     if "dry-run" in options or not manager.config.enabled:
         return {**answer, "updated": False}, None
@@ -132,17 +135,16 @@ def _turn_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
         manager.update_session_state({**fields, "session_id": session_id})
     except UsageError:
         raise
-    except JsonlStoreError as problem:
+    except Exception as problem:  # noqa: BLE001 - fail open: a turn that is not recorded stops nobody
         log.warning("turn of %s not recorded: %s", session_id, problem)
-        return {**answer, "updated": False, "error": problem.message}, None
+        return {**answer, "updated": False, "error": str(problem)}, None
     return answer, None
 
 
 def _session_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
     manager = _manager(options, _clock(options))
     session_id = _resolve(manager, document, before_last_reset=document.get("reason") in _RESETS)
-    left_out = ("session_id", "cwd", "prompt", "pid", "reason", *_SWITCHES)
-    fields = {key: value for key, value in document.items() if key not in left_out}
+    fields = {key: value for key, value in document.items() if key not in _NOT_OF_A_STATE}
     answer: dict[str, Any] = {"session_id": session_id, "captured": False}
     if "dry-run" in options:
         return answer, None
@@ -150,9 +152,9 @@ def _session_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer
         state = manager.on_session_end(session_id, reason=document.get("reason"), **fields)
     except UsageError:
         raise
-    except JsonlStoreError as problem:
+    except Exception as problem:  # noqa: BLE001 - fail open: a session that is not recorded ends all the same
         log.warning("end of %s not recorded: %s", session_id, problem)
-        return {**answer, "error": problem.message}, None
+        return {**answer, "error": str(problem)}, None
     if state is None:
         return answer, None
     counts = {

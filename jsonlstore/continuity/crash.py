@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.clock import format_time, parse_time
@@ -125,39 +126,40 @@ def find_crashed(
     has_transcript: Callable[[IndexEntry], bool] = lambda _entry: False,
     most: int | None = None,
 ) -> list[Crashed]:
-    """The crashed sessions among `entries`, in their order. Reads only; the one being started is never among them."""
+    """The crashed sessions among `entries`, in their order. Reads only; the one being started is never among them.
+
+    At most `most` that look dead are looked at closely: a session start has no time for thousands.
+    """
+    line = format_time(now - stale_after)
+    suspects = (
+        entry
+        for entry in entries
+        if not (entry.end_time or entry.forgotten or entry.archived or entry.source or entry.session_id == current)
+        and (is_dead(entry.owner) if entry.owner else (entry.updated_at or entry.start_time) < line)
+    )
     found: list[Crashed] = []
-    for entry in entries:
-        if entry.end_time or entry.forgotten or entry.archived or entry.source or entry.session_id == current:
-            continue
-        if most is not None and len(found) >= most:
-            break
+    for entry in islice(suspects, most):
         try:
-            crashed = _examine(store, entry, now, stale_after)
+            if not has_transcript(entry):
+                found += _examine(store, entry, now, line)
         except JsonlStoreError as problem:
             log.warning("session %s could not be examined for a crash: %s", entry.session_id, problem)
-            continue
-        if crashed is not None and not has_transcript(entry):
-            found.append(crashed)
     return found
 
 
-def _examine(store: SessionReader, entry: IndexEntry, now: datetime, stale_after: timedelta) -> Crashed | None:
-    line = format_time(now - stale_after)
-    if entry.owner:
-        if not is_dead(entry.owner):
-            return None
-        reason = f"owner process {entry.owner.get('pid')} is gone"
-    elif (entry.updated_at or entry.start_time) >= line:
-        return None  # the index may lag behind the log, never run ahead of it
-    else:
-        reason = f"no owner, no transcript, no sign of life for {int(stale_after.total_seconds() // 60)} minutes"
+def _examine(store: SessionReader, entry: IndexEntry, now: datetime, line: str) -> list[Crashed]:
+    """The log has the last word: the index may lag behind it."""
     folded = store.folded(entry.session_id)
     if folded.ended or folded.source:
-        return None
+        return []
     if not entry.owner and (folded.updated_at or entry.start_time) >= line:
-        return None
-    return Crashed(entry.session_id, last_sign_of_life(folded.updated_at, entry.start_time, now), reason)
+        return []
+    reason = (
+        f"owner process {entry.owner.get('pid')} is gone"
+        if entry.owner
+        else "no owner, no transcript, no sign of life for too long"
+    )
+    return [Crashed(entry.session_id, last_sign_of_life(folded.updated_at, entry.start_time, now), reason)]
 
 
 def last_sign_of_life(active: str | None, started: str, now: datetime) -> str:

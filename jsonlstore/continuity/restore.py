@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("jsonlstore.session")
 
-_MOST_RECOVERED = 50  # at one session start; `recover` does the rest
+_MOST_SUSPECTS = 50  # looked at by one session start; `recover` looks at all
 _MOST_CRITICAL_LOGS = 8
 _TOPIC_SAMPLE = 300  # how common a topic is shows in a few hundred sessions as well as in all
 _NO_PINS = PinPlan((), (), (), ())
@@ -223,7 +223,7 @@ class SessionRestorer:
             stale_after=timedelta(minutes=self._config.stale_after_minutes),
             current=request.session_id,
             has_transcript=lambda entry: has_runtime_transcript(store, entry),
-            most=_MOST_RECOVERED,
+            most=_MOST_SUSPECTS,
         )
 
     @staticmethod
