@@ -1,4 +1,4 @@
-"""What the commands of continuity take from brain.db, when there is one."""
+"""What hooks and the commands of continuity have to do with brain.db, when there is one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,17 @@ if TYPE_CHECKING:
     from jsonlstore.store.store import SessionStore
 
 
+def attach_brain(store: SessionStore, config: Config) -> None:
+    """Let a hook's changes go on to brain.db. Where there is none and none is forced, its code is not even loaded."""
+    if config.metrics_db or config.brain_db_enabled or brain_memories(store, config) is not None:
+        from jsonlstore.bridges.braindb import attach
+
+        attach(store, config)
+
+
 def brain_memories(store: SessionStore, config: Config) -> MemorySource | None:
     """Where inherited memories get their confidence from, read only; None without a brain.db."""
-    if config.brain_db_enabled is False:
+    if not config.enabled or config.brain_db_enabled is False:
         return None
     from jsonlstore.bridges.braindb.location import resolve_brain_db
 

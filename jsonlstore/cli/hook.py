@@ -189,8 +189,7 @@ def _clock(options: Mapping[str, str]) -> Callable[[], Any]:
 def _manager(
     options: Mapping[str, str], clock: Callable[[], Any], budget: Budget | None = None
 ) -> SessionPersistenceManager:
-    from jsonlstore.bridges.braindb import attach
-    from jsonlstore.cli.brain import brain_memories
+    from jsonlstore.cli.brain import attach_brain, brain_memories
     from jsonlstore.config import load_config
     from jsonlstore.continuity.manager import SessionPersistenceManager
     from jsonlstore.store.store import SessionStore
@@ -205,7 +204,7 @@ def _manager(
     if config.debug or "debug" in options:
         config = _debugging(config)
     store = SessionStore(StatePaths.of(state_dir, config.sessions_dir), clock=clock)
-    attach(store, config)
+    attach_brain(store, config)
     return SessionPersistenceManager(store, config, memories=brain_memories(store, config))
 
 

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.clock import normalise_time
-from jsonlstore.store.index import IndexEntry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,25 +26,23 @@ def own_pins(
     """
     if scope.reach == "all" or not pins:
         return list(pins)
-    foreign = [
-        entry
-        for other, found in raw.items()
-        if other != session_id and not found.get("forgotten") and not scope.allows(entry := IndexEntry.of(other, found))
-    ]
-    if not foreign:
-        return list(pins)
-    strangers = {entry.session_id for entry in foreign}
-    return [pin for pin in pins if not _is_foreign(pin, foreign, strangers, raw, now)]
+    reaches = scope.in_reach()
+    foreign = {
+        other: entry
+        for other, entry in raw.items()
+        if other != session_id and not entry.get("forgotten") and not reaches(entry)
+    }
+    return [pin for pin in pins if not foreign or not _is_foreign(pin, foreign, raw, now)]
 
 
 def _is_foreign(
-    pin: WorkingMemoryPin, foreign: Sequence[IndexEntry], strangers: set[str], raw: Mapping[str, Any], now: str
+    pin: WorkingMemoryPin, foreign: Mapping[str, Mapping[str, Any]], raw: Mapping[str, Any], now: str
 ) -> bool:
     origin = _ORIGIN.search(pin.label or "")
     if origin and origin[1] in raw:
-        return origin[1] in strangers
+        return origin[1] in foreign
     try:
         at = normalise_time(pin.pinned_at)
     except ValueError:
         return True  # set at an unknown time, with strangers about
-    return any(entry.start_time <= at <= (entry.end_time or now) for entry in foreign)
+    return any(entry["start_time"] <= at <= (entry.get("end_time") or now) for entry in foreign.values())

@@ -119,7 +119,13 @@ class SessionRestorer:
         from jsonlstore.continuity.effects import apply, wake
 
         store = self._store.within(budget.left)
-        plan = self.plan(request, store)
+        try:
+            plan = self.plan(request, store)
+        except (AttributeError, KeyError, TypeError, ValueError) as problem:
+            # the index reads as JSON, but what stands in it is not what we write: the logs know better
+            log.warning("the session index is rebuilt: %s: %s", type(problem).__name__, problem)
+            store.index.rebuild()
+            plan = self.plan(request, store)
         if dry_run:
             return plan.context
         if plan.context.already_restored:

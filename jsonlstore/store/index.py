@@ -10,8 +10,7 @@ import logging
 import os
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -42,8 +41,7 @@ def silent(_done: int, _total: int) -> None:
     """No progress bar."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
+class IndexEntry(NamedTuple):  # a dataclass of this size would cost every hook call some milliseconds
     """One session as the index knows it."""
 
     session_id: str
@@ -77,7 +75,7 @@ class IndexEntry:
         return cls(session_id, **known)
 
 
-_ENTRY_KEYS = frozenset(IndexEntry.__dataclass_fields__) - {"session_id"}
+_ENTRY_KEYS = frozenset(IndexEntry._fields) - {"session_id"}
 
 
 def project(folded: SessionFold, log_bytes: int, archived: str | None = None) -> Entry:

@@ -51,6 +51,18 @@ def test_a_corrupt_index_is_healed_and_the_context_restored(home: Home) -> None:
     assert "new" in json.loads(home.store.paths.index.read_bytes())["sessions"]
 
 
+@pytest.mark.parametrize("value", [5, "~not a time", "2026-11-10T11:00:00", {"x": 1}])
+def test_an_index_with_nonsense_in_it_is_rebuilt_and_the_context_restored(home: Home, value: object) -> None:
+    with_past(home, 5000)
+    index = json.loads(home.store.paths.index.read_bytes())
+    index["sessions"]["a"]["end_time"] = value
+    home.store.paths.index.write_text(json.dumps(index))
+    context = home.manager(restore_budget_ms=10_000).on_session_start("new", "cli")
+    assert context.session_ids == ("a",)
+    assert context.error is None
+    assert home.store.paths.index.read_bytes() == home.store.index.expected()
+
+
 def test_a_broken_pin_file_is_set_aside_and_the_context_restored(home: Home) -> None:
     with_past(home, 5000)
     home.pin_file.parent.mkdir(parents=True)
