@@ -29,6 +29,7 @@ def month_of(state: Mapping[str, Any]) -> str:
 def store_cold(paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any]) -> str:
     """Move an ended session's log and mirror to the archive; returns the month. Wants the session's lock."""
     month = month_of(state)
+    _drop_copies(paths, disk, session_id, home=None)
     target = paths.archived_state(session_id, month)
     disk.make_dir(target.parent)
     disk.replace(target, to_json(state), temp_dir_for(target.parent, paths, disk))
@@ -52,34 +53,45 @@ def settle(
     """
     from jsonlstore.store.index import fold_events, project_log
 
-    if paths.log(session_id).exists():
-        while (month := find_month(paths, session_id, "json")) is not None:
-            disk.remove(paths.archived_state(session_id, month))
-        month = find_month(paths, session_id)
-        cold_log = read_bytes(paths.archived_log(session_id, month)) if month else None
-        if month and (read_bytes(paths.log(session_id)) or b"").startswith(cold_log or b""):
-            disk.remove(paths.archived_log(session_id, month))
+    is_hot = paths.log(session_id).exists()
+    home = None if is_hot else find_month(paths, session_id)
+    _drop_copies(paths, disk, session_id, home)
+    if is_hot:
         return project_log(open_log(paths.log(session_id)), session_id)
-    month = find_month(paths, session_id)
-    if month is None:
+    if home is None:
         return None
-    cold = open_log(paths.archived_log(session_id, month))
+    cold = open_log(paths.archived_log(session_id, home))
     scan = cold.scan()
     if scan is not None:
         state = fold_events(session_id, (placed.event for placed in scan.events)).to_dict()
-        target = paths.archived_state(session_id, month)
+        target = paths.archived_state(session_id, home)
         disk.replace(target, to_json(state), temp_dir_for(target.parent, paths, disk))
     disk.remove(paths.mirror(session_id))
-    return project_log(cold, session_id, month)
+    return project_log(cold, session_id, home)
 
 
-def find_month(paths: StatePaths, session_id: str, suffix: str = "jsonl") -> str | None:
-    """The archive folder that holds a session's log (or its state), if any."""
+def _drop_copies(paths: StatePaths, disk: Disk, session_id: str, home: str | None) -> None:
+    """Remove what an interrupted move left outside `home`; a log only if the hot one begins with it, word for word."""
+    for month in months(paths):
+        if month == home:
+            continue
+        disk.remove(paths.archived_state(session_id, month))
+        copy = read_bytes(paths.archived_log(session_id, month))
+        if copy is not None and (read_bytes(paths.log(session_id)) or b"").startswith(copy):
+            disk.remove(paths.archived_log(session_id, month))
+
+
+def months(paths: StatePaths) -> list[str]:
+    """The archive's folders, oldest first."""
     try:
-        months = sorted(item.name for item in paths.archive.iterdir() if item.is_dir())
+        return sorted(item.name for item in paths.archive.iterdir() if item.is_dir())
     except FileNotFoundError:
-        return None
-    return next((month for month in months if (paths.archive / month / f"{session_id}.{suffix}").exists()), None)
+        return []
+
+
+def find_month(paths: StatePaths, session_id: str) -> str | None:
+    """The archive folder that holds a session's log, if any."""
+    return next((month for month in months(paths) if paths.archived_log(session_id, month).exists()), None)
 
 
 def _move(disk: Disk, source: Path, target: Path) -> None:

@@ -20,7 +20,7 @@ from jsonlstore.paths import check_session_id
 from jsonlstore.store.files import TEMP_PREFIX, read_bytes
 from jsonlstore.store.forget import leftovers
 from jsonlstore.store.index import Progress, fold_events, silent
-from jsonlstore.store.mirror import to_json, write_mirror
+from jsonlstore.store.mirror import to_json
 from jsonlstore.store.schema import problems
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ class Doctor:
             (self._stray, self._mend_stray),
             (self._tails, self._mend_tails),
             (self._logs, None),
+            (self._forgotten, self._mend_forgotten),  # before the archive: a tombstone has no half to move
             (self._archive, self._mend_archive),
-            (self._forgotten, self._mend_forgotten),
             (self._index, self._mend_index),
             (self._mirrors, self._mend_mirrors),
             (self._metrics, self._mend_metrics),
@@ -194,7 +194,7 @@ class Doctor:
 
     def _mend_mirrors(self) -> None:
         for session_id in self._stale_mirrors():
-            write_mirror(self._paths, self._store.disk, session_id, self._store.folded(session_id).to_dict())
+            self._store.repair_mirror(session_id)
 
     def _half_archived(self) -> list[str]:
         """Sessions a crash left between the hot store and the archive."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,14 +18,17 @@ TEMP_PREFIX = ".tmp-"
 _HINTS = {
     errno.ENOSPC: "the disk is full: free some space and try again",
     errno.EDQUOT: "your disk quota is used up: free some space and try again",
+    errno.EFBIG: "a limit on file sizes is in force: see `ulimit -f`",
     errno.EROFS: "the file system is mounted read-only",
     errno.EACCES: "check who owns the directory and its permissions",
     errno.EPERM: "check who owns the directory and its permissions",
     errno.EIO: "the disk reported an input/output error: check its health",
 }
 
-# macOS has no fdatasync
-_sync_data = getattr(os, "fdatasync", os.fsync)
+
+def temp_target(path: Path) -> str:
+    """The name of the file that a temporary one was to become."""
+    return path.name.removeprefix(TEMP_PREFIX).rpartition("-")[0]
 
 
 def write_failed(path: Path | str, problem: OSError) -> WriteFailed:
@@ -50,6 +54,12 @@ def read_bytes(path: Path) -> bytes | None:
         raise unreadable(path, problem) from problem
 
 
+def _discard(path: Path) -> None:
+    # why the write failed matters more than why this does; what stays is the doctor's to sweep
+    with suppress(OSError):
+        os.unlink(path)
+
+
 @dataclass(frozen=True, slots=True)
 class Disk:
     """How we write. With `sync` off nothing is forced to the platter: for stores that live in memory."""
@@ -63,6 +73,7 @@ class Disk:
         self.make_dir(path.parent)
         try:
             path.mkdir(mode=0o700, exist_ok=True)
+            os.chmod(path, 0o700)  # whatever the umask took away
             self.sync_dir(path.parent)
         except OSError as problem:
             raise write_failed(path, problem) from problem
@@ -80,17 +91,17 @@ class Disk:
     def sync_data(self, fd: int) -> None:
         """Make the bytes written to `fd` durable. A failure is never retried: the kernel may have dropped them."""
         if self.sync:
-            _sync_data(fd)
+            os.fdatasync(fd) if hasattr(os, "fdatasync") else os.fsync(fd)  # macOS has no fdatasync
 
     def replace(self, target: Path, data: bytes, temp_dir: Path) -> None:
         """Put `data` at `target` so that a reader sees the old file or the new one, never a mixture or nothing."""
-        temp = temp_dir / f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
+        temp = temp_dir / f"{TEMP_PREFIX}{target.name}-{os.urandom(4).hex()}"
         try:
             self._write_new(temp, data)
             try:
                 os.replace(temp, target)
             except OSError:
-                self.remove(temp)
+                _discard(temp)
                 raise
             self.sync_dir(target.parent)
         except OSError as problem:
@@ -100,6 +111,7 @@ class Disk:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             try:
+                os.fchmod(fd, 0o600)  # whatever the umask took away
                 view = memoryview(data)
                 while view:
                     view = view[os.write(fd, view) :]
@@ -108,7 +120,7 @@ class Disk:
             finally:
                 os.close(fd)
         except OSError:
-            self.remove(path)
+            _discard(path)
             raise
 
     def move(self, source: Path, target: Path) -> None:
@@ -119,6 +131,12 @@ class Disk:
             self.sync_dir(source.parent)
         except OSError as problem:
             raise write_failed(target, problem) from problem
+
+    def sweep(self, directory: Path, *names: str) -> None:
+        """Remove what dead writers of files called `names` left unfinished. Wants the lock those are written under."""
+        for path in directory.glob(TEMP_PREFIX + "*"):
+            if temp_target(path) in names:
+                self.remove(path)
 
     def remove(self, path: Path) -> bool:
         """Remove a file and make that durable; False if there was none."""

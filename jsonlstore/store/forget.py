@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from jsonlstore.store.files import read_bytes
-from jsonlstore.store.index import Entry, fold_events, project
+from jsonlstore.store.archive import months
+from jsonlstore.store.files import TEMP_PREFIX, read_bytes, temp_target
+from jsonlstore.store.index import Entry, project
 from jsonlstore.store.log import Event
 from jsonlstore.store.state import SessionFold
 
@@ -26,7 +27,6 @@ class Forgotten:
     session_id: str
     removed: tuple[str, ...]
     inherited_by: tuple[str, ...]
-    task_ids: tuple[str, ...]
     entry: Entry
 
 
@@ -38,22 +38,17 @@ def forget_session(
     Wants the session's lock. Works for sessions we never saw, so that a later scan does not bring them in.
     """
     hot = paths.log(session_id)
-    logs = [path for path in (hot, *_archived(paths, session_id, "jsonl")) if path.exists()]
-    task_ids = tuple(sorted({task for path in logs for task in _task_ids(open_log(path), session_id)}))
     grave = tombstone(session_id, now)
     removed = [] if not hot.exists() or _is_tombstone(open_log(hot)) else [str(hot)]
     if removed or not hot.exists():
         disk.replace(hot, grave.to_line(), paths.states)
-    copies = [paths.mirror(session_id), *_archived(paths, session_id, "json"), *_archived(paths, session_id, "jsonl")]
-    copies += [path for path in _files(paths.quarantine) if _quarantined_from(path) == session_id]
-    removed += [str(path) for path in copies if disk.remove(path)]
+    removed += [str(path) for path in leftovers(paths, session_id) if disk.remove(path)]
     folded = SessionFold()
     folded.apply(grave)
     return Forgotten(
         session_id=session_id,
         removed=tuple(removed),
         inherited_by=tuple(sorted(_inheritors(paths, session_id))),
-        task_ids=task_ids,
         entry=project(folded, hot.stat().st_size),
     )
 
@@ -64,10 +59,32 @@ def tombstone(session_id: str, now: str) -> Event:
 
 
 def leftovers(paths: StatePaths, session_id: str) -> list[Path]:
-    """Files of a forgotten session that a crash left behind."""
+    """What there is of a session besides its hot log: mirror, archive, torn tails, files a crash left unfinished."""
     found = [paths.mirror(session_id), *_archived(paths, session_id, "json"), *_archived(paths, session_id, "jsonl")]
-    found += [path for path in _files(paths.quarantine) if _quarantined_from(path) == session_id]
+    found += [path for path in _files(paths.quarantine) if _quarantined_from(path.name) == session_id]
+    for place in (paths.states, paths.quarantine, paths.archive, *(paths.archive / month for month in months(paths))):
+        found += [path for path in place.glob(TEMP_PREFIX + "*") if _unfinished_of(path) == session_id]
     return [path for path in found if path.exists()]
+
+
+def task_ids(paths: StatePaths, open_log: Callable[[Path], SessionLog], session_id: str) -> set[str]:
+    """Every task a session ever spoke of: metrics may still quote the title of one that is long done."""
+    found: set[str] = set()
+    for path in (paths.log(session_id), *_archived(paths, session_id, "jsonl")):
+        scan = open_log(path).scan()
+        for placed in scan.events if scan else ():
+            found.update(_tasks_in(placed.event.data))
+    return found
+
+
+def _tasks_in(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("task_id"), str):
+            yield value["task_id"]
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _tasks_in(item)
 
 
 def _files(directory: Path) -> list[Path]:
@@ -75,26 +92,24 @@ def _files(directory: Path) -> list[Path]:
 
 
 def _archived(paths: StatePaths, session_id: str, suffix: str) -> Iterator[Path]:
-    for month in _files(paths.archive):
-        yield month / f"{session_id}.{suffix}"
+    for month in months(paths):
+        yield paths.archive / month / f"{session_id}.{suffix}"
 
 
-def _quarantined_from(path: Path) -> str:
+def _quarantined_from(name: str) -> str:
     """The session a quarantined file was cut from: its name is `<id>.<offset>.<attempt>.torn`."""
-    return path.name.rsplit(".", 3)[0]
+    return name.rsplit(".", 3)[0]
+
+
+def _unfinished_of(path: Path) -> str:
+    """The session a temporary file was written for."""
+    target = temp_target(path)
+    return _quarantined_from(target) if target.endswith(".torn") else target.rpartition(".")[0]
 
 
 def _is_tombstone(session_log: SessionLog) -> bool:
     scan = session_log.scan()
     return scan is not None and [placed.event.type for placed in scan.events] == ["session.forgotten"]
-
-
-def _task_ids(session_log: SessionLog, session_id: str) -> list[str]:
-    scan = session_log.scan()
-    if scan is None:
-        return []
-    folded = fold_events(session_id, (placed.event for placed in scan.events))
-    return [] if folded.forgotten else [str(task.get("task_id")) for task in folded.to_dict()["pending_tasks"]]
 
 
 def _inheritors(paths: StatePaths, session_id: str) -> Iterator[str]:

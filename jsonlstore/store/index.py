@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,6 +33,9 @@ log = logging.getLogger(__name__)
 _BOUNDARY_MARKS = tuple(b'"type":"%s"' % name.encode() for name in sorted(BOUNDARIES))
 # an archived session keeps its links and cursor; what it was about is in the archive
 _NOT_IN_STUB = frozenset({"hot_topics"})
+
+_HEAD = b'{"schema_version":%d,"sessions":{' % SCHEMA_VERSION
+_TAIL = b"\n}}\n"
 
 Entry = dict[str, Any]
 Progress = Callable[[int, int], None]
@@ -178,12 +182,15 @@ class Index:
             log.warning("the session index could not be saved, going on without: %s", problem)
         return mended
 
-    def put(self, session_id: str, entry: Entry | None) -> None:
-        """Set or drop one entry. Call it with the session's lock held, after its log is synced."""
+    def put(self, session_id: str, entry: Entry | None, *, sweep: bool = False) -> None:
+        """Set or drop one entry. Call it with the session's lock held, after its log is synced.
+
+        With `sweep` no unfinished copy of the index outlives this either.
+        """
         if self._waiting is not None:
             self._waiting[session_id] = entry
         else:
-            self._put({session_id: entry})
+            self._put({session_id: entry}, sweep=sweep)
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -201,17 +208,19 @@ class Index:
         if waiting:
             self._put(waiting)
 
-    def _put(self, changes: Mapping[str, Entry | None]) -> None:
+    def _put(self, changes: Mapping[str, Entry | None], *, sweep: bool = False) -> None:
         with self._locks.index():
-            found = self._read()
-            entries = self._mend(None, None) if found is None else dict(found)
+            if sweep:
+                self._disk.sweep(self._paths.states, self._paths.index.name)
+            before = read_bytes(self._paths.index) or b""
+            after: bytes | None = before
             for session_id, entry in changes.items():
-                if entry is None:
-                    entries.pop(session_id, None)
-                else:
-                    entries[session_id] = entry
-            if entries != found:
-                self._write(entries)
+                after = splice(after, session_id, entry) if after is not None else None
+            if after is None:
+                entries = {**self._mend(None, None), **changes}
+                after = serialise({key: entry for key, entry in entries.items() if entry is not None})
+            if after != before:
+                self._write_bytes(after)
 
     def rebuild(self, progress: Progress = silent) -> bool:
         """Write the index anew from logs and archive; True if that changed the file."""
@@ -344,12 +353,35 @@ class Index:
 
 def serialise(entries: Mapping[str, Entry]) -> bytes:
     """The index file: keys sorted, a line per session."""
-    lines = [
-        orjson.dumps(session_id) + b":" + orjson.dumps(entries[session_id], option=orjson.OPT_SORT_KEYS)
-        for session_id in sorted(entries)
-    ]
-    head = b'{"schema_version":%d,"sessions":{' % SCHEMA_VERSION
-    return head + (b"\n" + b",\n".join(lines) if lines else b"") + b"\n}}\n"
+    return _join([_line(session_id, entries[session_id]) for session_id in sorted(entries)])
+
+
+def splice(data: bytes, session_id: str, entry: Entry | None) -> bytes | None:
+    """An index file with one entry set or dropped, the others untouched and unread; None if it is not such a file.
+
+    Parsing and writing 10,000 entries to change one would take most of a session's end.
+    """
+    if not (data.startswith(_HEAD) and data.endswith(_TAIL)):
+        return None
+    body = data[len(_HEAD) : -len(_TAIL)]
+    lines = body[1:].split(b",\n") if body else []
+    key = session_id.encode()
+    place = bisect_left(lines, key, key=_key)
+    there = place < len(lines) and _key(lines[place]) == key
+    lines[place : place + there] = [] if entry is None else [_line(session_id, entry)]
+    return _join(lines)
+
+
+def _line(session_id: str, entry: Entry) -> bytes:
+    return orjson.dumps(session_id) + b":" + orjson.dumps(entry, option=orjson.OPT_SORT_KEYS)
+
+
+def _key(line: bytes) -> bytes:
+    return line[1 : line.find(b'":')]
+
+
+def _join(lines: list[bytes]) -> bytes:
+    return _HEAD + (b"\n" + b",\n".join(lines) if lines else b"") + _TAIL
 
 
 def parse(data: bytes) -> dict[str, Entry] | None:

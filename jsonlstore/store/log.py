@@ -6,6 +6,7 @@ A reader needs no lock: it sees whole lines, and a last line without its newline
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -58,7 +59,7 @@ def parse_event(line: bytes) -> Event | None:
 
 
 class Placed(NamedTuple):
-    """An event and where its line ends in the file."""
+    """An event and where its line ends in the file, a newline that is still missing counted as if it were there."""
 
     event: Event
     end: int
@@ -105,7 +106,8 @@ class SessionLog:
     def append(self, lines: bytes) -> Signature:
         """Add whole lines in one write and sync them; returns the new signature.
 
-        A write that falls short is rolled back. A sync that fails is reported and not retried.
+        What is refused is rolled back: a write that falls short, and also a write whose sync failed. A failed sync
+        is never retried, because the kernel may have dropped the bytes and would call the second one a success.
         """
         try:
             fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -116,24 +118,22 @@ class SessionLog:
             if size and os.pread(fd, 1, size - 1) != b"\n":
                 size, finish = self._mend_tail(fd, size)
                 lines = finish + lines
-            self._write(fd, lines, size)
-            self._disk.sync_data(fd)
             if not size:
-                self._disk.sync_dir(self.path.parent)
+                os.fchmod(fd, 0o600)  # a new file, whatever the umask took away
+            with _rolled_back(fd, size):
+                self._write(fd, lines)
+                self._disk.sync_data(fd)
+                if not size:
+                    self._disk.sync_dir(self.path.parent)
             return _signature(os.fstat(fd))
         except OSError as problem:
             raise write_failed(self.path, problem) from problem
         finally:
             os.close(fd)
 
-    def _write(self, fd: int, lines: bytes, size: int) -> None:
-        try:
-            written = os.write(fd, lines)
-        except OSError:
-            os.ftruncate(fd, size)
-            raise
+    def _write(self, fd: int, lines: bytes) -> None:
+        written = os.write(fd, lines)
         if written != len(lines):
-            os.ftruncate(fd, size)
             raise WriteFailed(
                 f"cannot write {self.path}: only {written} of {len(lines)} bytes were taken",
                 hint="the disk is probably full: free some space and try again",
@@ -171,7 +171,7 @@ class SessionLog:
                 return False
             _, finish = self._mend_tail(fd, size)
             if finish:
-                self._write(fd, finish, size)
+                self._write(fd, finish)
             self._disk.sync_data(fd)
         except OSError as problem:
             raise write_failed(self.path, problem) from problem
@@ -216,6 +216,18 @@ class SessionLog:
             raise unreadable(self.path, problem) from problem
 
 
+@contextmanager
+def _rolled_back(fd: int, size: int) -> Iterator[None]:
+    """Cut the file back to `size` if the block fails."""
+    try:
+        yield
+    except (OSError, WriteFailed):
+        # the reason that matters is the first one; a tail that stays is mended by the next append
+        with suppress(OSError):
+            os.ftruncate(fd, size)
+        raise
+
+
 def _signature(found: os.stat_result) -> Signature:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
@@ -228,7 +240,7 @@ def scan_bytes(data: bytes, offset: int) -> Scan:
     for start, line, complete in _lines(data):
         event = parse_event(line) if line.strip() else None
         if event is not None:
-            events.append(Placed(event, offset + start + len(line) + complete))
+            events.append(Placed(event, offset + start + len(line) + 1))
         elif complete:
             damage.append(Damage(offset + start, len(line)))
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -55,6 +55,14 @@ class Head:
     records: int
     hash: str
 
+    @classmethod
+    def of(cls, raw: Any) -> Head | None:
+        """Read a head; None if it is not one."""
+        try:
+            return cls(int(raw["records"]), str(raw["hash"]))
+        except (KeyError, TypeError, ValueError):
+            return None
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -88,6 +96,7 @@ class Metrics:
             _check(event)
         if not events:
             return
+        self._disk.make_dir(self._paths.states)
         with self._locks.metrics():
             self._append(events)
         for listener in self.listeners:
@@ -95,12 +104,9 @@ class Metrics:
 
     def read(self, event: str | None = None) -> Iterator[dict[str, Any]]:
         """Every record, oldest first, optionally of one kind; lines that cannot be read are passed over."""
-        for line in (read_bytes(self._paths.metrics) or b"").splitlines():
-            try:
-                record = orjson.loads(line)
-            except orjson.JSONDecodeError:
-                continue
-            if isinstance(record, dict) and event in (None, record.get("event")):
+        for line in self._lines()[:-1]:
+            record = _parse(line)
+            if record is not None and event in (None, record.get("event")):
                 yield record
 
     def verify(self) -> Verdict:
@@ -119,8 +125,7 @@ class Metrics:
 
     def _walk(self) -> Verdict:
         """Does every line follow from the one before it?"""
-        lines = (read_bytes(self._paths.metrics) or b"").split(b"\n")
-        torn = lines.pop()
+        *lines, torn = self._lines()
         previous = GENESIS
         for number, line in enumerate(lines, 1):
             record_hash = _hash_of(line, previous)
@@ -137,7 +142,7 @@ class Metrics:
             return "metrics.head is missing"
         if head.records > verdict.records:
             return f"metrics.head counts {head.records} records, the file has {verdict.records}: its tail was cut"
-        lines = (read_bytes(self._paths.metrics) or b"").split(b"\n")
+        lines = self._lines()
         if head.records and not _hash_ends(lines[head.records - 1], head.hash):
             return "the record is not the one metrics.head names: the file was rewritten"
         return None
@@ -161,27 +166,44 @@ class Metrics:
             return walked.ok
 
     def blank(self, session_id: str, task_ids: Iterable[str]) -> int:
-        """Blank what metrics say of a forgotten session's tasks and reseal the chain with a record saying so."""
+        """Blank what metrics say of a forgotten session's tasks and reseal the chain with a record saying so.
+
+        A torn or damaged line goes too: nobody can tell whose title it holds.
+        """
         wanted = set(task_ids)
+        if not wanted:
+            return 0
         with self._locks.metrics():
-            was_ok = self._verify().ok
-            records = list(self.read())
+            self._disk.sweep(self._paths.states, self._paths.metrics.name)
+            for path in self._paths.quarantine.glob(f"{self._paths.metrics.stem}.*.torn"):
+                self._disk.remove(path)
+            *lines, torn = self._lines()
+            records = [record for record in map(_parse, lines) if record is not None]
             blanked = 0
             for record in records:
                 if record.get("task_id") in wanted and record.get("title"):
                     record["title"] = ""
                     blanked += 1
-            if not blanked:
-                return 0
-            lines, previous = [], GENESIS
-            reason = None if was_ok else "the chain was already broken"
-            reseal = _resealed(session_id=session_id, records_blanked=blanked, reason=reason)
-            for number, record in enumerate([*records, {"at": self._now(), **reseal}], 1):
-                line, previous = _seal(number, record, previous)
-                lines.append(line)
-            self._disk.replace(self._paths.metrics, b"".join(lines), self._paths.states)
-            self._write_head(Head(len(lines), previous))
+            if blanked or torn or len(records) < len(lines):
+                reason = None if self._verify().ok else "the chain was already broken"
+                self._reseal(records, _resealed(session_id=session_id, records_blanked=blanked, reason=reason))
             return blanked
+
+    def _reseal(self, records: list[dict[str, Any]], note: Mapping[str, Any]) -> None:
+        """Write the chain anew. The head names both chains until the new one is in place, so that a crash in between
+        does not look like a rewritten file."""
+        lines, previous = [], GENESIS
+        for number, record in enumerate([*records, {"at": self._now(), **note}], 1):
+            line, previous = _seal(number, record, previous)
+            lines.append(line)
+        after = Head(len(lines), previous)
+        self._write_head(self._head() or Head(0, GENESIS), then=after)
+        self._disk.replace(self._paths.metrics, b"".join(lines), self._paths.states)
+        self._write_head(after)
+
+    def _lines(self) -> list[bytes]:
+        """The file's lines; the last is what follows its last newline: nothing, or a record torn by a crash."""
+        return (read_bytes(self._paths.metrics) or b"").split(b"\n")
 
     def _append(self, events: Iterable[Mapping[str, Any]]) -> None:
         if not self._paths.metrics.exists():
@@ -199,7 +221,7 @@ class Metrics:
         """The head to go on from. One left behind by a crash is brought forward; one that disagrees is kept,
         so that the break stays visible."""
         head = self._head() or Head(0, GENESIS)
-        lines = (read_bytes(self._paths.metrics) or b"").split(b"\n")[:-1] if self._grew_past(head) else []
+        lines = self._lines()[:-1] if self._grew_past(head) else []
         if len(lines) <= head.records or (head.records and not _hash_ends(lines[head.records - 1], head.hash)):
             return head
         for line in lines[head.records :]:
@@ -220,15 +242,17 @@ class Metrics:
             return False
 
     def _head(self) -> Head | None:
-        data = read_bytes(self._paths.metrics_head)
-        try:
-            raw = orjson.loads(data or b"")
-            return Head(int(raw["records"]), str(raw["hash"]))
-        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
-            return None
+        raw = _parse(read_bytes(self._paths.metrics_head) or b"")
+        head, then = Head.of(raw), Head.of((raw or {}).get("then"))
+        if then is not None:
+            lines = self._lines()
+            if 0 < then.records < len(lines) and _hash_ends(lines[then.records - 1], then.hash):
+                return then
+        return head
 
-    def _write_head(self, head: Head) -> None:
-        data = orjson.dumps({"records": head.records, "hash": head.hash}, option=orjson.OPT_APPEND_NEWLINE)
+    def _write_head(self, head: Head, then: Head | None = None) -> None:
+        names = {**asdict(head), "then": asdict(then)} if then else asdict(head)
+        data = orjson.dumps(names, option=orjson.OPT_APPEND_NEWLINE)
         self._disk.replace(self._paths.metrics_head, data, self._paths.states)
 
 
@@ -236,6 +260,14 @@ def _resealed(
     session_id: str | None = None, records_blanked: int = 0, reason: str | None = None
 ) -> dict[str, str | int | None]:
     return {"event": RESEALED, "session_id": session_id, "records_blanked": records_blanked, "reason": reason}
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def _check(event: Mapping[str, Any]) -> None:

@@ -74,8 +74,10 @@ class SessionReader:
     def folded(self, session_id: str) -> SessionFold:
         """The state with the store's bookkeeping; raises `SessionNotFound` or `SessionForgotten`."""
         known = self._load(check_session_id(session_id))
+        month = find_month(self.paths, session_id) if known is None else None
+        if known is None and month is None:
+            known = self._load(session_id)  # brought back from the archive between the two looks
         if known is None:
-            month = find_month(self.paths, session_id)
             if month is None:
                 raise not_found(session_id)
             scan = self.open_log(self.paths.archived_log(session_id, month)).scan_recent()
@@ -88,7 +90,7 @@ class SessionReader:
 
     def entry(self, session_id: str) -> IndexEntry | None:
         """What the index knows of a session."""
-        raw = self.index.entries().get(session_id)
+        raw = self.index.entries().get(check_session_id(session_id))
         return IndexEntry.of(session_id, raw) if raw is not None else None
 
     def entries(self) -> Iterator[IndexEntry]:
@@ -110,20 +112,21 @@ class SessionReader:
 
     def resolve(self, prefix: str) -> str:
         """The one session id that starts with `prefix`; an exact id always wins."""
+        check_session_id(prefix)  # what an id starts with is itself one
         entries = self.index.entries()
         if prefix in entries:
             return prefix
-        found = [] if not prefix else sorted(key for key in entries if key.startswith(prefix))
+        found = sorted(key for key in entries if key.startswith(prefix))
         if len(found) == 1:
             return found[0]
         if found:
             shown = ", ".join(found[:5]) + (" …" if len(found) > 5 else "")
             raise AmbiguousSessionId(f"{prefix!r} fits {len(found)} sessions: {shown}", hint="type more of the id")
-        check_session_id(prefix)
         raise not_found(prefix)
 
     def stretches(self, session_id: str) -> list[str]:
         """The sessions that a runtime's one transcript was cut into at its resets, besides `session_id` itself."""
+        check_session_id(session_id)
         return sorted(
             key
             for key, entry in self.index.entries().items()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import weakref
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -30,7 +31,6 @@ from jsonlstore.store.files import Disk
 from jsonlstore.store.index import fold_events, project
 from jsonlstore.store.locking import DEFAULT_TIMEOUT, Locks
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
-from jsonlstore.store.metrics import Metrics
 from jsonlstore.store.mirror import write_mirror
 from jsonlstore.store.reader import Known, SessionReader, not_found
 from jsonlstore.store.state import OWN_FOLD, WRITERS, SessionFold
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from jsonlstore.store.forget import Forgotten
-
+    from jsonlstore.store.index import Entry
+    from jsonlstore.store.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +66,6 @@ class SessionStore(SessionReader):
         self._origin: SessionStore | None = None
         self._index_later = False
         self.listeners: list[Callable[[str, SessionFold], None]] = []
-        self.metrics = Metrics(paths, self.disk, self._locks, self.now)
 
     @classmethod
     def open(
@@ -73,6 +73,16 @@ class SessionStore(SessionReader):
     ) -> Self:
         """The store of a state directory (default: OpenClaw's). Nothing is created before the first write."""
         return cls(StatePaths.of(resolve_state_dir(state_dir), sessions_dir), clock=clock)
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        """The store's metrics; loaded on first use, because most readers never ask."""
+        from jsonlstore.store.metrics import Metrics
+
+        metrics = Metrics(self.paths, self.disk, self._locks, self.now)
+        if self._origin is not None:
+            metrics.listeners = self._origin.metrics.listeners
+        return metrics
 
     @classmethod
     def in_memory(cls, *, clock: Clock = system_clock) -> Self:
@@ -90,7 +100,6 @@ class SessionStore(SessionReader):
             self.paths, clock=self._clock, disk=self.disk, lock_timeout=lambda: min(DEFAULT_TIMEOUT, left())
         )
         twin.listeners = self.listeners
-        twin.metrics.listeners = self.metrics.listeners
         twin._origin = self  # noqa: SLF001 - a store in memory lives as long as anyone uses it
         return twin
 
@@ -214,14 +223,25 @@ class SessionStore(SessionReader):
             self._commit(session_id, known, kind, by, checked)
 
     def archive(self, session_id: str) -> str:
-        """Move an ended session to cold storage; returns the month it is filed under."""
-        with self._session(session_id, bring_back_archived=False) as known:
-            if not known.folded.ended:
-                raise SessionOpen(f"session {session_id} has not ended and stays where it is")
-            month = store_cold(self.paths, self.disk, session_id, known.folded.to_dict())
+        """Move an ended session to cold storage, or finish such a move; returns the month it is filed under."""
+        self.prepare()
+        with self._locks.session(check_session_id(session_id)):
+            known = self._load(session_id)
+            if known is None:
+                entry = settle(self.paths, self.disk, session_id, self.open_log)
+                if entry is None:
+                    raise not_found(session_id)
+                month: str = entry["archived"]
+            else:
+                self._writable(session_id, known.folded)
+                if not known.folded.ended:
+                    raise SessionOpen(f"session {session_id} has not ended and stays where it is")
+                month = store_cold(self.paths, self.disk, session_id, known.folded.to_dict())
+                entry = project(known.folded, known.end, month)
             self._drop_known(session_id)
-            self.index.put(session_id, project(known.folded, known.end, month))
-        self._announce(session_id, known.folded)
+            self._follow(session_id, entry)
+        if known is not None:
+            self._announce(session_id, known.folded)
         return month
 
     def settle_archive(self, session_id: str) -> None:
@@ -237,6 +257,14 @@ class SessionStore(SessionReader):
             self._drop_known(session_id)
             return self.open_log(path).repair()
 
+    def repair_mirror(self, session_id: str) -> bool:
+        """Write the mirror of an ended session anew; False if there is nothing to mirror (any more)."""
+        with self._locks.session(check_session_id(session_id)):
+            known = self._load(session_id)
+            if known is None or known.folded.forgotten or not known.folded.ended:
+                return False
+            return write_mirror(self.paths, self.disk, session_id, known.folded.to_dict())
+
     def archivable(self, older_than: timedelta) -> list[str]:
         """The ended, hot sessions whose end lies further back than `older_than`, oldest first."""
         line = format_time(self._clock() - older_than)
@@ -249,14 +277,15 @@ class SessionStore(SessionReader):
 
     def forget(self, session_id: str) -> Forgotten:
         """Remove a session everywhere we keep it; a tombstone stays so that no later scan brings it back."""
-        from jsonlstore.store.forget import forget_session, tombstone
+        from jsonlstore.store.forget import forget_session, task_ids, tombstone
 
         self.prepare()
         with self._locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
+            # first, while the log still says which tasks were the session's
+            self.metrics.blank(session_id, task_ids(self.paths, self.open_log, session_id))
             outcome = forget_session(self.paths, self.disk, self.open_log, session_id, self.now())
-            self.index.put(session_id, outcome.entry)
-        self.metrics.blank(session_id, outcome.task_ids)
+            self.index.put(session_id, outcome.entry, sweep=True)
         self._announce(session_id, fold_events(session_id, [tombstone(session_id, self.now())]))
         return outcome
 
@@ -278,11 +307,11 @@ class SessionStore(SessionReader):
             self._prepared = True
 
     @contextmanager
-    def _session(self, session_id: str, *, bring_back_archived: bool = True) -> Iterator[Known]:
+    def _session(self, session_id: str) -> Iterator[Known]:
         """A session's lock and its fold, for one change."""
         self.prepare()
         with self._locks.session(check_session_id(session_id)):
-            known = self._load(session_id) or (self._unarchived(session_id) if bring_back_archived else None)
+            known = self._load(session_id) or self._unarchived(session_id)
             if known is None:
                 raise not_found(session_id)
             self._writable(session_id, known.folded)
@@ -345,17 +374,17 @@ class SessionStore(SessionReader):
         signature = self.open_log(self.paths.log(session_id)).append(lines)
         self._remember(session_id, Known(after, signature, signature[2], since))
         if boundary:
-            self._follow(session_id, after, signature[2], mirror=after.ended)
+            self._follow(session_id, project(after, signature[2]))
+            if after.ended:
+                write_mirror(self.paths, self.disk, session_id, after.to_dict())
 
-    def _follow(self, session_id: str, folded: SessionFold, log_bytes: int, *, mirror: bool) -> None:
-        """Bring the caches after the log. They can be made again: a failure here loses nothing and is only logged."""
+    def _follow(self, session_id: str, entry: Entry) -> None:
+        """Bring the index after the log. It can be made again: a failure here loses nothing and is only logged."""
         try:
             if not self._index_later:
-                self.index.put(session_id, project(folded, log_bytes))
+                self.index.put(session_id, entry)
         except JsonlStoreError as problem:
             log.warning("index not updated for %s, the next reader will: %s", session_id, problem)
-        if mirror:
-            write_mirror(self.paths, self.disk, session_id, folded.to_dict())
 
 
 def _changed(folded: SessionFold, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
