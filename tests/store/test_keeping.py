@@ -53,8 +53,9 @@ def test_only_sessions_that_ended_long_ago_are_due(ended: SessionStore, clock: F
         ended.archive("open")
     ended.archive("a")
     assert ended.archivable(timedelta(days=30)) == []
+    assert ended.archive("a") == "2026-02", "a crash may have come before the acknowledgement: asking again is fine"
     with pytest.raises(SessionNotFound):
-        ended.archive("a")
+        ended.archive("nobody")
 
 
 def test_decision_56_news_brings_an_archived_session_back(ended: SessionStore) -> None:
@@ -89,10 +90,9 @@ def test_nothing_of_a_forgotten_session_is_left_but_its_tombstone(ended: Session
         file.write(b'{"torn word-of-a')
     ended.update("a", {"next_step": "x"})
     assert list(ended.paths.quarantine.iterdir())
-    outcome = ended.forget("a")
+    ended.forget("a")
     assert b"word-of-a" not in everything(ended)
     assert b"title-of-a" not in everything(ended)
-    assert outcome.task_ids == ("task-1",)
     assert ended.metrics.verify().ok
     assert [record["event"] for record in ended.metrics.read()][-1] == "metrics_resealed"
     for call in (lambda: ended.get("a"), lambda: ended.start("a"), lambda: ended.update("a", {"hot_topics": []})):

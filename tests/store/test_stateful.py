@@ -143,7 +143,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(session_id=ids)
     def archive(self, session_id: str) -> None:
         known = self.model.get(session_id)
-        if known is None or not self.store.paths.log(session_id).exists():
+        if known is None:
             self._refused(SessionNotFound, lambda: self.store.archive(session_id))
         elif known.forgotten:
             self._refused(SessionForgotten, lambda: self.store.archive(session_id))
