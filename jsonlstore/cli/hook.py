@@ -6,6 +6,7 @@ is not what it should be is exit 2.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -38,6 +39,7 @@ _NOT_OF_A_STATE = ("session_id", "cwd", "prompt", "pid", "reason", *_SWITCHES)
 
 def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
     """Answer one hook call and leave at once, whatever a thread may still be stuck in."""
+    gc.disable()  # the process is gone before there is anything worth collecting
     level = logging.DEBUG if "debug" in options else logging.ERROR if "q" in options or "quiet" in options else None
     logging.basicConfig(level=level or logging.WARNING, format="%(levelname)s: %(message)s", stream=sys.stderr)
     code, after = 0, None

@@ -30,6 +30,7 @@ from jsonlstore.continuity.selection import (
     Prior,
     Selection,
     explain_lines,
+    may_win,
     previous_session,
     score_priors,
     select,
@@ -177,9 +178,10 @@ class SessionRestorer:
         words: frozenset[str] = frozenset()
         if any(entry.get("hot_topics") for entry in looked_at.values()):
             words = current_keywords(pinned.pins, plan.request.cwd, plan.request.prompt, config.project_roots)
-        priors = score_priors(looked_at, words, now)
+        explain = plan.request.explain or config.debug
+        priors = score_priors(looked_at, words, now, None if explain else may_win(config))
         pipeline = Pipeline.read(store.paths.state_dir, config) if priors else Pipeline(None)
-        selection = select(priors, config, load, pipeline, explain=plan.request.explain or config.debug)
+        selection = select(priors, config, load, pipeline, explain=explain)
         self._explain(priors, selection)
         critical = self._critical(entries, now, load)
         best = selection.contributors[0] if selection.contributors else None

@@ -70,13 +70,19 @@ class Selection(NamedTuple):
     candidates: tuple[Candidate, ...]
 
 
-def score_priors(entries: Entries, keywords: frozenset[str], now: datetime) -> list[Prior]:
-    """Every ended session with the parts of its score, in no order."""
+def score_priors(
+    entries: Entries, keywords: frozenset[str], now: datetime, worth: Callable[[float, int], bool] | None = None
+) -> list[Prior]:
+    """Every ended session with the parts of its score, in no order.
+
+    With `worth` only those it wants by score and open tasks, and those with a critical pin.
+    """
     common = common_topics([entry.get("hot_topics") or () for entry in list(entries.values())[:_COMMON_SAMPLE]])
     words = keywords - common
     scored = []
     for session_id, entry in entries.items():
-        topics = {topic.lower() for topic in entry.get("hot_topics") or ()}
+        listed = entry.get("hot_topics") if words or worth is None else None
+        topics = {topic.lower() for topic in listed or ()}
         if common:
             topics -= common
         here = words | _compounds(topics, words) if words else words
@@ -84,7 +90,9 @@ def score_priors(entries: Entries, keywords: frozenset[str], now: datetime) -> l
         hours = (now - datetime.fromisoformat(end_time)).total_seconds() / 3600
         tasks = entry.get("pending_task_count") or 0
         parts = factors(topics, tasks, here, hours)
-        scored.append(Prior(parts.score, end_time, session_id, hours, parts, tasks))
+        score = parts.score
+        if worth is None or worth(score, tasks) or entry.get("critical"):
+            scored.append(Prior(score, end_time, session_id, hours, parts, tasks))
     return scored
 
 
@@ -121,9 +129,11 @@ def select(
     contributors: list[Contributor] = []
     candidates: list[Candidate] = []
     reads = 0
-    for prior in sorted(priors, reverse=True) if explain else _promising(priors, config):
+    worth = may_win(config)
+    promising = (prior for prior in priors if worth(prior.score, prior.tasks))
+    for prior in sorted(priors, reverse=True) if explain else nlargest(_MOST_LOGS_READ, promising):
         wins = qualifies(prior.score, config.relevance_threshold)
-        if not wins and not _has_enough_tasks(prior, config):
+        if not worth(prior.score, prior.tasks):
             candidates.append(_candidate(prior, False, f"score below the threshold {config.relevance_threshold:g}"))
         elif len(contributors) >= config.max_sessions_scored or reads >= _MOST_LOGS_READ:
             why = f"{config.max_sessions_scored} better sessions already contribute"
@@ -137,19 +147,10 @@ def select(
     return Selection(tuple(contributors), tuple(candidates))
 
 
-def _promising(priors: Sequence[Prior], config: Config) -> list[Prior]:
-    """As many of the best as may be read at all."""
-    may_win = (
-        prior
-        for prior in priors
-        if qualifies(prior.score, config.relevance_threshold) or _has_enough_tasks(prior, config)
-    )
-    return nlargest(_MOST_LOGS_READ, may_win)
-
-
-def _has_enough_tasks(prior: Prior, config: Config) -> bool:
-    """Whether open tasks alone may bring a session back (DECISION 5)."""
-    return 0 < config.pending_task_override <= prior.tasks
+def may_win(config: Config) -> Callable[[float, int], bool]:
+    """Whether a score, or open tasks alone (DECISION 5), may bring a session back."""
+    override = config.pending_task_override
+    return lambda score, tasks: qualifies(score, config.relevance_threshold) or 0 < override <= tasks
 
 
 def _consider(
