@@ -14,6 +14,7 @@ import orjson
 
 from jsonlstore.clock import Clock, parse_time, system_clock
 from jsonlstore.config import LoadedConfig, load_config
+from jsonlstore.errors import JsonlStoreError
 from jsonlstore.paths import resolve_state_dir
 
 if TYPE_CHECKING:
@@ -110,7 +111,21 @@ class Duration(click.ParamType[timedelta]):
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout, nothing else."""
-    click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+    try:
+        text = orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:
+        # what others wrote may be deeper nested, longer numbers or half characters, which orjson refuses
+        text = _dump_slowly(document)
+    click.echo(text)
+
+
+def _dump_slowly(document: Any) -> str:
+    import json
+
+    try:
+        return json.dumps(document)
+    except RecursionError as problem:
+        raise JsonlStoreError("a record is nested too deeply to be printed") from problem
 
 
 def say(text: str = "", **style: Any) -> None:

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.cli.session import Session, json_option, pass_session, print_json, with_example
+from jsonlstore.errors import SourceUnreadable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from jsonlstore.transcripts.library import Library
     from jsonlstore.transcripts.library import Session as Found
     from jsonlstore.transcripts.records import Entry
+    from jsonlstore.transcripts.source import Transcript, TranscriptSource
 
 
 @click.group()
@@ -31,17 +35,20 @@ with_example("jsonlstore transcripts list --agent main")(transcripts)
 def list_(session: Session, /, *, agent: str | None, everything: bool, as_json: bool) -> None:
     """List every session found, per agent and era, with sizes, counts and why it ended."""
     library = _library(session, everything=everything)
-    rows = [_row(found) for found in library.sessions() if agent in {None, found.agent_id}]
+    problems: list[str] = []
+    rows = [_row(found, problems) for found in library.sessions() if agent in {None, found.agent_id}]
+    warnings = [*library.warnings, *problems]
     if as_json:
-        print_json({"transcripts": rows, "warnings": library.warnings})
+        print_json({"transcripts": rows, "warnings": warnings})
         return
     for row in rows:
-        end = f"ended: {row['end_reason']}" if row["end_reason"] else "open"
         click.echo(
             f"{row['agent_id']}  {'+'.join(row['eras']):<12} {row['session_id']}  {row['records']:>7} records "
-            f"{row['bytes']:>12,} bytes  {row['channel']}  {end}"
+            f"{row['bytes']:>12,} bytes  {row['channel']}  {_end(row)}"
         )
-    _warn(library)
+        for part in row["stretches"] if len(row["stretches"]) > 1 else ():
+            click.echo(f"    {part['session_id']}  {part['records']:>7} records  {part['started_at']}  {_end(part)}")
+    _warn(warnings)
 
 
 @with_example("jsonlstore transcripts show 6fabbc44")
@@ -51,13 +58,15 @@ def list_(session: Session, /, *, agent: str | None, everything: bool, as_json: 
 @pass_session
 def show(session: Session, /, *, id_: str, as_json: bool) -> None:
     """Show who said what in one session (a session id, a stretch id, or a unique prefix)."""
-    library = _library(session, everything=True)
-    found, wanted = library.find(id_)
+    found, wanted = _library(session, everything=True).find(id_)
     reading = found.read()
     entries = _entries_of(found, wanted.id if wanted else None, reading)
     if as_json:
         shown = [_entry(entry, stretch) for stretch, entry in entries]
-        print_json({**_row(found), "entries": shown, "bad": reading.bad_count})
+        row = _row(found, reading.problems)
+        print_json(
+            {**row, "entries": shown, "bad": reading.bad_count, "warnings": list(dict.fromkeys(reading.problems))}
+        )
         return
     for _, entry in entries:
         if entry.type == "reset":
@@ -66,6 +75,7 @@ def show(session: Session, /, *, id_: str, as_json: bool) -> None:
             click.echo(f"{entry.timestamp or '-'}  {entry.speaker:<10} {_line(entry)}")
     if reading.bad_count:
         click.echo(f"{reading.bad_count} bad lines skipped", err=True)
+    _warn(reading.problems)
 
 
 @with_example("jsonlstore transcripts context 6fabbc44 --json")
@@ -83,7 +93,9 @@ def context(session: Session, /, *, id_: str, leaf: str | None, window: int | No
     from jsonlstore.transcripts.tokens import count_tokens
 
     found, wanted = _library(session, everything=True).find(id_)
-    entries = [entry for _, entry in _entries_of(found, wanted.id if wanted else None, found.read())]
+    reading = found.read()
+    entries = [entry for _, entry in _entries_of(found, wanted.id if wanted else None, reading)]
+    _warn(reading.problems)
     seen = build_context(entries, leaf)
     tokens = count_tokens(entries, window, leaf)
     if as_json:
@@ -115,8 +127,14 @@ def _library(session: Session, *, everything: bool) -> Library:
     return Library.open(session.state_dir, skip=frozenset() if everything else SKIPPED_BY_DEFAULT)
 
 
-def _row(found: Found) -> dict[str, Any]:
-    measured = [(source.measure(copy), copy) for source, copy in found.copies]
+def _row(found: Found, problems: list[str]) -> dict[str, Any]:
+    """One session from outside; what cannot be measured is a problem, not the end of the list."""
+    measured = [(_measured(source, copy, problems), copy) for source, copy in found.copies]
+    try:
+        outline = found.outline()
+    except SourceUnreadable as problem:
+        problems.append(problem.message)
+        outline = []
     return {
         "agent_id": found.agent_id,
         "session_id": found.session_id,
@@ -129,11 +147,35 @@ def _row(found: Found) -> dict[str, Any]:
         "end_reason": found.ending.reason if found.ending else None,
         "end_time": found.ending.at if found.ending else None,
         "skipped_as": found.skip,
+        "stretches": [
+            {
+                "session_id": part.stretch.id,
+                "begun_by": part.stretch.begun_by,
+                "records": part.entries,
+                "started_at": part.started_at,
+                "last_at": part.last_at,
+                "end_reason": part.ending.reason if part.ending else None,
+                "end_time": part.ending.at if part.ending else None,
+            }
+            for part in outline
+        ],
         "copies": [
             {"kind": copy.kind, "state": copy.state, "path": str(copy.path), "bytes": size, "records": records}
             for (size, records), copy in measured
         ],
     }
+
+
+def _measured(source: TranscriptSource, copy: Transcript, problems: list[str]) -> tuple[int, int]:
+    try:
+        return source.measure(copy)
+    except SourceUnreadable as problem:
+        problems.append(problem.message)
+        return copy.size, 0
+
+
+def _end(row: dict[str, Any]) -> str:
+    return f"ended: {row['end_reason']}" if row["end_reason"] else "open"
 
 
 def _entries_of(found: Found, wanted: str | None, reading: Any) -> list[tuple[str, Entry]]:
@@ -168,6 +210,6 @@ def _short(text: str) -> str:
     return flat if len(flat) <= 160 else flat[:157] + "..."
 
 
-def _warn(library: Library) -> None:
-    for warning in library.warnings:
+def _warn(warnings: Iterable[str]) -> None:
+    for warning in dict.fromkeys(warnings):
         click.echo(f"warning: {warning}", err=True)

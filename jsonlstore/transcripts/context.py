@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.clock import parse_time
-from jsonlstore.transcripts.records import Entry
+from jsonlstore.transcripts.records import Entry, read_millis
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -140,28 +139,18 @@ def _message(entry: Entry) -> Mapping[str, Any] | None:
         return entry.message or None
     if entry.type == "custom_message":
         fields = {key: raw[key] for key in ("customType", "content", "display", "details") if key in raw}
-        return {"role": "custom", **fields, "timestamp": _millis(raw)}
+        return {"role": "custom", **fields, "timestamp": read_millis(raw.get("timestamp"))}
     if entry.type == "branch_summary" and entry.summary:
         return {
             **_present(role="branchSummary", summary=entry.summary, fromId=raw.get("fromId")),
-            "timestamp": _millis(raw),
+            "timestamp": read_millis(raw.get("timestamp")),
         }
     return None
 
 
 def _compaction_summary(entry: Entry) -> Mapping[str, Any]:
     fields = {key: entry.raw[key] for key in ("summary", "tokensBefore") if key in entry.raw}
-    return {"role": "compactionSummary", **fields, "timestamp": _millis(entry.raw)}
-
-
-def _millis(raw: Mapping[str, Any]) -> int | None:
-    written = raw.get("timestamp")
-    if isinstance(written, int | float):
-        return int(written)
-    try:
-        return round(parse_time(written).timestamp() * 1000) if isinstance(written, str) else None
-    except ValueError:
-        return None
+    return {"role": "compactionSummary", **fields, "timestamp": read_millis(entry.raw.get("timestamp"))}
 
 
 def _present(**fields: Any) -> dict[str, Any]:

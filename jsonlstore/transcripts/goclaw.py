@@ -92,7 +92,10 @@ class GoclawSource(TranscriptSource):
         return reading.deliver(self._entries(transcript, after, reading))
 
     def _entries(self, transcript: Transcript, after: Cursor | None, reading: Reading) -> Iterator[Entry]:
-        stat = self.path.stat()
+        try:
+            stat = self.path.stat()
+        except OSError as problem:
+            raise SourceUnreadable(f"cannot read {self.path}: {problem.strerror}", path=self.path) from problem
         identity = f"{stat.st_dev}:{stat.st_ino}"
         start = after.position if after and (after.kind, after.identity) == ("goclaw", identity) else -1
         reading.restarted = after is not None and start < 0

@@ -8,13 +8,12 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import orjson
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from jsonlstore.clock import format_time
-from jsonlstore.transcripts.lines import MAX_LINE, open_stream, read_entries, zstd_module
-from jsonlstore.transcripts.records import Entry, parse_entry, read_time
+from jsonlstore.errors import SourceUnreadable
+from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, open_stream, read_entries, skip_bytes
+from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
 from jsonlstore.transcripts.source import (
     Cursor,
     Ending,
@@ -24,6 +23,7 @@ from jsonlstore.transcripts.source import (
     TranscriptSource,
     channel_of,
     skip_reason,
+    usable_id,
 )
 
 if TYPE_CHECKING:
@@ -178,14 +178,14 @@ class JsonlSource(TranscriptSource):
             if path.stat().st_size > MAX_INDEX:
                 self._warnings.append(f"{path} is too large to read; session keys and channels are unknown")
                 return None
-            document = orjson.loads(path.read_bytes())
+            document = parse_object(path.read_bytes())
         except FileNotFoundError:
             return None
-        except (OSError, orjson.JSONDecodeError):
-            self._warnings.append(f"{path} is empty or corrupt; session keys and channels are unknown")
+        except OSError as problem:
+            self._warnings.append(f"cannot read {path}: {problem.strerror}; session keys and channels are unknown")
             return None
-        if not isinstance(document, dict):
-            self._warnings.append(f"{path} is not an index; session keys and channels are unknown")
+        if document is None:
+            self._warnings.append(f"{path} is empty, corrupt or no index; session keys and channels are unknown")
             return None
         entries = (_index_entry(key, value) for key, value in document.items() if isinstance(value, dict))
         return {entry.session_id: entry for entry in entries if entry}
@@ -197,16 +197,16 @@ class JsonlSource(TranscriptSource):
         try:
             if not item.is_file():
                 return None
-            session_id = _read_header_id(Path(item.path)) or _id_from_stem(name.stem)
+            native = _read_header_id(Path(item.path)) or _id_from_stem(name.stem)
         except OSError as problem:
             self._warnings.append(f"cannot read {item.path}: {problem.strerror or problem}")
             return None
-        index = indexes.current
-        known = (index or {}).get(session_id) or indexes.older.get(session_id)
+        index, session_id = indexes.current, usable_id(native)
+        known = (index or {}).get(native) or indexes.older.get(native)
         ending = None
         if name.state in {"reset", "deleted"}:
             ending = Ending(name.state, name.at)
-        elif name.state == "live" and index and session_id not in index and item.name not in indexes.named:
+        elif name.state == "live" and index is not None and native not in index and item.name not in indexes.named:
             ending = Ending("unreferenced")
         return Transcript(
             agent_id=self.agent_id,
@@ -220,6 +220,7 @@ class JsonlSource(TranscriptSource):
             updated_at=format_time(datetime.fromtimestamp(stat.st_mtime, UTC)),
             ending=ending,
             skip=("subagent" if known.spawned else skip_reason(known.session_key)) if known else None,
+            native_id=native if native != session_id else None,
         )
 
     def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
@@ -231,11 +232,14 @@ class JsonlSource(TranscriptSource):
         final = transcript.state != "live"
         with _opened(path) as stream:
             start = self._resume(path, after, reading)
-            stream.seek(start)
             reading.last_entry_id = after.last_entry_id if after and start else None
             try:
+                skip_bytes(stream, start)
                 yield from read_entries(stream, reading, start=start, final=final, max_line=self._max_line)
-            except (EOFError, zstd_module().ZstdError):
+            except OSError as problem:
+                reading.problems.append(f"cannot read {path} after {reading.position}: {problem.strerror or problem}")
+                return
+            if is_damaged(stream):
                 reading.skip(reading.position, 0, "undecodable")
         reading.cursor = self._cursor(path, reading.position, reading.last_entry_id)
 
@@ -249,7 +253,7 @@ class JsonlSource(TranscriptSource):
         return 0
 
     def _cursor(self, path: Path, position: int, last: str | None) -> Cursor | None:
-        """Where `path` was read to; None if it is shorter than that, or gone."""
+        """Where `path` was read to; None if it is shorter than that, gone, or unreadable."""
         try:
             stat = path.stat()
             if path.name.endswith(".zst"):
@@ -260,7 +264,7 @@ class JsonlSource(TranscriptSource):
                 head = file.read(_HEAD)
                 file.seek(max(0, position - _TAIL))
                 tail = file.read(min(_TAIL, position))
-        except FileNotFoundError:
+        except OSError:
             return None
         first = head[: head.find(b"\n") + 1] or head
         identity = f"{stat.st_dev}:{stat.st_ino}:{_digest(first) if position else ''}"
@@ -281,19 +285,17 @@ class JsonlSource(TranscriptSource):
 
     def measure(self, transcript: Transcript) -> tuple[int, int]:
         size = lines = 0
-        try:
-            with _opened(transcript.path) as stream:
+        with _opened(transcript.path) as stream:
+            try:
                 while block := stream.read(1 << 20):
                     size += len(block)
                     lines += block.count(b"\n")
-        except (EOFError, zstd_module().ZstdError):
-            return size, lines
+            except OSError as problem:
+                raise SourceUnreadable(f"cannot read {transcript.path}: {problem.strerror or problem}") from problem
         return size, lines
 
 
-def _opened(path: Path) -> Any:
-    from jsonlstore.errors import SourceUnreadable
-
+def _opened(path: Path) -> BinaryIO:
     try:
         return open_stream(path)
     except OSError as problem:
@@ -301,17 +303,17 @@ def _opened(path: Path) -> Any:
 
 
 def _has_newline(path: Path, start: int) -> bool:
-    with path.open("rb") as file:
-        file.seek(start)
-        return any(b"\n" in block for block in iter(lambda: file.read(1 << 20), b""))
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            return any(b"\n" in block for block in iter(lambda: file.read(1 << 20), b""))
+    except OSError:
+        return True  # reading it will say what is wrong
 
 
 def _read_header_id(path: Path) -> str | None:
-    try:
-        with open_stream(path) as stream:
-            line = stream.readline(_HEAD)
-    except (EOFError, zstd_module().ZstdError):
-        return None
+    with open_stream(path) as stream:
+        line = stream.readline(_HEAD)
     entry = parse_entry(line)
     return entry.id if entry and entry.type == "session" else None
 
@@ -363,6 +365,6 @@ def open_file(path: Path, agent_id: str = "main") -> tuple[JsonlSource, Transcri
     """A single transcript file wherever it lies, with the source that reads it."""
     source = JsonlSource(path.parent.parent)
     name = parse_name(path.name)
-    session_id = _read_header_id(path) or _id_from_stem(name.stem if name else path.name)
+    session_id = usable_id(_read_header_id(path) or _id_from_stem(name.stem if name else path.name))
     state: State = name.state if name else "live"
     return source, Transcript(agent_id, "jsonl", path, session_id, state, size=path.stat().st_size)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+import os
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
-from jsonlstore.errors import AmbiguousSessionId, SessionNotFound
+from jsonlstore.errors import AmbiguousSessionId, SessionNotFound, SourceUnreadable
 from jsonlstore.transcripts.jsonl import IMPORT_ARCHIVE, SESSIONS, JsonlSource
 from jsonlstore.transcripts.source import (
     SKIPPED_BY_DEFAULT,
@@ -32,12 +35,27 @@ _RANK = {"backup": 0, "imported": 1, "reset": 2, "deleted": 2, "archived": 2, "l
 
 
 @dataclass(frozen=True, slots=True)
+class Outline:
+    """One stretch of a session from outside: how many entries, from when to when, and why it ended."""
+
+    stretch: Stretch
+    entries: int
+    started_at: str | None
+    last_at: str | None
+    ending: Ending | None
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
-    """One session of one agent, with every copy of its history, oldest first."""
+    """One session of one agent, with every copy of its history, oldest first.
+
+    `certain` is false when something of this agent's could not be read: a copy nobody saw may be the live one.
+    """
 
     agent_id: str
     session_id: str
     copies: tuple[tuple[TranscriptSource, Transcript], ...]
+    certain: bool = True
 
     @property
     def session_key(self) -> str | None:
@@ -58,9 +76,10 @@ class Session:
         if any(copy.ending is None for copy in lives):
             return None
         endings = [copy.ending for _, copy in self.copies if copy.ending]
+        if not endings:  # only backups and imports are left
+            return Ending("unreferenced") if self.certain else None
         told = [ending for ending in endings if ending.reason != "unreferenced"]
-        candidates = told or endings
-        return candidates[-1] if candidates else None
+        return (told or endings)[-1]
 
     @property
     def updated_at(self) -> str | None:
@@ -79,39 +98,70 @@ class Session:
         return reading.deliver(self._merged(reading))
 
     def _merged(self, reading: Reading) -> Iterator[Entry]:
-        seen: set[str | bytes] = set()
+        seen: Counter[object] = Counter()
         for source, transcript in self.copies:
             part = source.read(transcript)
-            for entry in part:
-                key = "session" if entry.type == "session" else entry.id or _digest(entry)
-                if key not in seen:
-                    seen.add(key)
-                    yield entry
+            here: Counter[object] = Counter()  # what one copy says twice was said twice
+            try:
+                for entry in part:
+                    key = "session" if entry.type == "session" else entry.id or _digest(entry)
+                    here[key] += 1
+                    if here[key] > seen[key]:
+                        yield entry
+            except SourceUnreadable as problem:
+                part.problems.append(problem.message)
+            seen |= here
             reading.bad_count += part.bad_count
             reading.bad += part.bad
-            reading.cursor = part.cursor
+            reading.problems += part.problems
+            reading.cursor = None if reading.problems else part.cursor
+        if not seen and reading.problems:
+            raise SourceUnreadable(reading.problems[0])
 
     def stretches(self) -> Iterator[tuple[Stretch, Entry]]:
         """Every entry once, with the stretch between resets it belongs to."""
         return by_stretch(self.session_id, self.read())
 
+    def outline(self) -> list[Outline]:
+        """Its stretches in order; each ends with the reset that begins the next, the last as the session does."""
+        found = []
+        for _, pairs in groupby(self.stretches(), key=lambda pair: pair[0].number):
+            stretch, first = next(pairs)
+            count, last = 1, first
+            for count, (_, last) in enumerate(pairs, 2):  # noqa: B007 - the last ones are what we are after
+                pass
+            found.append(Outline(stretch, count, first.timestamp, last.timestamp, self.ending))
+        ended = [
+            replace(one, ending=Ending(following.stretch.begun_by or "reset", following.started_at))
+            for one, following in pairwise(found)
+        ]
+        return [*ended, *found[-1:]]
+
 
 class Library:
     """The transcripts of every agent under one state directory."""
 
-    def __init__(self, sources: list[TranscriptSource], *, skip: AbstractSet[str] = SKIPPED_BY_DEFAULT) -> None:
+    def __init__(
+        self,
+        sources: list[TranscriptSource],
+        *,
+        skip: AbstractSet[str] = SKIPPED_BY_DEFAULT,
+        warnings: tuple[str, ...] = (),
+    ) -> None:
         self.sources = sources
         self._skip = skip
+        self._warnings = warnings
 
     @classmethod
     def open(cls, state_dir: Path, *, skip: AbstractSet[str] = SKIPPED_BY_DEFAULT) -> Library:
         """Everything under `state_dir`, found by looking, never by version number."""
-        return cls(discover(state_dir), skip=skip)
+        agents, problem = _agents(state_dir)
+        return cls(_sources(state_dir, agents), skip=skip, warnings=(problem,) if problem else ())
 
     @property
     def warnings(self) -> list[str]:
         """What could not be read in the last look at the sources."""
-        return [warning for source in self.sources for warning in source.warnings]
+        return [*self._warnings, *(warning for source in self.sources for warning in source.warnings)]
 
     def sessions(self) -> list[Session]:
         """Every session that is not skipped, by agent and last activity."""
@@ -119,8 +169,9 @@ class Library:
         for source in self.sources:
             for transcript in source.transcripts():
                 groups.setdefault((transcript.agent_id, transcript.session_id), []).append((source, transcript))
+        unsure = {source.agent_id for source in self.sources if source.warnings}
         found = [
-            Session(agent, session_id, tuple(sorted(copies, key=_age)))
+            Session(agent, session_id, tuple(sorted(copies, key=_age)), agent not in unsure)
             for (agent, session_id), copies in groups.items()
         ]
         kept = [session for session in found if session.skip not in self._skip]
@@ -156,22 +207,49 @@ class Library:
 
 def discover(state_dir: Path) -> list[TranscriptSource]:
     """Every source under `state_dir`: per agent both eras, and GoClaw's database."""
+    return _sources(state_dir, _agents(state_dir)[0])
+
+
+def _agents(state_dir: Path) -> tuple[list[Path], str | None]:
+    """The agents' directories, one that is only another name of another left out; and why they cannot be listed."""
+    try:
+        with os.scandir(state_dir / "agents") as items:
+            folders = sorted((item.is_symlink(), item.name) for item in items if os.path.isdir(item.path))
+    except FileNotFoundError:
+        return [], None
+    except OSError as problem:
+        return [], f"cannot list {state_dir / 'agents'}: {problem.strerror}"
+    paths = [state_dir / "agents" / name for _, name in folders]
+    real: dict[str, Path] = {}
+    for path in paths:
+        real.setdefault(os.path.realpath(path), path)
+    return sorted(real.values()), None
+
+
+def _sources(state_dir: Path, agents: list[Path]) -> list[TranscriptSource]:
     from jsonlstore.transcripts.goclaw import GoclawSource
 
     sources: list[TranscriptSource] = []
-    try:
-        agents = sorted(path for path in (state_dir / "agents").iterdir() if path.is_dir())
-    except OSError:
-        agents = []
     for agent in agents:
-        if (agent / SESSIONS).is_dir() or (agent / IMPORT_ARCHIVE).is_dir():
+        if _may_exist(agent / SESSIONS) or _may_exist(agent / IMPORT_ARCHIVE):
             sources.append(JsonlSource(agent))
-        if (agent / DATABASE).is_file():
+        if _may_exist(agent / DATABASE):
             sources.append(SqliteSource(agent))
     database = state_dir / "goclaw" / "sessions.db"
-    if database.is_file():
+    if _may_exist(database):
         sources.append(GoclawSource(database))
     return sources
+
+
+def _may_exist(path: Path) -> bool:
+    """False only if it is surely not there: a source that cannot be looked at must be one that says so."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _age(copy: tuple[TranscriptSource, Transcript]) -> tuple[int, str, str]:
@@ -184,5 +262,9 @@ def _age(copy: tuple[TranscriptSource, Transcript]) -> tuple[int, str, str]:
     )
 
 
-def _digest(entry: Entry) -> bytes:
-    return hashlib.sha256(json.dumps(entry.raw, sort_keys=True).encode()).digest()
+def _digest(entry: Entry) -> object:
+    """Equal for records that say the same; one nested too deeply to compare equals nothing."""
+    try:
+        return hashlib.sha256(json.dumps(entry.raw, sort_keys=True).encode()).digest()
+    except RecursionError:
+        return object()

@@ -34,11 +34,53 @@ def zstd_module() -> Any:
     return zstd
 
 
+class _Unpacked(io.RawIOBase):
+    """A zstd stream that ends where its damage begins, so that what comes before is not lost with it."""
+
+    def __init__(self, packed: Path | BinaryIO) -> None:
+        self._file = zstd_module().ZstdFile(packed)
+        self.damaged = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data: bytes = self._file.read1(len(buffer))
+        except (EOFError, zstd_module().ZstdError):
+            self.damaged = True
+            return 0
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
 def open_stream(path: Path) -> BinaryIO:
     """`path` for reading, decompressed if it is a `.zst` archive."""
-    if path.name.endswith(".zst"):
-        return io.BufferedReader(zstd_module().ZstdFile(path), _CHUNK)
-    return path.open("rb", buffering=_CHUNK)
+    return unpacked(path) if path.name.endswith(".zst") else path.open("rb", buffering=_CHUNK)
+
+
+def unpacked(packed: Path | BinaryIO) -> BinaryIO:
+    """What a zstd file holds, as far as it can be unpacked; then see `is_damaged`."""
+    return io.BufferedReader(_Unpacked(packed), _CHUNK)
+
+
+def is_damaged(stream: BinaryIO) -> bool:
+    """Whether the stream ended because its compressed form is damaged."""
+    raw = getattr(stream, "raw", None)
+    return isinstance(raw, _Unpacked) and raw.damaged
+
+
+def skip_bytes(stream: BinaryIO, count: int) -> None:
+    """Go `count` bytes on, in a stream that may be unable to seek."""
+    if stream.seekable():
+        stream.seek(count)
+        return
+    while count > 0 and (piece := stream.read(min(count, _CHUNK))):
+        count -= len(piece)
 
 
 def read_entries(

@@ -2,7 +2,7 @@
 
 Plain `mode=ro` writes: it leaves `-wal` and `-shm` beside a cleanly closed database and touches the `-shm` of an open
 one. So: nothing in the write-ahead log: `immutable=1`, and look afterwards whether the file changed meanwhile; log and
-shared memory there: `readonly_shm=1`; anything else: a private copy.
+shared memory in order: `readonly_shm=1`; anything else: a private copy.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import struct
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 Situation = Literal["immutable", "shared", "copy"]
 _ATTEMPTS = 5
 _BUSY_SECONDS = 2.0
+
+_SHM_HEADER = 48  # twice, so that a reader can tell a torn one
+_SHM_VERSION = 3007000
+_shared: dict[Path, int] = {}
 
 
 class Changed(Exception):
@@ -83,10 +88,14 @@ def _connected(path: Path, file: Path, situation: Situation, before: object) -> 
         connection = _connect(file, situation)
     except sqlite3.Error as problem:
         raise SourceUnreadable(f"cannot read {path}: {problem}", path=path) from problem
+    if situation == "shared":
+        _shared[path] = _shared.get(path, 0) + 1
     try:
         yield Database(path, situation, connection, before)
     finally:
         connection.close()
+        if situation == "shared":
+            _shared[path] -= 1
 
 
 def _situation(path: Path) -> Situation:
@@ -96,7 +105,25 @@ def _situation(path: Path) -> Situation:
         return "copy"
     if log is None or log[0] == 0:
         return "immutable"
-    return "shared" if memory is not None else "copy"
+    return "shared" if memory is not None and _in_order(path) else "copy"
+
+
+def _in_order(path: Path) -> bool:
+    """Whether the shared memory has been set up; SQLite waits ten seconds for somebody to do it, at every opening.
+
+    After a power cut nobody will. Not looked at while we have it open: closing a file drops a process's locks on it.
+    """
+    if _shared.get(path):
+        return True
+    for _ in range(_ATTEMPTS):
+        try:
+            with open(f"{path}-shm", "rb", buffering=0) as file:
+                first, second = file.read(_SHM_HEADER), file.read(_SHM_HEADER)
+        except OSError:
+            return False
+        if first == second:  # else somebody is just writing it
+            return len(second) == _SHM_HEADER and struct.unpack_from("=I", first)[0] == _SHM_VERSION and first[12] == 1
+    return False
 
 
 def _connect(file: Path, situation: Situation) -> sqlite3.Connection:
@@ -128,6 +155,8 @@ def _private_copy(path: Path) -> Iterator[Path]:
                 _copy(Path(f"{path}{suffix}"), Path(f"{target}{suffix}"), required=not suffix)
             if fingerprint(path) == before:
                 break
+        else:
+            raise SourceUnreadable(f"{path} changes faster than it can be read", path=path)
         yield target
     finally:
         shutil.rmtree(folder, ignore_errors=True)

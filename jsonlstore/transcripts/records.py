@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.clock import format_time, from_millis, normalise_time
+from jsonlstore.clock import format_time, from_millis, normalise_time, parse_time
 from jsonlstore.transcripts.speech import Speaker, cut_continuity, hear
 
 if TYPE_CHECKING:
@@ -24,13 +24,15 @@ __all__ = ["Entry", "Speaker", "ToolCall", "parse_entry", "parse_object"]
 LAZY_BYTES = 4 * 1024
 _LAZY_TALK = 64 * 1024  # what people and assistants say is nearly always asked for, unless an image is in it
 
-_STRING = rb'"([^"\\\x00-\x1f]{0,256})"'
+_STRING = rb'"([ !#-\[\]-~]{0,256})"'  # ASCII without quote and backslash: what it says needs no decoding to speak of
 _LONG_HEAD = re.compile(
     rb'\{"type":"message","id":' + _STRING + rb',"parentId":(?:null|' + _STRING + rb'),"timestamp":' + _STRING +
     rb',"message":\{"role":' + _STRING + rb'(?:,"toolCallId":' + _STRING + rb',"toolName":' + _STRING + rb")?,"
 )  # fmt: skip
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_DATA = b'"data":"'
 _PADDING = b"\0 \t\r\n"
+_NUMBER_LIMIT = 2**53  # where JavaScript stops counting; infinity and NaN are not below it
 _BOM = b"\xef\xbb\xbf"
 _TOOL_ROLES = frozenset({"toolResult", "bashExecution", "tool", "function", "pythonExecution"})
 _MESSAGE_LIKE = frozenset({"custom_message", "hookMessage"})
@@ -78,7 +80,11 @@ class Entry:
             self._message: Mapping[str, Any] | None = message
             role = message.get("role")
             self.role = role if role.__class__ is str else None
-            self._said: tuple[Speaker, str | None] | None = _TOOL if role == "toolResult" else None
+            self._said: tuple[Speaker, str | None] | None = None
+            if role == "assistant":
+                self._said = _assistant(message)
+            elif role == "toolResult":
+                self._said = _TOOL
         else:
             self._message = _NO_FIELDS
             self.role = self._said = None
@@ -89,14 +95,14 @@ class Entry:
         entry = cls.__new__(cls)
         entry_id, parent, _, role, _, _ = head.groups()
         entry.type = "message"
-        entry.id = entry_id.decode("utf-8", "replace")
-        entry.parent_id = parent.decode("utf-8", "replace") if parent is not None else None
-        entry.role = name = role.decode("utf-8", "replace")
+        entry.id = entry_id.decode()
+        entry.parent_id = parent.decode() if parent is not None else None
+        entry.role = role.decode()
         entry.position = position
         entry._raw = entry._message = None  # noqa: SLF001 - our own instance
         entry._line = line  # noqa: SLF001
         entry._head = head  # noqa: SLF001
-        entry._said = _TOOL if name == "toolResult" else None  # noqa: SLF001
+        entry._said = _TOOL if role == b"toolResult" else None  # noqa: SLF001
         entry._time = ""  # noqa: SLF001
         return entry
 
@@ -131,7 +137,7 @@ class Entry:
 
     def _head_part(self, part: int) -> str | None:
         found = self._head[part] if self._head else None
-        return found.decode("utf-8", "replace") if found is not None else None
+        return found.decode() if found is not None else None
 
     @property
     def message(self) -> Mapping[str, Any]:
@@ -154,8 +160,9 @@ class Entry:
     @property
     def speaker(self) -> Speaker:
         """Who said it, whatever the role claims."""
-        said = self._said or self._who()
-        self._said = said
+        said = self._said
+        if said is None:
+            said = self._said = self._who()
         return said[0]
 
     @property
@@ -169,20 +176,18 @@ class Entry:
 
     def _who(self) -> tuple[Speaker, str | None]:
         role = self.role
-        if role == "assistant":
-            message = self._message or self.message
-            injected = message.get("provider") == "openclaw" or message.get("model") == "gateway-injected"
-            return _INJECTED if injected else _ASSISTANT
+        if role == "user":
+            message = self._message or self._without_images()
+            said = hear(join_text(message.get("content")), self._when)
+            if "provenance" in message and said[0] is Speaker.USER and _is_relayed(message["provenance"]):
+                return Speaker.SYSTEM, said[1]
+            return said
+        if role == "assistant":  # a long one, not read yet
+            return _assistant(self.message)
         if role in _TOOL_ROLES:
             return _TOOL
         if role is None and self.type not in _MESSAGE_LIKE:
             return _NOBODY
-        if role == "user":
-            message = self._message or self.message
-            said = hear(join_text(message.get("content")), self._when)
-            if "provenance" in message and said[0] is Speaker.USER and self._is_relayed():
-                return Speaker.SYSTEM, said[1]
-            return said
         words = join_text(self.content)
         rest = cut_continuity(words)
         return (Speaker.CONTINUITY if rest is not words and not rest.strip() else Speaker.SYSTEM), rest
@@ -190,12 +195,15 @@ class Entry:
     def _when(self) -> str | None:
         return self.timestamp
 
-    def _is_relayed(self) -> bool:
-        """Whether the record itself says that no person typed it."""
-        provenance = self.message.get("provenance")
-        if not isinstance(provenance, dict):
-            return False
-        return provenance.get("kind") not in {None, "external_user", "user"}
+    def _without_images(self) -> Mapping[str, Any]:
+        """The message; if it was not read yet and holds images, read without them, because they are most of it."""
+        line = self._line
+        if line is not None and _DATA in line:
+            light = parse_object(_cut_data(line))
+            if light and light.get("message").__class__ is dict:
+                message: dict[str, Any] = light["message"]
+                return message
+        return self.message
 
     @property
     def content(self) -> object:
@@ -296,6 +304,29 @@ def _parse_leniently(line: bytes) -> object:
         return None
 
 
+def _cut_data(line: bytes) -> bytes:
+    """`line` with every value of `data` emptied. Inside a string its quotes would be escaped, so nothing else is."""
+    pieces = []
+    at = 0
+    while (start := line.find(_DATA, at)) >= 0:
+        start += len(_DATA)
+        pieces.append(line[at:start])
+        at = max(line.find(b'"', start), start)
+    return b"".join([*pieces, line[at:]])
+
+
+def _assistant(message: Mapping[str, Any]) -> tuple[Speaker, str | None]:
+    """The assistant, unless the gateway speaks in its place."""
+    if message.get("provider") == "openclaw" or message.get("model") == "gateway-injected":
+        return _INJECTED
+    return _ASSISTANT
+
+
+def _is_relayed(provenance: object) -> bool:
+    """Whether the record itself says that no person typed it."""
+    return isinstance(provenance, dict) and provenance.get("kind") not in {None, "external_user", "user"}
+
+
 def _whole_characters(value: object) -> object:
     if isinstance(value, str):
         return _LONE_SURROGATE.sub("\ufffd", value)
@@ -330,6 +361,18 @@ def _tool_call(block: dict[str, Any]) -> ToolCall:
         name=str(block.get("name") or ""),
         arguments=arguments if isinstance(arguments, dict) else _NO_FIELDS,
     )
+
+
+def read_millis(written: object) -> int | None:
+    """A time as any writer wrote it, as epoch milliseconds; None if it is not one."""
+    if isinstance(written, str):
+        try:
+            return round(parse_time(written).timestamp() * 1000)
+        except ValueError:
+            return None
+    if isinstance(written, int | float) and abs(written) < _NUMBER_LIMIT:
+        return int(written)
+    return None
 
 
 def read_time(written: object) -> str | None:

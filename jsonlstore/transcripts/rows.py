@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _PAGE_ROWS = 256
 _PAGE_BYTES = 4 * 1024 * 1024
+_LAST_SEQ = 2**63 - 1  # text sorts behind every number
 
 
 def pages(database: Database, session_id: str, after: int, max_cell: int) -> Iterator[list[tuple[int, bytes | None]]]:
@@ -24,11 +25,11 @@ def pages(database: Database, session_id: str, after: int, max_cell: int) -> Ite
     database.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max_cell)
     while True:
         try:
-            page = _page(
-                database.connection.execute(f"{columns} > ? ORDER BY seq LIMIT ?", (session_id, after, _PAGE_ROWS)),
-                max_cell,
-            )
-        except sqlite3.DataError:
+            query = f"{columns} > ? AND seq <= ? ORDER BY seq LIMIT ?"
+            rows = database.connection.execute(query, (session_id, after, _LAST_SEQ, _PAGE_ROWS))
+            page = _page(rows, max_cell)
+        except sqlite3.DatabaseError:
+            database.check()
             page = _row_by_row(database, f"{columns} = ?", session_id, after, max_cell)
         database.check()
         if not page:
@@ -53,14 +54,15 @@ def _page(rows: sqlite3.Cursor, max_cell: int) -> list[tuple[int, bytes | None]]
 def _row_by_row(
     database: Database, query: str, session_id: str, after: int, max_cell: int
 ) -> list[tuple[int, bytes | None]]:
-    """The next row alone, known by its number only if it is above the limit."""
-    following = "SELECT seq FROM transcript_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT 1"
-    found = database.connection.execute(following, (session_id, after)).fetchone()
+    """The next row alone, known by its number only if it is above the limit or on a damaged page."""
+    following = "SELECT seq FROM transcript_events WHERE session_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT 1"
+    found = database.connection.execute(following, (session_id, after, _LAST_SEQ)).fetchone()
     if not found:
         return []
     try:
         return _page(database.connection.execute(query, (session_id, found[0])), max_cell)
-    except sqlite3.DataError:
+    except sqlite3.DatabaseError:
+        database.check()
         return [(found[0], None)]
 
 

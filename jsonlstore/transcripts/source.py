@@ -8,6 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from jsonlstore.errors import InvalidSessionId
+from jsonlstore.paths import check_session_id
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -27,6 +30,15 @@ _KEPT_BAD = 1000
 def stretch_id(session_id: str, reset_entry_id: str) -> str:
     """The id of the stretch a `reset` record begins: the same wherever and whenever it is computed."""
     return str(uuid.uuid5(STRETCH_NAMESPACE, f"{session_id}:{reset_entry_id}"))
+
+
+def usable_id(native: str) -> str:
+    """`native` if it can name a session of ours, else a stable id derived from it: ids become file names."""
+    try:
+        return check_session_id(native)
+    except InvalidSessionId:
+        name = native.encode("utf-8", "backslashreplace").decode()
+        return str(uuid.uuid5(STRETCH_NAMESPACE, f"session:{name}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +86,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """One copy of one session's history in one place."""
+    """One copy of one session's history in one place; `native_id` is its writer's id where that is none for us."""
 
     agent_id: str
     kind: Kind
@@ -88,6 +100,7 @@ class Transcript:
     ending: Ending | None = None
     skip: str | None = None
     part: str = ""
+    native_id: str | None = None
 
     @property
     def era(self) -> str:
@@ -105,11 +118,15 @@ class BadLine:
 
 
 class Reading(Iterable["Entry"]):
-    """Entries as they are read, once; what was skipped and the cursor are complete when the iteration is."""
+    """Entries as they are read, once; what was skipped and the cursor are complete when the iteration is.
+
+    `problems` say what could not be read at all; there is no cursor then, so that it is tried again.
+    """
 
     def __init__(self) -> None:
         self.bad_count = 0
         self.bad: list[BadLine] = []
+        self.problems: list[str] = []
         self.restarted = False
         self.position = 0
         self.last_entry_id: str | None = None
@@ -175,7 +192,8 @@ def skip_reason(session_key: str | None) -> str | None:
 def channel_of(entry: dict[str, Any], session_key: str | None, known: str | None = None) -> str:
     """The channel a session runs on: from its index entry, else its key, else `unknown` (DECISION 51)."""
     candidates = [entry.get("lastChannel"), known]
-    for holder, field in (("deliveryContext", "channel"), ("origin", "provider"), ("route", "channel")):
+    holders = (("deliveryContext", "channel"), ("origin", "provider"), ("route", "channel"), ("delivery", "channel"))
+    for holder, field in holders:
         inner = entry.get(holder)
         candidates.append(inner.get(field) if isinstance(inner, dict) else None)
     for candidate in candidates:

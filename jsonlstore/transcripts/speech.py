@@ -61,6 +61,7 @@ _SYSTEM_OPENINGS = (
     "A scheduled reminder has been triggered",
     "A scheduled cron event was triggered",
 )
+_SYSTEM_INITIALS = frozenset(opening[0] for opening in _SYSTEM_OPENINGS)
 _HEARTBEAT_ANSWER = "HEARTBEAT_OK"
 _QUEUE_SLACK = timedelta(minutes=10)
 _WIDEST_ZONE = timedelta(hours=15)
@@ -94,7 +95,7 @@ def hear(text: str, said_at: Callable[[], str | None]) -> tuple[Speaker, str]:
 
 
 def _is_systems(words: str) -> bool:
-    if words.startswith(_SYSTEM_OPENINGS):
+    if words[0] in _SYSTEM_INITIALS and words.startswith(_SYSTEM_OPENINGS):
         return True
     if _LATER_GREETING in words:  # other plugins put their context before the greeting prompt
         return True
@@ -107,33 +108,36 @@ def _unwrap(text: str, said_at: Callable[[], str | None]) -> str:
         text = _cut_between(text, _INTERNAL_OPEN, _INTERNAL_CLOSE)
     if "\n\n[" in text:
         text = _after_injected(text, said_at())
-    while end := _wrapping_end(text):
-        text = text[end:]
-    return text
+    start = 0
+    while (end := _wrapping_end(text, start)) > start:
+        start = end
+    return text[start:] if start else text
 
 
-def _wrapping_end(text: str) -> int:
-    """Where the outermost wrapping of `text` ends, 0 if it is bare."""
-    first = text[:1]
+def _wrapping_end(text: str, start: int) -> int:
+    """Where the wrapping that begins at `start` ends; `start` if the text is bare from there."""
+    first = text[start : start + 1]
+    if first.islower():  # no wrapping begins so, most words do
+        return start
     if first == "[":
-        match = _STAMP.match(text) or _ENVELOPE.match(text)
-        return match.end() if match else 0
+        match = _STAMP.match(text, start) or _ENVELOPE.match(text, start)
+        return match.end() if match else start
     if first == "\n":
-        return 1
+        return start + 1
     if first == "S":
-        match = _AUDIT_LINE.match(text)
+        match = _AUDIT_LINE.match(text, start)
         if match:
             return match.end()
-    return _metadata_end(text) if "(untrusted" in text[:80] else 0
+    return _metadata_end(text, start) if "(untrusted" in text[start : start + 80] else start
 
 
-def _metadata_end(text: str) -> int:
-    """Where a leading `Label (untrusted …):` JSON block ends, 0 if there is none."""
-    head = _METADATA_HEAD.match(text)
+def _metadata_end(text: str, start: int) -> int:
+    """Where a leading `Label (untrusted …):` JSON block ends, `start` if there is none."""
+    head = _METADATA_HEAD.match(text, start)
     if not head:
-        return 0
+        return start
     close = text.find("\n```", head.end() - 1)
-    return close + 4 if close >= 0 else 0
+    return close + 4 if close >= 0 else start
 
 
 def _after_injected(text: str, said_at: str | None) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import glob
+import io
 import os
 import sqlite3
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from jsonlstore.errors import SourceUnreadable
-from jsonlstore.transcripts.lines import MAX_LINE, zstd_module
+from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, read_entries, unpacked
 from jsonlstore.transcripts.readonly import Changed, Database, fingerprint, opened
 from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
 from jsonlstore.transcripts.rows import pages
@@ -22,6 +23,7 @@ from jsonlstore.transcripts.source import (
     TranscriptSource,
     channel_of,
     skip_reason,
+    usable_id,
 )
 
 if TYPE_CHECKING:
@@ -74,12 +76,10 @@ class SqliteSource(TranscriptSource):
             return self._consistently(self._list)
         except SourceUnreadable as problem:
             self._warnings.append(problem.message)
-        except sqlite3.Error as problem:
-            self._warnings.append(f"cannot read {self.path}: {problem}")
         return []
 
     def _consistently(self, query: Callable[[Database], T]) -> T:
-        """The result of `query` on one state of the database."""
+        """The result of `query` on one state of the database; whatever SQLite says against it is `SourceUnreadable`."""
         for _ in range(_ATTEMPTS):
             with opened(self.path) as database:
                 try:
@@ -87,17 +87,18 @@ class SqliteSource(TranscriptSource):
                     database.check()
                 except Changed:
                     continue
-                except sqlite3.DatabaseError:
+                except sqlite3.Error as problem:
                     # pages of two states can look like corruption: believe it only if nothing changed
                     try:
                         database.check()
                     except Changed:
                         continue
-                    raise
+                    raise SourceUnreadable(f"cannot read {self.path}: {problem}", path=self.path) from problem
                 return result
         raise SourceUnreadable(f"{self.path} changes faster than it can be read", path=self.path)
 
     def _list(self, database: Database) -> list[Transcript]:
+        self._warnings = []
         if not database.columns("transcript_events") >= _NEEDED:
             self._warnings.append(f"unknown schema {database.schema_version} in {self.path}: no transcript_events")
             return []
@@ -110,13 +111,15 @@ class SqliteSource(TranscriptSource):
         found = [self._transcript(_text(session_id), read_time(at), windows) for session_id, at in rows]
         return found + self._archives(database, windows)
 
-    def _transcript(self, session_id: str, at: str | None, windows: dict[str, _Window]) -> Transcript:
-        window = windows.get(session_id)
+    def _transcript(self, native: str, at: str | None, windows: dict[str, _Window]) -> Transcript:
+        window = windows.get(native)
+        session_id = usable_id(native)
         return Transcript(
             agent_id=self.agent_id,
             kind="sqlite",
             path=self.path,
             session_id=session_id,
+            native_id=native if native != session_id else None,
             session_key=window.session_key if window else None,
             channel=window.channel if window else "unknown",
             updated_at=at,
@@ -128,19 +131,18 @@ class SqliteSource(TranscriptSource):
         """Transcripts of deleted or cold sessions kept as blobs in the database."""
         found = []
         for table in _ARCHIVE_TABLES:
-            columns = database.columns(table)
-            if not columns >= {"session_id", "generation", "archive_blob"}:
+            if not database.columns(table) >= {"session_id", "generation", "archive_blob"}:
                 continue
-            reason = "reason" if "reason" in columns else "'archived'"
-            at = "created_at" if "created_at" in columns else "archived_at"
-            rows = database.connection.execute(
-                f"SELECT session_id, generation, {reason}, {at}, length(archive_blob) FROM {table} "  # noqa: S608
-                "WHERE archive_blob IS NOT NULL"
-            )
-            for session_id, generation, why, when, size in rows:
-                base = self._transcript(_text(session_id), read_time(when), windows)
+            fields = ("session_id", "generation", "session_key", "reason", "created_at", "archived_at")
+            rows = self._rows(database, table, fields, "length(archive_blob)", where="archive_blob IS NOT NULL")
+            for session_id, generation, key, why, created, archived, size in rows:
+                when = read_time(created if created is not None else archived)
+                base = self._transcript(_text(session_id), when, windows)
+                if key is not None and base.session_key is None:  # its window went with it
+                    known = _text(key)
+                    base = replace(base, session_key=known, channel=channel_of({}, known), skip=skip_reason(known))
                 state = {"deleted": "deleted", "reset": "reset"}.get(_text(why), "archived")
-                ending = base.ending if state == "archived" else Ending(state, read_time(when))
+                ending = base.ending if state == "archived" else Ending(state, when)
                 found.append(
                     replace(base, state=state, ending=ending, size=size or 0, part=f"{table}:{_text(generation)}")  # type: ignore[arg-type]
                 )
@@ -148,23 +150,37 @@ class SqliteSource(TranscriptSource):
 
     def _cold_files(self, database: Database, windows: dict[str, _Window]) -> list[Transcript]:
         """Cold sessions whose events OpenClaw moved into a file of its own; one that is not there is a warning."""
-        if not database.columns("session_transcript_cold_archives") >= {"session_id", "archive_name", "storage"}:
+        table = "session_transcript_cold_archives"
+        if not database.columns(table) >= {"session_id", "archive_name", "storage"}:
             return []
-        rows = database.connection.execute(
-            "SELECT session_id, archive_name FROM session_transcript_cold_archives WHERE storage = 'file'"
-        ).fetchall()
         found = []
-        for session_id, name in rows:
+        for session_id, name in self._rows(database, table, ("session_id", "archive_name"), where="storage = 'file'"):
             base = self._transcript(_text(session_id), None, windows)
-            file = next(self.path.parent.parent.rglob(glob.escape(os.path.basename(_text(name)))), None)
+            file = self._below_agent(os.path.basename(_text(name)))
             if file is None:
                 self._warnings.append(f"the cold archive {_text(name)} of {base.session_id} is not there")
             else:
-                found.append(replace(base, state="archived", size=file.stat().st_size, part=f"{_COLD_FILE}:{file}"))
+                found.append(replace(base, state="archived", size=_size(file), part=f"{_COLD_FILE}:{file}"))
         return found
 
+    def _below_agent(self, name: str) -> Path | None:
+        return next(self.path.parent.parent.rglob(glob.escape(name)), None) if name else None
+
+    def _rows(self, database: Database, table: str, fields: tuple[str, ...], *more: str, where: str = "1") -> list[Row]:
+        """Rows of a table we can do without: columns it does not have read as NULL, damage is a warning."""
+        columns = database.columns(table)
+        if not columns:
+            return []
+        wanted = ", ".join([*(field if field in columns else f"NULL AS {field}" for field in fields), *more])
+        try:
+            return database.connection.execute(f"SELECT {wanted} FROM {table} WHERE {where}").fetchall()  # noqa: S608 - names of ours
+        except sqlite3.DatabaseError as problem:
+            database.check()
+            self._warnings.append(f"cannot read {table} in {self.path}: {problem}")
+            return []
+
     def _windows(self, database: Database) -> dict[str, _Window]:
-        nodes = _rows(
+        nodes = self._rows(
             database, "session_nodes", ("session_key", "current_session_id", "entry_json", "archived_at", "spawned_by")
         )
         by_key = {_text(row[0]): row for row in nodes}
@@ -179,7 +195,7 @@ class SqliteSource(TranscriptSource):
             "spawned_by",
             "created_at",
         )
-        windows = _rows(database, "session_windows", fields)
+        windows = self._rows(database, "session_windows", fields)
         successors = {_text(row[2]): row for row in windows if row[2] is not None}
         found = {}
         for row in windows:
@@ -204,7 +220,7 @@ class SqliteSource(TranscriptSource):
         return reading.deliver(entries)
 
     def _entries(self, transcript: Transcript, after: Cursor | None, reading: Reading) -> Iterator[Entry]:
-        session_id = transcript.session_id
+        session_id = transcript.native_id or transcript.session_id
         identity = self._identity()
         generation = self._generation(session_id)
         seq, last = -1, None
@@ -234,29 +250,24 @@ class SqliteSource(TranscriptSource):
                 if changes > _ATTEMPTS:
                     raise SourceUnreadable(f"{self.path} changes faster than it can be read", path=self.path) from None
             except sqlite3.Error as problem:
-                raise SourceUnreadable(f"cannot read {self.path}: {problem}", path=self.path) from problem
+                reading.problems.append(f"cannot read {self.path} after {session_id}:{seq}: {problem}")
+                return
         reading.cursor = Cursor("sqlite", identity, seq, generation, last)
 
     def _archived(self, transcript: Transcript, reading: Reading) -> Iterator[Entry]:
         """The entries of a blob in an archive table: JSONL, plain or zstd."""
-        import io
-
-        from jsonlstore.transcripts.lines import read_entries
-
         table, _, generation = transcript.part.partition(":")
         if table == _COLD_FILE:
             data = _read_file(Path(generation))
         elif table in _ARCHIVE_TABLES:
-            data = self._blob(table, transcript.session_id, generation)
+            data = self._blob(table, transcript.native_id or transcript.session_id, generation)
         else:
             return
-        zstd = zstd_module()
-        stream: Any = io.BytesIO(data)
+        stream: BinaryIO = io.BytesIO(data)
         if data.startswith(_ZSTD_MAGIC):
-            stream = io.BufferedReader(zstd.ZstdFile(stream))
-        try:
-            yield from read_entries(stream, reading, final=True, max_line=self._max_line)
-        except (EOFError, zstd.ZstdError):
+            stream = unpacked(stream)
+        yield from read_entries(stream, reading, final=True, max_line=self._max_line)
+        if is_damaged(stream):
             reading.skip(reading.position, 0, "undecodable")
         reading.cursor = Cursor("sqlite", self._identity(), reading.position, transcript.part, reading.last_entry_id)
 
@@ -272,13 +283,14 @@ class SqliteSource(TranscriptSource):
             return True
         if transcript.part:
             return cursor.generation != transcript.part
-        if cursor.generation != self._generation(transcript.session_id):
+        session_id = transcript.native_id or transcript.session_id
+        if cursor.generation != self._generation(session_id):
             return True
-        query = "SELECT max(seq) FROM transcript_events WHERE session_id = ?"
-        newest = self._consistently(
-            lambda database: database.connection.execute(query, (transcript.session_id,)).fetchone()
-        )[0]
-        return newest is not None and newest > cursor.position
+        query = "SELECT 1 FROM transcript_events WHERE session_id = ? AND seq > ? LIMIT 1"
+        found = self._consistently(
+            lambda database: database.connection.execute(query, (session_id, cursor.position)).fetchone()
+        )
+        return found is not None
 
     def measure(self, transcript: Transcript) -> tuple[int, int]:
         if transcript.part:
@@ -291,7 +303,7 @@ class SqliteSource(TranscriptSource):
                 size = f"coalesce({size}, length(event_zstd))"
             row: Row = database.connection.execute(
                 f"SELECT sum({size}), count(*) FROM transcript_events WHERE session_id = ?",  # noqa: S608
-                (transcript.session_id,),
+                (transcript.native_id or transcript.session_id,),
             ).fetchone()
             return row
 
@@ -307,7 +319,7 @@ class SqliteSource(TranscriptSource):
 
     def _generation(self, session_id: str) -> str | None:
         def query(database: Database) -> str | None:
-            if not database.columns("transcript_rewrite_watermarks"):
+            if not database.columns("transcript_rewrite_watermarks") >= {"session_id", "generation"}:
                 return None
             row = database.connection.execute(
                 "SELECT generation FROM transcript_rewrite_watermarks WHERE session_id = ?", (session_id,)
@@ -317,20 +329,18 @@ class SqliteSource(TranscriptSource):
         return self._consistently(query)
 
 
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
 def _read_file(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as problem:
         raise SourceUnreadable(f"cannot read {path}: {problem.strerror}", path=path) from problem
-
-
-def _rows(database: Database, table: str, fields: tuple[str, ...]) -> list[Row]:
-    """Rows of an optional table; columns it does not have read as NULL."""
-    columns = database.columns(table)
-    if not columns:
-        return []
-    wanted = ", ".join(field if field in columns else f"NULL AS {field}" for field in fields)
-    return database.connection.execute(f"SELECT {wanted} FROM {table}").fetchall()  # noqa: S608 - names of ours
 
 
 def _channel(node: Row | None, key: str | None, known: bytes | None) -> str:
@@ -341,6 +351,8 @@ def _channel(node: Row | None, key: str | None, known: bytes | None) -> str:
 def _ending(window: Row, node: Row | None, current: set[str], successor: Row | None) -> Ending | None:
     """OpenClaw moved on: another id is current for the key, or the key itself is archived or gone."""
     session_id, ended_at = _text(window[0]), window[4]
+    if not current and successor is None:
+        return None  # without a single node there is nothing to be current in
     if session_id in current:
         return Ending("archived", read_time(node[3])) if node and node[3] else None
     if successor is not None:

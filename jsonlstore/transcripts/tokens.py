@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.transcripts.context import build_context
-from jsonlstore.transcripts.records import join_text
+from jsonlstore.transcripts.records import join_text, read_millis
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _PARTS = ("input", "output", "cacheRead", "cacheWrite")
 _IMAGE_CHARACTERS = 4800
+_MOST_TOKENS = 2**53  # beyond it, and for infinity, a provider's number is no count
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def context_line(used: int, window: int) -> str:
 def usage_total(usage: Mapping[str, Any]) -> int:
     """Everything a provider counted for one answer, which is what the next question starts from."""
     values = (usage.get(part) for part in _PARTS)
-    return sum(int(value) for value in values if isinstance(value, int | float) and value > 0)
+    return sum(int(value) for value in values if isinstance(value, int | float) and 0 < value < _MOST_TOKENS)
 
 
 @cache
@@ -101,23 +102,11 @@ def _good_usage(message: Mapping[str, Any]) -> int:
 def _compacted_at(path: Sequence[Entry]) -> int:
     """When the window was last cut; usage reported before that counts what is no longer there."""
     cut = next((entry for entry in reversed(path) if entry.type in {"compaction", "reset"}), None)
-    return _message_time(cut.raw) if cut else 0
+    return (read_millis(cut.raw.get("timestamp")) or 0) if cut else 0
 
 
 def _newer(message: Mapping[str, Any], moment: int) -> bool:
-    return not moment or _message_time(message) > moment
-
-
-def _message_time(raw: Mapping[str, Any]) -> int:
-    from jsonlstore.clock import parse_time
-
-    written = raw.get("timestamp")
-    if isinstance(written, int | float):
-        return int(written)
-    try:
-        return round(parse_time(written).timestamp() * 1000) if isinstance(written, str) else 0
-    except ValueError:
-        return 0
+    return not moment or (read_millis(message.get("timestamp")) or 0) > moment
 
 
 def _visible_text(message: Mapping[str, Any]) -> str:
@@ -133,10 +122,17 @@ def _visible_text(message: Mapping[str, Any]) -> str:
         if block.get("type") == "thinking":
             parts.append(str(block.get("thinking") or ""))
         elif block.get("type") == "toolCall":
-            parts.append(f"{block.get('name')} {block.get('arguments')}")
+            parts.append(f"{block.get('name')} {_shown(block.get('arguments'))}")
         elif block.get("type") == "image":
             parts.append("~" * _IMAGE_CHARACTERS)
     return "\n".join(part for part in parts if part)
+
+
+def _shown(arguments: object) -> str:
+    try:
+        return str(arguments)
+    except RecursionError:  # nested deeper than Python prints
+        return ""
 
 
 def _short(tokens: int) -> str:

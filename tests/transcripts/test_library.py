@@ -115,6 +115,8 @@ def test_session_keys_say_whose_session_it_is(key: str | None, reason: str | Non
         ({"lastChannel": "webchat", "origin": {"provider": "slack"}}, "agent:main:telegram:dm:1", "webchat"),
         ({"deliveryContext": {"channel": "signal"}, "origin": {"provider": "slack"}}, None, "signal"),
         ({"origin": {"provider": "slack"}}, None, "slack"),
+        ({"delivery": {"kind": "external", "channel": "matrix"}}, "agent:main:main", "matrix"),
+        ({"delivery": {"kind": "internal"}}, "agent:main:main", "unknown"),
         ({"lastChannel": 3}, "agent:main:telegram:dm:1", "telegram"),
         ({}, "agent:main:main", "unknown"),
         ({}, "agent:main:cron:1", "unknown"),

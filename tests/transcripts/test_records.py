@@ -79,6 +79,33 @@ def test_a_huge_tool_result_is_classified_without_being_parsed(make: ModuleType)
     assert entry._raw is None
 
 
+awkward = st.sampled_from(['"data":"', '\\"data\\":\\"', '"', "\\", "data", "words", "\n\n[", "é", "QUJD" * 10])
+blocks = st.builds(lambda parts: {"type": "text", "text": "".join(parts)}, st.lists(awkward, max_size=6)) | st.builds(
+    lambda parts: {"type": "image", "data": "".join(parts), "mimeType": "image/png"}, st.lists(awkward, max_size=6)
+)
+
+
+@given(st.lists(blocks, max_size=5))
+def test_the_words_beside_images_are_the_same_without_reading_the_images(content: list[dict[str, str]]) -> None:
+    image = {"type": "image", "data": "QUJD" * LAZY_BYTES * 4, "mimeType": "image/png"}
+    links = {"type": "message", "id": "a", "parentId": None, "timestamp": "2026-09-21T14:13:20.000Z"}
+    record = {**links, "message": {"role": "user", "content": [image, *content], "provenance": {"kind": "user"}}}
+    lazy = parse_entry(json.dumps(record, separators=(",", ":"), ensure_ascii=False).encode())
+    assert lazy
+    eager = Entry(json.loads(json.dumps(record)))
+    assert (lazy.speaker, lazy.text) == (eager.speaker, eager.text)
+    assert lazy.raw == record
+
+
+def test_an_image_costs_nothing_unless_asked_for(make: ModuleType) -> None:
+    image = {"type": "image", "data": "QUJD" * LAZY_BYTES * 8, "mimeType": "image/png"}
+    entry = parse_entry(make.dump(make.Talk("x").user([image, {"type": "text", "text": "look"}]).records[-1]))
+    assert entry
+    assert (entry.speaker, entry.text) == (Speaker.USER, "look")
+    assert entry.is_unread
+    assert entry.raw["message"]["content"][0] == image
+
+
 def test_a_long_record_with_a_damaged_body_keeps_its_envelope(make: ModuleType) -> None:
     line = make.dump(make.Talk("x").result("z" * 100_000).records[-1]).replace(b"zzz", b'z"z', 1)
     entry = parse_entry(line)

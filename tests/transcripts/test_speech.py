@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -88,3 +89,17 @@ def test_hearing_any_mixture_ends_and_gives_words(pieces: list[str]) -> None:
     speaker, words = hear("".join(pieces), noon)
     assert speaker in set(Speaker)
     assert "old things" not in words
+
+
+@pytest.mark.parametrize("layer", ["\n", "System: connected\n", "[Mon 2026-09-21 14:13 UTC] "])
+def test_four_times_the_wrapping_takes_far_less_than_sixteen_times_as_long(layer: str) -> None:
+    def cost(count: int) -> float:
+        text = layer * count + "the words"
+        best = float("inf")
+        for _ in range(3):
+            begin = time.process_time()
+            assert hear(text, lambda: None) == (Speaker.USER, "the words")
+            best = min(best, time.process_time() - begin)
+        return best
+
+    assert cost(200_000) < 10 * cost(50_000)
