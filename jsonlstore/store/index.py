@@ -10,8 +10,8 @@ import logging
 import os
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -45,8 +45,7 @@ def silent(_done: int, _total: int) -> None:
     """No progress bar."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
+class IndexEntry(NamedTuple):  # a dataclass of this size would cost every hook call some milliseconds
     """One session as the index knows it."""
 
     session_id: str
@@ -80,7 +79,7 @@ class IndexEntry:
         return cls(session_id, **known)
 
 
-_ENTRY_KEYS = frozenset(IndexEntry.__dataclass_fields__) - {"session_id"}
+_ENTRY_KEYS = frozenset(IndexEntry._fields) - {"session_id"}
 
 
 def project(folded: SessionFold, log_bytes: int, archived: str | None = None) -> Entry:
@@ -161,6 +160,7 @@ class Index:
         self._disk = disk
         self._locks = locks
         self._open_log = open_log
+        self._waiting: dict[str, Entry | None] | None = None
         self._cached: tuple[tuple[int, int, int], dict[str, Entry]] | None = None
 
     def entries(self) -> Mapping[str, Entry]:
@@ -187,15 +187,38 @@ class Index:
 
         With `sweep` no unfinished copy of the index outlives this either.
         """
+        if self._waiting is not None:
+            self._waiting[session_id] = entry
+        else:
+            self._put({session_id: entry}, sweep=sweep)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write what is put inside the block once, at its end, and not at all if the block fails.
+
+        For an index that one thread has to itself. The logs are synced by then, so that whoever reads the old file
+        meanwhile, or after a failure, mends it from them.
+        """
+        self._waiting = {}
+        try:
+            yield
+            waiting = self._waiting
+        finally:
+            self._waiting = None
+        if waiting:
+            self._put(waiting)
+
+    def _put(self, changes: Mapping[str, Entry | None], *, sweep: bool = False) -> None:
         with self._locks.index():
             if sweep:
                 self._disk.sweep(self._paths.states, self._paths.index.name)
             before = read_bytes(self._paths.index) or b""
-            after = splice(before, session_id, entry)
+            after: bytes | None = before
+            for session_id, entry in changes.items():
+                after = splice(after, session_id, entry) if after is not None else None
             if after is None:
-                entries = self._mend(None, None)
-                entries.pop(session_id, None)
-                after = serialise({**entries, session_id: entry} if entry is not None else entries)
+                entries = {**self._mend(None, None), **changes}
+                after = serialise({key: entry for key, entry in entries.items() if entry is not None})
             if after != before:
                 self._write_bytes(after)
 
