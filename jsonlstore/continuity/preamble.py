@@ -164,11 +164,13 @@ def _past(sessions: Sequence[SessionState]) -> list[str]:
     if last.end_time:
         reason = f", ended by {named(last.end_reason, 40)}" if last.end_reason else ""
         lines.append(f"LAST SESSION: {last.end_time[:10]} {last.end_time[11:16]} UTC{reason}")
-    if last.next_step:
-        lines.append(f"NEXT STEP: {quoted(last.next_step, _NOTE)}")
+    # the sessions come most relevant first: a crash in something else must not hide the step this one left
+    next_step = next((session.next_step for session in sessions if session.next_step), None)
+    if next_step:
+        lines.append(f"NEXT STEP: {quoted(next_step, _NOTE)}")
     for kind, heading in (("blocker", "BLOCKERS"), ("decision", "DECISIONS")):
-        notes = [note for note in last.notes if note.type == kind and not note.resolved]
-        said = _unique((quoted(note.content, _NOTE) for note in reversed(notes)), _NOTES_SHOWN)
+        notes = [note for one in sessions for note in reversed(one.notes) if note.type == kind and not note.resolved]
+        said = _unique((quoted(note.content, _NOTE) for note in notes), _NOTES_SHOWN)
         if said:
             lines.append(f"{heading}: {'; '.join(said)}")
     # shown in the order people read them; cut from the end

@@ -72,6 +72,13 @@ def test_decision_27_optional_lines_are_quoted_and_between_projects_and_topics()
     assert 'BLOCKERS: "the port is gone"' in lines
 
 
+def test_what_the_most_relevant_session_left_is_not_hidden_by_a_later_one() -> None:
+    relevant = ended(48, notes=(Note("1", "decision", "use hamlib"),), next_step="solder the plug")
+    said = PreambleInjector.format(PreambleContext([relevant, ended(1)], hot_topics=["t"]), now=NOW) or ""
+    assert 'NEXT STEP: "solder the plug"' in said
+    assert 'DECISIONS: "use hamlib"' in said
+
+
 def test_spec_3_6_limits_of_topics_and_projects() -> None:
     many = PreambleContext(
         [ended()], hot_topics=[f"t{n}" for n in range(30)], active_projects=[f"p{n}" for n in range(9)]
