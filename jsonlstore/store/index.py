@@ -196,9 +196,12 @@ class Index:
     def together(self) -> Iterator[None]:
         """Write what is put inside the block once, at its end, and not at all if the block fails.
 
-        For an index that one thread has to itself. The logs are synced by then, so that whoever reads the old file
-        meanwhile, or after a failure, mends it from them.
+        The logs are synced by then, so that whoever reads the old file meanwhile, or after a failure, mends it from
+        them. A block inside another is part of it.
         """
+        if self._waiting is not None:
+            yield
+            return
         self._waiting = {}
         try:
             yield

@@ -64,7 +64,6 @@ class SessionStore(SessionReader):
         super().__init__(paths, clock, disk or Disk(), self._locks)
         self._prepared = False
         self._origin: SessionStore | None = None
-        self._index_later = False
         self.listeners: list[Callable[[str, SessionFold], None]] = []
 
     @classmethod
@@ -290,17 +289,6 @@ class SessionStore(SessionReader):
         self._announce(session_id, gone)
         return outcome
 
-    @contextmanager
-    def many(self) -> Iterator[None]:
-        """Many changes in a row: the index, which can always be mended, follows once, at the end."""
-        outer, self._index_later = self._index_later, True
-        try:
-            yield
-        finally:
-            self._index_later = outer
-            if not outer:
-                self.index.entries()
-
     def prepare(self) -> None:
         """Make sure there is a directory to write to."""
         if not self._prepared:
@@ -382,8 +370,7 @@ class SessionStore(SessionReader):
     def _follow(self, session_id: str, entry: Entry) -> None:
         """Bring the index after the log. It can be made again: a failure here loses nothing and is only logged."""
         try:
-            if not self._index_later:
-                self.index.put(session_id, entry)
+            self.index.put(session_id, entry)
         except JsonlStoreError as problem:
             log.warning("index not updated for %s, the next reader will: %s", session_id, problem)
 
