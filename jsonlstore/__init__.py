@@ -12,6 +12,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from jsonlstore.config import Config
+    from jsonlstore.continuity.context import RestoredSessionContext
+    from jsonlstore.continuity.manager import SessionPersistenceManager
     from jsonlstore.errors import JsonlStoreError
     from jsonlstore.store.state import SessionState
     from jsonlstore.store.store import SessionStore
@@ -19,11 +21,21 @@ if TYPE_CHECKING:
 _HOME = {
     "Config": "jsonlstore.config",
     "JsonlStoreError": "jsonlstore.errors",
+    "RestoredSessionContext": "jsonlstore.continuity.context",
+    "SessionPersistenceManager": "jsonlstore.continuity.manager",
     "SessionState": "jsonlstore.store.state",
     "SessionStore": "jsonlstore.store.store",
 }
 
-__all__ = ["Config", "JsonlStoreError", "SessionState", "SessionStore", "__version__"]
+__all__ = [
+    "Config",
+    "JsonlStoreError",
+    "RestoredSessionContext",
+    "SessionPersistenceManager",
+    "SessionState",
+    "SessionStore",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,6 @@
 """`python -m jsonlstore`."""
 
-from jsonlstore.cli.main import run
+from jsonlstore.cli.entry import run
 
 if __name__ == "__main__":
     run()

@@ -15,7 +15,7 @@ from typing import Any
 
 from jsonlstore.errors import ConfigError
 
-_BOUNDARIES = ("new", "reset", "idle", "daily", "crash", "restart")
+BOUNDARY_NAMES = ("new", "reset", "idle", "daily", "crash", "restart")
 
 
 def _setting(default: Any, help_text: str, **rules: Any) -> Any:
@@ -55,7 +55,7 @@ class Config:
     pipeline_state: str = _setting("workspace/pipeline/state.json", "The pipeline's state file.")
     working_memory: str = _setting("workspace/memory/working_memory.json", "The pin file.")
     scope: str = _setting("conversation", "Whose sessions may come back.", choices=("conversation", "agent", "all"))
-    restore_on: tuple[str, ...] = _setting(_BOUNDARIES, "After which boundaries to restore.", choices=_BOUNDARIES)
+    restore_on: tuple[str, ...] = _setting(BOUNDARY_NAMES, "After which boundaries to restore.", choices=BOUNDARY_NAMES)
     restore_budget_ms: int = _setting(1500, "How long a restore may take.", minimum=50, maximum=10000)
     preamble_max_chars: int = _setting(2800, "How long the preamble may be.", minimum=200, maximum=20000)
     archive_after_days: int = _setting(30, "After how many days an ended session is archived.", minimum=1, maximum=3650)

@@ -75,6 +75,18 @@ class LockTimeout(JsonlStoreError):
     code = "lock_timeout"
 
 
+class OverBudget(JsonlStoreError):
+    """The time a session start may take is used up; nothing more is done."""
+
+    code = "over_budget"
+
+
+class OutOfScope(JsonlStoreError):
+    """The session belongs to another conversation, and this path may not reach it."""
+
+    code = "out_of_scope"
+
+
 class StaleSource(JsonlStoreError):
     """Another writer moved the transcript cursor since this update was computed; nothing was written."""
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 
 from jsonlstore.cli.session import json_option, print_json, say, with_example
+from jsonlstore.config import Config
+from jsonlstore.continuity.manager import SessionPersistenceManager
 from jsonlstore.store.doctor import Doctor
 from jsonlstore.store.store import SessionStore
 
@@ -35,6 +37,10 @@ def demo(as_json: bool) -> None:
     _day_one(store, clock)
     _day_two(store, clock)
     clock.moment = now
+    manager = SessionPersistenceManager(store, Config(), clock=clock)
+    restored = manager.on_session_start(
+        "today", "telegram", agent_id="main", prompt="back to the radio: is the ft991a ready?"
+    )
     leaked = [path for path in root.rglob("*") if path.is_file() and _TOKEN.encode() in path.read_bytes()]
     healthy = all(check.ok for check in Doctor(store).examine())
     if as_json:
@@ -44,10 +50,11 @@ def demo(as_json: bool) -> None:
                 "sessions": [store.get(entry.session_id).to_dict() for entry in store.entries()],
                 "secrets_on_disk": len(leaked),
                 "healthy": healthy,
+                "restored": restored.to_dict(),
             }
         )
         return
-    _tell(store, root, leaked=len(leaked), healthy=healthy)
+    _tell(store, root, restored.wrapped_preamble, leaked=len(leaked), healthy=healthy)
 
 
 def _day_one(store: SessionStore, clock: _StoryClock) -> None:
@@ -71,19 +78,18 @@ def _day_one(store: SessionStore, clock: _StoryClock) -> None:
 
 
 def _day_two(store: SessionStore, clock: _StoryClock) -> None:
-    """A session that is killed in the middle, and found again."""
+    """A session that is killed in the middle: nobody ends it."""
     clock.moment += timedelta(days=1)
     store.start("website-tuesday", channel="telegram", agent_id="main", previous_session_id="radio-monday")
     store.link("radio-monday", "website-tuesday")
     clock.moment += timedelta(minutes=10)
     store.update("website-tuesday", {"hot_topics": ["css grid", "footer"], "active_projects": ["club-website"]})
-    last_sign = store.now()
-    clock.moment += timedelta(hours=3)
-    store.recover("website-tuesday", last_sign)
 
 
-def _tell(store: SessionStore, root: Path, *, leaked: int, healthy: bool) -> None:
+def _tell(store: SessionStore, root: Path, preamble: str | None, *, leaked: int, healthy: bool) -> None:
     for entry in store.entries():
+        if entry.end_time is None:
+            continue
         state = store.get(entry.session_id)
         ended = "killed in mid-session, recovered" if state.crash_recovered else f"ended by /{state.end_reason}"
         say(f"\n{state.session_id}: {ended}", bold=True)
@@ -95,10 +101,13 @@ def _tell(store: SessionStore, root: Path, *, leaked: int, healthy: bool) -> Non
             say(f"  pin       {pin.label}: {pin.content}")
         if state.next_step:
             say(f"  next      {state.next_step}")
+    say("\nToday a new session starts. Before its first answer the agent is given:\n", bold=True)
+    say(preamble or "(nothing)")
     say(
         f"\nA token was pasted into a pin. Copies of it on disk: {leaked}. Store healthy: {'yes' if healthy else 'no'}."
     )
     say("Look around:")
     say(f"  jsonlstore --state-dir {root} list")
     say(f"  jsonlstore --state-dir {root} show radio --json")
+    say(f"  jsonlstore --state-dir {root} restore --channel telegram --explain --dry-run --json")
     say(f"  ls -R {root}")

@@ -2,7 +2,7 @@
 
 Weights are those of the session itself against the background table, so that the same entries always give the same
 topics. How common a topic is in *other* sessions matters when topics are used, not when they are stored: see
-`session_rarity` and `by_rarity`.
+`rarity.py`.
 """
 
 from __future__ import annotations
@@ -267,23 +267,3 @@ def _without_variants(ordered: Sequence[tuple[str, float]], n: int) -> list[tupl
 
 def _texts(arguments: Mapping[str, Any], *keys: str) -> list[str]:
     return [value for key in keys if isinstance(value := arguments.get(key), str) and value]
-
-
-def session_rarity(sessions: Iterable[Iterable[str]]) -> dict[str, float]:
-    """Topic -> inverse document frequency over sessions: 1 if one session only has it, less the more share it."""
-    counts: Counter[str] = Counter()
-    total = 0
-    for topics in sessions:
-        counts.update({topic.lower() for topic in topics})
-        total += 1
-    return {topic: math.log1p(total / count) / math.log1p(total) for topic, count in counts.items()}
-
-
-def by_rarity(topics: Iterable[str], rarities: Mapping[str, float]) -> list[str]:
-    """Topics reordered for use: what few sessions share first, the session's own order where equal.
-
-    A topic of every session ("openclaw") says little about any; its place in its own session still counts.
-    """
-    listed = list(dict.fromkeys(topics))
-    weight = {t: rarities.get(t.lower(), 1.0) * (1.0 - place / (2 * len(listed))) for place, t in enumerate(listed)}
-    return sorted(listed, key=lambda topic: -weight[topic])

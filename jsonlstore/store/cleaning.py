@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 # Times, ids, channel and agent names: short words without anything that could name or be a secret. Loading the
 # redactor costs a session start more than everything else, and most session starts carry nothing but these.
 _PLAIN = re.compile(r"(?!.*(?:pass|pwd|secret|token|key|auth|cred|bearer|private))[\w.:/@+~ -]{0,200}\Z", re.IGNORECASE)
-_LONG_RUN = re.compile(r"[A-Za-z0-9_]{16}")
+# long and not just words, as in `working_memory_scan`
+_LONG_RUN = re.compile(r"(?![a-z_]{16,}(?![A-Za-z0-9_]))[A-Za-z0-9_]{16}")
 
 
 def clean(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -25,7 +26,7 @@ def clean(fields: Mapping[str, Any]) -> dict[str, Any]:
 def clean_event(data: Mapping[str, Any]) -> dict[str, Any]:
     """The data of an event that is not made of state fields: JSON, without secrets, of bounded size."""
     checked: dict[str, Any] = check_fields({"data": dict(data)})["data"]
-    return shorten(redact(checked, frozenset()), MAX_STATE_BYTES)
+    return shorten(redact(checked, _EVENT_FIELDS), MAX_STATE_BYTES)
 
 
 def redact(record: dict[str, Any], short_fields: frozenset[str]) -> dict[str, Any]:
@@ -48,4 +49,8 @@ def _plainly_clean(value: Any) -> bool:
 
 _SHORT_FIELDS = frozenset(
     {"start_time", "end_time", "end_reason", "updated_at", "channel", "agent_id", "session_key", "previous_session_id"}
+)
+# who owns a session, and what a restore records: whose sessions, which scores, how much
+_EVENT_FIELDS = frozenset(
+    {"pid", "started", "namespace", "from", "scores", "pins", "tasks", "why", "forced", "agent", "across", "at", "into"}
 )

@@ -11,8 +11,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -46,8 +45,7 @@ def silent(_done: int, _total: int) -> None:
     """No progress bar."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
+class IndexEntry(NamedTuple):  # a dataclass of this size would cost every hook call some milliseconds
     """One session as the index knows it."""
 
     session_id: str
@@ -81,7 +79,7 @@ class IndexEntry:
         return cls(session_id, **known)
 
 
-_ENTRY_KEYS = frozenset(IndexEntry.__dataclass_fields__) - {"session_id"}
+_ENTRY_KEYS = frozenset(IndexEntry._fields) - {"session_id"}
 
 
 def project(folded: SessionFold, log_bytes: int, archived: str | None = None) -> Entry:
@@ -162,12 +160,11 @@ class Index:
         self._disk = disk
         self._locks = locks
         self._open_log = open_log
+        self._waiting: dict[str, Entry | None] | None = None
         self._cached: tuple[tuple[int, int, int], dict[str, Entry]] | None = None
-        self._gathered: dict[str, Entry | None] | None = None
 
     def entries(self) -> Mapping[str, Entry]:
         """Every session's entry, mended where the file was missing, broken or older than the logs."""
-        self._write_gathered()
         found = self._read()
         stale = None if found is None else self._stale(found)
         if found is not None and not stale:
@@ -190,49 +187,43 @@ class Index:
 
         With `sweep` no unfinished copy of the index outlives this either.
         """
-        if self._gathered is not None and not sweep:
-            self._gathered[session_id] = entry
+        if self._waiting is not None:
+            self._waiting[session_id] = entry
+        else:
+            self._put({session_id: entry}, sweep=sweep)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write what is put inside the block once, at its end, and not at all if the block fails.
+
+        The logs are synced by then, so that whoever reads the old file meanwhile, or after a failure, mends it from
+        them. A block inside another is part of it.
+        """
+        if self._waiting is not None:
+            yield
             return
-        self._write_gathered()
+        self._waiting = {}
+        try:
+            yield
+            waiting = self._waiting
+        finally:
+            self._waiting = None
+        if waiting:
+            self._put(waiting)
+
+    def _put(self, changes: Mapping[str, Entry | None], *, sweep: bool = False) -> None:
         with self._locks.index():
             if sweep:
                 self._disk.sweep(self._paths.states, self._paths.index.name)
             before = read_bytes(self._paths.index) or b""
-            after = splice(before, session_id, entry)
+            after: bytes | None = before
+            for session_id, entry in changes.items():
+                after = splice(after, session_id, entry) if after is not None else None
             if after is None:
-                entries = self._mend(None, None)
-                entries.pop(session_id, None)
-                after = serialise({**entries, session_id: entry} if entry is not None else entries)
+                entries = {**self._mend(None, None), **changes}
+                after = serialise({key: entry for key, entry in entries.items() if entry is not None})
             if after != before:
                 self._write_bytes(after)
-
-    @contextmanager
-    def gathering(self) -> Iterator[None]:
-        """Write what is put meanwhile at once, at the end: for work on many sessions, of which each costs a rewrite.
-
-        Until then readers mend what they miss, as they do after a crash.
-        """
-        self._gathered = {}
-        try:
-            yield
-        finally:
-            self._write_gathered()
-            self._gathered = None
-
-    def _write_gathered(self) -> None:
-        if not self._gathered:
-            return
-        changes, self._gathered = self._gathered, {}
-        with self._locks.index():
-            found = self._read()
-            entries = self._mend(None, None) if found is None else dict(found)
-            for session_id, entry in changes.items():
-                if entry is None:
-                    entries.pop(session_id, None)
-                else:
-                    entries[session_id] = entry
-            if entries != found:
-                self._write(entries)
 
     def rebuild(self, progress: Progress = silent) -> bool:
         """Write the index anew from logs and archive; True if that changed the file."""

@@ -60,6 +60,13 @@ class Locks:
             yield
 
     @contextmanager
+    def pins(self) -> Iterator[None]:
+        """Nobody else of us changes the pin file meanwhile. Taken alone: that file is another program's."""
+        assert not self._held.__dict__.get("levels"), "the pin file's lock is taken alone"
+        with self._hold(_METRICS, "pins.lock"):
+            yield
+
+    @contextmanager
     def _hold(self, level: int, name: str) -> Iterator[None]:
         held: list[int] = self._held.__dict__.setdefault("levels", [])
         assert not held or held[-1] < level, "lock order is session, index, metrics, and never two of a kind"

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -23,11 +22,11 @@ FULL_STATE_TYPES = ("state.snapshot", "session.ended", "session.recovered", "ses
 _FULL_STATE_MARKS = tuple(b'"type":"%s"' % name.encode() for name in FULL_STATE_TYPES)
 _TAIL_BYTES = 256 * 1024
 
+# values here are named tuples: a dataclass costs four times as much to make, and every hook call would pay
 Signature = tuple[int, int, int, int]  # device, inode, size, time of the last change
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One line of a session log: what happened, when, and who wrote it down."""
 
     seq: int
@@ -35,7 +34,7 @@ class Event:
     type: str
     by: str
     data: Mapping[str, Any]
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = {}
 
     def to_line(self) -> bytes:
         record = {"seq": self.seq, "at": self.at, "type": self.type, "by": self.by, "data": self.data, **self.extra}
@@ -59,24 +58,21 @@ def parse_event(line: bytes) -> Event | None:
     return Event(seq, at, kind, by, data, raw)
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """An event and where its line ends in the file, a newline that is still missing counted as if it were there."""
 
     event: Event
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(NamedTuple):
     """A line that is not an event: where it starts and how long it is."""
 
     offset: int
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """What a stretch of a log holds."""
 
     events: tuple[Placed, ...]

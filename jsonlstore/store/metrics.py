@@ -96,6 +96,7 @@ class Metrics:
             _check(event)
         if not events:
             return
+        self._disk.make_dir(self._paths.states)
         with self._locks.metrics():
             self._append(events)
         for listener in self.listeners:

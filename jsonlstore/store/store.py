@@ -28,7 +28,6 @@ from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
 from jsonlstore.store.cleaning import clean, clean_event
 from jsonlstore.store.fields import check_time
 from jsonlstore.store.files import Disk
-from jsonlstore.store.forget import Forgotten, forget_session, task_ids
 from jsonlstore.store.index import project
 from jsonlstore.store.locking import DEFAULT_TIMEOUT, Locks
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import timedelta
 
+    from jsonlstore.store.forget import Forgotten
     from jsonlstore.store.index import Entry
     from jsonlstore.store.metrics import Metrics
 
@@ -63,7 +63,7 @@ class SessionStore(SessionReader):
         self._locks = Locks(paths.states, lock_timeout)
         super().__init__(paths, clock, disk or Disk(), self._locks)
         self._prepared = False
-        self._index_later = False
+        self._origin: SessionStore | None = None
         self.listeners: list[Callable[[str, SessionFold], None]] = []
 
     @classmethod
@@ -78,7 +78,10 @@ class SessionStore(SessionReader):
         """The store's metrics; loaded on first use, because most readers never ask."""
         from jsonlstore.store.metrics import Metrics
 
-        return Metrics(self.paths, self.disk, self._locks, self.now)
+        metrics = Metrics(self.paths, self.disk, self._locks, self.now)
+        if self._origin is not None:
+            metrics.listeners = self._origin.metrics.listeners
+        return metrics
 
     @classmethod
     def in_memory(cls, *, clock: Clock = system_clock) -> Self:
@@ -89,6 +92,25 @@ class SessionStore(SessionReader):
         store = cls(StatePaths.of(Path(root.name)), clock=clock, disk=Disk(sync=False))
         weakref.finalize(store, root.cleanup)
         return store
+
+    def within(self, left: Callable[[], float]) -> Self:
+        """The same store for a caller with a deadline: no lock is waited for longer than `left()` seconds."""
+        twin = type(self)(
+            self.paths, clock=self._clock, disk=self.disk, lock_timeout=lambda: min(DEFAULT_TIMEOUT, left())
+        )
+        twin.listeners = self.listeners
+        twin._origin = self  # noqa: SLF001 - a store in memory lives as long as anyone uses it
+        return twin
+
+    @property
+    def locks(self) -> Locks:
+        """The locks of this store's directory."""
+        return self._locks
+
+    @property
+    def clock(self) -> Clock:
+        """What this store takes for the time."""
+        return self._clock
 
     def start(
         self,
@@ -101,7 +123,7 @@ class SessionStore(SessionReader):
     ) -> bool:
         """Open a session; False if it was already there (whoever comes first starts it, the other adds nothing)."""
         checked = clean({"start_time": self.now(), **fields})
-        self._prepare()
+        self.prepare()
         with self._locks.session(check_session_id(session_id)):
             known = self._load(session_id) or self._unarchived(session_id)
             if known is not None:
@@ -177,9 +199,9 @@ class SessionStore(SessionReader):
             return True
 
     def resume(self, session_id: str, *, by: str = "hook", owner: Mapping[str, Any] | None = None) -> bool:
-        """Reopen a session that woke up again; its links stay. False if it was open."""
+        """Reopen a session that woke up again, or hand an open one to a new owner; its links stay. False if no news."""
         with self._session(session_id) as known:
-            if not known.folded.ended:
+            if not known.folded.ended and (not owner or known.folded.owner == dict(owner)):
                 return False
             self._commit(session_id, known, "session.resumed", by, {"owner": dict(owner)} if owner else {})
             return True
@@ -201,7 +223,7 @@ class SessionStore(SessionReader):
 
     def archive(self, session_id: str) -> str:
         """Move an ended session to cold storage, or finish such a move; returns the month it is filed under."""
-        self._prepare()
+        self.prepare()
         with self._locks.session(check_session_id(session_id)):
             known = self._load(session_id)
             if known is None:
@@ -253,7 +275,9 @@ class SessionStore(SessionReader):
 
     def forget(self, session_id: str) -> Forgotten:
         """Remove a session everywhere we keep it; a tombstone stays so that no later scan brings it back."""
-        self._prepare()
+        from jsonlstore.store.forget import forget_session, task_ids
+
+        self.prepare()
         with self._locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
             # first, while the log still says which tasks were the session's
@@ -265,18 +289,8 @@ class SessionStore(SessionReader):
         self._announce(session_id, gone)
         return outcome
 
-    @contextmanager
-    def many(self) -> Iterator[None]:
-        """Many changes in a row: the index, which can always be mended, follows once, at the end."""
-        outer, self._index_later = self._index_later, True
-        try:
-            yield
-        finally:
-            self._index_later = outer
-            if not outer:
-                self.index.entries()
-
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
+        """Make sure there is a directory to write to."""
         if not self._prepared:
             self.disk.make_dir(self.paths.states)
             self._prepared = True
@@ -284,7 +298,7 @@ class SessionStore(SessionReader):
     @contextmanager
     def _session(self, session_id: str) -> Iterator[Known]:
         """A session's lock and its fold, for one change."""
-        self._prepare()
+        self.prepare()
         with self._locks.session(check_session_id(session_id)):
             known = self._load(session_id) or self._unarchived(session_id)
             if known is None:
@@ -356,8 +370,7 @@ class SessionStore(SessionReader):
     def _follow(self, session_id: str, entry: Entry) -> None:
         """Bring the index after the log. It can be made again: a failure here loses nothing and is only logged."""
         try:
-            if not self._index_later:
-                self.index.put(session_id, entry)
+            self.index.put(session_id, entry)
         except JsonlStoreError as problem:
             log.warning("index not updated for %s, the next reader will: %s", session_id, problem)
 

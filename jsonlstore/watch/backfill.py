@@ -65,14 +65,14 @@ def backfill(
     progress(0, total)
     oldest_first = sorted(due, key=lambda one: (_start(shelf, one, summary), one.agent_id, one.session_id))
     for portion in _portions(oldest_first):
-        with store.index.gathering():
+        with store.index.together():
             for session in portion:
                 _take(tailer, session, summary)
                 summary.bytes += sizes[id(session)]
                 progress(summary.bytes, total)
     if archive_after is not None:
         due_to_go = store.archivable(archive_after)
-        with store.index.gathering():
+        with store.index.together():
             for session_id in due_to_go:
                 store.archive(session_id)
         summary.archived = len(due_to_go)

@@ -80,7 +80,7 @@ class Upkeep:
         done = 0
         try:
             due = self._store.archivable(timedelta(days=after_days))
-            with self._store.index.gathering():
+            with self._store.index.together():
                 for session_id in due:
                     self._store.archive(session_id)
                     done += 1

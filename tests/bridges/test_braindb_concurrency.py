@@ -40,7 +40,7 @@ print(json.dumps(out), flush=True)
 
 
 def versioned(store, count, version):
-    with store.many():
+    with store.index.together():
         for number in range(count):
             pin = {"content": f"version {version}", "pinnedAt": "2026-11-10T08:00:00Z"}
             fields = {"working_memory": [pin], "hot_topics": [f"version {version}"], "recent_learnings": ["m"] * 50}

@@ -154,7 +154,7 @@ def test_a_row_the_table_refuses_is_a_warning_and_keeps_no_other_out(store, brai
 def test_what_is_too_much_to_name_is_caught_up_as_a_whole(store, brain, rows):
     forced = config(brain, brain_db_enabled=True)
     sync = attach(store, forced)
-    with store.many():
+    with store.index.together():
         for number in range(30):
             store.start(f"s-{number}")
     from jsonlstore.bridges.braindb.backlog import Backlog

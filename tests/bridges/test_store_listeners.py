@@ -18,24 +18,25 @@ def test_listeners_hear_of_archiving_and_forgetting_too(store):
 def test_many_changes_write_the_index_once_and_right(store):
     store.start("before")
     index = store.paths.index.read_bytes()
-    with store.many():
+    with store.index.together():
         for number in range(20):
             store.start(f"s-{number}")
-        with store.many():
+        with store.index.together():
             store.end("s-3")
         assert store.paths.index.read_bytes() == index
     assert store.paths.index.read_bytes() == store.index.expected()
     assert len(list(store.entries())) == 21
 
 
-def test_an_error_among_many_changes_still_leaves_a_right_index(store):
+def test_after_an_error_among_many_changes_the_next_reader_mends_the_index(store):
     def fail():
-        with store.many():
+        with store.index.together():
             store.start("s-1")
             raise ValueError("stop")
 
     with pytest.raises(ValueError, match="stop"):
         fail()
+    assert [entry.session_id for entry in store.entries()] == ["s-1"]
     assert store.paths.index.read_bytes() == store.index.expected()
     store.start("s-2")
     assert store.paths.index.read_bytes() == store.index.expected()

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from jsonlstore.signals.background import STOP
 from jsonlstore.signals.options import COMMON_TOOL_NAMES
-from jsonlstore.signals.topics import MOST_COUNTED, HotTopicExtractor, by_rarity, session_rarity
+from jsonlstore.signals.rarity import by_rarity, session_rarity
+from jsonlstore.signals.topics import MOST_COUNTED, HotTopicExtractor
 from jsonlstore.signals.words import keywords, looks_random, read_piece
 
 if TYPE_CHECKING:

@@ -1,0 +1,42 @@
+"""The console script. A hook call goes straight to its handler: it does not pay for a command line it never sees."""
+
+from __future__ import annotations
+
+import sys
+
+_WITH_VALUE = ("--state-dir", "--config")
+_FLAGS = ("-v", "--verbose", "--debug", "-q", "--quiet")
+
+
+def run() -> None:
+    """Run the process's command line and exit with its code."""
+    arguments = sys.argv[1:]
+    if "hook" in arguments:
+        call = hook_call(arguments)
+        if call is not None:
+            from jsonlstore.cli.hook import run_hook
+
+            run_hook(*call)
+    from jsonlstore.cli.main import main
+
+    sys.exit(main())
+
+
+def hook_call(arguments: list[str]) -> tuple[str, dict[str, str]] | None:
+    """The event and the options of a plain hook call; None for anything else, help and mistakes included."""
+    options: dict[str, str] = {}
+    words: list[str] = []
+    rest = iter(arguments)
+    for word in rest:
+        name, has_value, value = word.partition("=")
+        if name in (*_WITH_VALUE, "--now"):
+            options[name.lstrip("-")] = value if has_value else next(rest, "")
+        elif word in (*_FLAGS, "--dry-run", "--json"):
+            options[word.lstrip("-")] = "1"
+        elif word.startswith("-"):
+            return None
+        else:
+            words.append(word)
+    if len(words) != 2 or words[0] != "hook" or "" in options.values():
+        return None
+    return words[1], options

@@ -1,0 +1,232 @@
+"""`hook session-start|turn-end|session-end`: a JSON object in, one JSON line out, and never in a session's way.
+
+This path imports neither click nor rich nor jsonschema. A restore problem is exit 0 with `error`; only an input that
+is not what it should be is exit 2.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from jsonlstore.errors import JsonlStoreError, UsageError
+from jsonlstore.paths import StatePaths, check_session_id, resolve_state_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import NoReturn
+
+    from jsonlstore.config import Config
+    from jsonlstore.continuity.budget import Budget
+    from jsonlstore.continuity.context import RestoredSessionContext
+    from jsonlstore.continuity.manager import SessionPersistenceManager
+
+log = logging.getLogger("jsonlstore.session")
+
+_STARTED = time.perf_counter()
+_DEFAULT_BUDGET = 1.5  # until the settings are read: they may be what hangs
+_TEXTS = ("channel", "agent_id", "session_key", "cwd", "prompt", "reason")
+_SWITCHES = ("clean", "again")
+_RESETS = ("new", "reset")
+_NOT_OF_A_STATE = ("session_id", "cwd", "prompt", "pid", "reason", *_SWITCHES)
+
+
+def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
+    """Answer one hook call and leave at once, whatever a thread may still be stuck in."""
+    gc.disable()  # the process is gone before there is anything worth collecting
+    level = logging.DEBUG if "debug" in options else logging.ERROR if "q" in options or "quiet" in options else None
+    logging.basicConfig(level=level or logging.WARNING, format="%(levelname)s: %(message)s", stream=sys.stderr)
+    code, after = 0, None
+    try:
+        answer, after = answer_hook(event, sys.stdin.buffer.read(), options)
+        sys.stdout.buffer.write(orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE))
+    except JsonlStoreError as problem:
+        sys.stderr.write(f"error: {problem.message}\n" + (f"hint: {problem.hint}\n" if problem.hint else ""))
+        code = 2 if isinstance(problem, UsageError) else 1
+    except OSError as problem:
+        log.warning("nobody takes the answer: %s", problem)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        if after is not None:
+            after()
+    except (OSError, JsonlStoreError) as problem:
+        log.warning("after the answer: %s", problem)
+    finally:
+        os._exit(code)
+
+
+Answer = tuple[dict[str, Any], "Callable[[], object] | None"]
+
+
+def answer_hook(event: str, document: bytes, options: Mapping[str, str]) -> Answer:
+    """The answer to a hook call, and what may be done once it is given; raises `UsageError` for a bad input."""
+    if event not in _HANDLERS:
+        raise UsageError(f"no such hook: {event}", hint=f"one of {', '.join(_HANDLERS)}")
+    return _HANDLERS[event](read_document(document), options)
+
+
+def read_document(data: bytes) -> dict[str, Any]:
+    """The object on stdin; raises `UsageError` naming the field that is wrong."""
+    try:
+        document = orjson.loads(data)
+    except orjson.JSONDecodeError as problem:
+        raise UsageError(f"stdin is not a JSON object: {problem}") from problem
+    if not isinstance(document, dict):
+        raise UsageError("stdin must hold a JSON object")
+    if "session_id" not in document:
+        raise UsageError("session_id is missing")
+    try:
+        check_session_id(document["session_id"])
+    except UsageError as problem:
+        raise UsageError(f"session_id: {problem.message}", hint=problem.hint) from problem
+    for name in _TEXTS:
+        if document.get(name) is not None and not isinstance(document[name], str):
+            raise UsageError(f"{name} must be a string")
+    for name in _SWITCHES:
+        if document.get(name) is not None and not isinstance(document[name], bool):
+            raise UsageError(f"{name} must be true or false")
+    pid = document.get("pid")
+    if pid is not None and (isinstance(pid, bool) or not isinstance(pid, int) or not 0 < pid < 2**31):
+        raise UsageError("pid must be a process id")
+    return document
+
+
+def _session_start(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
+    from jsonlstore.continuity.budget import Budget
+    from jsonlstore.continuity.restore import cold_start
+
+    budget = Budget(_DEFAULT_BUDGET, started=_STARTED)
+    clock = _clock(options)
+    resolved = [document["session_id"]]
+
+    def work() -> RestoredSessionContext:
+        manager = _manager(options, clock, budget)
+        resolved[0] = session_id = _resolve(manager, document)
+        known = {name: document[name] for name in (*_TEXTS[1:], *_SWITCHES, "pid") if document.get(name) is not None}
+        channel = document.get("channel") or "unknown"
+        if "dry-run" in options:
+            from jsonlstore.continuity.context import RestoreRequest
+
+            return manager.preview(RestoreRequest(session_id, channel, **known))
+        return manager.on_session_start(session_id, channel, budget=budget, **known)
+
+    try:
+        context = budget.run(work)
+    except UsageError:
+        raise
+    except Exception as problem:  # noqa: BLE001 - fail open: whatever went wrong, the session starts
+        context = cold_start(resolved[0], problem)
+    return context.timed(budget.elapsed_ms).to_dict(), None
+
+
+def _turn_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
+    manager = _manager(options, _clock(options))
+    session_id = _resolve(manager, document)
+    fields = {key: value for key, value in document.items() if key not in _NOT_OF_A_STATE}
+    answer: dict[str, Any] = {"session_id": session_id, "updated": True}
+    if "dry-run" in options or not manager.config.enabled:
+        return {**answer, "updated": False}, None
+    try:
+        manager.update_session_state({**fields, "session_id": session_id})
+    except UsageError:
+        raise
+    except Exception as problem:  # noqa: BLE001 - fail open: a turn that is not recorded stops nobody
+        log.warning("turn of %s not recorded: %s", session_id, problem)
+        return {**answer, "updated": False, "error": str(problem)}, None
+    return answer, None
+
+
+def _session_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
+    manager = _manager(options, _clock(options))
+    session_id = _resolve(manager, document, before_last_reset=document.get("reason") in _RESETS)
+    fields = {key: value for key, value in document.items() if key not in _NOT_OF_A_STATE}
+    answer: dict[str, Any] = {"session_id": session_id, "captured": False}
+    if "dry-run" in options:
+        return answer, None
+    try:
+        state = manager.on_session_end(session_id, reason=document.get("reason"), **fields)
+    except UsageError:
+        raise
+    except Exception as problem:  # noqa: BLE001 - fail open: a session that is not recorded ends all the same
+        log.warning("end of %s not recorded: %s", session_id, problem)
+        return {**answer, "error": str(problem)}, None
+    if state is None:
+        return answer, None
+    counts = {
+        "pin_count": len(state.working_memory),
+        "pending_task_count": len(state.pending_tasks),
+        "hot_topic_count": len(state.hot_topics),
+        "project_count": len(state.active_projects),
+        "learning_count": len(state.recent_learnings),
+    }
+    return {**answer, "captured": True, **counts}, manager.tidy
+
+
+_HANDLERS: dict[str, Callable[[dict[str, Any], Mapping[str, str]], Answer]] = {
+    "session-start": _session_start,
+    "turn-end": _turn_end,
+    "session-end": _session_end,
+}
+
+
+def _clock(options: Mapping[str, str]) -> Callable[[], Any]:
+    from jsonlstore.clock import parse_time, system_clock
+
+    if "now" not in options:
+        return system_clock
+    try:
+        moment = parse_time(options["now"])
+    except ValueError as problem:
+        raise UsageError(f"--now must be an ISO 8601 time, not {options['now']!r}") from problem
+    return lambda: moment
+
+
+def _manager(
+    options: Mapping[str, str], clock: Callable[[], Any], budget: Budget | None = None
+) -> SessionPersistenceManager:
+    from jsonlstore.cli.brain import attach_brain, brain_memories
+    from jsonlstore.config import load_config
+    from jsonlstore.continuity.manager import SessionPersistenceManager
+    from jsonlstore.store.store import SessionStore
+
+    state_dir = resolve_state_dir(options.get("state-dir"))
+    loaded = load_config(state_dir, options.get("config"), lenient=True)
+    for warning in loaded.warnings:
+        log.warning("config: %s", warning)
+    config = loaded.config
+    if budget is not None:
+        budget.limit(config.restore_budget_ms / 1000)
+    if config.debug or "debug" in options:
+        config = _debugging(config)
+    store = SessionStore(StatePaths.of(state_dir, config.sessions_dir), clock=clock)
+    attach_brain(store, config)
+    return SessionPersistenceManager(store, config, memories=brain_memories(store, config))
+
+
+def _debugging(config: Config) -> Config:
+    from dataclasses import replace
+
+    logging.getLogger().setLevel(logging.DEBUG)
+    return replace(config, debug=True)
+
+
+def _resolve(
+    manager: SessionPersistenceManager, document: Mapping[str, Any], *, before_last_reset: bool = False
+) -> str:
+    """Our id of the session the runtime means: since 2026.9 one id spans several stretches (DECISION 48)."""
+    session_id: str = document["session_id"]
+    agents = manager.store.paths.agents
+    if not manager.config.enabled or not agents.is_dir():
+        return session_id
+    from jsonlstore.continuity.runtime import current_stretch
+    from jsonlstore.continuity.scope import agent_of
+
+    agent = agent_of(document.get("agent_id"), document.get("session_key"))
+    return current_stretch(agents, agent, session_id, before_last_reset=before_last_reset)

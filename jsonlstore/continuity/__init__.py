@@ -1,0 +1,1 @@
+"""What to bring back from earlier sessions, and how to say it."""

@@ -1,0 +1,221 @@
+"""Which prior sessions come back: in scope, inside the lookback, at or above the threshold, the best of them.
+
+There may be ten thousand in the index: each is looked at as the plain entry it is there, and only the few that come
+back are read from their logs.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from datetime import datetime
+from heapq import nlargest
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jsonlstore.continuity.context import Candidate
+from jsonlstore.continuity.scorer import (
+    PENDING_WEIGHT,
+    PER_TASK,
+    RECENCY_WEIGHT,
+    TOPIC_WEIGHT,
+    Factors,
+    factors,
+    lowered,
+    qualifies,
+)
+from jsonlstore.errors import JsonlStoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from jsonlstore.config import Config
+    from jsonlstore.continuity.scope import Scope
+    from jsonlstore.continuity.worklist import Pipeline
+    from jsonlstore.model import SessionState
+
+    Entries = Mapping[str, Mapping[str, Any]]
+
+log = logging.getLogger("jsonlstore.session")
+
+# a topic shared by most of many sessions says nothing about any of them (DECISION 47)
+_COMMON_FROM_SESSIONS = 10
+_COMMON_SHARE = 0.8
+_COMMON_SAMPLE = 300
+_PARTED = re.compile(r"[\s_-]+")
+_MOST_LOGS_READ = 12
+
+
+class Prior(NamedTuple):
+    """A prior session, scored. Priors compare by score, then by end."""
+
+    score: float
+    end_time: str
+    session_id: str
+    hours: float
+    factors: Factors
+    tasks: int
+
+
+class Contributor(NamedTuple):
+    """A prior session that comes back, with its state."""
+
+    prior: Prior
+    state: SessionState
+
+
+class Selection(NamedTuple):
+    """Who comes back, and what became of everybody else that was looked at."""
+
+    contributors: tuple[Contributor, ...]
+    candidates: tuple[Candidate, ...]
+
+
+def score_priors(
+    entries: Entries, keywords: frozenset[str], now: datetime, worth: Callable[[float, int], bool] | None = None
+) -> list[Prior]:
+    """Every ended session with the parts of its score, in no order.
+
+    With `worth` only those it wants by score and open tasks, and those with a critical pin.
+    """
+    common = common_topics([entry.get("hot_topics") or () for entry in list(entries.values())[:_COMMON_SAMPLE]])
+    words = keywords - common
+    scored = []
+    for session_id, entry in entries.items():
+        listed = entry.get("hot_topics") if words or worth is None else None
+        topics = {topic.lower() for topic in listed or ()}
+        if common:
+            topics -= common
+        here = words | _compounds(topics, words) if words else words
+        end_time: str = entry["end_time"]
+        hours = (now - datetime.fromisoformat(end_time)).total_seconds() / 3600
+        tasks = entry.get("pending_task_count") or 0
+        parts = factors(topics, tasks, here, hours)
+        score = parts.score
+        if worth is None or worth(score, tasks) or entry.get("critical"):
+            scored.append(Prior(score, end_time, session_id, hours, parts, tasks))
+    return scored
+
+
+def common_topics(sessions: Sequence[Iterable[str]]) -> frozenset[str]:
+    """The topics nearly every one of many sessions shares."""
+    if len(sessions) < _COMMON_FROM_SESSIONS:
+        return frozenset()
+    counts: dict[str, int] = {}
+    for topics in sessions:
+        for topic in lowered(topics):
+            counts[topic] = counts.get(topic, 0) + 1
+    return frozenset(topic for topic, count in counts.items() if count > _COMMON_SHARE * len(sessions))
+
+
+def _compounds(topics: Iterable[str], keywords: frozenset[str]) -> frozenset[str]:
+    """The topics of several words ("ham radio", "lbf-ham-radio") all of whose words were said."""
+    return frozenset(
+        topic for topic in topics if _PARTED.search(topic) and keywords.issuperset(filter(None, _PARTED.split(topic)))
+    )
+
+
+def select(
+    priors: Sequence[Prior],
+    config: Config,
+    load: Callable[[str], SessionState],
+    pipeline: Pipeline,
+    *,
+    explain: bool = False,
+) -> Selection:
+    """The best qualifying sessions that have anything to give, at most `max_sessions_scored` of them.
+
+    With `explain` every prior session becomes a candidate with its reason, else only those that were read.
+    """
+    contributors: list[Contributor] = []
+    candidates: list[Candidate] = []
+    reads = 0
+    worth = may_win(config)
+    promising = (prior for prior in priors if worth(prior.score, prior.tasks))
+    for prior in sorted(priors, reverse=True) if explain else nlargest(_MOST_LOGS_READ, promising):
+        wins = qualifies(prior.score, config.relevance_threshold)
+        if not worth(prior.score, prior.tasks):
+            candidates.append(_candidate(prior, False, f"score below the threshold {config.relevance_threshold:g}"))
+        elif len(contributors) >= config.max_sessions_scored or reads >= _MOST_LOGS_READ:
+            why = f"{config.max_sessions_scored} better sessions already contribute"
+            candidates.append(_candidate(prior, wins, why))
+        else:
+            reads += 1
+            state, why = _consider(prior, wins, config, load, pipeline)
+            candidates.append(_candidate(prior, state is not None, why))
+            if state is not None:
+                contributors.append(Contributor(prior, state))
+    return Selection(tuple(contributors), tuple(candidates))
+
+
+def may_win(config: Config) -> Callable[[float, int], bool]:
+    """Whether a score, or open tasks alone (DECISION 5), may bring a session back."""
+    override = config.pending_task_override
+    return lambda score, tasks: qualifies(score, config.relevance_threshold) or 0 < override <= tasks
+
+
+def _consider(
+    prior: Prior, wins: bool, config: Config, load: Callable[[str], SessionState], pipeline: Pipeline
+) -> tuple[SessionState | None, str]:
+    """The session's state if it comes back, and why or why not."""
+    try:
+        state = load(prior.session_id)
+    except JsonlStoreError as problem:
+        log.warning("session %s left out: %s", prior.session_id, problem)
+        return None, f"unreadable: {problem.message}"
+    why = "score at or above the threshold"
+    if not wins:
+        still_open = len(pipeline.still_open(state.pending_tasks))
+        why = f"{still_open} open tasks (pending_task_override {config.pending_task_override}"
+        if still_open < config.pending_task_override:
+            return None, why + " not reached), score below the threshold"
+        why += ")"
+    return (state, why) if _gives_anything(state) else (None, "nothing to bring back")
+
+
+def _gives_anything(state: SessionState) -> bool:
+    return any(
+        (
+            state.working_memory,
+            state.pending_tasks,
+            state.hot_topics,
+            state.active_projects,
+            state.recent_learnings,
+            state.notes,
+            state.next_step,
+        )
+    )
+
+
+def _candidate(prior: Prior, qualified: bool, reason: str) -> Candidate:
+    recency, topic_overlap, pending = prior.factors[:3]
+    return Candidate(
+        prior.session_id, prior.hours, recency, topic_overlap, pending, prior.score, qualified, reason
+    )  # fmt: skip
+
+
+def previous_session(raw: Entries, scope: Scope, session_id: str, crashed: Entries) -> str | None:
+    """The most recently ended session of the same conversation, same channel preferred (DECISION 17)."""
+    reaches = scope.in_reach()
+    ranks = (
+        (entry.get("channel") == scope.channel, entry["end_time"], other)
+        for entries in (raw, crashed)
+        for other, entry in entries.items()
+        if entry.get("end_time") and other != session_id and reaches(entry)
+    )
+    best = max(ranks, default=None)
+    return best[2] if best else None
+
+
+def explain_lines(prior: Prior, threshold: float, qualified: bool) -> str:
+    """The score of one session, spelt out for the debug log."""
+    parts = prior.factors
+    mark = "✅" if qualified else "❌"
+    return (
+        f"Scoring session {prior.session_id[:8]} ({prior.hours:.0f}h elapsed):\n"
+        f"  recency: {parts.recency:.3f} × {RECENCY_WEIGHT:g} = {parts.recency * RECENCY_WEIGHT:.3f}\n"
+        f"  topic_overlap: {parts.shared}/{parts.together} = {parts.topic_overlap:.3f} × {TOPIC_WEIGHT:g}"
+        f" = {parts.topic_overlap * TOPIC_WEIGHT:.3f}\n"
+        f"  pending_tasks: {prior.tasks} tasks × {PER_TASK:g} = {parts.pending:.2f} × {PENDING_WEIGHT:g}"
+        f" = {parts.pending * PENDING_WEIGHT:.3f}\n"
+        f"  TOTAL: {parts.score:.3f} {mark} (threshold: {threshold:g})"
+    )

@@ -1,0 +1,269 @@
+"""CLI.md "Hooks": JSON in, one JSON line out, exit 2 only for a bad input, and no import that is not needed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from jsonlstore.cli.entry import hook_call
+from jsonlstore.transcripts.source import stretch_id
+from tests.continuity.conftest import Home, task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+START_KEYS = [
+    "session_id", "preamble", "inherited_pins", "session_ids", "relevance_scores", "pending_task_count", "memories",
+    "already_restored", "elapsed_ms",
+]  # fmt: skip
+
+
+HEAVY = ["click", "rich", "jsonschema", "watchdog", "re2", "pyjson5", "sqlite3", "jsonlstore.signals.redact"]
+
+
+def test_a_whole_life_through_hooks(home: Home) -> None:
+    home.pin({"content": "38400 baud", "label": "ft991a"})
+    cold = home.hook("session-start", session_id="a", channel="cli", pid=None)
+    assert list(cold) == START_KEYS
+    assert cold["preamble"] is None
+    home.later(minutes=10)
+    turn = home.hook(
+        "turn-end", session_id="a", hot_topics=["radio"], pending_tasks=[task(17)], recent_learnings=["m1"]
+    )
+    assert turn == {"session_id": "a", "updated": True}
+    home.later(minutes=10)
+    end = home.hook("session-end", session_id="a", reason="new", active_projects=["lbf-ham-radio"])
+    assert end["captured"] is True
+    assert (end["pin_count"], end["pending_task_count"], end["hot_topic_count"]) == (1, 1, 1)
+    home.later(hours=48)
+    home.pin_file.unlink()
+    warm = home.hook("session-start", session_id="b", channel="cli", prompt="hello")
+    assert list(warm) == START_KEYS
+    assert warm["preamble"].startswith('<session-continuity hint="inherited from prior sessions">\n[SESSION CONTINUITY')
+    assert warm["preamble"].endswith("</session-continuity>")
+    assert "(last stage: build, 2d ago)" in warm["preamble"]
+    assert warm["inherited_pins"][0]["label"] == "ft991a [inherited from a @ 2026-11-10T10:20:00.000Z]"
+    memory = warm["memories"][0]
+    assert set(memory) == {"memory_id", "original_confidence", "confidence", "hours_elapsed", "excluded"}
+    assert round(memory["confidence"], 3) == 0.886
+    again = home.hook("session-start", session_id="b", channel="cli")
+    assert (again["preamble"], again["already_restored"]) == (None, True)
+    assert home.hook("session-start", session_id="b", channel="cli", again=True)["preamble"] == warm["preamble"]
+
+
+@pytest.mark.parametrize(
+    ("stdin", "named"),
+    [
+        ("", "stdin"),
+        ("[]", "object"),
+        ("{}", "session_id"),
+        ('{"session_id": 7}', "session_id"),
+        ('{"session_id": "../x"}', "session_id"),
+        ('{"session_id": "a", "channel": 3}', "channel"),
+        ('{"session_id": "a", "pid": "12"}', "pid"),
+        ('{"session_id": "a", "pid": true}', "pid"),
+        ('{"session_id": "a", "clean": "yes"}', "clean"),
+        ('{"session_id": "a", "prompt": {}}', "prompt"),
+    ],
+)
+def test_a_malformed_document_is_exit_2_naming_the_field(home: Home, stdin: str, named: str) -> None:
+    done = home.run("hook", "session-start", stdin=stdin, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert named in done.stderr
+    assert not home.path.exists()
+
+
+@pytest.mark.parametrize("event", ["turn-end", "session-end"])
+def test_a_wrong_state_field_is_exit_2_naming_it(home: Home, event: str) -> None:
+    done = home.run("hook", event, stdin='{"session_id": "a", "hot_topics": 5}', check=False)
+    assert done.returncode == 2
+    assert "hot_topics" in done.stderr
+
+
+def test_an_unknown_hook_is_exit_2(home: Home) -> None:
+    assert home.run("hook", "session-middle", stdin="{}", check=False).returncode == 2
+    assert home.run("hook", "session-start", "--wrong", stdin="{}", check=False).returncode == 2
+    assert home.run("hook", "session-start", "--now", "soon", stdin='{"session_id": "a"}', check=False).returncode == 2
+
+
+def test_help_ends_with_an_example(home: Home) -> None:
+    for command in ("hook", "restore", "continue", "recover"):
+        assert "Example:" in home.run(command, "--help").stdout
+
+
+def test_dry_run_hooks_change_nothing(home: Home) -> None:
+    home.past("a", hot_topics=["radio"])
+    before = home.files()
+    assert home.hook("session-start", "--dry-run", session_id="b", channel="cli")["session_ids"] == ["a"]
+    assert home.hook("turn-end", "--dry-run", session_id="b", hot_topics=["x"])["updated"] is False
+    assert home.hook("session-end", "--dry-run", session_id="b")["captured"] is False
+    assert home.files() == before
+
+
+def test_a_bad_setting_is_a_warning_in_a_hook(home: Home) -> None:
+    home.past("a", hot_topics=["radio"])
+    config = {"plugins": {"entries": {"jsonlstore": {"config": {"lookback_days": 900, "max_inherited_pins": "x"}}}}}
+    (home.path / "openclaw.json").write_text(json.dumps(config))
+    done = home.run(
+        "hook", "session-start", "--now", "2026-11-10T12:00:00Z", stdin='{"session_id":"b","channel":"cli"}'
+    )
+    assert json.loads(done.stdout)["session_ids"] == ["a"]
+    assert "lookback_days" in done.stderr
+
+
+def test_issue_9_disabled_hooks_change_nothing(home: Home) -> None:
+    home.past("a", hot_topics=["radio"])
+    (home.path / "openclaw.json").write_text("{plugins: {entries: {jsonlstore: {config: {enabled: false}}}}}")
+    before = home.files()
+    assert home.hook("session-start", session_id="b", channel="cli")["preamble"] is None
+    assert home.hook("turn-end", session_id="b", hot_topics=["x"])["updated"] is False
+    assert home.hook("session-end", session_id="b")["captured"] is False
+    assert home.files() == before
+
+
+def test_debug_explains_on_stderr_only(home: Home) -> None:
+    home.past("a", hot_topics=["radio"])
+    stdin = '{"session_id":"b","channel":"cli"}'
+    done = home.run(
+        "hook", "session-start", "--now", "2026-11-10T12:00:00Z", stdin=stdin, env={"CORTEX_SESSION_DEBUG": "1"}
+    )
+    assert "[session:debug] Scoring session a" in done.stderr
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_the_hook_path_imports_only_what_it_needs(home: Home) -> None:
+    home.past("a", hot_topics=["radio"], pending_tasks=[task(1)], working_memory=[{"content": "c", "label": "p"}])
+    probe = (
+        "import sys, os\n"
+        "leave = os._exit\n"
+        "def report(code):\n"
+        "    print(sorted(set(heavy) & set(sys.modules)), file=sys.stderr, flush=True)\n"
+        "    leave(code)\n"
+        "os._exit = report\n"
+        f"heavy = {HEAVY!r}\n"
+        f"sys.argv = {home.command('hook', 'session-start', '--now', '2026-11-10T12:00:00Z')[2:]!r}\n"
+        "from jsonlstore.cli.entry import run\n"
+        "run()\n"
+    )
+    stdin = '{"session_id":"b","channel":"cli","prompt":"radio"}'
+    done = subprocess.run(
+        [sys.executable, "-c", probe], input=stdin, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert json.loads(done.stdout)["session_ids"] == ["a"]
+    assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "call"),
+    [
+        (["hook", "turn-end"], ("turn-end", {})),
+        (["--state-dir", "x", "hook", "turn-end", "--now=T"], ("turn-end", {"state-dir": "x", "now": "T"})),
+        (["--config=c", "--debug", "hook", "e"], ("e", {"config": "c", "debug": "1"})),
+        (["hook"], None),
+        (["hook", "--help"], None),
+        (["show", "hook"], None),
+        (["hook", "a", "b"], None),
+        (["--state-dir"], None),
+    ],
+)
+def test_only_plain_hook_calls_take_the_short_way(arguments: list[str], call: object) -> None:
+    assert hook_call(arguments) == call
+
+
+def database(home: Home, *events: dict[str, object]) -> Path:
+    """What OpenClaw 2026.9 keeps of session s1."""
+    path = home.path / "agents" / "main" / "agent" / "openclaw-agent.sqlite"
+    path.parent.mkdir(parents=True)
+    with sqlite3.connect(path) as db:
+        db.execute(
+            "CREATE TABLE transcript_events (session_id, seq, event_json, created_at, PRIMARY KEY (session_id, seq))"
+        )
+        db.executemany(
+            "INSERT INTO transcript_events VALUES ('s1', ?, ?, 0)",
+            [(number, json.dumps(event)) for number, event in enumerate(events)],
+        )
+    db.close()
+    return path
+
+
+def test_decision_48_a_hook_means_the_newest_stretch_of_a_session_id(home: Home) -> None:
+    said = {"type": "message", "id": "m", "message": {"role": "user", "content": 'type "reset" please'}}
+    path = database(
+        home, {"type": "session", "id": "s1"}, said, {"type": "reset", "id": "r1"}, said, {"type": "reset", "id": "r2"}
+    )
+    before = path.read_bytes()
+    second, third = stretch_id("s1", "r1"), stretch_id("s1", "r2")
+    assert home.hook("session-start", session_id="s1", channel="cli", agent_id="main")["session_id"] == third
+    assert home.hook("turn-end", session_id="s1", agent_id="main", hot_topics=["x"])["session_id"] == third
+    assert home.hook("session-end", session_id="s1", agent_id="main", reason="reset")["session_id"] == second
+    assert home.hook("session-end", session_id="s1", agent_id="main", reason="idle")["session_id"] == third
+    assert home.hook("session-start", session_id="other", channel="cli")["session_id"] == "other"
+    assert path.read_bytes() == before
+    assert [item.name for item in path.parent.iterdir()] == [path.name]
+
+
+def test_decision_48_one_reset_closes_the_first_stretch(home: Home) -> None:
+    database(home, {"type": "session", "id": "s1"}, {"type": "reset", "id": "r1"})
+    assert home.hook("session-end", session_id="s1", reason="new")["session_id"] == "s1"
+
+
+def test_a_broken_runtime_database_does_not_stop_a_session(home: Home) -> None:
+    path = home.path / "agents" / "main" / "agent" / "openclaw-agent.sqlite"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"not a database at all" * 100)
+    answer = home.hook("session-start", session_id="s1", channel="cli")
+    assert (answer["session_id"], "error" in answer) == ("s1", False)
+
+
+def test_the_restore_command_previews_explains_and_applies(home: Home) -> None:
+    home.past("a", hot_topics=["radio"], working_memory=[{"content": "c", "label": "p"}])
+    home.past("idle")
+    now = ("--now", "2026-11-10T12:00:00Z")
+    before = home.files()
+    shown = json.loads(home.run("restore", "--channel", "cli", "--explain", "--dry-run", "--json", *now).stdout)
+    assert home.files() == before
+    assert [*START_KEYS, "candidates", "pins"] == list(shown)
+    assert shown["session_id"] is None
+    one = shown["candidates"][1]
+    assert list(one) == [
+        "session_id",
+        "hours_elapsed",
+        "recency",
+        "topic_overlap",
+        "pending",
+        "score",
+        "qualified",
+        "reason",
+    ]
+    assert (one["session_id"], one["qualified"]) == ("a", True)
+    assert shown["candidates"][0]["reason"] == "nothing to bring back"
+    assert shown["pins"] == [{"label": "p", "from": "a", "decision": "added", "reason": "pins of the best session"}]
+    refused = home.run("restore", *now, check=False)
+    assert (refused.returncode, "--into" in refused.stderr) == (2, True)
+    assert "HOT TOPICS: radio" in home.run("restore", "--into", "new", "--channel", "cli", *now).stdout
+    assert home.pinned()
+    assert "already restored" in home.run("restore", "--into", "new", "--channel", "cli", *now).stdout
+    assert "score" in home.run("restore", "--explain", "--dry-run", "--channel", "cli", *now).stdout
+
+
+def test_fr_004_memories_of_a_brain_db_decay_in_the_answer_and_nowhere_else(home: Home) -> None:
+    home.past("a", recent_learnings=["m1", "m2", "m3"], hot_topics=["t"])
+    home.later(hours=48)
+    path = home.path / "workspace" / "memory" / "brain.db"
+    path.parent.mkdir(parents=True)
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE stm (id TEXT PRIMARY KEY, content TEXT, confidence REAL)")
+        db.executemany("INSERT INTO stm VALUES (?, 'x', ?)", [("m1", 1.0), ("m2", 0.32)])
+    db.close()
+    shown = {one["memory_id"]: one for one in home.hook("session-start", session_id="b", channel="cli")["memories"]}
+    assert [round(shown[name]["confidence"], 3) for name in ("m1", "m2", "m3")] == [0.886, 0.283, 0.886]
+    assert [shown[name]["excluded"] for name in ("m1", "m2", "m3")] == [False, True, False]
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT id, confidence FROM stm ORDER BY id").fetchall() == [("m1", 1.0), ("m2", 0.32)]
+        assert {row[0] for row in db.execute("SELECT id FROM session_states")} >= {"b"}
+    db.close()
