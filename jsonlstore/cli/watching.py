@@ -208,14 +208,29 @@ def _columns() -> int:
 @pass_session
 def status(session: Session, expect_watcher: bool, as_json: bool) -> int:
     """Say what is seen, how far behind we are, and what is wrong. Exit 1 if anything is not seen."""
+    from jsonlstore.bridges.braindb import brain_db_status
     from jsonlstore.watch.status import status_of
 
-    found = status_of(session.open_store(), session.loaded.config, session.clock())
+    store = session.open_store()
+    brain = brain_db_status(store, session.loaded.config)
+    bridges = {
+        "brain_db": brain.to_dict() if brain.enabled else None,
+        "openclaw_plugin": _plugin_named(session.state_dir),
+    }
+    found = status_of(store, session.clock(), bridges, [brain.warning] if brain.warning else [])
     if as_json:
         print_json(found.document)
     else:
         _print_status(found.document)
     return 1 if found.failed or (expect_watcher and not found.watching) else 0
+
+
+def _plugin_named(state_dir: Path) -> bool:
+    """Is our plugin in OpenClaw's settings?"""
+    try:
+        return b"jsonlstore" in (state_dir / "openclaw.json").read_bytes()
+    except OSError:
+        return False
 
 
 def _print_status(document: dict[str, Any]) -> None:

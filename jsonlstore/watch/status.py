@@ -22,10 +22,9 @@ from jsonlstore.watch.shelf import Shelf
 from jsonlstore.watch.tailer import Tailer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from jsonlstore.config import Config
     from jsonlstore.store.store import SessionStore
     from jsonlstore.transcripts.library import Session
     from jsonlstore.transcripts.source import TranscriptSource
@@ -45,8 +44,8 @@ class Status:
     warnings: list[str] = field(default_factory=list)
 
 
-def status_of(store: SessionStore, config: Config, now: datetime) -> Status:
-    """Look at everything; nothing is changed but a stale index mended."""
+def status_of(store: SessionStore, now: datetime, bridges: Mapping[str, Any], noted: Sequence[str] = ()) -> Status:
+    """Look at everything; nothing is changed but a stale index mended. What bridges have to say comes from outside."""
     shelf = Shelf(store.paths.state_dir)
     shelf.look()
     tailer = Tailer(store)
@@ -54,7 +53,7 @@ def status_of(store: SessionStore, config: Config, now: datetime) -> Status:
     watcher, watching, problems = _watcher(store, now, behind)
     blind = [*shelf.library.warnings, *_without_reader(store.paths.agents)]
     kept = _store(store)
-    warnings = [*blind, *problems]
+    warnings = [*blind, *problems, *noted]
     if not kept["index_ok"]:
         warnings.append("the session index did not match the logs and was mended")
     if not watching:
@@ -64,7 +63,7 @@ def status_of(store: SessionStore, config: Config, now: datetime) -> Status:
         "sources": sources,
         "store": kept,
         "watcher": watcher,
-        "bridges": _bridges(store, config),
+        "bridges": dict(bridges),
         "warnings": warnings,
     }
     return Status(document, failed=bool(blind or problems), watching=watching, warnings=warnings)
@@ -201,15 +200,3 @@ def _without_reader(agents: Path) -> Iterator[str]:
         ]
         if strange:
             yield f"no reader for {folder / 'agent' / strange[0]}: transcripts in there are not seen"
-
-
-def _bridges(store: SessionStore, config: Config) -> dict[str, Any]:
-    root = store.paths.state_dir
-    named = [config.brain_db_path, os.environ.get("CORTEX_DATA_DIR") and f"{os.environ['CORTEX_DATA_DIR']}/brain.db"]
-    places = [os.path.expanduser(place) for place in named if place] or [
-        os.fspath(root / "workspace" / "memory" / "brain.db"),
-        os.fspath(root / "brain.db"),
-    ]
-    found = next((place for place in places if os.path.isfile(place)), None)
-    data = read_bytes(root / "openclaw.json") or b""
-    return {"brain_db": shorten_home(found) if found else None, "openclaw_plugin": b"jsonlstore" in data}

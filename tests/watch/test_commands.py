@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -165,3 +167,20 @@ def test_a_thousand_sessions_are_looked_at_quickly_the_second_time(openclaw: Ope
     first, started = time.perf_counter() - started, time.perf_counter()
     assert run("backfill")["written"] == 0
     assert time.perf_counter() - started < first / 3
+
+
+def test_status_says_how_brain_db_stands(tmp_path: Path) -> None:
+    """NFR-003 and issue 7: a brain.db that cannot be used is a warning in `status`, and no reason to fail."""
+    state = tmp_path / "state"
+    brain = state / "workspace" / "memory" / "brain.db"
+    brain.parent.mkdir(parents=True)
+    brain.write_bytes(b"this is not a database, whatever its name says" * 100)
+    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(state), "status", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    document = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert document["bridges"]["brain_db"]["enabled"] is True
+    assert document["bridges"]["brain_db"]["warning"] in document["warnings"]
+    brain.unlink()
+    without = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert without["bridges"]["brain_db"] is None
