@@ -6,7 +6,6 @@ is not what it should be is exit 2.
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import sys
@@ -42,7 +41,6 @@ _NOT_OF_A_STATE = ("session_id", "cwd", "prompt", "pid", "reason", *_SWITCHES)
 
 def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
     """Answer one hook call and leave at once, whatever a thread may still be stuck in."""
-    gc.disable()  # the process is gone before there is anything worth collecting
     level = next((_LEVELS[name] for name in _LEVELS if name in options), logging.WARNING)
     logging.basicConfig(level=level, format="%(levelname)s: %(message)s", stream=sys.stderr)
     code, after = 0, None
@@ -77,12 +75,7 @@ def answer_hook(event: str, document: bytes, options: Mapping[str, str]) -> Answ
 
 def read_document(data: bytes) -> dict[str, Any]:
     """The object on stdin; raises `UsageError` naming the field that is wrong."""
-    try:
-        document = orjson.loads(data)
-    except orjson.JSONDecodeError as problem:
-        document = _with_half_characters(data)
-        if document is None:
-            raise UsageError(f"stdin is not a JSON object: {problem}") from problem
+    document = _parsed(data)
     if not isinstance(document, dict):
         raise UsageError("stdin must hold a JSON object")
     if "session_id" not in document:
@@ -103,16 +96,17 @@ def read_document(data: bytes) -> dict[str, Any]:
     return document
 
 
-def _with_half_characters(data: bytes) -> Any:
-    """What JavaScript writes of a text cut in the middle of an emoji: JSON, but not Unicode. None for anything else."""
-    if b"\\u" not in data:
-        return None
-    import json
-
+def _parsed(data: bytes) -> Any:
+    """The JSON on stdin. JavaScript writes a text cut in the middle of an emoji as JSON that is not Unicode."""
     try:
-        return orjson.loads(json.dumps(json.loads(data), ensure_ascii=False).encode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return None
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as problem:
+        import json
+
+        try:
+            return orjson.loads(json.dumps(json.loads(data), ensure_ascii=False).encode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            raise UsageError(f"stdin is not a JSON object: {problem}") from problem
 
 
 def _session_start(document: dict[str, Any], options: Mapping[str, str]) -> Answer:

@@ -213,9 +213,7 @@ class Index:
             if sweep:
                 self._disk.sweep(self._paths.states, self._paths.index.name)
             before = read_bytes(self._paths.index) or b""
-            after: bytes | None = before
-            for session_id, entry in changes.items():
-                after = splice(after, session_id, entry) if after is not None else None
+            after = splice(before, changes)
             if after is None:
                 entries = {**self._mend(None, None), **changes}
                 after = serialise({key: entry for key, entry in entries.items() if entry is not None})
@@ -356,8 +354,8 @@ def serialise(entries: Mapping[str, Entry]) -> bytes:
     return _join([_line(session_id, entries[session_id]) for session_id in sorted(entries)])
 
 
-def splice(data: bytes, session_id: str, entry: Entry | None) -> bytes | None:
-    """An index file with one entry set or dropped, the others untouched and unread; None if it is not such a file.
+def splice(data: bytes, changes: Mapping[str, Entry | None]) -> bytes | None:
+    """An index file with some entries set or dropped, the others untouched and unread; None if it is not such a file.
 
     Parsing and writing 10,000 entries to change one would take most of a session's end.
     """
@@ -365,10 +363,11 @@ def splice(data: bytes, session_id: str, entry: Entry | None) -> bytes | None:
         return None
     body = data[len(_HEAD) : -len(_TAIL)]
     lines = body[1:].split(b",\n") if body else []
-    key = session_id.encode()
-    place = bisect_left(lines, key, key=_key)
-    there = place < len(lines) and _key(lines[place]) == key
-    lines[place : place + there] = [] if entry is None else [_line(session_id, entry)]
+    for session_id, entry in changes.items():
+        key = session_id.encode()
+        place = bisect_left(lines, key, key=_key)
+        there = place < len(lines) and _key(lines[place]) == key
+        lines[place : place + there] = [] if entry is None else [_line(session_id, entry)]
     return _join(lines)
 
 
