@@ -174,9 +174,9 @@ class SessionPersistenceManager:
     def get_session_chain(self, session_id: str, depth: int = 5) -> list[SessionState]:
         """The session and those before it, oldest first, at most `depth`, never out of its conversation."""
         found = self.store.chain(session_id, depth)
+        kept = found[-1:]
         scope = Scope.of_session(self.config.scope, found[-1]) if found else None
-        kept: list[SessionState] = []
-        for state in reversed(found):
+        for state in reversed(found[:-1]):
             if scope is None or not scope.allows(state):
                 break
             kept.insert(0, state)

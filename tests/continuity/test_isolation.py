@@ -128,6 +128,18 @@ def test_pins_inherited_into_the_shared_file_stay_with_their_conversation(home: 
     assert [pin.content for pin in home.store.get("alices").working_memory] == ["alice CRITICAL secret"]
 
 
+def test_peers_whose_ids_look_like_secrets_are_not_taken_for_one(home: Home) -> None:
+    """What is stored of such a key is the same for both: then neither is anybody's."""
+    for name in ("alice", "bob"):
+        talk(home, name, f"agent:main:token:{name}4711")
+    home.store.start("bobs", channel="telegram", agent_id="main", session_key="agent:main:token:bob4711")
+    assert home.store.get("bobs").session_key == home.store.get("alice-1").session_key
+    with pytest.raises(OutOfScope):
+        home.manager().force_inherit_session("alice-1", into="bobs", agent="main")
+    assert home.manager().on_session_start("bobs", "telegram").cold
+    assert [state.session_id for state in home.manager().get_session_chain("bobs")] == ["bobs"]
+
+
 def test_a_pin_of_the_same_name_from_another_conversation_is_not_shown_again(home: Home) -> None:
     for name, key in (("alice", ALICE), ("bob", BOB)):
         pin = {"content": f"{name} CRITICAL secret", "label": "plan"}
