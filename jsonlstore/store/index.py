@@ -259,22 +259,23 @@ class Index:
 
     def _stale(self, entries: Mapping[str, Entry]) -> set[str]:
         """The sessions whose entry does not match their log. An ended session's log ends with its last boundary."""
-        stale: set[str] = set()
-        seen: set[str] = set()
-        for session_id, found in self._hot_logs():
-            seen.add(session_id)
-            entry = entries.get(session_id)
-            if entry is None or entry.get("archived"):
-                if found.st_size:
-                    stale.add(session_id)
-                continue
-            recorded = entry.get("log_bytes", -1)
-            if found.st_size == recorded:
-                continue
-            ended = entry.get("end_time") or entry.get("forgotten")
-            if found.st_size < recorded or ended or self._boundary_after(session_id, recorded):
+        sizes = {session_id: found.st_size for session_id, found in self._hot_logs()}
+        stale = {session_id for session_id in sizes.keys() - entries.keys() if sizes[session_id]}
+        for session_id, entry in entries.items():
+            size = sizes.get(session_id)
+            if entry.get("archived"):
+                changed = bool(size)
+            elif size is None:
+                changed = True
+            else:
+                recorded = entry.get("log_bytes", -1)
+                changed = size != recorded and (
+                    size < recorded
+                    or bool(entry.get("end_time") or entry.get("forgotten"))
+                    or self._boundary_after(session_id, recorded)
+                )
+            if changed:
                 stale.add(session_id)
-        stale.update(key for key, entry in entries.items() if key not in seen and not entry.get("archived"))
         return stale
 
     def _hot_logs(self) -> Iterator[tuple[str, os.stat_result]]:
