@@ -17,7 +17,7 @@ from jsonlstore.cli.session import (
     print_json,
     with_example,
 )
-from jsonlstore.errors import UsageError
+from jsonlstore.errors import JsonlStoreError, SessionNotFound, UsageError
 
 if TYPE_CHECKING:
     from jsonlstore.continuity.context import RestoredSessionContext
@@ -58,12 +58,21 @@ def restore(session: Session, /, into: str | None, explain: bool, dry_run: bool,
     if into is None and not dry_run:
         raise UsageError("restore without --dry-run needs --into ID")
     manager = _manager(session)
-    request = RestoreRequest(into or "", **known)
-    context = manager.preview(request) if dry_run else manager.on_session_start(into or "", explain=explain, **known)
+    target = _known_or_new(manager, into) if into else ""
+    request = RestoreRequest(target, **known)
+    context = manager.preview(request) if dry_run else manager.on_session_start(target, explain=explain, **known)
     if as_json:
         print_json(context.to_dict(explain=explain))
     else:
         _show(context, explain=explain)
+
+
+def _known_or_new(manager: SessionPersistenceManager, session_id: str) -> str:
+    """The one session an id or its beginning means; a session nobody has heard of yet is a new one."""
+    try:
+        return manager.store.resolve(session_id)
+    except SessionNotFound:
+        return session_id
 
 
 def _show(context: RestoredSessionContext, *, explain: bool) -> None:
@@ -103,6 +112,8 @@ def continue_(session: Session, session_id: str, into: str | None, agent: str | 
     from jsonlstore.continuity.override import reply
 
     manager = _manager(session)
+    if not manager.config.enabled:
+        raise JsonlStoreError("session persistence is disabled", hint="set `enabled: true` to continue a session")
     target = manager.store.resolve(session_id)
     target_into = manager.store.resolve(into) if into else None
     context = manager.force_inherit_session(target, into=target_into, agent=agent, across=across, dry_run=dry_run)

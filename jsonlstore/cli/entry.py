@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 _WITH_VALUE = ("--state-dir", "--config")
@@ -14,6 +15,7 @@ def run() -> None:
     if "hook" in arguments:
         call = hook_call(arguments)
         if call is not None:
+            gc.disable()  # the process is gone before there is anything worth collecting
             from jsonlstore.cli.hook import run_hook
 
             run_hook(*call)

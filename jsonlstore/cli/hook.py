@@ -6,7 +6,6 @@ is not what it should be is exit 2.
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import sys
@@ -34,14 +33,16 @@ _DEFAULT_BUDGET = 1.5  # until the settings are read: they may be what hangs
 _TEXTS = ("channel", "agent_id", "session_key", "cwd", "prompt", "reason")
 _SWITCHES = ("clean", "again")
 _RESETS = ("new", "reset")
+_LEVELS = {
+    "debug": logging.DEBUG, "v": logging.INFO, "verbose": logging.INFO, "q": logging.ERROR, "quiet": logging.ERROR
+}  # fmt: skip
 _NOT_OF_A_STATE = ("session_id", "cwd", "prompt", "pid", "reason", *_SWITCHES)
 
 
 def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
     """Answer one hook call and leave at once, whatever a thread may still be stuck in."""
-    gc.disable()  # the process is gone before there is anything worth collecting
-    level = logging.DEBUG if "debug" in options else logging.ERROR if "q" in options or "quiet" in options else None
-    logging.basicConfig(level=level or logging.WARNING, format="%(levelname)s: %(message)s", stream=sys.stderr)
+    level = next((_LEVELS[name] for name in _LEVELS if name in options), logging.WARNING)
+    logging.basicConfig(level=level, format="%(levelname)s: %(message)s", stream=sys.stderr)
     code, after = 0, None
     try:
         answer, after = answer_hook(event, sys.stdin.buffer.read(), options)
@@ -74,10 +75,7 @@ def answer_hook(event: str, document: bytes, options: Mapping[str, str]) -> Answ
 
 def read_document(data: bytes) -> dict[str, Any]:
     """The object on stdin; raises `UsageError` naming the field that is wrong."""
-    try:
-        document = orjson.loads(data)
-    except orjson.JSONDecodeError as problem:
-        raise UsageError(f"stdin is not a JSON object: {problem}") from problem
+    document = _parsed(data)
     if not isinstance(document, dict):
         raise UsageError("stdin must hold a JSON object")
     if "session_id" not in document:
@@ -96,6 +94,19 @@ def read_document(data: bytes) -> dict[str, Any]:
     if pid is not None and (isinstance(pid, bool) or not isinstance(pid, int) or not 0 < pid < 2**31):
         raise UsageError("pid must be a process id")
     return document
+
+
+def _parsed(data: bytes) -> Any:
+    """The JSON on stdin. JavaScript writes a text cut in the middle of an emoji as JSON that is not Unicode."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as problem:
+        import json
+
+        try:
+            return orjson.loads(json.dumps(json.loads(data), ensure_ascii=False).encode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            raise UsageError(f"stdin is not a JSON object: {problem}") from problem
 
 
 def _session_start(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
@@ -127,35 +138,35 @@ def _session_start(document: dict[str, Any], options: Mapping[str, str]) -> Answ
 
 
 def _turn_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
-    manager = _manager(options, _clock(options))
-    session_id = _resolve(manager, document)
-    fields = {key: value for key, value in document.items() if key not in _NOT_OF_A_STATE}
-    answer: dict[str, Any] = {"session_id": session_id, "updated": True}
-    if "dry-run" in options or not manager.config.enabled:
-        return {**answer, "updated": False}, None
+    answer: dict[str, Any] = {"session_id": document["session_id"], "updated": False}
+    clock = _clock(options)
     try:
-        manager.update_session_state({**fields, "session_id": session_id})
+        manager = _manager(options, clock)
+        answer["session_id"] = session_id = _resolve(manager, document)
+        if "dry-run" in options or not manager.config.enabled:
+            return answer, None
+        manager.update_session_state({**_state_fields(document), "session_id": session_id})
     except UsageError:
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: a turn that is not recorded stops nobody
-        log.warning("turn of %s not recorded: %s", session_id, problem)
-        return {**answer, "updated": False, "error": str(problem)}, None
-    return answer, None
+        log.warning("turn of %s not recorded: %s", answer["session_id"], problem)
+        return {**answer, "error": str(problem)}, None
+    return {**answer, "updated": True}, None
 
 
 def _session_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
-    manager = _manager(options, _clock(options))
-    session_id = _resolve(manager, document, before_last_reset=document.get("reason") in _RESETS)
-    fields = {key: value for key, value in document.items() if key not in _NOT_OF_A_STATE}
-    answer: dict[str, Any] = {"session_id": session_id, "captured": False}
-    if "dry-run" in options:
-        return answer, None
+    answer: dict[str, Any] = {"session_id": document["session_id"], "captured": False}
+    clock, reason = _clock(options), document.get("reason")
     try:
-        state = manager.on_session_end(session_id, reason=document.get("reason"), **fields)
+        manager = _manager(options, clock)
+        answer["session_id"] = session_id = _resolve(manager, document, before_last_reset=reason in _RESETS)
+        if "dry-run" in options:
+            return answer, None
+        state = manager.on_session_end(session_id, reason=reason, **_state_fields(document))
     except UsageError:
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: a session that is not recorded ends all the same
-        log.warning("end of %s not recorded: %s", session_id, problem)
+        log.warning("end of %s not recorded: %s", answer["session_id"], problem)
         return {**answer, "error": str(problem)}, None
     if state is None:
         return answer, None
@@ -167,6 +178,10 @@ def _session_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer
         "learning_count": len(state.recent_learnings),
     }
     return {**answer, "captured": True, **counts}, manager.tidy
+
+
+def _state_fields(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key not in _NOT_OF_A_STATE}
 
 
 _HANDLERS: dict[str, Callable[[dict[str, Any], Mapping[str, str]], Answer]] = {

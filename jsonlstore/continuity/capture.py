@@ -14,6 +14,7 @@ from jsonlstore.continuity.scope import Scope
 from jsonlstore.continuity.worklist import Pipeline, pin_tasks, workspace_file
 from jsonlstore.errors import JsonlStoreError, SessionNotFound
 from jsonlstore.model import PendingTask, SessionState, WorkingMemoryPin, read_parts
+from jsonlstore.store.fields import check_fields
 from jsonlstore.store.files import read_bytes
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ class SessionCapture:
     ) -> SessionState:
         """Close a session with its final state, and count it."""
         given = dict(fields or {})
-        end_time = given.pop("end_time", None)
         known = self._known(session_id, given)
+        end_time = given.pop("end_time", None)
         final = self._completed(session_id, given, known)
         if not final.get("hot_topics") and not known.to_dict()["hot_topics"]:
             final |= _topics_of_pins(final.get("working_memory") or ())
@@ -86,6 +87,7 @@ class SessionCapture:
         try:
             return self._store.folded(session_id)
         except SessionNotFound:
+            check_fields(fields)  # what is refused leaves no trace, not even a session that was never announced
             first = {key: fields[key] for key in _START_FIELDS if fields.get(key) is not None}
             self._store.start(session_id, by=self._by, **first)
             return self._store.folded(session_id)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.clock import hours_between, parse_time
 from jsonlstore.continuity.crash import owner_of
 from jsonlstore.continuity.restore import format_preamble
-from jsonlstore.errors import JsonlStoreError, OverBudget
+from jsonlstore.errors import JsonlStoreError, OverBudget, Unreadable, WriteFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jsonlstore.continuity.context import RestoredSessionContext
     from jsonlstore.continuity.pins import PinFile
     from jsonlstore.continuity.restore import Plan
-    from jsonlstore.model import SessionState
+    from jsonlstore.model import SessionState, WorkingMemoryPin
     from jsonlstore.store.store import SessionStore
 
 log = logging.getLogger("jsonlstore.session")
@@ -28,7 +28,7 @@ log = logging.getLogger("jsonlstore.session")
 def apply(
     plan: Plan, store: SessionStore, config: Config, budget: Budget, pin_file: PinFile, by: str
 ) -> RestoredSessionContext:
-    """Carry a plan out. Each step passes the gate first; without the start or the pins it did not happen."""
+    """Carry a plan out. Each step passes the gate first; without the start it did not happen."""
     with store.index.together():
         context = _apply(plan, store, config, budget, pin_file, by)
     if not context.cold:
@@ -47,7 +47,12 @@ def _apply(
     added = context.inherited_pins
     if plan.pins.add:
         budget.enter("the pins")
-        written = pin_file.add(plan.pins.add, config.max_inherited_pins)
+        written: list[WorkingMemoryPin] = []
+        try:
+            written = pin_file.add(plan.pins.add, config.max_inherited_pins)
+        except (Unreadable, WriteFailed) as problem:  # another program's file: tasks and topics come back without it
+            log.warning("pins not inherited: %s", problem)
+            context = context._replace(error=f"pins not inherited: {problem.message}")
         added = (*written, *(pin for pin in added if pin not in plan.pins.add))
     if len(added) != len(context.inherited_pins):  # somebody else pinned meanwhile: say what is true
         told = plan.told._replace(inherited_pins=added)

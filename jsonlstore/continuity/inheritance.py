@@ -80,7 +80,8 @@ def plan_pins(offered: Iterable[Offer], now_pinned: PinnedNow, most: int) -> Pin
         twin = next((current[key] for key in keys if key in current), None)
         if twin is not None:
             inherited = strip_provenance(twin.label or "") != (twin.label or "")
-            there += [twin] if inherited else []
+            # of the same name, but from somewhere else, it may be what another conversation left
+            there += [twin] if twin.label == with_provenance(offer.pin, offer.session_id, offer.end_time).label else []
             reason = "inherited before" if inherited else "label collision with a current pin"
             decisions.append(PinDecision(label, offer.session_id, "already there" if inherited else "skipped", reason))
         elif len(add) >= room:

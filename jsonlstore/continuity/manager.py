@@ -14,6 +14,7 @@ from jsonlstore.continuity.crash import Crashed, find_crashed
 from jsonlstore.continuity.restore import SessionRestorer, has_runtime_transcript
 from jsonlstore.continuity.scope import Scope, is_utility_run
 from jsonlstore.errors import JsonlStoreError, UsageError
+from jsonlstore.paths import check_session_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,16 +91,17 @@ class SessionPersistenceManager:
             request = RestoreRequest(session_id, channel, **known)
         except TypeError as problem:
             raise UsageError(str(problem)) from problem
-        if is_utility_run(request.session_key) and not self.config.capture_subagents:
-            return RestoredSessionContext(session_id)
+        if not self._keeps({"session_key": request.session_key}):
+            return RestoredSessionContext(check_session_id(session_id))
         context = self._restorer().restore(request, budget=budget)
-        if self.config.enabled:
-            with self._lock:
-                self._current, self._extractor = session_id, None
+        with self._lock:
+            self._current, self._extractor = session_id, None
         return context
 
     def preview(self, request: RestoreRequest) -> RestoredSessionContext:
         """What a session starting now would get; nothing is changed."""
+        if not self._keeps({"session_key": request.session_key}):
+            return RestoredSessionContext(request.session_id)
         return self._restorer().restore(request._replace(explain=True), dry_run=True)
 
     def update_session_state(self, partial: Mapping[str, Any] | None = None, /, **fields: Any) -> bool:
@@ -116,7 +118,7 @@ class SessionPersistenceManager:
             return self._capture().update(session_id, given)
 
     def on_session_end(
-        self, session_id: str | None = None, *, reason: str | None = None, **fields: Any
+        self, /, session_id: str | None = None, *, reason: str | None = None, **fields: Any
     ) -> SessionState | None:
         """Write the final state and count it; None when disabled."""
         with self._lock:
@@ -172,9 +174,9 @@ class SessionPersistenceManager:
     def get_session_chain(self, session_id: str, depth: int = 5) -> list[SessionState]:
         """The session and those before it, oldest first, at most `depth`, never out of its conversation."""
         found = self.store.chain(session_id, depth)
+        kept = found[-1:]
         scope = Scope.of_session(self.config.scope, found[-1]) if found else None
-        kept: list[SessionState] = []
-        for state in reversed(found):
+        for state in reversed(found[:-1]):
             if scope is None or not scope.allows(state):
                 break
             kept.insert(0, state)

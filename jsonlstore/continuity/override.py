@@ -16,7 +16,7 @@ from jsonlstore.continuity.restore import Plan, format_preamble
 from jsonlstore.continuity.scope import Scope
 from jsonlstore.continuity.scorer import factors
 from jsonlstore.continuity.worklist import Pipeline, surfaced, workspace_file
-from jsonlstore.errors import OutOfScope, SessionOpen
+from jsonlstore.errors import OutOfScope, SessionOpen, UsageError
 
 if TYPE_CHECKING:
     from jsonlstore.config import Config
@@ -59,6 +59,8 @@ class SessionOverride:
     def inherit(self, wish: Override, *, dry_run: bool = False) -> RestoredSessionContext:
         """Everything the named session left, subject to nothing but the pin caps. Audited before anything is taken."""
         store, config, now = self._store, self._config, self._clock()
+        if wish.into == wish.target:
+            raise UsageError(f"session {wish.target} cannot continue itself")
         state = store.get(wish.target)
         self._check_scope(wish, state)
         if state.end_time is None:

@@ -39,10 +39,18 @@ class PinnedNow(NamedTuple):
 
 
 def with_provenance(pin: WorkingMemoryPin, session_id: str, end_time: str) -> WorkingMemoryPin:
-    """The pin as a later session shows it: an older provenance is replaced, never nested (DECISION 13)."""
+    """The pin as a later session shows it: an older provenance is replaced, never nested (DECISION 13).
+
+    The file's own program expects a time with every pin: where none was told, it is that session's end.
+    """
     label = strip_provenance(pin.label or "").strip()
     mark = f"[inherited from {session_id} @ {end_time}]"
-    return replace(pin, label=f"{label} {mark}" if label else mark, content=pin.content[:LONGEST_CONTENT])
+    return replace(
+        pin,
+        label=f"{label} {mark}" if label else mark,
+        content=pin.content[:LONGEST_CONTENT],
+        pinned_at=pin.pinned_at or end_time,
+    )
 
 
 def same_pin(pin: WorkingMemoryPin) -> frozenset[str]:

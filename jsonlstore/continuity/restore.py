@@ -145,7 +145,8 @@ class SessionRestorer:
         scope = Scope.of(self._config.scope, request.agent_id, request.session_key, request.channel)
         crashed = self._crashed(store, raw, request, now)
         dead = self._as_ended(store, crashed)
-        previous = previous_session(raw, scope, request.session_id, {one: entry for one, (entry, _) in dead.items()})
+        ended = _ended(raw, dead, scope, request.session_id)
+        previous = previous_session(ended, scope.channel)
         base = Plan(
             request, now, RestoredSessionContext(request.session_id), tuple(crashed), previous, known,
             why=self._why_not(request),
@@ -153,12 +154,12 @@ class SessionRestorer:
         if base.why is not None:
             log.info("nothing is restored into %s: %s", request.session_id, base.why)
             return base
-        entries = self._in_reach(raw, dead, scope, request.session_id, now)
+        days = max(self._config.lookback_days, self._config.critical_inheritance_days)
 
         def load(session_id: str) -> SessionState:
             return dead[session_id][1] if session_id in dead else store.get(session_id)
 
-        return self._take(base, entries, load, store)
+        return self._take(base, _since(ended, now, days), load, store)
 
     def _why_not(self, request: RestoreRequest) -> str | None:
         if request.clean:
@@ -245,24 +246,6 @@ class SessionRestorer:
             found[one.session_id] = (entry, state)
         return found
 
-    def _in_reach(
-        self,
-        raw: Entries,
-        dead: Mapping[str, tuple[Mapping[str, Any], SessionState]],
-        scope: Scope,
-        session_id: str,
-        now: datetime,
-    ) -> Entries:
-        """The ended sessions of this conversation that are young enough for anything."""
-        days = max(self._config.lookback_days, self._config.critical_inheritance_days)
-        since, reaches = format_time(now - timedelta(days=days)), scope.in_reach()
-        known = {**raw, **{one: entry for one, (entry, _) in dead.items()}} if dead else raw
-        return {
-            other: entry
-            for other, entry in known.items()
-            if (entry.get("end_time") or "") >= since and other != session_id and reaches(entry)
-        }
-
     def _critical(self, entries: Entries, now: datetime, load: Callable[[str], SessionState]) -> list[SessionState]:
         """The latest sessions with a critical pin."""
         young = _since(entries, now, self._config.critical_inheritance_days)
@@ -326,6 +309,19 @@ def _completed(request: RestoreRequest, known: SessionFold | None) -> RestoreReq
         agent_id=request.agent_id or state.agent_id,
         session_key=request.session_key or state.session_key,
     )
+
+
+def _ended(
+    raw: Entries, dead: Mapping[str, tuple[Mapping[str, Any], SessionState]], scope: Scope, session_id: str
+) -> Entries:
+    """The ended sessions of this conversation, those that will have been recovered included."""
+    reaches = scope.in_reach()
+    known = {**raw, **{one: entry for one, (entry, _) in dead.items()}} if dead else raw
+    return {
+        other: entry
+        for other, entry in known.items()
+        if entry.get("end_time") and other != session_id and reaches(entry)
+    }
 
 
 def _since(entries: Entries, now: datetime, days: float) -> Entries:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from jsonlstore.store.index import IndexEntry
 
 DEFAULT_AGENT = "main"  # the agent a runtime with one agent runs
+_SHARED_KEYS = ("main", "global", "unknown")
+_REDACTED = "[REDACTED]"  # a peer's id that looked like a secret: two such keys are alike without being the same
 
 
 def agent_of(agent_id: str | None, session_key: str | None) -> str:
@@ -22,8 +24,15 @@ def agent_of(agent_id: str | None, session_key: str | None) -> str:
 
 
 def names_a_peer(session_key: str | None) -> bool:
-    """Whether a key belongs to one person's chat or one group: `agent:<id>:<channel>:<kind>:<peer>`."""
-    return len((session_key or "").split(":")) >= 5
+    """Whether a key belongs to one person's chat or one group: any but that of an agent's main conversation.
+
+    `agent:<id>:<channel>:<kind>:<peer>`, `agent:<id>:<kind>:<peer>`, and what older runtimes wrote: `group:<id>`, a
+    bare number. A form nobody has seen yet is somebody's, too.
+    """
+    if not session_key or session_key in _SHARED_KEYS:
+        return False
+    parts = session_key.split(":")
+    return len(parts) != 3 or parts[0] != "agent"
 
 
 def is_utility_run(session_key: object) -> bool:
@@ -66,7 +75,7 @@ class Scope(NamedTuple):
             return True
         key = session_key or None
         if key is not None and self.session_key is not None:
-            return key == self.session_key
+            return key == self.session_key and _REDACTED not in key
         # One key is not known. A chat with a named peer is not opened to whoever happens to use the same channel.
         if names_a_peer(key) or names_a_peer(self.session_key):
             return False

@@ -21,7 +21,9 @@ from jsonlstore.continuity.scorer import (
     Factors,
     factors,
     lowered,
+    pending_weight,
     qualifies,
+    recency,
 )
 from jsonlstore.errors import JsonlStoreError
 
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from jsonlstore.config import Config
-    from jsonlstore.continuity.scope import Scope
     from jsonlstore.continuity.worklist import Pipeline
     from jsonlstore.model import SessionState
 
@@ -79,21 +80,40 @@ def score_priors(
     """
     common = common_topics([entry.get("hot_topics") or () for entry in list(entries.values())[:_COMMON_SAMPLE]])
     words = keywords - common
+    said = _Said(words).__getitem__
     scored = []
     for session_id, entry in entries.items():
-        listed = entry.get("hot_topics") if words or worth is None else None
-        topics = {topic.lower() for topic in listed or ()}
-        if common:
-            topics -= common
-        here = words | _compounds(topics, words) if words else words
         end_time: str = entry["end_time"]
         hours = (now - datetime.fromisoformat(end_time)).total_seconds() / 3600
         tasks = entry.get("pending_task_count") or 0
-        parts = factors(topics, tasks, here, hours)
+        listed = entry.get("hot_topics") or ()
+        if worth is None or any(map(said, listed)):
+            topics = {topic.lower() for topic in listed} - common
+            parts = factors(topics, tasks, words | {topic for topic in topics if said(topic)}, hours)
+        else:  # nothing in common, as with nearly all of many
+            parts = Factors(recency(hours), 0.0, pending_weight(tasks))
         score = parts.score
         if worth is None or worth(score, tasks) or entry.get("critical"):
             scored.append(Prior(score, end_time, session_id, hours, parts, tasks))
     return scored
+
+
+class _Said(dict[str, bool]):
+    """Whether a topic was spoken of: it is one of the words, or made of several ("ham radio") that all are.
+
+    Thousands of sessions share far fewer topics: each is looked at once.
+    """
+
+    def __init__(self, words: frozenset[str]) -> None:
+        super().__init__()
+        self._words = words
+
+    def __missing__(self, topic: str) -> bool:
+        lowered = topic.lower()
+        parts = () if topic.isalnum() else tuple(filter(None, _PARTED.split(lowered)))
+        found = lowered in self._words or (bool(parts) and self._words.issuperset(parts))
+        self[topic] = found
+        return found
 
 
 def common_topics(sessions: Sequence[Iterable[str]]) -> frozenset[str]:
@@ -105,13 +125,6 @@ def common_topics(sessions: Sequence[Iterable[str]]) -> frozenset[str]:
         for topic in lowered(topics):
             counts[topic] = counts.get(topic, 0) + 1
     return frozenset(topic for topic, count in counts.items() if count > _COMMON_SHARE * len(sessions))
-
-
-def _compounds(topics: Iterable[str], keywords: frozenset[str]) -> frozenset[str]:
-    """The topics of several words ("ham radio", "lbf-ham-radio") all of whose words were said."""
-    return frozenset(
-        topic for topic in topics if _PARTED.search(topic) and keywords.issuperset(filter(None, _PARTED.split(topic)))
-    )
 
 
 def select(
@@ -193,15 +206,9 @@ def _candidate(prior: Prior, qualified: bool, reason: str) -> Candidate:
     )  # fmt: skip
 
 
-def previous_session(raw: Entries, scope: Scope, session_id: str, crashed: Entries) -> str | None:
+def previous_session(ended: Entries, channel: str) -> str | None:
     """The most recently ended session of the same conversation, same channel preferred (DECISION 17)."""
-    reaches = scope.in_reach()
-    ranks = (
-        (entry.get("channel") == scope.channel, entry["end_time"], other)
-        for entries in (raw, crashed)
-        for other, entry in entries.items()
-        if entry.get("end_time") and other != session_id and reaches(entry)
-    )
+    ranks = ((entry.get("channel") == channel, entry["end_time"], other) for other, entry in ended.items())
     best = max(ranks, default=None)
     return best[2] if best else None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from jsonlstore.signals.background import CJK_FUNCTION, CJK_STOP, rarity
@@ -18,10 +18,7 @@ LONGEST_WORD = 40
 _BLOB_FROM = 16
 
 _WORD = re.compile(r"\w+(?:[-.'’+]\w+)*")
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]+")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{2,}")
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]{2,}")
-_HANGUL = re.compile("[\uac00-\ud7a3]+")
 _HANGUL_PARTICLE = re.compile("(?:에서|으로|까지|부터|은|는|이|가|을|를|의|에|로|와|과|도|만)$")
 
 _BLOB_RUN = re.compile(r"[A-Za-z0-9+/_=-]{16,}")
@@ -37,6 +34,24 @@ _COUNTED = re.compile(
     r"(?:task|issue|id|pid|pr|port|line|step|call|msg|message|toolu|chatcmpl|item|row|page|ticket|v|call_|req|run|part"
     r"|chapter|session|user|bug|entry|wm|mem|stm)[-_#]?\d+.*"
 )
+
+
+# Compiled on first use: ranges this large take a millisecond each, and a session start in English needs none of them.
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]+")
+
+
+@cache
+def _han() -> re.Pattern[str]:
+    return re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]{2,}")
+
+
+@cache
+def _hangul() -> re.Pattern[str]:
+    return re.compile("[\uac00-\ud7a3]+")
 
 
 class Piece(NamedTuple):
@@ -55,9 +70,9 @@ def split_pieces(text: str) -> tuple[list[str], list[str]]:
     unspaced: list[str] = []
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
-        unspaced = _UNSPACED.findall(text)
+        unspaced = _unspaced().findall(text)
         if unspaced:
-            text = _UNSPACED.sub(" ", text)
+            text = _unspaced().sub(" ", text)
     pieces = text.split()
     if len(pieces) * LONGEST_PIECE < len(text) or max(map(len, pieces), default=0) > LONGEST_PIECE:
         pieces = _without_long(pieces)
@@ -109,7 +124,7 @@ def fold(word: str) -> str:
     lowered = lowered.removesuffix("'s")
     if not _is_wordlike(word, lowered) or not rarity(lowered):
         return ""
-    if len(lowered) >= 3 and _HANGUL.fullmatch(lowered):
+    if len(lowered) >= 3 and not lowered.isascii() and _hangul().fullmatch(lowered):
         lowered = _HANGUL_PARTICLE.sub("", lowered) or lowered
     return lowered
 
@@ -162,7 +177,7 @@ def unspaced_words(run: str) -> tuple[list[str], list[str]]:
     """Of a run of Chinese or Japanese: what stands alone as a word, and parts that may be words if they recur."""
     whole = [word for word in _KATAKANA.findall(run) if word not in CJK_STOP]
     parts: list[str] = []
-    for han in _HAN.findall(run):
+    for han in _han().findall(run):
         for segment in _segments(han):
             if len(segment) <= 4 and segment not in CJK_STOP:
                 whole.append(segment)

@@ -67,8 +67,15 @@ def _check_single(key: str, value: Any) -> Any:
     if key in SCALARS or key in LINKS:
         if not isinstance(value, str):
             raise UsageError(f"{key} must be a string")
-        return check_session_id(value) if key in LINKS else clean_text(value)
+        return _check_link(key, value) if key in LINKS else clean_text(value)
     return _clean(key, value)
+
+
+def _check_link(key: str, value: str) -> str:
+    try:
+        return check_session_id(value)
+    except UsageError as problem:
+        raise UsageError(f"{key}: {problem.message}", hint=problem.hint) from problem
 
 
 def check_time(key: str, value: Any) -> str:

@@ -216,9 +216,7 @@ class Index:
             if sweep:
                 self._disk.sweep(self._paths.states, self._paths.index.name)
             before = read_bytes(self._paths.index) or b""
-            after: bytes | None = before
-            for session_id, entry in changes.items():
-                after = splice(after, session_id, entry) if after is not None else None
+            after = splice(before, changes)
             if after is None:
                 entries = {**self._mend(None, None), **changes}
                 after = serialise({key: entry for key, entry in entries.items() if entry is not None})
@@ -264,22 +262,23 @@ class Index:
 
     def _stale(self, entries: Mapping[str, Entry]) -> set[str]:
         """The sessions whose entry does not match their log. An ended session's log ends with its last boundary."""
-        stale: set[str] = set()
-        seen: set[str] = set()
-        for session_id, found in self._hot_logs():
-            seen.add(session_id)
-            entry = entries.get(session_id)
-            if entry is None or entry.get("archived"):
-                if found.st_size:
-                    stale.add(session_id)
-                continue
-            recorded = entry.get("log_bytes", -1)
-            if found.st_size == recorded:
-                continue
-            ended = entry.get("end_time") or entry.get("forgotten")
-            if found.st_size < recorded or ended or self._boundary_after(session_id, recorded):
+        sizes = {session_id: found.st_size for session_id, found in self._hot_logs()}
+        stale = {session_id for session_id in sizes.keys() - entries.keys() if sizes[session_id]}
+        for session_id, entry in entries.items():
+            size = sizes.get(session_id)
+            if entry.get("archived"):
+                changed = bool(size)
+            elif size is None:
+                changed = True
+            else:
+                recorded = entry.get("log_bytes", -1)
+                changed = size != recorded and (
+                    size < recorded
+                    or bool(entry.get("end_time") or entry.get("forgotten"))
+                    or self._boundary_after(session_id, recorded)
+                )
+            if changed:
                 stale.add(session_id)
-        stale.update(key for key, entry in entries.items() if key not in seen and not entry.get("archived"))
         return stale
 
     def _hot_logs(self) -> Iterator[tuple[str, os.stat_result]]:
@@ -359,8 +358,8 @@ def serialise(entries: Mapping[str, Entry]) -> bytes:
     return _join([_line(session_id, entries[session_id]) for session_id in sorted(entries)])
 
 
-def splice(data: bytes, session_id: str, entry: Entry | None) -> bytes | None:
-    """An index file with one entry set or dropped, the others untouched and unread; None if it is not such a file.
+def splice(data: bytes, changes: Mapping[str, Entry | None]) -> bytes | None:
+    """An index file with some entries set or dropped, the others untouched and unread; None if it is not such a file.
 
     Parsing and writing 10,000 entries to change one would take most of a session's end.
     """
@@ -368,10 +367,11 @@ def splice(data: bytes, session_id: str, entry: Entry | None) -> bytes | None:
         return None
     body = data[len(_HEAD) : -len(_TAIL)]
     lines = body[1:].split(b",\n") if body else []
-    key = session_id.encode()
-    place = bisect_left(lines, key, key=_key)
-    there = place < len(lines) and _key(lines[place]) == key
-    lines[place : place + there] = [] if entry is None else [_line(session_id, entry)]
+    for session_id, entry in changes.items():
+        key = session_id.encode()
+        place = bisect_left(lines, key, key=_key)
+        there = place < len(lines) and _key(lines[place]) == key
+        lines[place : place + there] = [] if entry is None else [_line(session_id, entry)]
     return _join(lines)
 
 

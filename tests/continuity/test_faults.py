@@ -73,6 +73,16 @@ def test_a_broken_pin_file_is_set_aside_and_the_context_restored(home: Home) -> 
     assert home.pin_file.with_name("working_memory.json.corrupt-0").read_bytes() == b'{"items": [{"content": "torn'
 
 
+def test_a_pin_file_that_cannot_be_read_costs_the_pins_and_nothing_else(home: Home) -> None:
+    home.past("a", hot_topics=["radio"], working_memory=[{"content": "c", "label": "p"}])
+    home.pin_file.mkdir(parents=True)
+    answer = home.hook("session-start", session_id="b", channel="cli")
+    assert "HOT TOPICS: radio" in answer["preamble"]
+    assert "WORKING MEMORY" not in answer["preamble"]
+    assert (answer["inherited_pins"], answer["session_ids"]) == ([], ["a"])
+    assert "working_memory.json" in answer["error"]
+
+
 def test_a_state_dir_that_is_no_directory_is_a_cold_start(home: Home) -> None:
     home.path.mkdir()
     (home.path / "sessions").write_text("in the way")

@@ -80,9 +80,71 @@ def test_a_malformed_document_is_exit_2_naming_the_field(home: Home, stdin: str,
 
 @pytest.mark.parametrize("event", ["turn-end", "session-end"])
 def test_a_wrong_state_field_is_exit_2_naming_it(home: Home, event: str) -> None:
-    done = home.run("hook", event, stdin='{"session_id": "a", "hot_topics": 5}', check=False)
-    assert done.returncode == 2
-    assert "hot_topics" in done.stderr
+    for document, named in (
+        ('{"session_id": "a", "hot_topics": 5}', "hot_topics"),
+        ('{"session_id": "a", "end_time": "soon"}', "end_time"),
+        ('{"session_id": "a", "previous_session_id": "../b"}', "previous_session_id"),
+    ):
+        done = home.run("hook", event, stdin=document, check=False)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert named in done.stderr
+    assert not home.path.exists(), "a refused call must not leave a session behind"
+
+
+@pytest.mark.parametrize("event", ["session-start", "turn-end", "session-end"])
+def test_a_text_cut_in_the_middle_of_an_emoji_is_taken(home: Home, event: str) -> None:
+    """`JSON.stringify` writes half a character as an escape: that is JSON, and no reason to turn a session away."""
+    done = home.run("hook", event, stdin=r'{"session_id": "a", "prompt": "cut \ud83d", "next_step": "\ud83d!"}')
+    assert "error" not in json.loads(done.stdout)
+    refused = home.run("hook", event, stdin=r'{"session_id": "a", "x": NaN, "prompt": "\ud83d"}', check=False)
+    assert refused.returncode == 2
+
+
+@pytest.mark.parametrize(("event", "said"), [("turn-end", "updated"), ("session-end", "captured")])
+def test_a_state_dir_nobody_can_reach_still_gets_an_answer(home: Home, event: str, said: str) -> None:
+    done = home.run("--state-dir", str(home.path / ("x" * 300)), "hook", event, stdin='{"session_id": "a"}')
+    answer = json.loads(done.stdout)
+    assert answer[said] is False
+    assert "too long" in answer["error"]
+
+
+def test_a_field_may_have_any_name(home: Home) -> None:
+    done = home.run("hook", "session-end", stdin='{"session_id": "a", "self": 1, "by": 2}')
+    assert json.loads(done.stdout)["captured"] is True
+    assert home.store.get("a").extra == {"self": 1, "by": 2}
+
+
+def test_verbose_hooks_say_why_nothing_came_back(home: Home) -> None:
+    home.past("a", hot_topics=["radio"])
+    done = home.run("-v", "hook", "session-start", stdin='{"session_id": "b", "channel": "cli", "clean": true}')
+    assert "clean start" in done.stderr
+
+
+def test_decision_50_a_preview_for_a_subagent_is_as_empty_as_its_start(home: Home) -> None:
+    key = "agent:main:subagent:7"
+    home.past("a", hot_topics=["radio"], session_key=key)
+    for more in (["--dry-run"], []):
+        assert home.hook("session-start", *more, session_id="b", session_key=key)["session_ids"] == []
+
+
+def test_restore_into_takes_the_beginning_of_an_id(home: Home) -> None:
+    home.past("prior", hot_topics=["radio"])
+    home.store.start("7f3a-long-id", channel="cli")
+    done = home.run("restore", "--into", "7f3a", "--channel", "cli", "--now", "2026-11-10T12:00:00Z", "--json")
+    assert json.loads(done.stdout)["session_id"] == "7f3a-long-id"
+    home.store.start("7f3b", channel="cli")
+    assert home.run("restore", "--into", "7f3", "--json", check=False).returncode == 1
+    done = home.run("restore", "--into", "new", "--channel", "cli", "--now", "2026-11-10T12:00:00Z", "--json")
+    assert json.loads(done.stdout)["session_id"] == "new"
+
+
+def test_issue_9_continue_says_that_it_is_disabled(home: Home) -> None:
+    home.past("a", hot_topics=["radio"])
+    (home.path / "openclaw.json").write_text("{plugins: {entries: {jsonlstore: {config: {enabled: false}}}}}")
+    before = home.files()
+    done = home.run("continue", "a", "--json", check=False)
+    assert (done.returncode, "disabled" in done.stderr) == (1, True)
+    assert home.files() == before
 
 
 def test_an_unknown_hook_is_exit_2(home: Home) -> None:

@@ -59,8 +59,11 @@ def test_issue_must_show_two_people_and_a_group(home: Home, mine: str) -> None:
     assert [state.session_id for state in home.manager().get_session_chain("new")] == [f"{own}-1", "new"]
 
 
-def test_decision_53_a_caller_without_a_key_gets_no_one_elses_chat(home: Home) -> None:
-    talk(home, "alice", ALICE)
+@pytest.mark.parametrize(
+    "key", [ALICE, "agent:main:direct:alice", "agent:main:telegram:work:direct:alice", "group:7", "+15550100"]
+)
+def test_decision_53_a_caller_without_a_key_gets_no_one_elses_chat(home: Home, key: str) -> None:
+    talk(home, "alice", key)
     assert home.manager().preview(RestoreRequest("x", "telegram")).cold
     with pytest.raises(OutOfScope):
         home.manager().force_inherit_session("alice-1")
@@ -123,6 +126,31 @@ def test_pins_inherited_into_the_shared_file_stay_with_their_conversation(home: 
     assert home.store.get("bobs").working_memory == ()
     home.manager().on_session_end("alices")
     assert [pin.content for pin in home.store.get("alices").working_memory] == ["alice CRITICAL secret"]
+
+
+def test_peers_whose_ids_look_like_secrets_are_not_taken_for_one(home: Home) -> None:
+    """What is stored of such a key is the same for both: then neither is anybody's."""
+    for name in ("alice", "bob"):
+        talk(home, name, f"agent:main:token:{name}4711")
+    home.store.start("bobs", channel="telegram", agent_id="main", session_key="agent:main:token:bob4711")
+    assert home.store.get("bobs").session_key == home.store.get("alice-1").session_key
+    with pytest.raises(OutOfScope):
+        home.manager().force_inherit_session("alice-1", into="bobs", agent="main")
+    assert home.manager().on_session_start("bobs", "telegram").cold
+    assert [state.session_id for state in home.manager().get_session_chain("bobs")] == ["bobs"]
+
+
+def test_a_pin_of_the_same_name_from_another_conversation_is_not_shown_again(home: Home) -> None:
+    for name, key in (("alice", ALICE), ("bob", BOB)):
+        pin = {"content": f"{name} CRITICAL secret", "label": "plan"}
+        home.past(f"{name}-1", channel="telegram", session_key=key, working_memory=[pin])
+    home.later(hours=1)
+    home.manager().on_session_start("alices", "telegram", session_key=ALICE)
+    home.manager().on_session_start("bobs", "telegram", session_key=BOB)
+    again = home.manager().on_session_start("bobs", "telegram", session_key=BOB, again=True)
+    assert again.inherited_pins == ()
+    mine = home.manager().on_session_start("alices", "telegram", session_key=ALICE, again=True)
+    assert [pin.content for pin in mine.inherited_pins] == ["alice CRITICAL secret"]
 
 
 keys = st.sampled_from([None, ALICE, BOB, GROUP, "agent:main:main", "agent:work:main"])

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from jsonlstore.continuity.override import reply
-from jsonlstore.errors import SessionNotFound, SessionOpen
+from jsonlstore.errors import SessionNotFound, SessionOpen, UsageError
 from tests.continuity.conftest import Home, task
 
 
@@ -68,4 +68,6 @@ def test_dry_run_and_mistakes_change_nothing(home: Home) -> None:
         home.manager().force_inherit_session("open")
     with pytest.raises(SessionNotFound):
         home.manager().force_inherit_session("nobody")
+    with pytest.raises(UsageError, match="itself"):
+        home.manager().force_inherit_session("a1b2c3d4-full-id", into="a1b2c3d4-full-id")
     assert home.files() == before

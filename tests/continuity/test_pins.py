@@ -113,3 +113,9 @@ def test_decision_11_critical_by_tag_or_word() -> None:
     assert WorkingMemoryPin("it is CRITICAL to stop").critical
     assert WorkingMemoryPin("c", label="CRITICAL: x").critical
     assert not WorkingMemoryPin("a critical mass").critical
+
+
+def test_an_inherited_pin_always_has_a_time() -> None:
+    """The file's own program reads `pinnedAt` as a date."""
+    assert with_provenance(WorkingMemoryPin("c"), "s1", END).pinned_at == END
+    assert with_provenance(WorkingMemoryPin("c", "2026-01-01T00:00:00Z"), "s1", END).pinned_at == "2026-01-01T00:00:00Z"

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.clock import format_time
+from jsonlstore.config import Config
 from jsonlstore.continuity.scorer import ContextScorer, factors, pending_weight, qualifies, recency
-from jsonlstore.continuity.selection import common_topics
+from jsonlstore.continuity.selection import common_topics, may_win, score_priors
 from jsonlstore.model import PendingTask, SessionState
 
 NOW = datetime(2026, 11, 12, tzinfo=UTC)
@@ -99,3 +100,44 @@ def test_decision_47_a_topic_of_nearly_every_session_says_nothing() -> None:
     shared = [("openclaw", f"topic{n}") for n in range(12)]
     assert common_topics(shared) == {"openclaw"}
     assert common_topics(shared[:5]) == frozenset()
+
+
+TOPICS = st.lists(
+    st.sampled_from(["Radio", "ham radio", "ham-radio", "cat", "-", "ÄRGER", "rig_control", "x"]), max_size=4
+)
+
+
+@given(
+    st.lists(st.tuples(TOPICS, st.integers(0, 5), st.integers(0, 200), st.booleans()), max_size=15),
+    st.frozensets(st.sampled_from(["radio", "ham", "cat", "ärger", "rig", "control"])),
+)
+def test_looking_only_at_what_may_win_changes_no_score(
+    sessions: list[tuple[list[str], int, int, bool]], words: frozenset[str]
+) -> None:
+    """Leaving out early what cannot come back gives exactly those that scoring everybody would leave."""
+    entries = {
+        f"s{number}": {
+            "hot_topics": topics,
+            "pending_task_count": tasks,
+            "end_time": format_time(NOW - timedelta(hours=hours)),
+            "critical": critical,
+        }
+        for number, (topics, tasks, hours, critical) in enumerate(sessions)
+    }
+    worth = may_win(Config())
+    everybody = score_priors(entries, words, NOW)
+    wanted = [one for one in everybody if worth(one.score, one.tasks) or entries[one.session_id]["critical"]]
+    found = score_priors(entries, words, NOW, worth)
+    assert [one._replace(factors=one.factors[:3]) for one in found] == [
+        one._replace(factors=one.factors[:3]) for one in wanted
+    ]
+
+
+def test_a_topic_of_several_words_counts_when_all_of_them_were_said() -> None:
+    entry = {"hot_topics": ["Ham Radio", "-"], "end_time": format_time(NOW)}
+
+    def overlap(*words: str) -> float:
+        return score_priors({"a": entry}, frozenset(words), NOW)[0].factors.topic_overlap
+
+    assert overlap("ham", "radio") == pytest.approx(1 / 4)
+    assert overlap("ham") == overlap() == 0.0
