@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from jsonlstore.clock import normalise_time
-from jsonlstore.errors import UsageError
+from jsonlstore.errors import InvalidSessionId, UsageError
 from jsonlstore.model import (
     LINKS,
     PART_LISTS,
