@@ -74,8 +74,8 @@ def _check_single(key: str, value: Any) -> Any:
 def _check_link(key: str, value: str) -> str:
     try:
         return check_session_id(value)
-    except UsageError as problem:
-        raise UsageError(f"{key}: {problem.message}", hint=problem.hint) from problem
+    except InvalidSessionId as problem:
+        raise InvalidSessionId(f"{key}: {problem.message}", hint=problem.hint) from problem
 
 
 def check_time(key: str, value: Any) -> str:
