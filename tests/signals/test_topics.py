@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
+import random
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.signals.background import STOP
@@ -122,13 +123,21 @@ def test_stop_words_and_tool_names_never_show(word: str, times: int) -> None:
     assert word not in topics_of(" ".join([word] * times) + " ionosphere")
 
 
-@given(st.binary(min_size=18, max_size=120), st.booleans())
-def test_base64_leaves_no_trace(data: bytes, wrapped: bool) -> None:
-    assume(2 * len(set(data)) > len(data))  # zeroes encode to "AAAA", which is a word as good as any
-    encoded = (base64.encodebytes(data) if wrapped else base64.b64encode(data)).decode()
-    found = topics_of(f"here: {encoded}\nionosphere")
-    # the short last line of wrapped data may pass for a word; whole runs never do
-    assert [topic for topic in found if topic != "ionosphere" and (len(topic) > 15 or not wrapped)] == []
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_base64_leaves_no_trace(wrapped: bool) -> None:
+    """Chosen bytes can encode to any word, so the data is random, from fixed seeds."""
+    for seed in range(400):
+        chance = random.Random(seed)
+        data = chance.randbytes(chance.randint(48, 120))
+        encoded = (base64.encodebytes(data) if wrapped else base64.b64encode(data)).decode()
+        found = topics_of(f"here: {encoded}\nionosphere")
+        # the short last line of wrapped data may pass for a word; whole runs never do
+        assert [topic for topic in found if topic != "ionosphere" and (len(topic) > 15 or not wrapped)] == []
+
+
+def test_short_base64_hardly_ever_passes_for_a_name() -> None:
+    runs = [base64.b64encode(random.Random(seed).randbytes(24)).decode() for seed in range(2000)]
+    assert sum(topics_of(f"here: {run}") != [] for run in runs) < 10
 
 
 @given(st.uuids(), st.binary(min_size=4, max_size=32))
