@@ -14,10 +14,15 @@ from jsonlstore.store.store import SessionStore
 if TYPE_CHECKING:
     from pathlib import Path
 
+# the short form draws the same examples every time, so that a red run means a change; the long form explores
 settings.register_profile(
-    "ci", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    "ci",
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-settings.register_profile("long", parent=settings.get_profile("ci"), max_examples=1000)
+settings.register_profile("long", parent=settings.get_profile("ci"), max_examples=1000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
