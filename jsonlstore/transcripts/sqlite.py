@@ -35,6 +35,8 @@ _ATTEMPTS = 8
 _ARCHIVE_TABLES = ("session_transcript_archives", "session_transcript_cold_archives")
 
 _COLD_FILE = "file"
+# how a window ended that was left behind, by the status of its last run
+_LEFT = {"done": "shutdown", "failed": "crash", "killed": "crash", "timeout": "crash"}
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 T = TypeVar("T")
@@ -207,6 +209,7 @@ class SqliteSource(TranscriptSource):
             "channel",
             "spawned_by",
             "created_at",
+            "status",
         )
         windows = self._rows(database, "session_windows", fields)
         successors = {_text(row[2]): row for row in windows if row[2] is not None}
@@ -370,6 +373,9 @@ def _ending(window: Row, node: Row | None, current: set[str], successor: Row | N
         return Ending("archived", read_time(node[3])) if node and node[3] else None
     if successor is not None:
         return Ending(_text(successor[3]) if successor[3] else "replaced", read_time(ended_at or successor[7]))
+    if node is None and ended_at and window[8]:
+        # its key is gone and nobody took over: all that tells what happened is how its last run ended
+        return Ending(_LEFT.get(_text(window[8]), "unreferenced"), read_time(ended_at))
     return Ending("replaced" if node else "unreferenced", read_time(ended_at))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.transcripts.jsonl import open_file
 from jsonlstore.transcripts.library import Library, Session, discover
+from jsonlstore.watch.endings import ending_of
 from jsonlstore.watch.tailer import Outcome, Tailer
 
 if TYPE_CHECKING:
@@ -120,10 +121,8 @@ def size_of(session: Session) -> int:
 
 
 def _settled(tailer: Tailer, session: Session) -> bool:
-    from jsonlstore.watch.endings import ending_of
-
     known = tailer.ledger.get((session.agent_id, session.session_id))
-    return known is None or known.ended or ending_of(session) is None
+    return known is None or known.is_over(ending_of(session))
 
 
 def _start(shelf: Shelf, session: Session, summary: Summary) -> str:

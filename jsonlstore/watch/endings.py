@@ -30,6 +30,8 @@ _REASONS = {
     "recovery": "crash",
     "archived": "archived",
 }
+# concluded from what is missing; all others were left in writing by the runtime
+INFERRED = frozenset({"idle", "daily", "rollover", "import", "forgotten"})
 DAILY_RESET_HOUR = 4
 
 
@@ -38,7 +40,7 @@ def ending_of(session: Session) -> str | None:
     states = {copy.state for _, copy in session.copies}
     if states <= {"imported", "backup"} and session.certain:
         # moved aside by an import that did not take it over, or only a repair's safety copy is left
-        return "import" if "imported" in states else "delete"
+        return "import" if "imported" in states else "forgotten"
     ending = session.ending
     return reason_of(ending.reason) if ending is not None else None
 
@@ -47,6 +49,11 @@ def reason_of(told: str | None) -> str:
     """Our word for a runtime's reason; one that is new to us is kept as it is."""
     word = (told or "reset").strip().lower()
     return _REASONS.get(word, word[:40] or "reset")
+
+
+def corrects(reason: str, recorded: str | None) -> bool:
+    """Whether `reason` is better founded than the one on record: told, where that was only inferred."""
+    return recorded is None or (recorded in INFERRED and reason not in INFERRED)
 
 
 def rollover_reason(last_activity: str | None, successor_start: str | None, zone: tzinfo | None = None) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.errors import JsonlStoreError
 from jsonlstore.transcripts.source import Cursor
+from jsonlstore.watch.endings import corrects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,7 +33,11 @@ class Known:
     channel: str = "unknown"
     updated_at: str | None = None
     end_time: str | None = None
-    forgotten: bool = False
+    end_reason: str | None = None
+
+    def is_over(self, ending: str | None) -> bool:
+        """Whether an end that is read off the disk now is no news."""
+        return ending is None or (self.ended and not corrects(ending, self.end_reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,7 @@ class Ledger:
             channel=entry.get("channel") or "unknown",
             updated_at=entry.get("updated_at"),
             end_time=end_time,
+            end_reason=entry.get("end_reason"),
         )
         agent = entry.get("agent_id") or ""
         if end_time:

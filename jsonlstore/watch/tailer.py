@@ -18,7 +18,7 @@ from jsonlstore.paths import check_session_id, shorten_home
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.store.cleaning import clean
 from jsonlstore.store.state import OWN_FOLD
-from jsonlstore.watch.endings import ending_of, reason_of, rollover_reason
+from jsonlstore.watch.endings import corrects, ending_of, reason_of, rollover_reason
 from jsonlstore.watch.follower import Follower, Told, mark_of
 from jsonlstore.watch.ledger import Key, Known, Ledger, how_far
 from jsonlstore.watch.pinned import pins_now, with_earlier_pins
@@ -78,7 +78,7 @@ class Tailer:
         known = self.ledger.get(key)
         follower = self._followers.get(key)
         if follower is None or not follower.reading:
-            if self._quiet.get(key) == mark and (known is None or known.ended or ending is None):
+            if self._quiet.get(key) == mark and (known is None or known.is_over(ending)):
                 return self._rename(key, known, session)
             if known is not None and self._is_read(session, known, mark, follower):
                 return self._only_end(key, known, session, ending, live=live)
@@ -108,7 +108,7 @@ class Tailer:
         """The transcript of an open session is gone for good: it ended with its last entry."""
         self.release(key)
         self._quiet.pop(key, None)
-        return self._end(key, known, "delete", known.updated_at)
+        return self._end(key, known, "forgotten", known.updated_at)
 
     # what there is to do
 
@@ -171,15 +171,17 @@ class Tailer:
         self.ledger.put(key, replace(known, session_key=session_key, channel=channel))
         return Outcome.WRITTEN if written else Outcome.NOTHING
 
-    def _only_end(self, key: Key, known: Known, session: Session, ending: str | None, *, live: bool) -> Outcome:
-        """Nothing new to read; perhaps the runtime has moved on since."""
-        if ending is None or known.ended:
+    def _only_end(
+        self, key: Key, known: Known, session: Session, ending: str | None, *, live: bool, mark: str | None = None
+    ) -> Outcome:
+        """Nothing new to read; perhaps the runtime has moved on since. With `mark` that is what was read to its end."""
+        if ending is None or known.is_over(ending):
             self._quiet[key] = mark_of(session)
             return self._rename(key, known, session)
-        fields: dict[str, Any] = self._pinned_at_end(known.session_id) if live else {}
-        done = self._end(
-            key, known, self._refined(ending, session, known.updated_at, live=live), known.updated_at, fields
-        )
+        fields: dict[str, Any] = self._pinned_at_end(known.session_id) if live and not known.ended else {}
+        reason = self._refined(ending, session, known.updated_at, live=live)
+        moved = self._moved(known, session, mark) if mark else None
+        done = self._end(key, known, reason, known.updated_at, fields, moved)
         return Outcome.WRITTEN if done else Outcome.NOTHING
 
     # writing
@@ -191,7 +193,7 @@ class Tailer:
         if not follower.fresh and not follower.rebuilt:
             # a line is still being written, or a file was renamed
             if known is not None:
-                return self._only_end(key, known, session, ending, live=live)
+                return self._only_end(key, known, session, ending, live=live, mark=mark)
             self._quiet[key] = mark
             return Outcome.NOTHING
         told = follower.told()
@@ -228,6 +230,13 @@ class Tailer:
             "file": self._shown(transcript.path),
             "final": final,
         }
+
+    def _moved(self, known: Known, session: Session, mark: str) -> dict[str, Any] | None:
+        """The cursor of a transcript that was read before and only has another name now."""
+        folded = self._folded(known.session_id)
+        if folded is None or not folded.source or folded.source.get("final"):
+            return None
+        return {**folded.source, "mark": mark, "file": self._shown(session.copies[-1][1].path)}
 
     def _shown(self, path: Path) -> str:
         try:
@@ -297,17 +306,25 @@ class Tailer:
         return self._store.update(session_id, fields, by="watcher", source=source, expect_source=folded.source)
 
     def _end(
-        self, key: Key, known: Known, reason: str, last: str | None, fields: Mapping[str, Any] | None = None
+        self,
+        key: Key,
+        known: Known,
+        reason: str,
+        last: str | None,
+        fields: Mapping[str, Any] | None = None,
+        source: Mapping[str, Any] | None = None,
     ) -> bool:
+        reason = reason if known.end_reason is None or corrects(reason, known.end_reason) else known.end_reason
         try:
-            done = self._store.end(known.session_id, fields, reason=reason, end_time=last, by="watcher")
+            done = self._store.end(known.session_id, fields, reason=reason, end_time=last, by="watcher", source=source)
             end_time = _end_time(self._store.folded(known.session_id))
         except (SessionForgotten, SessionNotFound):
             self.ledger.forget(known.session_id)
             return False
         if done:
             log.info("%s ended: %s", known.session_id, reason)
-        self.ledger.put(key, replace(known, ended=True, end_time=end_time))
+        mark = source["mark"] if source else known.mark
+        self.ledger.put(key, replace(known, ended=True, end_time=end_time, end_reason=reason, mark=mark))
         return done
 
     def _refined(self, reason: str, session: Session, last: str | None, *, live: bool) -> str:
@@ -352,6 +369,7 @@ class Tailer:
             channel=state["channel"],
             updated_at=state["updated_at"],
             end_time=state["end_time"],
+            end_reason=state["end_reason"],
         )
 
     def _pinned_at_end(self, session_id: str) -> dict[str, Any]:
@@ -374,7 +392,7 @@ def _is_settled(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
 
 def _was_only_moved(folded: SessionFold) -> bool:
     """Whether all that ended the session was that its transcript was not in its place, as during an import."""
-    return set(folded.ends) == {"watcher"} and folded.ends["watcher"].get("reason") in ("import", "delete")
+    return set(folded.ends) == {"watcher"} and folded.ends["watcher"].get("reason") in ("import", "forgotten", "delete")
 
 
 def _end_time(folded: SessionFold) -> str | None:

@@ -61,16 +61,108 @@ def test_a_session_nobody_refers_to_any_more_rolled_over(openclaw: OpenClaw, sta
     assert state(state_dir, B).end_time is None
 
 
-def test_a_transcript_that_is_gone_was_deleted(openclaw: OpenClaw, state_dir: Path) -> None:
+@pytest.mark.parametrize(
+    ("suffix", "reason"),
+    [("reset.2026-09-21T15-00-00.000Z", "reset"), ("deleted.2026-09-21T15-00-00.000Z", "delete")],
+)
+@pytest.mark.parametrize("running", [True, False], ids=["running", "stopped"])
+def test_a_reason_that_is_told_later_corrects_one_that_was_inferred(
+    openclaw: OpenClaw, state_dir: Path, suffix: str, reason: str, running: bool
+) -> None:
+    """2026.2 drops the key from its index first and renames the file a moment later."""
     talk = openclaw.begin(A, "antenna")
     live = watcher(state_dir)
     live.once()
+    live.rescan()
+    openclaw.index.clear()
+    openclaw.save_index()
+    live.rescan()
+    assert state(state_dir, A).end_reason in {"idle", "daily"}
+    openclaw.rename(A, suffix)
+    live = live if running else watcher(state_dir)
+    live.rescan()
+    assert (state(state_dir, A).end_reason, state(state_dir, A).end_time) == (reason, stamp(talk.number))
+    assert live.rescan() == once(state_dir) == 0
+
+
+def test_a_reason_that_was_told_is_never_replaced_by_an_inferred_one(openclaw: OpenClaw, state_dir: Path) -> None:
+    openclaw.begin(A, "antenna")
+    live = watcher(state_dir)
+    live.once()
+    archive = openclaw.rename(A, "reset.2026-09-21T15-00-00.000Z")
+    live.rescan()
+    assert state(state_dir, A).end_reason == "reset"
+    imported = openclaw.agent_dir / "session-sqlite-import-archive"
+    imported.mkdir()
+    archive.rename(imported / f"agent_main_main.{A}.jsonl.imported-1794786801719")
+    openclaw.remember()
+    live.rescan()
+    once(state_dir)
+    assert state(state_dir, A).end_reason == "reset"
+
+
+def test_a_transcript_that_is_gone_without_an_archive_was_forgotten(openclaw: OpenClaw, state_dir: Path) -> None:
+    talk = openclaw.begin(A, "antenna")
+    live = watcher(state_dir)
+    live.once()
+    data = openclaw.path(A).read_bytes()
     openclaw.path(A).unlink()
     openclaw.remember()
     live.rescan()
     assert state(state_dir, A).end_time is None
     live.rescan()
-    assert (state(state_dir, A).end_reason, state(state_dir, A).end_time) == ("delete", stamp(talk.number))
+    assert (state(state_dir, A).end_reason, state(state_dir, A).end_time) == ("forgotten", stamp(talk.number))
+    openclaw.write(A, data)
+    live.rescan()
+    assert state(state_dir, A).end_time is None
+
+
+def test_an_archive_that_turns_up_late_says_what_became_of_a_lost_transcript(
+    openclaw: OpenClaw, state_dir: Path
+) -> None:
+    openclaw.begin(A, "antenna")
+    live = watcher(state_dir)
+    live.once()
+    data = openclaw.path(A).read_bytes()
+    openclaw.path(A).unlink()
+    openclaw.remember()
+    live.rescan()
+    live.rescan()
+    assert state(state_dir, A).end_reason == "forgotten"
+    (openclaw.sessions / f"{A}.jsonl.deleted.2026-09-21T15-00-00.000Z").write_bytes(data)
+    openclaw.remember()
+    live.rescan()
+    assert state(state_dir, A).end_reason == "delete"
+
+
+@pytest.mark.parametrize(
+    ("status", "ended_at", "reason"),
+    [("done", 1, "shutdown"), ("killed", 1, "crash"), ("failed", 1, "crash"), ("timeout", 1, "crash"),
+     ("running", None, None), (None, None, None)],
+)  # fmt: skip
+def test_a_window_left_without_a_successor_says_how_its_runtime_stopped(
+    openclaw: OpenClaw,
+    database: Database,
+    state_dir: Path,
+    status: str | None,
+    ended_at: int | None,
+    reason: str | None,
+) -> None:
+    """While it is somebody's current one it is open, whatever its last run came to."""
+    old, other = Talk(A), Talk(B, day=22)
+    database.add(A, [old.header, *old.turn("antenna")], key="agent:main:telegram:dm:1")
+    database.add(B, [other.header, *other.turn("harbour")])
+    database.run(
+        ("UPDATE session_windows SET status = ?, ended_at = ? WHERE session_id = ?", (status, ended_at, A)),
+    )
+    live = watcher(state_dir)
+    live.once()
+    assert state(state_dir, A).end_time is None
+    database.run(("DELETE FROM session_nodes WHERE current_session_id = ?", (A,)))
+    live.rescan()
+    ended = state(state_dir, A)
+    assert ended.end_time == stamp(old.number)
+    assert ended.end_reason == reason or (reason is None and ended.end_reason in {"idle", "daily"})
 
 
 def test_an_unreadable_index_ends_and_wakes_nothing(openclaw: OpenClaw, state_dir: Path) -> None:
