@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 CACHE = Path(os.environ.get("JSONLSTORE_TEST_CACHE") or Path(tempfile.gettempdir()) / "jsonlstore-test-cache")
 INSTALL_SECONDS = 360
@@ -44,9 +44,8 @@ class Package:
     proof: str
     overrides: dict[str, str] = field(default_factory=dict, hash=False)
 
-    @property
-    def path(self) -> Path:
-        return CACHE / self.directory / "node_modules" / self.proof
+    def below(self, folder: Path) -> Path:
+        return folder / "node_modules" / self.proof
 
 
 def node() -> Package:
@@ -62,7 +61,9 @@ def openclaw(version: str) -> Package:
 class Installer:
     """Installs packages, several at once, each by one thread; whoever needs one waits for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, cache: Path = CACHE, environment: Mapping[str, str] = os.environ) -> None:
+        self.cache = cache
+        self._environment = dict(environment)  # as it is now: tests change theirs
         self._guard = threading.Lock()
         self._threads: dict[str, threading.Thread] = {}
         self._problems: dict[str, str] = {}
@@ -73,7 +74,7 @@ class Installer:
         """Start installing what is not in the cache, and come back at once."""
         with self._guard:
             for package in packages:
-                if not package.path.exists() and package.directory not in self._threads:
+                if package.directory not in self._threads and not self._place(package).exists():
                     thread = threading.Thread(target=self._work, args=(package,), daemon=True)
                     self._threads[package.directory] = thread
                     thread.start()
@@ -84,9 +85,12 @@ class Installer:
         thread = self._threads.get(package.directory)
         if thread is not None:
             thread.join()
-        if not package.path.exists():
+        if not self._place(package).exists():
             raise NotToBeHad(self._problems.get(package.directory, f"{package.spec} was not installed"))
-        return package.path
+        return self._place(package)
+
+    def _place(self, package: Package) -> Path:
+        return package.below(self.cache / package.directory)
 
     def stop(self) -> None:
         """Give up what is under way; what it had fetched stays in npm's own cache."""
@@ -102,24 +106,24 @@ class Installer:
     def _work(self, package: Package) -> None:
         try:
             deadline = time.monotonic() + INSTALL_SECONDS
-            CACHE.mkdir(parents=True, exist_ok=True)
-            with _alone(CACHE / f".{package.directory}.lock", deadline):
-                if not package.path.exists():
+            self.cache.mkdir(parents=True, exist_ok=True)
+            with _alone(self.cache / f".{package.directory}.lock", deadline):
+                if not self._place(package).exists():
                     self._install(package, deadline)
         except (NotToBeHad, OSError) as problem:
-            self._problems[package.directory] = f"{package.spec} is not in {CACHE}, and {problem}"
+            self._problems[package.directory] = f"{package.spec} is not in {self.cache}, and {problem}"
 
     def _install(self, package: Package, deadline: float) -> None:
-        if not shutil.which("npm"):
+        if not shutil.which("npm", path=self._environment.get("PATH")):
             raise NotToBeHad("npm is not installed")
-        folder = Path(tempfile.mkdtemp(prefix=f".{package.directory}.", dir=CACHE))
+        folder = Path(tempfile.mkdtemp(prefix=f".{package.directory}.", dir=self.cache))
         try:
             document = {"name": "lab", "version": "1.0.0", "overrides": package.overrides}
             (folder / "package.json").write_text(json.dumps(document))
             self._npm(["npm", "install", package.spec, *_FLAGS], folder, deadline)
-            if not (folder / "node_modules" / package.proof).exists():
+            if not package.below(folder).exists():
                 raise NotToBeHad("npm did not install what was asked for")
-            target = CACHE / package.directory
+            target = self.cache / package.directory
             shutil.rmtree(target, ignore_errors=True)  # something half installed by other means
             folder.rename(target)
         finally:
@@ -131,7 +135,13 @@ class Installer:
             if self._stopped:
                 raise NotToBeHad("the test run was stopped")
             process = subprocess.Popen(
-                command, cwd=folder, stdout=output, stderr=output, text=True, start_new_session=True
+                command,
+                cwd=folder,
+                env=self._environment,
+                stdout=output,
+                stderr=output,
+                text=True,
+                start_new_session=True,
             )
             self._running.add(process)
         try:

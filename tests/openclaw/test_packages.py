@@ -27,38 +27,37 @@ def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
     monkeypatch.setenv("RUNS", str(tmp_path / "runs"))
-    monkeypatch.setattr(packages, "CACHE", tmp_path / "cache")
     return program
 
 
 def test_a_package_is_installed_once_and_found_from_then_on(npm: Path, tmp_path: Path) -> None:
-    assert Installer().need(PACKAGE).read_text() == "1\n"
+    assert installer(tmp_path).need(PACKAGE).read_text() == "1\n"
     npm.unlink()
-    assert Installer().need(PACKAGE).exists()
+    assert installer(tmp_path).need(PACKAGE).exists()
     assert (tmp_path / "runs").read_text() == "run\n"
 
 
-def test_an_install_that_fails_leaves_nothing_and_says_what_npm_said(npm: Path) -> None:
+def test_an_install_that_fails_leaves_nothing_and_says_what_npm_said(npm: Path, tmp_path: Path) -> None:
     npm.write_text("#!/bin/sh\nmkdir -p node_modules/thing; echo 'npm error no such package' >&2; exit 1\n")
     with pytest.raises(NotToBeHad, match=r"thing@1 is not in .*no such package"):
-        Installer().need(PACKAGE)
-    assert [name for name in os.listdir(packages.CACHE) if not name.endswith(".lock")] == []
+        installer(tmp_path).need(PACKAGE)
+    assert [name for name in os.listdir(tmp_path / "cache") if not name.endswith(".lock")] == []
 
 
-def test_an_install_cut_short_is_not_taken_for_whole(npm: Path) -> None:
+def test_an_install_cut_short_is_not_taken_for_whole(npm: Path, tmp_path: Path) -> None:
     """Nor does it keep the next one from coming to an end."""
     npm.write_text('#!/bin/sh\nmkdir -p node_modules/thing; echo half > node_modules/thing/main.js; kill -9 "$PPID"\n')
-    process = multiprocessing.get_context("fork").Process(target=_need)
+    process = multiprocessing.get_context("fork").Process(target=_need, args=(tmp_path,))
     process.start()
     process.join(30)
     assert process.exitcode == -9
-    assert not PACKAGE.path.exists()
+    assert not PACKAGE.below(tmp_path / "cache" / PACKAGE.directory).exists()
     npm.write_text("#!/bin/sh\n" + INSTALLS)
-    assert Installer().need(PACKAGE).read_text() == "1\n"
+    assert installer(tmp_path).need(PACKAGE).read_text() == "1\n"
 
 
 def test_of_two_test_runs_at_once_one_installs_and_both_have_it(npm: Path, tmp_path: Path) -> None:
-    pair = [multiprocessing.get_context("fork").Process(target=_need) for _ in range(2)]
+    pair = [multiprocessing.get_context("fork").Process(target=_need, args=(tmp_path,)) for _ in range(2)]
     for process in pair:
         process.start()
     for process in pair:
@@ -67,18 +66,22 @@ def test_of_two_test_runs_at_once_one_installs_and_both_have_it(npm: Path, tmp_p
     assert (tmp_path / "runs").read_text() == "run\n"
 
 
-def test_without_npm_the_reason_is_that(npm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_npm_the_reason_is_that(npm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(NotToBeHad, match="npm is not installed"):
-        Installer().need(PACKAGE)
+        installer(tmp_path).need(PACKAGE)
 
 
-def test_an_install_that_takes_too_long_is_given_up(npm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_install_that_takes_too_long_is_given_up(npm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     npm.write_text("#!/bin/sh\nexec sleep 60\n")
     monkeypatch.setattr(packages, "INSTALL_SECONDS", 1)
     with pytest.raises(NotToBeHad, match="within 1 s"):
-        Installer().need(PACKAGE)
+        installer(tmp_path).need(PACKAGE)
 
 
-def _need() -> None:
-    Installer().need(PACKAGE)
+def installer(tmp_path: Path) -> Installer:
+    return Installer(tmp_path / "cache", os.environ)
+
+
+def _need(tmp_path: Path) -> None:
+    installer(tmp_path).need(PACKAGE)
