@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from jsonlstore.cli.people import plain
 from jsonlstore.cli.session import Session, json_option, pass_session, print_json, progress, say, with_example
+from jsonlstore.cli.text import plain
 from jsonlstore.config import load_config
 from jsonlstore.errors import ConfigError
 
@@ -39,5 +41,5 @@ def doctor(ctx: click.Context, /, session: Session, fix: bool, as_json: bool) ->
     ctx.exit(0 if all(check.ok for check in checks) else 1)
 
 
-def _style(ok: bool) -> dict[str, str]:
+def _style(ok: bool) -> dict[str, Any]:
     return {} if ok else {"fg": "red"}

@@ -128,9 +128,25 @@ def _dump_slowly(document: Any) -> str:
         raise JsonlStoreError("a record is nested too deeply to be printed") from problem
 
 
-def say(text: str = "", **style: Any) -> None:
-    """A line for people: styled on a terminal, plain in a pipe or with NO_COLOR."""
-    click.echo(click.style(text, **style) if style else text, color=False if os.environ.get("NO_COLOR") else None)
+def say(text: str = "", *, err: bool = False, **style: Any) -> None:
+    """Lines for people: styled on a terminal, plain in a pipe, and nothing in them that a terminal would obey."""
+    from jsonlstore.cli.text import plain
+
+    shown = "\n".join(map(plain, text.split("\n")))
+    click.echo(click.style(shown, **style) if style and shown else shown, err=err, color=_colour())
+
+
+def _colour() -> bool | None:
+    """What the environment wants: colour, none, or None for whatever suits the terminal."""
+    env = os.environ
+    if env.get("NO_COLOR"):
+        return False
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+        if env.get(name, "0") not in ("", "0", "false"):
+            return True
+    if env.get("CLICOLOR") == "0" or env.get("FORCE_COLOR") in ("0", "false") or env.get("TERM") == "dumb":
+        return False
+    return None
 
 
 def progress(label: str) -> Callable[[int, int], None]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.people import ago, bullets, heading, plain, shorten, table, terminal_width
+from jsonlstore.cli.people import ago, bullets, heading, table, terminal_width
 from jsonlstore.cli.session import Session, json_option, now_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.text import plain, shorten
 from jsonlstore.clock import format_time
 from jsonlstore.errors import JsonlStoreError
 

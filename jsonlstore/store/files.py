@@ -54,6 +54,20 @@ def read_bytes(path: Path) -> bytes | None:
         raise unreadable(path, problem) from problem
 
 
+def read_tail(path: Path | str, most: int) -> bytes:
+    """The last `most` bytes of a file; nothing if there is none."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > most:
+                file.seek(size - most)
+            return file.read()
+    except FileNotFoundError:
+        return b""
+    except OSError as problem:
+        raise unreadable(path, problem) from problem
+
+
 def _discard(path: Path) -> None:
     # why the write failed matters more than why this does; what stays is the doctor's to sweep
     with suppress(OSError):

@@ -1,0 +1,90 @@
+"""Text that is safe to show and known to fit: no control characters, measured in columns, cut with an ellipsis."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_MOST_MARKS = 3  # stacked on one character; more would run over the lines above and below
+_SPACES = frozenset(("Zs", "Zl", "Zp"))
+
+
+def plain(text: str) -> str:
+    """`text` in one line that cannot move the cursor, restyle the terminal, or turn the reading order around."""
+    if text.isascii() and text.isprintable():
+        return text
+    out: list[str] = []
+    marks = 0
+    for char in text:
+        kind = unicodedata.category(char)
+        marks = marks + 1 if kind in ("Mn", "Me") else 0
+        if char in "\n\r\t\v\f" or kind in _SPACES:
+            out.append(" ")
+        elif char.isprintable() and marks <= _MOST_MARKS:
+            out.append(char)
+    return "".join(out)
+
+
+def width(text: str) -> int:
+    """Columns a text takes: East Asian characters and emoji two, combining marks none."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(char: str) -> int:
+    if char == "\ufe0f":
+        return 1  # asks for the emoji form of what stands before it, which is a column wider
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def shorten(text: str, limit: int) -> str:
+    """`text` in one line of at most `limit` columns, an ellipsis where something was cut."""
+    # no more than this can be shown, whatever the marks; the rest need not be looked at
+    text = plain(text[: (limit + 2) * (_MOST_MARKS + 2) * 2])
+    if width(text) <= limit:
+        return text
+    if limit < 1:
+        return ""
+    out, used = [], 0
+    for char in text:
+        used += _columns(char)
+        if used > limit - 1:
+            break
+        out.append(char)
+    return "".join(out).rstrip() + "…"
+
+
+def pad(text: str, columns: int) -> str:
+    """`text` filled up with spaces to that many columns."""
+    return text + " " * (columns - width(text))
+
+
+def fold_text(text: str, limit: int, indent: str = "") -> list[str]:
+    """`text` in lines of at most `limit` columns, nothing cut off; continued lines begin with `indent`."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        current = ""
+        for word in plain(line).split(" "):
+            joined = f"{current} {word}" if current else word
+            if width(joined) <= limit:
+                current = joined
+                continue
+            if current:
+                lines.append(current)
+            current, rest = "", f"{indent}{word}"
+            while width(rest) > limit:
+                head = _head(rest, limit)
+                lines.append(head)
+                rest = indent + rest[len(head) :]
+            current = rest
+        lines.append(current)
+    return lines
+
+
+def _head(text: str, limit: int) -> str:
+    used = 0
+    for place, char in enumerate(text):
+        used += _columns(char)
+        if used > limit:
+            return text[:place]
+    return text
