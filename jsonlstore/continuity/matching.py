@@ -7,19 +7,26 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
-_COMPOUND = re.compile(r"[^\W_]+(?:[-._'’+/][^\W_]+)*")
-_JOINTS = re.compile(r"[-._'’+/]+")
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆"
+ALMOST = 0.95  # more than a word that only begins alike can have
+_JOINT = "[-._'’+/]"
+_COMPOUND = re.compile(rf"[^\W_]+(?:{_JOINT}[^\W_]+)*")
+_JOINTS = re.compile(f"{_JOINT}+")
 _MARKS = re.compile("[\u0300-\u036f]+")
 _JOINT_BYTES = b"-._'+/"
 _LOWER = bytes(range(256)).lower()
-# names of our own fields: they stand in every log and say nothing about the session
-_KEYS = re.compile(rb'"type":"(?:session|state)\.[a-z]+"|"by":"[a-z]+"|"[a-z_A-Z]+":')
+# what is no word of the session's: the names of our own fields, and JSON's escapes
+_KEYS = re.compile(rb'"type":"(?:session|state)\.[a-z]+"|"by":"[a-z]+"|"[a-z_A-Z]+":|\\.')
 
 
 @cache
 def _unspaced() -> re.Pattern[str]:
-    return re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]+")
+    return re.compile(f"[{_UNSPACED}]+")
 
 
 def fold(text: str) -> str:
@@ -41,6 +48,15 @@ def singular(word: str) -> str:
     return word[:-1]
 
 
+def stem_of(word: str) -> str:
+    """What an English word begins with in all its forms: solder, soldered, soldering."""
+    single = singular(word)
+    for ending, least in (("ing", 7), ("ed", 6)):
+        if single.endswith(ending) and len(single) >= least:
+            return single.removesuffix(ending)
+    return single
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """One thing to look for. Every text that matches holds one of its `keys`, once squeezed."""
@@ -59,13 +75,20 @@ class Term:
         return max((self._quality_of(word) for word in words), default=0.0)
 
     def _quality_of(self, word: str) -> float:
-        if singular(word) == self.stem:
+        if singular(word) == singular(self.text):
             return 1.0
+        if stem_of(word) == self.stem:
+            return 0.9
         least = 3 if self.stem.isascii() else 2
         if len(self.stem) >= least and word.startswith(self.stem):
-            return 0.6 + 0.35 * len(self.stem) / len(word)
+            return 0.6 + (ALMOST - 0.6) * len(self.stem) / len(word)
         longest = max(len(word), len(self.stem))
-        if longest > least + 1 and _common_prefix(word, self.stem) >= max(least + 1, math.ceil(0.8 * longest)):
+        numbered = any(map(str.isdigit, word)) or any(map(str.isdigit, self.stem))  # task-012 is not task-013
+        if (
+            not numbered
+            and longest > least + 1
+            and _common_prefix(word, self.stem) >= max(least + 1, math.ceil(0.8 * longest))
+        ):
             return 0.6
         return 0.45 if len(self.stem) >= 4 and self.stem in word else 0.0
 
@@ -95,7 +118,7 @@ def terms_of(words: tuple[str, ...]) -> tuple[Term, ...]:
 
 
 def _word_term(text: str) -> Term:
-    stem = singular(text)
+    stem = stem_of(text)
     size = math.ceil(0.8 * len(stem)) - (stem.endswith("y") and len(stem) < 5)
     return Term(text, stem, False, (stem[: max(1, size)],))
 
@@ -103,7 +126,8 @@ def _word_term(text: str) -> Term:
 def words_of(folded: str) -> frozenset[str]:
     """The words of a folded text, compounds whole and in parts."""
     out: set[str] = set()
-    for piece in _COMPOUND.findall(folded):
+    spaced = folded if folded.isascii() else _unspaced().sub(" ", folded)
+    for piece in _COMPOUND.findall(spaced):
         parts = _JOINTS.split(piece)
         out.update(parts)
         if len(parts) > 1:
@@ -112,19 +136,44 @@ def words_of(folded: str) -> frozenset[str]:
 
 
 class Sieve:
-    """Tells from a log's bytes which terms its session may match: never too few, now and then too many."""
+    """Tells from a log's bytes which terms its session may match, and how well at best.
+
+    Never too little; now and then too much, as a log still holds what was said before and since changed.
+    """
 
     def __init__(self, terms: tuple[Term, ...]) -> None:
         self._keys = [term.keys for term in terms]
         self._bytes = [tuple(key.encode() for key in keys) for keys in self._keys]
+        self._whole = [_whole_word(term) for term in terms]
 
-    def hits(self, data: bytes) -> tuple[int, ...]:
-        """The numbers of the terms that may be in there."""
+    def hits(self, data: bytes) -> dict[int, float]:
+        """Term number -> the best quality it can have in there."""
         if b"\\u" in data:  # what is written in escapes cannot be seen from here
-            return tuple(range(len(self._keys)))
-        data = _KEYS.sub(b" ", data)
-        if data.isascii():
-            squeezed = data.translate(_LOWER, _JOINT_BYTES)
-            return tuple(n for n, keys in enumerate(self._bytes) if any(key in squeezed for key in keys))
-        text = _JOINTS.sub("", fold(data.decode("utf-8", "replace")))
-        return tuple(n for n, keys in enumerate(self._keys) if any(key in text for key in keys))
+            return dict.fromkeys(range(len(self._keys)), 1.0)
+        if not data.isascii():
+            text = fold(_KEYS.sub(b" ", data).decode("utf-8", "replace"))
+            squeezed = _JOINTS.sub("", text)
+            found = [n for n, keys in enumerate(self._keys) if any(key in squeezed for key in keys)]
+        else:
+            lowered = data.translate(_LOWER, _JOINT_BYTES)
+            found = [n for n, keys in enumerate(self._bytes) if any(key in lowered for key in keys)]
+            if not found:
+                return {}
+            text = _KEYS.sub(b" ", data).decode().lower()
+            squeezed = _JOINTS.sub("", text)
+            found = [n for n in found if any(key in squeezed for key in self._keys[n])]
+        return {n: 1.0 if self._whole[n](text) else ALMOST for n in found}
+
+
+def _whole_word(term: Term) -> Callable[[str], object]:
+    if term.unspaced:
+        return lambda text: term.text in text
+    single = singular(term.text)
+    joint = f"{_JOINT}?"
+    ending = f"(?:{joint}e)?{joint}s"
+    if single.endswith("y"):
+        single, ending = single[:-1], f"{joint}(?:y|i{joint}e{joint}s)"
+    else:
+        ending = f"(?:{ending})?"
+    letter = rf"[^\W_{_UNSPACED}]"
+    return re.compile(rf"(?<!{letter}){joint.join(map(re.escape, single))}{ending}(?!{letter})").search

@@ -37,6 +37,8 @@ WORDS_WEIGHT, FIT_WEIGHT, RECENCY_WEIGHT = 0.75, 0.15, 0.10
 _HALF_LIFE_DAYS = 30
 _CLOCK_SLACK = timedelta(minutes=5)
 _TAIL_BYTES = 256 * 1024  # more than lies between two full states, so that the last one is always in it
+_READ_AT_MOST = 400
+_BELOW_TOPICS = 0.96
 _WHY_AT_MOST = 3
 _SHOWN = 48
 
@@ -80,7 +82,7 @@ class Recollection:
 class _Candidate(NamedTuple):
     session_id: str
     entry: Mapping[str, Any]
-    hits: tuple[int, ...] = ()
+    hits: Mapping[int, float] = {}  # term -> the best a match of it can be worth
 
 
 class _Match(NamedTuple):
@@ -177,14 +179,17 @@ class _Search:
         self._weights: list[float] = []
 
     def best(self, candidates: list[_Candidate], limit: int) -> list[Remembered]:
-        """The best answers among the candidates; reads no session that could not be one of them."""
+        """The best answers among the candidates; reads no session that could not be one of them.
+
+        Where hundreds promise the same (a word of every session), only the latest of those are read.
+        """
         if self._terms:
             candidates = self._sift(candidates)
         # an open session's last sign of life is in its log alone: until read, it may fit perfectly
         bounds = sorted(((self._bound(one), one) for one in candidates), key=lambda item: _latest(*item), reverse=True)
         best: list[tuple[float, str, Remembered]] = []
-        for bound, one in bounds:
-            if len(best) == limit and bound < best[0][0]:
+        for number, (bound, one) in enumerate(bounds):
+            if len(best) == limit and (bound < best[0][0] or number >= _READ_AT_MOST):
                 break
             answer = self._answer(one)
             if answer is None:
@@ -204,20 +209,30 @@ class _Search:
         for one in candidates:
             hits = sieve.hits(one.session_id.encode() + b" " + self._bytes_of(one))
             if hits:
-                counts.update(hits)
-                out.append(one._replace(hits=hits))
+                counts.update(hits.keys())
+                out.append(one._replace(hits=self._worth(one.entry, hits)))
         total = max(1, len(candidates))
         self._weights = [
             math.log1p(total / max(1, counts[number])) / math.log1p(total) for number in range(len(self._terms))
         ]
         return out
 
+    def _worth(self, entry: Mapping[str, Any], hits: Mapping[int, float]) -> Mapping[int, float]:
+        """What hits can be worth: the index knows the topics and projects, and nothing else counts as much."""
+        if entry.get("archived"):
+            return hits  # its topics are in the archive alone
+        known = words_of(fold(" ".join([*(entry.get("hot_topics") or ()), *(entry.get("active_projects") or ())])))
+        text = " ".join(known)
+        return {
+            number: quality * (1.0 if any(key in text for key in self._terms[number].keys) else _BELOW_TOPICS)
+            for number, quality in hits.items()
+        }
+
     def _bytes_of(self, one: _Candidate) -> bytes:
-        paths = self._store.paths
         month = one.entry.get("archived")
+        folder = f"{self._store.paths.archive}/{month}" if month else self._store.paths.states
         try:
-            path = paths.archived_log(one.session_id, month) if month else paths.log(one.session_id)
-            return read_tail(path, _TAIL_BYTES)
+            return read_tail(f"{folder}/{one.session_id}.jsonl", _TAIL_BYTES)
         except JsonlStoreError as problem:
             log.warning("session %s was not searched: %s", one.session_id, problem)
             return b""
@@ -230,7 +245,8 @@ class _Search:
             fit = 1.0
         else:
             fit = self._fit(start, end)
-        words = sum(self._weights[number] for number in one.hits) / sum(self._weights) if self._terms else 0.0
+        worth = sum(self._weights[number] * quality for number, quality in one.hits.items())
+        words = worth / sum(self._weights) if self._terms else 0.0
         return self._blend(words, fit, self._recency(end), 1.0)
 
     def _blend(self, words: float, fit: float, recency: float, substance: float) -> float:
@@ -239,7 +255,7 @@ class _Search:
                 return words * (WORDS_WEIGHT + FIT_WEIGHT) + RECENCY_WEIGHT * recency
             return WORDS_WEIGHT * words + FIT_WEIGHT * fit + RECENCY_WEIGHT * recency
         if self._when is None:
-            return 0.8 * recency + 0.2 * substance
+            return 0.95 * recency + 0.05 * substance
         return 0.6 * fit + 0.3 * substance + RECENCY_WEIGHT * recency
 
     def _fit(self, start: datetime, end: datetime) -> float:
@@ -322,7 +338,7 @@ def _fields(state: SessionState) -> Iterator[tuple[str, float, str, str]]:
     yield from (("topic", 1.0, text, text) for text in state.hot_topics)
     yield from (("project", 1.0, text, text) for text in state.active_projects)
     for task in state.pending_tasks:
-        yield "task", 0.96, task.task_id, task.task_id
+        yield "task", _BELOW_TOPICS, task.task_id, task.task_id
         yield "task", 0.95, task.title, f"{task.title} {task.stage}"
     single: Iterable[tuple[str, str | None]] = (("last topic", state.last_topic), ("next step", state.next_step))
     yield from ((name, 0.9, text, text) for name, text in single if text)
