@@ -15,12 +15,12 @@ from jsonlstore.cli.session import (
     now_option,
     pass_session,
     print_json,
+    say,
     with_example,
 )
 from jsonlstore.errors import JsonlStoreError, SessionNotFound, UsageError
 
 if TYPE_CHECKING:
-    from jsonlstore.continuity.context import RestoredSessionContext
     from jsonlstore.continuity.manager import SessionPersistenceManager
 
 
@@ -64,7 +64,9 @@ def restore(session: Session, /, into: str | None, explain: bool, dry_run: bool,
     if as_json:
         print_json(context.to_dict(explain=explain))
     else:
-        _show(context, explain=explain)
+        from jsonlstore.cli.explaining import show_restored
+
+        show_restored(context, explain=explain)
 
 
 def _known_or_new(manager: SessionPersistenceManager, session_id: str) -> str:
@@ -73,27 +75,6 @@ def _known_or_new(manager: SessionPersistenceManager, session_id: str) -> str:
         return manager.store.resolve(session_id)
     except SessionNotFound:
         return session_id
-
-
-def _show(context: RestoredSessionContext, *, explain: bool) -> None:
-    if context.error:
-        click.echo(f"warning: {context.error}", err=True)
-    if context.already_restored:
-        click.echo("already restored; --again does it once more")
-    elif context.preamble is None:
-        click.echo("nothing to restore (cold start)")
-    else:
-        click.echo(context.preamble)
-    if not explain:
-        return
-    click.echo("\nCandidates:" if context.candidates else "\nNo candidates.")
-    for one in context.candidates:
-        click.echo(
-            f"  {one.session_id}  {one.hours_elapsed:.1f}h  recency {one.recency:.3f}  topics {one.topic_overlap:.3f}"
-            f"  pending {one.pending:.2f}  score {one.score:.3f}  {'yes' if one.qualified else 'no'}: {one.reason}"
-        )
-    for pin in context.pins:
-        click.echo(f"  pin {pin.label!r} from {pin.origin}: {pin.decision} ({pin.reason})")
 
 
 @with_example("jsonlstore continue a1b2c3d4 --into 7f3a --agent main")
@@ -121,7 +102,7 @@ def continue_(session: Session, session_id: str, into: str | None, agent: str | 
     if as_json:
         print_json({**context.to_dict(), "reply": said})
     else:
-        click.echo(said)
+        say(said)
 
 
 @with_example("jsonlstore recover --dry-run")
@@ -138,8 +119,8 @@ def recover(session: Session, dry_run: bool, as_json: bool) -> None:
         print_json({"recovered": listed, "dry_run": dry_run})
         return
     for one in found:
-        click.echo(f"{one.session_id}  ended {one.end_time}  ({one.reason})")
-    click.echo(f"{len(found)} crashed session(s) {'found' if dry_run else 'recovered'}")
+        say(f"{one.session_id}  ended {one.end_time}  ({one.reason})")
+    say(f"{len(found)} crashed session(s) {'found' if dry_run else 'recovered'}")
 
 
 @with_example('echo \'{"session_id": "s1", "channel": "cli"}\' | jsonlstore hook session-start')

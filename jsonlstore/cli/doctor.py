@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
+from jsonlstore.cli.people import counted, say_folded
 from jsonlstore.cli.session import Session, json_option, pass_session, print_json, progress, say, with_example
-from jsonlstore.cli.text import plain
 from jsonlstore.config import load_config
 from jsonlstore.errors import ConfigError
+
+if TYPE_CHECKING:
+    from jsonlstore.store.doctor import Check
 
 
 @with_example("jsonlstore doctor", "jsonlstore doctor --fix")
@@ -34,12 +37,15 @@ def doctor(ctx: click.Context, /, session: Session, fix: bool, as_json: bool) ->
     if as_json:
         print_json({"checks": [check.to_dict() for check in checks]})
     else:
-        for check in checks:
-            say(f"{'ok  ' if check.ok else 'FAIL'}  {check.name}: {plain(check.detail)}", **_style(check.ok))
-            if not check.ok and check.fix:
-                say(f"      {plain(check.fix)}")
+        _print(checks)
     ctx.exit(0 if all(check.ok for check in checks) else 1)
 
 
-def _style(ok: bool) -> dict[str, Any]:
-    return {} if ok else {"fg": "red"}
+def _print(checks: list[Check]) -> None:
+    for check in checks:
+        mark, style = ("ok", {}) if check.ok else ("FAIL", {"fg": "red"})
+        say_folded(f"{mark:<4}  {check.name}: {check.detail}", indent="      ", **style)
+        if not check.ok and check.fix:
+            say_folded(f"      fix: {check.fix}", indent="      ")
+    failed = sum(not check.ok for check in checks)
+    say("everything is well" if not failed else f"{counted(failed, 'check')} failed", bold=True)

@@ -97,9 +97,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _fail(problem: JsonlStoreError, *, as_json: bool) -> int:
-    click.echo(f"error: {problem.message}", err=True)
+    from jsonlstore.cli.text import plain
+
+    click.echo(plain(f"error: {problem.message}"), err=True)
     if problem.hint:
-        click.echo(f"hint: {problem.hint}", err=True)
+        click.echo(plain(f"hint: {problem.hint}"), err=True)
     if as_json:
         import orjson
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jsonlstore.cli.people import ago, counted, say_line, say_value
+from jsonlstore.cli.people import ago, counted, say_folded, say_line, say_value
 from jsonlstore.cli.session import Session, json_option, now_option, pass_session, print_json, say, with_example
 
 if TYPE_CHECKING:
@@ -74,12 +74,12 @@ def recall_(ctx: click.Context, /, session: Session, spoken: tuple[str, ...], pr
 def _tell(recalled: Recollection, question: Question, now: datetime) -> None:
     asked = _asked(question)
     if recalled.found:
-        say_line(f"{counted(len(recalled.found), 'session')} {asked}", bold=True)
+        say_folded(f"{counted(len(recalled.found), 'session')} {asked}", bold=True)
     elif not recalled.nearest:
-        say_line(f"nothing to remember {asked}: there are no sessions yet")
-        say_line("`jsonlstore backfill` reads the history there is; `jsonlstore demo` shows how it works")
+        say_folded(f"nothing to remember {asked}: there are no sessions yet")
+        say_folded("`jsonlstore backfill` reads the history there is; `jsonlstore demo` shows how it works")
     else:
-        say_line(f"nothing found {asked} among {counted(recalled.searched, 'session')}", bold=True)
+        say_folded(f"nothing found {asked} among {counted(recalled.searched, 'session')}", bold=True)
         say_line("The nearest:")
     for one in recalled.found or recalled.nearest:
         say()

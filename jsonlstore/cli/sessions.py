@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.people import ago, bullets, heading, table, terminal_width
+from jsonlstore.cli.people import ago, bullets, counted, heading, lasted, local, say_line, say_value, table
 from jsonlstore.cli.session import Session, json_option, now_option, pass_session, print_json, say, with_example
-from jsonlstore.cli.text import plain, shorten
 from jsonlstore.clock import format_time
 from jsonlstore.errors import JsonlStoreError
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from jsonlstore.model import SessionState
+    from jsonlstore.model import PendingTask, SessionState
     from jsonlstore.store.index import IndexEntry
     from jsonlstore.store.store import SessionStore
 
@@ -57,9 +56,18 @@ def list_sessions(
     if as_json:
         print_json(rows)
     elif not rows:
-        click.echo("no sessions", err=True)
+        _nothing(filtered=any(given is not None for given in (days, agent, project)))
     else:
         _print_list(rows, now)
+
+
+def _nothing(*, filtered: bool) -> None:
+    if filtered:
+        say("no sessions like that; `jsonlstore list` without options shows all", err=True)
+        return
+    say("no sessions yet", err=True)
+    say("`jsonlstore backfill` reads the history there is, `jsonlstore watch` follows what comes,", err=True)
+    say("`jsonlstore demo` shows how it works", err=True)
 
 
 def _open(entry: IndexEntry) -> bool:
@@ -96,10 +104,12 @@ def _print_list(rows: list[dict[str, Any]], now: datetime) -> None:
     lines = []
     for row in rows:
         ended = "open" if row["end_time"] is None else ago(row["end_time"], now)
+        if row["crash_recovered"]:
+            ended += " (crash)"
         about = ", ".join([*row["active_projects"][:2], *row["hot_topics"][:6]]) or "-"
         tasks = str(row["pending_task_count"] or "-")
-        lines.append([row["session_id"][:13], row["channel"][:10], ago(row["start_time"], now), ended, tasks, about])
-    table(["session", "channel", "started", "ended", "tasks", "about"], lines, flexible=5)
+        lines.append([row["session_id"][:13], about, ago(row["start_time"], now), ended, tasks, row["channel"][:10]])
+    table(["session", "about", "started", "ended", "tasks", "channel"], lines, flexible=1)
 
 
 @with_example("jsonlstore show 3fca9cad", "jsonlstore show 3fca9cad --json | jq .pending_tasks")
@@ -119,20 +129,24 @@ def show(session: Session, session_id: str, as_json: bool) -> None:
 
 
 def _print_state(state: SessionState, now: datetime) -> None:
-    ended = f"ended {ago(state.end_time, now)}" if state.end_time else "open"
-    reason = f" ({state.end_reason})" if state.end_reason else ""
-    say(state.session_id, bold=True)
-    say(plain(f"{state.channel}, started {ago(state.start_time, now)}, {ended}{reason}"))
-    if state.crash_recovered:
-        say("recovered after a crash", fg="yellow")
-    for label, value in (("previous", state.previous_session_id), ("continued by", state.continued_by)):
+    say_line(state.session_id, bold=True)
+    say_value("started", f"{local(state.start_time)} ({ago(state.start_time, now)})", columns=14)
+    say_value("ended", _ended(state, now), columns=14)
+    values = (
+        ("channel", state.channel),
+        ("agent", state.agent_id),
+        ("previous", state.previous_session_id),
+        ("continued by", state.continued_by),
+        ("projects", ", ".join(state.active_projects)),
+        ("topics", ", ".join(state.hot_topics)),
+        ("last topic", state.last_topic),
+        ("next step", state.next_step),
+    )
+    for label, value in values:
         if value:
-            say(f"{label}: {value}")
-    for label, value in (("last topic", state.last_topic), ("next step", state.next_step)):
-        if value:
-            say(plain(f"{label}: {value}"))
+            say_value(label, value, columns=14)
     sections = (
-        ("pending tasks", [f"[{task.task_id}] {task.title} ({task.stage or '?'})" for task in state.pending_tasks]),
+        ("pending tasks", [_task(task) for task in state.pending_tasks]),
         ("pins", [f"{pin.label}: {pin.content}" if pin.label else pin.content for pin in state.working_memory]),
         ("in progress", list(state.in_progress)),
         ("notes", [f"{note.type}: {note.content}" for note in state.notes]),
@@ -140,11 +154,21 @@ def _print_state(state: SessionState, now: datetime) -> None:
     )
     for name, items in sections:
         if items:
-            heading(name)
+            heading(f"{name} ({len(items)})")
             bullets(items)
-    for name, words in (("projects", state.active_projects), ("topics", state.hot_topics)):
-        if words:
-            say(plain(f"{name}: {', '.join(words)}"))
+
+
+def _ended(state: SessionState, now: datetime) -> str:
+    if state.end_time is None:
+        return f"open, last heard of {ago(state.updated_at or state.start_time, now)}"
+    reason = "by a crash, recovered" if state.crash_recovered else f"by {state.end_reason}" if state.end_reason else ""
+    length = lasted(state.start_time, state.end_time)
+    details = ", ".join(filter(None, (reason, f"after {length}" if length else "")))
+    return f"{local(state.end_time)} ({ago(state.end_time, now)})" + (f", {details}" if details else "")
+
+
+def _task(task: PendingTask) -> str:
+    return f"[{task.task_id}] {task.title}" + (f" ({task.stage})" if task.stage else "")
 
 
 @with_example("jsonlstore chain 3fca9cad --depth 5")
@@ -165,6 +189,11 @@ def chain(session: Session, session_id: str, depth: int, as_json: bool) -> None:
         return
     for number, state in enumerate(states):
         if number:
-            say("   |")
-        about = ", ".join([*state.active_projects[:2], *state.hot_topics[:6]]) or "-"
-        say(shorten(f"{state.session_id}  {ago(state.end_time, session.clock())}  {about}", terminal_width()))
+            say("  |")
+        when = ago(state.end_time, session.clock()) if state.end_time else "open"
+        say_line(f"{state.session_id}  {when}", bold=True)
+        about = ", ".join([*state.active_projects[:2], *state.hot_topics[:6]])
+        tasks = counted(len(state.pending_tasks), "pending task") if state.pending_tasks else ""
+        say_line(f"  | {'; '.join(filter(None, (about, tasks))) or '-'}")
+    if states and len(states) < depth and states[0].previous_session_id:
+        say_line(f"(the session before, {states[0].previous_session_id}, is not kept)", dim=True)

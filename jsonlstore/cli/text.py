@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _MOST_MARKS = 3  # stacked on one character; more would run over the lines above and below
+# what terminals take for commands: whole, so that no half of one is left to read
+_COMMANDS = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[ -~]?"
+)
 _SPACES = frozenset(("Zs", "Zl", "Zp"))
 
 
@@ -14,7 +21,7 @@ def plain(text: str) -> str:
         return text
     out: list[str] = []
     marks = 0
-    for char in text:
+    for char in _COMMANDS.sub("", text):
         kind = unicodedata.category(char)
         marks = marks + 1 if kind in ("Mn", "Me") else 0
         if char in "\n\r\t\v\f" or kind in _SPACES:
@@ -39,8 +46,8 @@ def _columns(char: str) -> int:
 
 def shorten(text: str, limit: int) -> str:
     """`text` in one line of at most `limit` columns, an ellipsis where something was cut."""
-    # no more than this can be shown, whatever the marks; the rest need not be looked at
-    text = plain(text[: (limit + 2) * (_MOST_MARKS + 2) * 2])
+    first = plain(text[: 8 * limit])  # of a text of megabytes, no more than can be shown
+    text = first if width(first) > limit else plain(text)
     if width(text) <= limit:
         return text
     if limit < 1:
@@ -61,24 +68,27 @@ def pad(text: str, columns: int) -> str:
 
 def fold_text(text: str, limit: int, indent: str = "") -> list[str]:
     """`text` in lines of at most `limit` columns, nothing cut off; continued lines begin with `indent`."""
+    return [folded for line in text.split("\n") for folded in _fold_line(plain(line), limit, indent)]
+
+
+def _fold_line(line: str, limit: int, indent: str) -> list[str]:
+    bare = line.lstrip(" ")
+    current = line[: len(line) - len(bare)]
+    if width(line) <= limit:
+        return [line]
     lines: list[str] = []
-    for line in text.split("\n"):
-        current = ""
-        for word in plain(line).split(" "):
-            joined = f"{current} {word}" if current else word
-            if width(joined) <= limit:
-                current = joined
-                continue
-            if current:
-                lines.append(current)
-            current, rest = "", f"{indent}{word}"
-            while width(rest) > limit:
-                head = _head(rest, limit)
-                lines.append(head)
-                rest = indent + rest[len(head) :]
-            current = rest
-        lines.append(current)
-    return lines
+    begun = False
+    for word in bare.split(" "):
+        joined = f"{current} {word}" if begun else current + word
+        if begun and width(joined) > limit:
+            lines.append(current)
+            joined = indent + word
+        while width(joined) > limit:  # a word longer than the line
+            head = _head(joined, limit)
+            lines.append(head)
+            joined = indent + joined[len(head) :]
+        current, begun = joined, True
+    return [*lines, current]
 
 
 def _head(text: str, limit: int) -> str:

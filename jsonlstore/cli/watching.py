@@ -19,7 +19,6 @@ from jsonlstore.cli.session import (
     now_option,
     pass_session,
     print_json,
-    say,
     with_example,
 )
 
@@ -221,7 +220,9 @@ def status(session: Session, expect_watcher: bool, as_json: bool) -> int:
     if as_json:
         print_json(found.document)
     else:
-        _print_status(found.document)
+        from jsonlstore.cli.standing import print_status
+
+        print_status(found.document, session.clock())
     return 1 if found.failed or (expect_watcher and not found.watching) else 0
 
 
@@ -231,23 +232,3 @@ def _plugin_named(state_dir: Path) -> bool:
         return b"jsonlstore" in (state_dir / "openclaw.json").read_bytes()
     except OSError:
         return False
-
-
-def _print_status(document: dict[str, Any]) -> None:
-    say(f"state directory: {document['state_dir']}")
-    for row in document["sources"]:
-        lag = f"{row['lag_bytes']:,} bytes" if "lag_bytes" in row else f"{row['lag_events']:,} events"
-        say(
-            f"  {row['agent_id']:<12} {row['kind']:<7} {row['transcripts']:>6} transcripts, "
-            f"newest {row['newest_event_at'] or 'never'}, behind by {lag}"
-        )
-    kept = document["store"]
-    counts = f"{kept['sessions']} sessions, {kept['active']} active, {kept['crashed']} crashed"
-    say(f"store: {counts}, {kept['bytes']:,} bytes")
-    watcher = document["watcher"]
-    if watcher["running"]:
-        say(f"watcher: process {watcher['pid']}, {watcher['mode']}, last look {watcher['last_scan_at']}")
-    else:
-        say("watcher: not running")
-    for warning in document["warnings"]:
-        say(f"warning: {warning}", fg="yellow")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 OPEN = '<session-continuity hint="inherited from prior sessions">'
 CLOSE = "</session-continuity>"
@@ -26,6 +27,7 @@ def wrap(preamble: str) -> str:
 WRAPPER_LENGTH = len(wrap(""))
 
 
+@lru_cache(maxsize=512)  # a preamble is put together dozens of times until it fits
 def flat(text: str, longest: int) -> str:
     """`text` as one harmless line: no controls, no invisible characters, no markup, no secrets."""
     head = text[: longest * 8]  # enough to fill the line whatever is dropped; a huge text costs nothing
