@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from jsonlstore.cli.people import heading, say_folded, say_value
 from jsonlstore.cli.session import json_option, print_json, say, with_example
+from jsonlstore.cli.story import KEY, RADIO, TODAY, TOKEN, WEBSITE, Transcript
 from jsonlstore.config import Config
 from jsonlstore.continuity.manager import SessionPersistenceManager
 from jsonlstore.store.doctor import Doctor
 from jsonlstore.store.store import SessionStore
 
-_TOKEN = "ghp_" + "A1b2C3d4E5f6" * 3  # shaped like a real one, belongs to nobody
+if TYPE_CHECKING:
+    from jsonlstore.continuity.context import RestoredSessionContext
+    from jsonlstore.model import SessionState
+
+_PATIENT = Config(restore_budget_ms=10_000)  # a busy machine must not spoil the story
 
 
 class _StoryClock:
@@ -25,89 +35,127 @@ class _StoryClock:
         return self.moment
 
 
-@with_example("jsonlstore demo")
+@with_example("jsonlstore demo", "jsonlstore demo --delete")
 @click.command("demo")
+@click.option("--delete", is_flag=True, help="Remove the temporary directory at the end.")
 @json_option
-def demo(as_json: bool) -> None:
+def demo(delete: bool, as_json: bool) -> None:
     """Show the whole story on made-up sessions, in a temporary directory, without OpenClaw."""
     root = Path(tempfile.mkdtemp(prefix="jsonlstore-demo-"))
     now = datetime.now(UTC)
     clock = _StoryClock(now - timedelta(days=2))
     store = SessionStore.open(root, clock=clock)
-    _day_one(store, clock)
+    _day_one(store, clock, root)
     _day_two(store, clock)
     clock.moment = now
-    manager = SessionPersistenceManager(store, Config(), clock=clock)
-    restored = manager.on_session_start(
-        "today", "telegram", agent_id="main", prompt="back to the radio: is the ft991a ready?"
+    restored = SessionPersistenceManager(store, _PATIENT, clock=clock).on_session_start(
+        TODAY,
+        "telegram",
+        prompt="back to the radio: is the ft-991a ready?",
+        explain=True,
+        agent_id="main",
+        session_key=KEY,
     )
-    leaked = [path for path in root.rglob("*") if path.is_file() and _TOKEN.encode() in path.read_bytes()]
+    leaked = sum(_holds_token(path) for path in (root / "sessions").rglob("*"))
     healthy = all(check.ok for check in Doctor(store).examine())
     if as_json:
         print_json(
             {
                 "state_dir": str(root),
                 "sessions": [store.get(entry.session_id).to_dict() for entry in store.entries()],
-                "secrets_on_disk": len(leaked),
+                "secrets_on_disk": leaked,
                 "healthy": healthy,
-                "restored": restored.to_dict(),
+                "restored": restored.to_dict(explain=True),
             }
         )
-        return
-    _tell(store, root, restored.wrapped_preamble, leaked=len(leaked), healthy=healthy)
+    else:
+        _tell(store, restored, leaked=leaked, healthy=healthy)
+        _where(root, deleted=delete)
+    if delete:
+        shutil.rmtree(root)
 
 
-def _day_one(store: SessionStore, clock: _StoryClock) -> None:
-    """Work on a radio, with a token pasted into a pin; ends with /new."""
-    store.start("radio-monday", channel="telegram", agent_id="main")
-    clock.moment += timedelta(minutes=20)
-    store.update(
-        "radio-monday",
-        {
-            "hot_topics": ["ft991a", "ham radio", "hamlib", "cat control"],
-            "active_projects": ["lbf-ham-radio"],
-            "pending_tasks": [{"task_id": "task-017", "title": "CAT control for the FT-991A", "stage": "build"}],
-            "working_memory": [
-                {"content": f"deploy with GITHUB_TOKEN={_TOKEN}", "label": "deploy", "pinnedAt": store.now()}
-            ],
-            "notes": [{"id": "n1", "type": "decision", "content": "use hamlib, not raw serial", "confidence": 0.8}],
-        },
-    )
-    clock.moment += timedelta(minutes=40)
-    store.end("radio-monday", {"next_step": "solder the PTT line"}, reason="new")
+def _holds_token(path: Path) -> bool:
+    return path.is_file() and TOKEN.encode() in path.read_bytes()
+
+
+def _day_one(store: SessionStore, clock: _StoryClock, root: Path) -> None:
+    """Work on a radio in OpenClaw, a token pasted into the chat, the end by /new: all of it read off the transcript."""
+    from jsonlstore.watch.watcher import Watcher
+
+    transcript = Transcript(root, clock.moment)
+    transcript.write()
+    clock.moment = transcript.end
+    Watcher(store, _PATIENT).once()
+    transcript.reset()
+    Watcher(store, _PATIENT).once()
 
 
 def _day_two(store: SessionStore, clock: _StoryClock) -> None:
-    """A session that is killed in the middle: nobody ends it."""
+    """A session reported by hooks, whose process is killed in the middle: nobody ends it."""
     clock.moment += timedelta(days=1)
-    store.start("website-tuesday", channel="telegram", agent_id="main", previous_session_id="radio-monday")
-    store.link("radio-monday", "website-tuesday")
-    clock.moment += timedelta(minutes=10)
-    store.update("website-tuesday", {"hot_topics": ["css grid", "footer"], "active_projects": ["club-website"]})
+    agent = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        manager = SessionPersistenceManager(store, _PATIENT, clock=clock)
+        manager.on_session_start(WEBSITE, "telegram", pid=agent.pid, agent_id="main", session_key=KEY)
+        clock.moment += timedelta(minutes=10)
+        manager.update_session_state(hot_topics=["css grid", "footer"], active_projects=["club-website"])
+    finally:
+        agent.kill()
+        agent.wait()
 
 
-def _tell(store: SessionStore, root: Path, preamble: str | None, *, leaked: int, healthy: bool) -> None:
-    for entry in store.entries():
-        if entry.end_time is None:
-            continue
-        state = store.get(entry.session_id)
-        ended = "killed in mid-session, recovered" if state.crash_recovered else f"ended by /{state.end_reason}"
-        say(f"\n{state.session_id}: {ended}", bold=True)
-        say(f"  topics    {', '.join(state.hot_topics)}")
-        say(f"  projects  {', '.join(state.active_projects)}")
-        for task in state.pending_tasks:
-            say(f"  pending   [{task.task_id}] {task.title} (stage: {task.stage})")
-        for pin in state.working_memory:
-            say(f"  pin       {pin.label}: {pin.content}")
-        if state.next_step:
-            say(f"  next      {state.next_step}")
-    say("\nToday a new session starts. Before its first answer the agent is given:\n", bold=True)
-    say(preamble or "(nothing)")
-    say(
-        f"\nA token was pasted into a pin. Copies of it on disk: {leaked}. Store healthy: {'yes' if healthy else 'no'}."
+def _tell(store: SessionStore, restored: RestoredSessionContext, *, leaked: int, healthy: bool) -> None:
+    heading("Day one: work on a radio in OpenClaw, ended by /new. Read off the transcript:")
+    _kept(store.get(RADIO))
+    say_value("secret", f"a token was pasted into the chat; copies of it in our files: {leaked}")
+    say()
+    heading("Day two: a website, and the agent is killed (kill -9). Found and closed:")
+    _kept(store.get(WEBSITE))
+    say()
+    heading("Today a new session starts. Before its first answer the agent is given:")
+    say()
+    say_folded(restored.wrapped_preamble or "(nothing)", indent="  ")
+    say()
+    heading("Why these (`restore --explain`):")
+    for one in restored.candidates:
+        factors = f"recency {one.recency:.2f}, topics {one.topic_overlap:.2f}, pending {one.pending:.2f}"
+        say_folded(f"  {one.session_id}: score {one.score:.2f} ({factors})", indent="    ")
+        say_folded(f"    {'restored' if one.qualified else 'left out'}: {one.reason}", indent="    ")
+    say()
+    say(f"Store healthy: {'yes' if healthy else 'no'}.")
+
+
+def _kept(state: SessionState) -> None:
+    ended = "by a crash, recovered" if state.crash_recovered else f"by {state.end_reason}"
+    values = (
+        ("ended", ended),
+        ("projects", ", ".join(state.active_projects)),
+        ("topics", ", ".join(state.hot_topics[:8])),
+        ("pending", "; ".join(task.title for task in state.pending_tasks)),
+        ("decided", "; ".join(note.content for note in state.notes if note.type == "decision")),
+        ("next", state.next_step or ""),
     )
-    say("Look around:")
-    say(f"  jsonlstore --state-dir {root} list")
-    say(f"  jsonlstore --state-dir {root} show radio --json")
-    say(f"  jsonlstore --state-dir {root} restore --channel telegram --explain --dry-run --json")
-    say(f"  ls -R {root}")
+    for label, value in values:
+        if value:
+            say_value(label, value)
+
+
+def _where(root: Path, *, deleted: bool) -> None:
+    if deleted:
+        return
+    say()
+    heading("Look around:")
+    for command in ("list", "show radio", "recall radio", f"restore --session-key {KEY} --explain --dry-run"):
+        say(f"  jsonlstore --state-dir {root} {command}")
+    say()
+    heading("The files:")
+    for path, what in (
+        (f"sessions/states/{RADIO}.jsonl", "the log: the truth"),
+        ("sessions/states/sessions.json", "the index: a cache"),
+        (f"sessions/{RADIO}.json", "the same as plain JSON, for other tools"),
+        ("agents/main/sessions/", "the agent's own: read, never written"),
+    ):
+        say(f"  {path:<42}{what}")
+    say(f"They are in {root}")
+    say(f"Remove them: rm -r {root}")
