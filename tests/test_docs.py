@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -17,6 +21,105 @@ from jsonlstore.store.metrics import EVENTS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+# what a test cannot do: it would need a network, another program, root, or would not come back
+NOT_RUN = (
+    r"pip (un)?install ",
+    r"HYPOTHESIS_PROFILE=long pytest",
+    r"sudo ",
+    r"jsonlstore setup",
+    r"jsonlstore openclaw ",
+    r"openclaw ",
+    r"jsonlstore service (install|uninstall)",
+    r"jsonlstore watch$",
+    r"(npm|node|systemctl|journalctl|launchctl) ",
+    r"([A-Z_]+=\S+ )*(python|pytest) ",
+)
+# what is right to fail here: there is no service to be asked, and no watcher runs
+MAY_FAIL = (r"jsonlstore service status",)
+
+
+class Command(NamedTuple):
+    """One command line of a page, and the output shown below it, if any."""
+
+    line: str
+    shown: str | None
+
+
+def commands(page: Path) -> list[Command]:
+    """Every command in a page's shell blocks, in order."""
+    found: list[Command] = []
+    for language, body in re.findall(r"^```(\w+)\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
+        if language in ("sh", "bash", "shell"):
+            lines = (line.strip() for line in body.splitlines())
+            found += [Command(line, None) for line in lines if line and not line.startswith("#")]
+        elif language == "console":
+            for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+                line, _, shown = part.partition("\n")
+                found.append(Command(line, shown.strip() or None))
+    return found
+
+
+def is_run(line: str) -> bool:
+    return not any(re.match(pattern, line) for pattern in NOT_RUN)
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which `jsonlstore` is this one, and home and temporary files are elsewhere."""
+    place = tmp_path_factory.mktemp("docs")
+    (place / "bin").mkdir()
+    program = place / "bin" / "jsonlstore"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m jsonlstore "$@"\n')
+    program.chmod(0o755)
+    (place / "tmp").mkdir()
+    return {
+        "PATH": f"{program.parent}:{os.environ['PATH']}",
+        "HOME": str(place),
+        "TMPDIR": str(place / "tmp"),
+        "PYTHONPATH": str(ROOT),
+        "COLUMNS": "80",
+        "NO_COLOR": "1",
+        "TZ": "UTC",
+        "LANG": "C.UTF-8",
+    }
+
+
+def run(line: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", line], env=env, cwd=env["HOME"], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def without_times(text: str) -> str:
+    """Output with what differs from day to day taken out: dates, clocks, ages, temporary names."""
+    text = re.sub(r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d \d\d:\d\d(-\d\d:\d\d| - \w+ \S+ \S+)", "DATE", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "DATE", text)
+    return re.sub(r"\b\d+[dhm] ago|just now", "AGO", text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_of_a_page_does_what_the_page_says(page: Path, shell: dict[str, str]) -> None:
+    """On the sessions of the demo: each command succeeds, and prints what is shown below it."""
+    if not any(is_run(command.line) for command in commands(page)):
+        return
+    made = run("jsonlstore demo --json", shell)
+    env = {**shell, "OPENCLAW_STATE_DIR": json.loads(made.stdout)["state_dir"]}
+    for line, shown in commands(page):
+        if not is_run(line):
+            continue
+        done = run(line, env)
+        if not any(re.match(pattern, line) for pattern in MAY_FAIL):
+            assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        if shown is not None:
+            assert without_times(shown) in without_times(done.stdout), line
+
+
+def test_the_commands_that_are_not_run_are_the_ones_that_cannot_be() -> None:
+    lines = [command.line for page in PAGES for command in commands(page)]
+    assert sum(map(is_run, lines)) >= 20
+    assert all(line.split()[0] in ("jsonlstore", "echo") for line in lines if is_run(line))
 
 
 def test_ci_runs_the_readme_s_test_command() -> None:
@@ -28,12 +131,13 @@ def test_ci_runs_the_readme_s_test_command() -> None:
         assert tool in command[0]
 
 
-def test_the_demo_prints_what_the_readme_shows() -> None:
-    done = subprocess.run([sys.executable, "-m", "jsonlstore", "demo"], capture_output=True, text=True, check=True)
-    shown = re.search(r"\$ jsonlstore demo\n(.*?)```", README, re.DOTALL)
-    assert shown is not None
-    dates = re.compile(r"LAST SESSION: \S+ \S+ UTC")
-    assert dates.sub("LAST SESSION", shown[1].strip()) in dates.sub("LAST SESSION", done.stdout)
+def test_the_demo_leaves_its_directory_or_not_as_asked(shell: dict[str, str], tmp_path: Path) -> None:
+    env = {**shell, "TMPDIR": str(tmp_path)}
+    kept = run("jsonlstore demo", env).stdout
+    (left,) = tmp_path.iterdir()
+    assert f"rm -r {left}" in kept
+    run(f"rm -r {left} && jsonlstore demo --delete", env)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_readme_s_library_example_runs(tmp_path: Path) -> None:
@@ -49,9 +153,42 @@ def test_the_readme_names_every_command(name: str) -> None:
     assert f"`jsonlstore {name}" in README or f"$ jsonlstore {name}" in README
 
 
-def test_the_settings_table_is_complete() -> None:
-    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", (ROOT / "docs" / "configuration.md").read_text(), re.MULTILINE))
+def test_the_readme_can_be_read_in_three_minutes() -> None:
+    assert len(README.splitlines()) < 250
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere_and_no_page_speaks_of_one_machine(page: Path) -> None:
+    text = page.read_text()
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+        if "://" not in target and target != "docs/openclaw.md":  # that page comes with the plugin
+            assert (page.parent / target).exists(), target
+    assert not re.search(r"/(root|tmp|work|Users)/|/home/(?!user\b)", text)
+
+
+def test_the_settings_table_is_what_the_settings_are() -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text()
+    rows = {row[0]: row[1:] for row in re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \| (.*?) \|$", text, re.MULTILINE)}
     assert set(rows) == {item.name for item in fields(Config)}
+    for item in fields(Config):
+        rules = item.metadata
+        default, bounds, help_text = rows[item.name]
+        assert default == _written(item.default), item.name
+        assert help_text == rules["help"], item.name
+        if rules.get("minimum") is not None:
+            assert bounds == f"{rules['minimum']} to {rules['maximum']}", item.name
+        elif rules.get("choices"):
+            assert bounds == ", ".join(rules["choices"]), item.name
+        else:
+            assert not bounds.strip(), item.name
+
+
+def _written(default: object) -> str:
+    if default is None or default == ():
+        return "(none)"
+    if isinstance(default, bool):
+        return str(default).lower()
+    return ", ".join(default) if isinstance(default, tuple) else str(default)
 
 
 def test_the_formats_page_names_every_key_and_every_metric() -> None:
@@ -60,3 +197,7 @@ def test_the_formats_page_names_every_key_and_every_metric() -> None:
         assert f"`{key}`" in page, key
     for event in EVENTS:
         assert f"`{event}`" in page
+    for schema in (ROOT / "schemas").glob("*.schema.json"):
+        assert schema.name in page, schema.name
+    for kind in re.findall(r"session\.\w+|state\.\w+", (ROOT / "schemas" / "event.schema.json").read_text()):
+        assert f"`{kind}`" in page, kind

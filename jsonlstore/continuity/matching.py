@@ -37,6 +37,11 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", bare)
 
 
+def squeeze(text: str) -> str:
+    """A text folded and without what joins words, as keys are looked for in it."""
+    return _JOINTS.sub("", fold(text))
+
+
 def singular(word: str) -> str:
     """An English plural's singular, near enough; any other word as it is."""
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):

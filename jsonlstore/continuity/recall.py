@@ -16,7 +16,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.clock import format_time, parse_time
-from jsonlstore.continuity.matching import Sieve, Term, fold, terms_of, words_of
+from jsonlstore.continuity.matching import Sieve, Term, fold, squeeze, terms_of, words_of
 from jsonlstore.continuity.question import Question
 from jsonlstore.continuity.scope import agent_of
 from jsonlstore.errors import JsonlStoreError
@@ -221,8 +221,7 @@ class _Search:
         """What hits can be worth: the index knows the topics and projects, and nothing else counts as much."""
         if entry.get("archived"):
             return hits  # its topics are in the archive alone
-        known = words_of(fold(" ".join([*(entry.get("hot_topics") or ()), *(entry.get("active_projects") or ())])))
-        text = " ".join(known)
+        text = squeeze(" ".join([*(entry.get("hot_topics") or ()), *(entry.get("active_projects") or ())]))
         return {
             number: quality * (1.0 if any(key in text for key in self._terms[number].keys) else _BELOW_TOPICS)
             for number, quality in hits.items()
