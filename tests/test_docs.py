@@ -17,6 +17,7 @@ import pytest
 from jsonlstore.cli.main import COMMANDS
 from jsonlstore.config import Config
 from jsonlstore.model import SessionState
+from jsonlstore.store.index import IndexEntry
 from jsonlstore.store.metrics import EVENTS
 
 ROOT = Path(__file__).parent.parent
@@ -201,3 +202,19 @@ def test_the_formats_page_names_every_key_and_every_metric() -> None:
         assert schema.name in page, schema.name
     for kind in re.findall(r"session\.\w+|state\.\w+", (ROOT / "schemas" / "event.schema.json").read_text()):
         assert f"`{kind}`" in page, kind
+
+
+def test_the_formats_page_names_every_key_of_the_index_and_every_file_that_is_made(shell: dict[str, str]) -> None:
+    page = (ROOT / "docs" / "formats.md").read_text()
+    for key in IndexEntry._fields:
+        assert f"`{key}`" in page, key
+    root = Path(json.loads(run("jsonlstore demo --json", shell).stdout)["state_dir"])
+    env = {**shell, "OPENCLAW_STATE_DIR": str(root)}
+    run("jsonlstore watch --once; jsonlstore archive --older-than 1d", env)
+    for path in (root / "sessions").rglob("*"):
+        if path.is_file():
+            name = re.sub(r"session-\d\d", "session-NN", path.name)
+            known = (
+                f"`{name}`" in page or f"/{name}`" in page or path.stem in ("radio-day-one", "website-day-two", "today")
+            )
+            assert known, path.name
