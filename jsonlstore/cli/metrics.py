@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from jsonlstore.cli.session import Session, json_option, pass_session, print_json, with_example
+from jsonlstore.cli.session import Session, json_option, pass_session, print_json, say, with_example
 from jsonlstore.store.metrics import EVENTS
 
 
@@ -24,7 +24,7 @@ def metrics(ctx: click.Context, /, session: Session, event: str | None, as_json:
         return
     for record in records:
         rest = {key: value for key, value in record.items() if key not in ("seq", "at", "event", "prev", "hash")}
-        click.echo(f"{record.get('at')} {record.get('event')} " + " ".join(f"{k}={v}" for k, v in rest.items()))
+        say(f"{record.get('at')} {record.get('event')} " + " ".join(f"{k}={v}" for k, v in rest.items()))
 
 
 @with_example("jsonlstore metrics verify --json")

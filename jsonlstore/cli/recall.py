@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _TASKS = 3
 _LITERAL = "jsonlstore.recall.literal"
-_TIMES = ("today", "yesterday", "tuesday", "last tuesday", "last week", "last month", "3 days ago", "since monday")
+_TIMES = ("today", "yesterday", "last", "this", "since", "in", "on", "before", "week", "month", "weekend", "ago")
 
 
 class _Spoken(click.Command):
@@ -33,7 +33,20 @@ class _Spoken(click.Command):
 
 
 def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    return [text for text in _TIMES if text.startswith(incomplete.lower())]
+    from jsonlstore.continuity.calendar_words import MONTHS, WEEKDAYS
+
+    return [text for text in (*_TIMES, *WEEKDAYS, *MONTHS) if text.startswith(incomplete.lower())]
+
+
+def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """The projects there are. The global options were not read into a session yet, only parsed."""
+    from jsonlstore.paths import resolve_state_dir
+    from jsonlstore.store.store import SessionStore
+
+    root = ctx.find_root()
+    store = SessionStore.open(resolve_state_dir(root.params.get("state_dir")))
+    names = {name for entry in store.entries() for name in entry.active_projects}
+    return sorted(name for name in names if name.lower().startswith(incomplete.lower()))
 
 
 @with_example(
@@ -44,7 +57,9 @@ def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 )
 @click.command("recall", cls=_Spoken)
 @click.argument("spoken", metavar="[WHEN] [WORDS]...", nargs=-1, shell_complete=_complete)
-@click.option("--project", metavar="P", help="Only sessions that worked on this project.")
+@click.option(
+    "--project", metavar="P", shell_complete=_complete_project, help="Only sessions that worked on this project."
+)
 @click.option("--agent", metavar="A", help="Only this agent's sessions.")
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="At most N.")
 @now_option

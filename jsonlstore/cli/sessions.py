@@ -13,6 +13,7 @@ from jsonlstore.clock import format_time
 from jsonlstore.errors import JsonlStoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from jsonlstore.model import PendingTask, SessionState
@@ -105,11 +106,17 @@ def _print_list(rows: list[dict[str, Any]], now: datetime) -> None:
     for row in rows:
         ended = "open" if row["end_time"] is None else ago(row["end_time"], now)
         if row["crash_recovered"]:
-            ended += " (crash)"
-        about = ", ".join([*row["active_projects"][:2], *row["hot_topics"][:6]]) or "-"
+            ended += "*"
+        about = _about(row["active_projects"], row["hot_topics"]) or "-"
         tasks = str(row["pending_task_count"] or "-")
         lines.append([row["session_id"][:13], about, ago(row["start_time"], now), ended, tasks, row["channel"][:10]])
     table(["session", "about", "started", "ended", "tasks", "channel"], lines, flexible=1)
+    if any(row["crash_recovered"] for row in rows):
+        say_line("* by a crash, recovered", dim=True)
+
+
+def _about(projects: Sequence[str], topics: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys([*projects[:2], *topics[:6]]))
 
 
 @with_example("jsonlstore show 3fca9cad", "jsonlstore show 3fca9cad --json | jq .pending_tasks")
@@ -192,7 +199,7 @@ def chain(session: Session, session_id: str, depth: int, as_json: bool) -> None:
             say("  |")
         when = ago(state.end_time, session.clock()) if state.end_time else "open"
         say_line(f"{state.session_id}  {when}", bold=True)
-        about = ", ".join([*state.active_projects[:2], *state.hot_topics[:6]])
+        about = _about(state.active_projects, state.hot_topics)
         tasks = counted(len(state.pending_tasks), "pending task") if state.pending_tasks else ""
         say_line(f"  | {'; '.join(filter(None, (about, tasks))) or '-'}")
     if states and len(states) < depth and states[0].previous_session_id:

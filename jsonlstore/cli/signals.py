@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.session import Session, json_option, pass_session, print_json, with_example
+from jsonlstore.cli.session import Session, json_option, pass_session, print_json, say, with_example
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -76,15 +76,15 @@ def _chain(first: Entry, rest: Iterator[Entry]) -> Iterator[Entry]:
 
 
 def _print(name: str, found: Signals, origins: dict[str, dict[str, str]]) -> None:
-    click.echo(f"{name}  {found.start_time or '?'} to {found.end_time or '?'}")
+    say(f"{name}  {found.start_time or '?'} to {found.end_time or '?'}")
     for field, value in found.to_fields().items():
         if field in {"start_time", "end_time"} or not value:
             continue
-        click.echo(f"{field.replace('_', ' ')}:")
+        say(f"{field.replace('_', ' ')}:")
         for item in value if isinstance(value, list) else [value]:
             key, line = _line(field, item)
             origin = origins.get(field, {}).get(key)
-            click.echo(f"  {line}{f'  <- {origin}' if origin else ''}")
+            say(f"  {line}{f'  <- {origin}' if origin else ''}")
 
 
 def _line(field: str, item: Any) -> tuple[str, str]:

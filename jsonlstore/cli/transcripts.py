@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.session import Session, json_option, pass_session, print_json, with_example
+from jsonlstore.cli.session import Session, json_option, pass_session, print_json, say, with_example
 from jsonlstore.errors import SourceUnreadable
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def list_(session: Session, /, *, agent: str | None, everything: bool, as_json: 
             f"{row['bytes']:>12,} bytes  {row['channel']}  {_end(row)}"
         )
         for part in row["stretches"] if len(row["stretches"]) > 1 else ():
-            click.echo(f"    {part['session_id']}  {part['records']:>7} records  {part['started_at']}  {_end(part)}")
+            say(f"    {part['session_id']}  {part['records']:>7} records  {part['started_at']}  {_end(part)}")
     _warn(warnings)
 
 
@@ -70,9 +70,9 @@ def show(session: Session, /, *, id_: str, as_json: bool) -> None:
         return
     for _, entry in entries:
         if entry.type == "reset":
-            click.echo(f"--- reset ({entry.raw.get('reason')}) {entry.timestamp} ---")
+            say(f"--- reset ({entry.raw.get('reason')}) {entry.timestamp} ---")
         elif entry.speaker != "none":
-            click.echo(f"{entry.timestamp or '-'}  {entry.speaker:<10} {_line(entry)}")
+            say(f"{entry.timestamp or '-'}  {entry.speaker:<10} {_line(entry)}")
     if reading.bad_count:
         click.echo(f"{reading.bad_count} bad lines skipped", err=True)
     _warn(reading.problems)
@@ -116,7 +116,7 @@ def context(session: Session, /, *, id_: str, leaf: str | None, window: int | No
         )
         return
     for message in seen.messages:
-        click.echo(f"{message.get('role')}: {_short(str(message.get('summary') or message.get('content') or ''))}")
+        say(f"{message.get('role')}: {_short(str(message.get('summary') or message.get('content') or ''))}")
     click.echo(tokens.line or f"{tokens.used} tokens ({tokens.method})")
 
 
@@ -212,4 +212,4 @@ def _short(text: str) -> str:
 
 def _warn(warnings: Iterable[str]) -> None:
     for warning in dict.fromkeys(warnings):
-        click.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}", err=True)

@@ -60,18 +60,26 @@ class _Span(NamedTuple):
 
 def find_when(words: Sequence[str], now: datetime, zone: tzinfo | None = None, *, alone: bool = False) -> Found | None:
     """The first time among lower-cased words; `zone` None is the system's. `alone` lets an ambiguous word be one."""
-    try:
-        reader = _Reader(words, now, zone, alone=alone)
-        for first in range(len(words)):
+    for first in range(len(words)):
+        try:
+            reader = _Reader(words, now, zone, alone=alone)
             span = reader.clause(first)
-            if span is not None:
-                said = list(words[first : span.after])
-                while said[0] in ANCHORS:
-                    del said[0]
-                return Found(reader.interval(span, " ".join(said)), first, span.after)
-    except (OverflowError, ValueError):
-        return None  # a date no calendar has, or one beyond what can be counted
+            if span is None:
+                continue
+            said = list(words[first : span.after])
+            while said[0] in ANCHORS:
+                del said[0]
+            return Found(reader.interval(span, " ".join(said)), first, span.after)
+        except (OverflowError, ValueError):
+            continue  # a date no calendar has, or one beyond what can be counted
     return None
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
 
 
 class _Reader:
@@ -338,17 +346,12 @@ class _Reader:
             return None
         number = MONTHS.index(month) + 1
         if _YEAR.fullmatch(self._word(after)):
-            return self._day(date(int(self._word(after)), number, int(day[1])), after + 1)
-        year = self._today.year
-        while year > self._today.year - 8:
-            try:
-                found = date(year, number, int(day[1]))
-            except ValueError:  # the 29th of february of most years
-                found = date.max
-            if found <= self._today:
-                return self._day(found, after)
-            year -= 1
-        return None
+            named = _date(int(self._word(after)), number, int(day[1]))
+            return self._day(named, after + 1) if named else None
+        # the latest there was: the 29th of february may lie eight years back
+        past = (_date(self._today.year - back, number, int(day[1])) for back in range(9))
+        found = next((one for one in past if one is not None and one <= self._today), None)
+        return self._day(found, after) if found else None
 
     def _numeric(self, at: int) -> _Span | None:
         word, after = self._word(at), at + 1

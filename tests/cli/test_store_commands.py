@@ -100,7 +100,8 @@ def test_show_and_chain_take_a_unique_prefix(run: Any, filled: SessionStore) -> 
 def test_people_see_relative_times_and_nothing_that_moves_their_cursor(run: Any, filled: SessionStore) -> None:
     filled.update("bbb-2", {"next_step": "evil \x1b[2J\x1b]0;title\x07 text", "hot_topics": ["漢字", "\x1b[31mred"]})
     shown = run("show", "bbb", "--now", NOW)
-    assert "started 1d ago, open" in shown.out
+    assert "(1d ago)" in shown.out
+    assert "open, last heard of 1d ago" in shown.out
     listing = run("list", "--now", NOW)
     assert "2d ago" in listing.out
     for outcome in (shown, listing, run("chain", "bbb")):

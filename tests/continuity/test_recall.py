@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -252,3 +255,21 @@ def test_words_behind_two_dashes_are_words(week: Home) -> None:
 def test_an_empty_store_is_told_what_to_do_next(home: Home) -> None:
     assert "jsonlstore backfill" in home.run("recall", "yesterday").stdout
     assert json.loads(home.run("recall", "yesterday", "--json").stdout) == []
+
+
+def test_tab_completes_times_and_the_projects_there_are(week: Home) -> None:
+    def completed(*words: str) -> list[str]:
+        line = {
+            "_JSONLSTORE_COMPLETE": "bash_complete",
+            "COMP_CWORD": str(len(words)),
+            "OPENCLAW_STATE_DIR": str(week.path),
+        }
+        line["COMP_WORDS"] = " ".join(["jsonlstore", *words])
+        done = subprocess.run(
+            [sys.executable, "-c", "from jsonlstore.cli.main import cli; cli(prog_name='jsonlstore')"],
+            env={**os.environ, **line}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return [found.partition(",")[2] for found in done.stdout.split()]
+
+    assert completed("recall", "last", "tu") == ["tuesday"]
+    assert completed("recall", "--project", "l") == ["lbf-ham-radio"]

@@ -104,6 +104,8 @@ def asked(text: str, now: datetime = MONDAY, zone: ZoneInfo = BERLIN) -> str:
         ("last march", "2026-03-01 2026-03-31"),
         ("march 2025 plan", "2025-03-01 2025-03-31"),
         ("sat", "2026-11-14"),
+        ("february 30 2026 or yesterday", "2026-02-01 2026-02-28"),
+        ("2026-02-30 yesterday", "2026-11-15"),
     ],
 )
 def test_a_time_means_what_people_mean_by_it(text: str, expected: str) -> None:
