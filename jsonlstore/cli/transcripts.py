@@ -42,7 +42,7 @@ def list_(session: Session, /, *, agent: str | None, everything: bool, as_json: 
         print_json({"transcripts": rows, "warnings": warnings})
         return
     for row in rows:
-        click.echo(
+        say(
             f"{row['agent_id']}  {'+'.join(row['eras']):<12} {row['session_id']}  {row['records']:>7} records "
             f"{row['bytes']:>12,} bytes  {row['channel']}  {_end(row)}"
         )
