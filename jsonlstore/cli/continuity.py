@@ -56,7 +56,9 @@ def restore(session: Session, /, into: str | None, explain: bool, dry_run: bool,
     from jsonlstore.continuity.context import RestoreRequest
 
     if into is None and not dry_run:
-        raise UsageError("restore without --dry-run needs --into ID")
+        raise UsageError(
+            "restore without --dry-run needs --into ID", hint="add --dry-run to look without changing anything"
+        )
     manager = _manager(session)
     target = _known_or_new(manager, into) if into else ""
     request = RestoreRequest(target, **known)

@@ -53,7 +53,7 @@ def _tidy(words: Sequence[str]) -> list[str]:
     """Lower-cased, without the punctuation around them; a range may end in its dots."""
     out = []
     for word in words:
-        bare = word.casefold().replace("’", "'").strip(_EDGES)
+        bare = word.casefold().replace("’", "'").strip(_EDGES).removesuffix("'s")
         if not bare.endswith(".."):
             bare = bare.rstrip(".")
         if any(char.isalnum() for char in bare) or bare in ("-", "–", ".."):
