@@ -164,9 +164,10 @@ class Sieve:
             found = [n for n, keys in enumerate(self._bytes) if any(key in lowered for key in keys)]
             if not found:
                 return {}
-            text = _KEYS.sub(b" ", data).decode().lower()
-            squeezed = _JOINTS.sub("", text)
-            found = [n for n in found if any(key in squeezed for key in self._keys[n])]
+            data = _KEYS.sub(b" ", data)
+            lowered = data.translate(_LOWER, _JOINT_BYTES)
+            found = [n for n in found if any(key in lowered for key in self._bytes[n])]
+            text = data.decode().lower()
         return {n: 1.0 if self._whole[n](text) else ALMOST for n in found}
 
 

@@ -49,7 +49,7 @@ def fill(root: Path) -> None:
         "restore_budget_ms": 10_000,
         "preamble_max_chars": 700,
     }  # what is shown must not depend on how busy the machine is
-    (root / "openclaw.json").write_text(json.dumps({"plugins": {"entries": {"jsonlstore": {"config": settings}}}}))
+    (root / "openclaw.json").write_text(json.dumps({"plugins": {"cortex": {"session_persistence": settings}}}))
     store.start("radio-monday", channel="telegram", agent_id="main")
     moment += timedelta(minutes=95)
     store.end(
