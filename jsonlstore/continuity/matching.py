@@ -178,7 +178,7 @@ def _whole_word(term: Term) -> Callable[[str], object]:
     joint = f"{_JOINT}?"
     ending = f"(?:{joint}e)?{joint}s"
     if single.endswith("y"):
-        single, ending = single[:-1], f"{joint}(?:y|i{joint}e{joint}s)"
+        single, ending = single[:-1], f"{joint}(?:y(?:{joint}s)?|i{joint}e{joint}s)"
     else:
         ending = f"(?:{ending})?"
     letter = rf"[^\W_{_UNSPACED}]"

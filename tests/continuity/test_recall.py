@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jsonlstore.continuity.matching import Sieve, fold, terms_of, words_of
@@ -159,6 +159,10 @@ def test_a_forgotten_session_is_not_recalled(week: Home) -> None:
 TEXT = st.text(st.sampled_from("abcdeyisßäöéйия電波アンテナ안테나-_.'/ 12"), max_size=14) | st.text(max_size=10)
 
 
+@example(["11y"], "11ys")
+@example(["11"], "1__1_1")
+@example(["y"], "\rY")
+@example(["1"], "1ア")
 @given(st.lists(TEXT, min_size=1, max_size=3), TEXT)
 def test_the_sieve_lets_everything_through_that_matches(words: list[str], text: str) -> None:
     terms = terms_of(tuple(words))
