@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from jsonlstore.store.reader import SessionReader
 
 _TAIL_BYTES = 256 * 1024
+_ADD_NO_MORE = ("session.continued", "session.inherited")  # than the next session's id
 
 Mark = tuple[int, int]  # size and mtime of a log: it only ever grows, so equal means unchanged
 
@@ -81,7 +82,7 @@ def standing_of(store: SessionReader, session_id: str) -> Standing:
 
 
 def _ended(states: str, session_id: str) -> Standing | None:
-    """A session whose log ends with its full state, as every ended session's does; None for any other.
+    """A session whose log ends with its full state, as every ended session's does, and who went on; None for any other.
 
     Then there is nothing to fold, and reading it is most of what exporting a session costs.
     """
@@ -94,17 +95,32 @@ def _ended(states: str, session_id: str) -> Standing | None:
         tail = os.pread(file, _TAIL_BYTES, size - _TAIL_BYTES) if size > _TAIL_BYTES else os.pread(file, size, 0)
     finally:
         os.close(file)
-    start = tail.rfind(b"\n", 0, -1) + 1
-    if tail[-1:] != b"\n" or (not start and size > _TAIL_BYTES):
+    if tail[-1:] != b"\n":
         return None
     try:
-        event = orjson.loads(tail[start:])
-        if event["type"] not in FULL_STATE_TYPES:
-            return None
-        data = event["data"]
-        return _hot(session_id, data["state"], data["layers"], mark)
+        return _from_full_line(session_id, tail, mark)
     except (ValueError, LookupError, TypeError, AttributeError):
         return None  # not as we write it: whoever folds the log sorts it out
+
+
+def _from_full_line(session_id: str, tail: bytes, mark: Mark) -> Standing | None:
+    end = len(tail)
+    successor: str | None = None
+    while True:
+        start = tail.rfind(b"\n", 0, end - 1) + 1
+        if not start and mark[0] > len(tail):
+            return None  # the line began before what was read
+        event = orjson.loads(tail[start:end])
+        if event["type"] in FULL_STATE_TYPES:
+            break
+        if not start or event["type"] not in _ADD_NO_MORE:
+            return None
+        named = event["data"].get("session_id") if event["type"] == "session.continued" else None
+        if successor is None and isinstance(named, str):
+            successor = named  # the last one counts
+        end = start
+    state, layers = event["data"]["state"], event["data"]["layers"]
+    return _hot(session_id, {**state, "continued_by": successor} if successor else state, layers, mark)
 
 
 def _hot(
