@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from jsonlstore.errors import JsonlStoreError, LockTimeout, Unreadable, WriteFailed
 from jsonlstore.store.files import Disk, write_failed
-from jsonlstore.transcripts.readonly import Changed, Database, opened
+from jsonlstore.transcripts.readonly import Database, consistently
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,8 +27,6 @@ HOLD_SECONDS = 0.04  # how long a transaction is meant to last, its commit inclu
 COMMIT_SECONDS = 0.04  # how long a commit may wait for readers while it keeps new ones out
 _LEAST_SECONDS = 0.002  # what statements get however slow commits are
 _SLEEPS = (0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025, 0.025, 0.025, 0.05, 0.05, 0.1)  # of SQLite's busy handler
-_READ_ATTEMPTS = 8
-_CHANGED = "{} changes faster than it can be read"
 
 # Reading byte-cleanly may mean copying the file, and closing a file drops every lock this process has on it, those of
 # a connection in another thread included. So in one process either is done alone.
@@ -126,29 +124,13 @@ def create_empty(path: Path) -> bool:
 
 def read_unchanged(path: Path, query: Callable[[sqlite3.Connection], T]) -> T:
     """The result of `query` on one state of the database, which is byte for byte the same afterwards."""
-    for _ in range(_READ_ATTEMPTS):
-        with _ONE_AT_A_TIME, opened(path) as database:
-            database.connection.text_factory = _text
-            try:
-                result = query(database.connection)
-                database.check()
-            except Changed:
-                continue
-            except sqlite3.Error as problem:
-                # pages of two states can look like damage: believe it only if nothing changed
-                if _changed(database):
-                    continue
-                raise explain(path, problem) from problem
-            return result
-    raise Unreadable(_CHANGED.format(path), hint="try again in a moment", path=path)
 
+    def ask(database: Database) -> T:
+        database.connection.text_factory = _text
+        return query(database.connection)
 
-def _changed(database: Database) -> bool:
-    try:
-        database.check()
-    except Changed:
-        return True
-    return False
+    with _ONE_AT_A_TIME, explained(path):
+        return consistently(path, ask)
 
 
 class Writer:
