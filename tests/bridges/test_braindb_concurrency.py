@@ -124,7 +124,7 @@ def test_a_lock_is_held_well_under_100_ms_commit_and_waiting_for_readers_include
     writer, transact = paced
     assert HOLD_SECONDS + COMMIT_SECONDS < 0.1
     assert transact() == round(HOLD_SECONDS * 1000)
-    pace.commit = 0.025
+    pace.commit = 0.010
     transact()  # a surprise
     writer.longest = 0.0
     assert [transact() for _ in range(5)] == [15] * 5
@@ -137,9 +137,9 @@ def test_a_slow_disk_makes_transactions_small_and_a_quick_one_large_again(paced,
     transact()
     assert [transact() for _ in range(3)] == [2, 2, 2], "the commit alone is too long: hardly anything is added to it"
     pace.commit = 0.001
-    sizes = [transact() for _ in range(12)]
+    sizes = [transact() for _ in range(20)]
     assert sizes == sorted(sizes), "one quick commit is no promise"
-    assert sizes[-1] >= 30
+    assert sizes[-1] >= 0.75 * HOLD_SECONDS * 1000
 
 
 def test_between_two_transactions_whoever_waits_has_time_to_look_again(paced, pace):
@@ -151,6 +151,20 @@ def test_between_two_transactions_whoever_waits_has_time_to_look_again(paced, pa
     pace.now += 1  # reading what comes next takes time too, and then there is nothing to wait for
     transact()
     assert len(pace.slept) == 1
+
+
+def test_where_others_write_they_are_given_more_room(brain, paced, pace):
+    _, transact = paced
+    transact()
+    with closing(sqlite3.connect(brain, isolation_level=None)) as other:
+        other.execute("INSERT INTO t VALUES (2)")
+    transact()
+    transact()
+    assert pace.slept == [pytest.approx(2 * asleep_after(HOLD_SECONDS))] * 2
+    pace.now += 60
+    transact()
+    transact()
+    assert pace.slept[2:] == [pytest.approx(asleep_after(HOLD_SECONDS))], "and forgotten when they are done"
 
 
 @given(hold=st.floats(0.0001, 0.1), begins=st.floats(0, 1))
@@ -214,3 +228,57 @@ def test_work_that_fails_leaves_nothing_and_frees_the_lock(brain):
         with closing(sqlite3.connect(brain, timeout=0, isolation_level=None)) as another:
             another.execute("BEGIN EXCLUSIVE")
             assert another.execute("SELECT count(*) FROM t").fetchone() == (0,)
+
+
+# Writes and reads in a loop until told to stop; says how long each kind of thing took at most, in ms.
+TIMED = """
+import json, sqlite3, sys, threading, time
+stop = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
+db = sqlite3.connect(sys.argv[1], timeout=30, isolation_level=None)
+took = {"lock": [], "commit": [], "read": []}
+def timed(kind, statement):
+    begun = time.perf_counter()
+    db.execute(statement).fetchall()
+    took[kind].append((time.perf_counter() - begun) * 1000)
+print("ready", flush=True)
+while not stop.is_set() or len(took["lock"]) < 50:
+    timed("lock", "BEGIN IMMEDIATE")
+    db.execute("INSERT INTO messages (role, body, at) VALUES ('user', 'x', 1)")
+    timed("commit", "COMMIT")
+    timed("read", "SELECT id, updated_at FROM session_states LIMIT 100")
+print(json.dumps({kind: max(times) for kind, times in took.items()} | {"rounds": len(took["lock"])}), flush=True)
+"""
+
+
+def longest_waits(path, meanwhile):
+    command = [sys.executable, "-c", TIMED, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as neighbour:
+        assert neighbour.stdout.readline() == "ready\n"
+        meanwhile()
+        neighbour.stdin.close()
+        return json.loads(neighbour.stdout.read())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+def test_a_neighbour_waits_less_than_100_ms_more_than_without_us(store, cortex, mode, capsys):
+    """Its waits are set against those of the same loop with nobody else there, on the same disk, a moment before."""
+    with closing(sqlite3.connect(cortex)) as db:
+        db.execute(f"PRAGMA journal_mode = {mode}")
+    versioned(store, 3000, 0)
+    export_sessions(store, cortex)
+    versioned(store, 3000, 1)
+    alone = longest_waits(cortex, lambda: None)
+    reports = []
+    beside = longest_waits(cortex, lambda: reports.append(export_sessions(store, cortex, wait=60)))
+    assert reports[0].updated == 3000
+    with capsys.disabled():
+        print(f"\n{mode}: our longest lock {reports[0].longest_lock_ms:.0f} ms; the neighbour's longest waits, in ms:")
+        for kind in ("lock", "commit", "read"):
+            print(f"  {kind:6} {alone[kind]:6.1f} alone, {beside[kind]:6.1f} beside an export")
+    disk = max(alone["commit"], alone["lock"], alone["read"])
+    if disk > 25:
+        pytest.skip(f"the disk alone takes {disk:.0f} ms: too busy to tell whom the neighbour waits for")
+    for kind in ("lock", "commit", "read"):
+        assert beside[kind] - alone[kind] < 100, kind

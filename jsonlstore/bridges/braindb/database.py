@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-HOLD_SECONDS = 0.04  # how long a transaction is meant to last, its commit included; the promise is 0.1
+HOLD_SECONDS = 0.025  # how long a transaction is meant to last, its commit included; the promise is 0.1
 COMMIT_SECONDS = 0.04  # how long a commit may wait for readers while it keeps new ones out
+_POLITE_SECONDS = 1.0  # how long after another writer was noticed it is given more room
 _LEAST_SECONDS = 0.002  # what statements get however slow commits are
 _SLEEPS = (0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025, 0.025, 0.025, 0.05, 0.05, 0.1)  # of SQLite's busy handler
 
@@ -159,6 +160,8 @@ class Writer:
         self._held = 0.0
         self._released: float | None = None
         self._commit_cost = 0.0
+        self._version: int | None = None
+        self._polite_until = float("-inf")
         self._checkpoints = bulk and _journal_mode(connection) == "wal"
         if self._checkpoints:
             connection.execute("PRAGMA wal_autocheckpoint = 0")  # of this connection
@@ -189,13 +192,19 @@ class Writer:
         """Stay away from the lock long enough for whoever waited for it to look again.
 
         Then a neighbour waits for one transaction of ours at most, never for the whole export. Mostly the time went
-        by already, with reading what is to be written next.
+        by already, with reading what is to be written next. Where others do write, there is time to wake up late.
         """
+        with explained(self.path):
+            version = int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+        now = self._timer()
+        if self._version not in (None, version):
+            self._polite_until = now + _POLITE_SECONDS
+        self._version = version
         if self._released is None:
             return
-        left = self._released + asleep_after(self._held) - self._timer()
-        if left > 0:
-            self._sleep(left)
+        gap = asleep_after(self._held) * (2 if now < self._polite_until else 1)
+        if self._released + gap > now:
+            self._sleep(self._released + gap - now)
 
     def _attempt(self, work: Callable[[Callable[[], bool]], T], deadline: float) -> tuple[T] | None:
         with explained(self.path):

@@ -120,7 +120,9 @@ def _from_full_line(session_id: str, tail: bytes, mark: Mark) -> Standing | None
             successor = named  # the last one counts
         end = start
     state, layers = event["data"]["state"], event["data"]["layers"]
-    return _hot(session_id, {**state, "continued_by": successor} if successor else state, layers, mark)
+    if successor is not None:
+        state["continued_by"] = successor
+    return _hot(session_id, state, layers, mark)
 
 
 def _hot(
