@@ -215,6 +215,15 @@ def test_a_large_export_is_many_short_transactions(store, cortex, monkeypatch):
     assert len(set(commits)) >= 3, "others see the rows arrive in batches"
 
 
+def test_large_sessions_are_not_all_in_memory_at_once(store, cortex, monkeypatch):
+    monkeypatch.setattr(export, "_BATCH_BYTES", 1)
+    versioned(store, 5, 1)
+    steps = []
+    report = export_sessions(store, cortex, progress=lambda done, _total: steps.append(done))
+    assert report.added == 5
+    assert steps == [1, 2, 3, 4, 5]
+
+
 def test_work_that_fails_leaves_nothing_and_frees_the_lock(brain):
     with closing(sqlite3.connect(brain, isolation_level=None)) as db:
         db.execute("CREATE TABLE t (x)")
