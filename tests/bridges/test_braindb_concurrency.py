@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from jsonlstore.bridges.braindb import export, export_sessions
 from jsonlstore.bridges.braindb.database import COMMIT_SECONDS, HOLD_SECONDS, Writer, asleep_after
+from jsonlstore.bridges.braindb.schema import CREATE_TABLE
 
 # Reads and writes in a loop until told to stop; a lock it cannot get within 100 ms is an error, and so is a session
 # whose pins and topics are not of the same version.
@@ -222,6 +223,40 @@ def test_large_sessions_are_not_all_in_memory_at_once(store, cortex, monkeypatch
     report = export_sessions(store, cortex, progress=lambda done, _total: steps.append(done))
     assert report.added == 5
     assert steps == [1, 2, 3, 4, 5]
+
+
+def test_no_long_read_keeps_a_neighbour_from_committing(store, brain, monkeypatch):
+    """Without a write-ahead log a reader keeps commits out, so a large table is looked at page by page."""
+    monkeypatch.setattr(export, "_BATCH", 10)
+    monkeypatch.setattr(export, "_SLICE", 10)
+    versioned(store, 95, 1)
+    export_sessions(store, brain)
+    versioned(store, 95, 2)
+    most = []
+
+    class Watched(sqlite3.Connection):
+        def execute(self, sql, *values):
+            cursor = super().execute(sql, *values)
+            if sql.startswith(("SELECT id", "SELECT *")):
+                rows = cursor.fetchall()
+                most.append(len(rows))
+                return super().execute(sql, *values)
+            return cursor
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **options: connect(*args, **options, factory=Watched))
+    assert export_sessions(store, brain).updated == 95
+    assert max(most) == 10
+
+
+def test_a_table_without_rowids_is_exported_to_as_well(store, brain, rows):
+    with closing(sqlite3.connect(brain)) as db:
+        db.execute(CREATE_TABLE + " WITHOUT ROWID")
+    versioned(store, 3, 1)
+    assert export_sessions(store, brain).added == 3
+    (store.paths.states / "exports").rename(store.paths.states / "lost")
+    assert export_sessions(store, brain).unchanged == 3
+    assert len(rows(brain)) == 3
 
 
 def test_work_that_fails_leaves_nothing_and_frees_the_lock(brain):

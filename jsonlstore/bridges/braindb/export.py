@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 10.0
 _BATCH = 900  # sessions read ahead, with no lock held; as many as one transaction can write in its time
 _BATCH_BYTES = 8 * 1024 * 1024  # of logs
-_SLICE = 50  # rows written between two looks at the clock
+_SLICE = 50  # rows compared at a time, and written between two looks at the clock
 _DELETE = "DELETE FROM session_states WHERE id = ?"
 _UPDATED_AT = COLUMNS.index("updated_at")
 _START, _END = COLUMNS.index("start_time"), COLUMNS.index("end_time")
@@ -192,9 +192,17 @@ class _Export:
         if self._connection is None:
             return {}
         column = "updated_at" if self._stamped else "NULL"
+        found: dict[str, str | None] = {}
+        after = -(2**63)
         with explained(self._report.path):
-            rows = self._connection.execute(f"SELECT id, {column} FROM session_states").fetchall()  # noqa: S608
-        return {key: stamp for key, stamp in rows if isinstance(key, str)}
+            if not _has_rowid(self._connection):
+                return dict(self._connection.execute(f"SELECT id, {column} FROM session_states"))  # noqa: S608
+            # page by page: without a write-ahead log nobody can commit while somebody reads
+            sql = f"SELECT id, {column}, rowid FROM session_states WHERE rowid > ? ORDER BY rowid LIMIT ?"  # noqa: S608
+            while page := self._connection.execute(sql, (after, _BATCH)).fetchall():
+                found.update((key, stamp) for key, stamp, _ in page if isinstance(key, str))
+                after = page[-1][2]
+        return found
 
     def _read(self, todo: list[str]) -> _Batch:
         """Take some sessions off the end of `todo` and read them."""
@@ -247,13 +255,14 @@ class _Export:
     def _existing(self, session_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         if self._connection is None or not session_ids:
             return {}
-        marks = ",".join("?" * len(session_ids))
+        found: dict[str, dict[str, Any]] = {}
         with explained(self._report.path):
-            cursor = self._connection.execute(
-                f"SELECT * FROM session_states WHERE id IN ({marks})",  # noqa: S608
-                session_ids,
-            )
-            return {found["id"]: found for found in (as_dict(cursor, row) for row in cursor)}
+            for start in range(0, len(session_ids), _SLICE):
+                some = session_ids[start : start + _SLICE]
+                marks = ",".join("?" * len(some))
+                cursor = self._connection.execute(f"SELECT * FROM session_states WHERE id IN ({marks})", some)  # noqa: S608
+                found.update({each["id"]: each for each in (as_dict(cursor, row) for row in cursor)})
+        return found
 
     def _write(self, rows: Sequence[Row], marks: dict[str, Mark | None]) -> list[str]:
         """Upsert in as many short transactions as it takes; returns the sessions that moved on meanwhile."""
@@ -335,3 +344,12 @@ class _Export:
             if full():
                 break
         return done
+
+
+def _has_rowid(connection: sqlite3.Connection) -> bool:
+    """A table of somebody else's making may have none."""
+    try:
+        connection.execute("SELECT rowid FROM session_states LIMIT 0")
+    except sqlite3.OperationalError:
+        return False
+    return True
