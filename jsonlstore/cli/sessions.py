@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from jsonlstore.model import SessionState
-    from jsonlstore.store.index import IndexEntry
+    from jsonlstore.store.projection import IndexEntry
     from jsonlstore.store.store import SessionStore
 
 

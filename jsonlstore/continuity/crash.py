@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
-    from jsonlstore.store.index import IndexEntry
+    from jsonlstore.store.projection import IndexEntry
     from jsonlstore.store.reader import SessionReader
 
 log = logging.getLogger("jsonlstore.session")

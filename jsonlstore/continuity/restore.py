@@ -38,7 +38,7 @@ from jsonlstore.continuity.selection import (
 from jsonlstore.continuity.worklist import Pipeline, surfaced, workspace_file
 from jsonlstore.errors import JsonlStoreError, SessionNotFound, UsageError
 from jsonlstore.paths import check_session_id
-from jsonlstore.store.index import IndexEntry, project
+from jsonlstore.store.projection import IndexEntry, project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,6 +55,7 @@ log = logging.getLogger("jsonlstore.session")
 _MOST_SUSPECTS = 50  # looked at by one session start; `recover` looks at all
 _MOST_CRITICAL_LOGS = 8
 _TOPIC_SAMPLE = 300  # how common a topic is shows in a few hundred sessions as well as in all
+_EVER = "0"  # before every time there is
 _NO_PINS = PinPlan((), (), (), ())
 
 
@@ -145,8 +146,12 @@ class SessionRestorer:
         scope = Scope.of(self._config.scope, request.agent_id, request.session_key, request.channel)
         crashed = self._crashed(store, raw, request, now)
         dead = self._as_ended(store, crashed)
-        ended = _ended(raw, dead, scope, request.session_id)
+        known_now = {**raw, **{one: entry for one, (entry, _) in dead.items()}} if dead else raw
+        days = max(self._config.lookback_days, self._config.critical_inheritance_days)
+        ended = _ended(known_now, scope, request.session_id, format_time(now - timedelta(days=days)))
         previous = previous_session(ended, scope.channel)
+        if previous is None or ended[previous].get("channel") != scope.channel:
+            previous = previous_session(_ended(known_now, scope, request.session_id, _EVER), scope.channel)
         base = Plan(
             request, now, RestoredSessionContext(request.session_id), tuple(crashed), previous, known,
             why=self._why_not(request),
@@ -154,12 +159,11 @@ class SessionRestorer:
         if base.why is not None:
             log.info("nothing is restored into %s: %s", request.session_id, base.why)
             return base
-        days = max(self._config.lookback_days, self._config.critical_inheritance_days)
 
         def load(session_id: str) -> SessionState:
             return dead[session_id][1] if session_id in dead else store.get(session_id)
 
-        return self._take(base, _since(ended, now, days), load, store)
+        return self._take(base, ended, load, store)
 
     def _why_not(self, request: RestoreRequest) -> str | None:
         if request.clean:
@@ -175,7 +179,8 @@ class SessionRestorer:
         pinned = self._pin_file(store).read()
         if pinned.problem:
             log.warning("pins of this session not read: %s", pinned.problem)
-        looked_at = _since(entries, now, config.lookback_days)
+        since = format_time(now - timedelta(days=config.lookback_days))
+        looked_at = {other: entry for other, entry in entries.items() if entry["end_time"] >= since}
         words: frozenset[str] = frozenset()
         if any(entry.get("hot_topics") for entry in looked_at.values()):
             words = current_keywords(pinned.pins, plan.request.cwd, plan.request.prompt, config.project_roots)
@@ -248,9 +253,9 @@ class SessionRestorer:
 
     def _critical(self, entries: Entries, now: datetime, load: Callable[[str], SessionState]) -> list[SessionState]:
         """The latest sessions with a critical pin."""
-        young = _since(entries, now, self._config.critical_inheritance_days)
-        marked = [(entry["end_time"], other) for other, entry in young.items() if entry.get("critical")]
-        latest = sorted(marked, reverse=True)
+        since = format_time(now - timedelta(days=self._config.critical_inheritance_days))
+        marked = [(entry["end_time"], other) for other, entry in entries.items() if entry.get("critical")]
+        latest = sorted((one for one in marked if one[0] >= since), reverse=True)
         found = []
         for _, session_id in latest[:_MOST_CRITICAL_LOGS]:
             try:
@@ -311,22 +316,14 @@ def _completed(request: RestoreRequest, known: SessionFold | None) -> RestoreReq
     )
 
 
-def _ended(
-    raw: Entries, dead: Mapping[str, tuple[Mapping[str, Any], SessionState]], scope: Scope, session_id: str
-) -> Entries:
-    """The ended sessions of this conversation, those that will have been recovered included."""
+def _ended(entries: Entries, scope: Scope, session_id: str, since: str) -> Entries:
+    """The sessions of this conversation that ended at `since` or later, without the one that starts."""
     reaches = scope.in_reach()
-    known = {**raw, **{one: entry for one, (entry, _) in dead.items()}} if dead else raw
     return {
         other: entry
-        for other, entry in known.items()
-        if entry.get("end_time") and other != session_id and reaches(entry)
+        for other, entry in entries.items()
+        if (entry.get("end_time") or "") >= since and other != session_id and reaches(entry)
     }
-
-
-def _since(entries: Entries, now: datetime, days: float) -> Entries:
-    since = format_time(now - timedelta(days=days))
-    return {other: entry for other, entry in entries.items() if entry["end_time"] >= since}
 
 
 def _with_pin_sources(

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from jsonlstore.model import SessionState
-    from jsonlstore.store.index import IndexEntry
+    from jsonlstore.store.projection import IndexEntry
 
 DEFAULT_AGENT = "main"  # the agent a runtime with one agent runs
 _SHARED_KEYS = ("main", "global", "unknown")

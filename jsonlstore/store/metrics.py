@@ -215,7 +215,8 @@ class Metrics:
             line, previous = _seal(records, {"at": at, **redact(dict(event), _FIELDS)}, previous)
             lines.append(line)
         self._log.append(b"".join(lines))
-        self._write_head(Head(records, previous))
+        # a head that a power cut takes back lags behind the chain, and that is mended by the next append
+        self._write_head(Head(records, previous), lasting=False)
 
     def _resync(self) -> Head:
         """The head to go on from. One left behind by a crash is brought forward; one that disagrees is kept,
@@ -250,10 +251,10 @@ class Metrics:
                 return then
         return head
 
-    def _write_head(self, head: Head, then: Head | None = None) -> None:
+    def _write_head(self, head: Head, then: Head | None = None, *, lasting: bool = True) -> None:
         names = {**asdict(head), "then": asdict(then)} if then else asdict(head)
         data = orjson.dumps(names, option=orjson.OPT_APPEND_NEWLINE)
-        self._disk.replace(self._paths.metrics_head, data, self._paths.states)
+        self._disk.replace(self._paths.metrics_head, data, self._paths.states, lasting=lasting)
 
 
 def _resealed(

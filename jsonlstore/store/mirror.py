@@ -38,11 +38,13 @@ def temp_dir_for(directory: Path, paths: StatePaths, disk: Disk) -> Path:
     return paths.archive
 
 
-def write_mirror(paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any]) -> bool:
+def write_mirror(
+    paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any], *, lasting: bool = True
+) -> bool:
     """Put the mirror in place; a failure is a warning, because the log already has everything."""
     target = paths.mirror(session_id)
     try:
-        disk.replace(target, to_json(state), temp_dir_for(target.parent, paths, disk))
+        disk.replace(target, to_json(state), temp_dir_for(target.parent, paths, disk), lasting=lasting)
     except (JsonlStoreError, OSError) as problem:
         log.warning("mirror of %s not written, `doctor --fix` will: %s", session_id, problem)
         return False

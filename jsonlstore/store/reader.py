@@ -12,8 +12,9 @@ from jsonlstore.clock import Clock, format_time
 from jsonlstore.errors import AmbiguousSessionId, JsonlStoreError, SessionForgotten, SessionNotFound
 from jsonlstore.paths import StatePaths, check_session_id
 from jsonlstore.store.archive import find_month
-from jsonlstore.store.index import Index, IndexEntry, fold_events
+from jsonlstore.store.index import Index
 from jsonlstore.store.log import FULL_STATE_TYPES, SessionLog
+from jsonlstore.store.projection import IndexEntry, fold_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -28,10 +28,10 @@ from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
 from jsonlstore.store.cleaning import clean, clean_event
 from jsonlstore.store.fields import check_time
 from jsonlstore.store.files import Disk
-from jsonlstore.store.index import project
 from jsonlstore.store.locking import DEFAULT_TIMEOUT, Locks
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.mirror import write_mirror
+from jsonlstore.store.projection import project
 from jsonlstore.store.reader import Known, SessionReader, not_found
 from jsonlstore.store.state import OWN_FOLD, WRITERS, SessionFold
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from jsonlstore.store.forget import Forgotten
-    from jsonlstore.store.index import Entry
     from jsonlstore.store.metrics import Metrics
+    from jsonlstore.store.projection import Entry
 
 log = logging.getLogger(__name__)
 
@@ -365,7 +365,8 @@ class SessionStore(SessionReader):
         if boundary:
             self._follow(session_id, project(after, signature[2]))
             if after.ended:
-                write_mirror(self.paths, self.disk, session_id, after.to_dict())
+                later = self.index.sync_later(self.paths.sessions)
+                write_mirror(self.paths, self.disk, session_id, after.to_dict(), lasting=not later)
 
     def _follow(self, session_id: str, entry: Entry) -> None:
         """Bring the index after the log. It can be made again: a failure here loses nothing and is only logged."""
