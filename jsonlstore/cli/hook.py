@@ -6,15 +6,16 @@ is not what it should be is exit 2.
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from jsonlstore.errors import JsonlStoreError, UsageError
+from jsonlstore.logs import before_the_first_message, logger, set_up
 from jsonlstore.paths import StatePaths, check_session_id, resolve_state_dir
 
 if TYPE_CHECKING:
@@ -26,23 +27,21 @@ if TYPE_CHECKING:
     from jsonlstore.continuity.context import RestoredSessionContext
     from jsonlstore.continuity.manager import SessionPersistenceManager
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 _STARTED = time.perf_counter()
 _DEFAULT_BUDGET = 1.5  # until the settings are read: they may be what hangs
 _TEXTS = ("channel", "agent_id", "session_key", "cwd", "prompt", "reason")
 _SWITCHES = ("clean", "again")
 _RESETS = ("new", "reset")
-_LEVELS = {
-    "debug": logging.DEBUG, "v": logging.INFO, "verbose": logging.INFO, "q": logging.ERROR, "quiet": logging.ERROR
-}  # fmt: skip
+_LEVELS = {"debug": "DEBUG", "v": "INFO", "verbose": "INFO", "q": "ERROR", "quiet": "ERROR"}
 _NOT_OF_A_STATE = ("session_id", "cwd", "prompt", "pid", "reason", *_SWITCHES)
 
 
 def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
     """Answer one hook call and leave at once, whatever a thread may still be stuck in."""
-    level = next((_LEVELS[name] for name in _LEVELS if name in options), logging.WARNING)
-    logging.basicConfig(level=level, format="%(levelname)s: %(message)s", stream=sys.stderr)
+    level = next((_LEVELS[name] for name in _LEVELS if name in options), "WARNING")
+    before_the_first_message(partial(_log_to_stderr, level))
     code, after = 0, None
     try:
         answer, after = answer_hook(event, sys.stdin.buffer.read(), options)
@@ -61,6 +60,12 @@ def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
         log.warning("after the answer: %s", problem)
     finally:
         os._exit(code)
+
+
+def _log_to_stderr(level: str) -> None:
+    import logging
+
+    logging.basicConfig(level=level, format="%(levelname)s: %(message)s", stream=sys.stderr)
 
 
 Answer = tuple[dict[str, Any], "Callable[[], object] | None"]
@@ -226,9 +231,11 @@ def _manager(
 
 
 def _debugging(config: Config) -> Config:
+    import logging
     from dataclasses import replace
 
-    logging.getLogger().setLevel(logging.DEBUG)
+    set_up()
+    logging.getLogger().setLevel("DEBUG")
     return replace(config, debug=True)
 
 

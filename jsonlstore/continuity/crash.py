@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from datetime import timedelta
 from itertools import islice
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.clock import format_time, parse_time
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jsonlstore.store.projection import IndexEntry
     from jsonlstore.store.reader import SessionReader
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 _WITHOUT_ACTIVITY = timedelta(hours=1)
 

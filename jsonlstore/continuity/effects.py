@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from jsonlstore.clock import hours_between, parse_time
 from jsonlstore.continuity.crash import owner_of
 from jsonlstore.continuity.restore import format_preamble
 from jsonlstore.errors import JsonlStoreError, OverBudget, Unreadable, WriteFailed
+from jsonlstore.logs import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jsonlstore.model import SessionState, WorkingMemoryPin
     from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 
 def apply(

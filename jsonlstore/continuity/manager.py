@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
@@ -14,6 +13,7 @@ from jsonlstore.continuity.crash import Crashed, find_crashed
 from jsonlstore.continuity.restore import SessionRestorer, has_runtime_transcript
 from jsonlstore.continuity.scope import Scope, is_utility_run
 from jsonlstore.errors import JsonlStoreError, UsageError
+from jsonlstore.logs import logger
 from jsonlstore.paths import check_session_id
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from jsonlstore.signals.topics import HotTopicExtractor
     from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 
 class SessionPersistenceManager:
@@ -53,7 +53,7 @@ class SessionPersistenceManager:
         self._current: str | None = None
         self._extractor: HotTopicExtractor | None = None
         if self.config.debug:
-            log.setLevel(logging.DEBUG)
+            log.setLevel("DEBUG")
 
     def __enter__(self) -> Self:
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +16,14 @@ from jsonlstore.continuity.scope import Scope
 from jsonlstore.continuity.scorer import factors
 from jsonlstore.continuity.worklist import Pipeline, surfaced, workspace_file
 from jsonlstore.errors import OutOfScope, SessionOpen, UsageError
+from jsonlstore.logs import logger
 
 if TYPE_CHECKING:
     from jsonlstore.config import Config
     from jsonlstore.model import SessionState
     from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 AUDIT = "session.override"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -37,6 +36,7 @@ from jsonlstore.continuity.selection import (
 )
 from jsonlstore.continuity.worklist import Pipeline, surfaced, workspace_file
 from jsonlstore.errors import JsonlStoreError, SessionNotFound, UsageError
+from jsonlstore.logs import logger
 from jsonlstore.paths import check_session_id
 from jsonlstore.store.projection import IndexEntry, project
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from jsonlstore.store.state import SessionFold
     from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 _MOST_SUSPECTS = 50  # looked at by one session start; `recover` looks at all
 _MOST_CRITICAL_LOGS = 8

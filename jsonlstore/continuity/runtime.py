@@ -6,11 +6,11 @@ with an id derived from the reset record (DECISION 48). Everything here only rea
 
 from __future__ import annotations
 
-import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 from jsonlstore.paths import check_session_id
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.transcripts.readonly import Database
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 _DATABASE = ("agent", "openclaw-agent.sqlite")
 _RESETS = "SELECT event_json FROM transcript_events WHERE session_id = ? AND event_json LIKE '%\"reset\"%' ORDER BY seq"

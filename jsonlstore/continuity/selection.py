@@ -6,7 +6,6 @@ back are read from their logs.
 
 from __future__ import annotations
 
-import logging
 import re
 from datetime import datetime
 from heapq import nlargest
@@ -25,6 +24,7 @@ from jsonlstore.continuity.scorer import (
     qualifies,
 )
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Entries = Mapping[str, Mapping[str, Any]]
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 # a topic shared by most of many sessions says nothing about any of them (DECISION 47)
 _COMMON_FROM_SESSIONS = 10

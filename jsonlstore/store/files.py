@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsonlstore.errors import Unreadable, WriteFailed
+from jsonlstore.values import value_class
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +60,7 @@ def _discard(path: Path) -> None:
         os.unlink(path)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Disk:
     """How we write. With `sync` off nothing is forced to the platter: for stores that live in memory."""
 

@@ -7,7 +7,6 @@ from logs and archive, byte for byte; whatever is missing or older than its log 
 from __future__ import annotations
 
 import gc
-import logging
 import os
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 from jsonlstore.model import SCHEMA_VERSION
 from jsonlstore.paths import StatePaths, check_session_id
 from jsonlstore.store.files import Disk, read_bytes, unreadable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from jsonlstore.store.locking import Locks
     from jsonlstore.store.log import SessionLog
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 _BOUNDARY_MARKS = tuple(b'"type":"%s"' % name.encode() for name in sorted(BOUNDARIES))
 

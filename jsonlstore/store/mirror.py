@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jsonlstore.paths import StatePaths
     from jsonlstore.store.files import Disk
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 
 def to_json(state: Mapping[str, Any]) -> bytes:

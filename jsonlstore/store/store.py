@@ -6,7 +6,6 @@ and can always be made from it again. Whatever is written has passed the redacto
 
 from __future__ import annotations
 
-import logging
 import weakref
 from contextlib import contextmanager
 from functools import cached_property
@@ -22,6 +21,7 @@ from jsonlstore.errors import (
     StaleSource,
     UsageError,
 )
+from jsonlstore.logs import logger
 from jsonlstore.model import SCHEMA_VERSION
 from jsonlstore.paths import StatePaths, check_session_id, resolve_state_dir
 from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from jsonlstore.store.metrics import Metrics
     from jsonlstore.store.projection import Entry
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 SNAPSHOT_EVERY = 64 * 1024
 _CACHED_FOLDS = 128

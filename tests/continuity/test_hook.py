@@ -23,7 +23,10 @@ START_KEYS = [
 ]  # fmt: skip
 
 
-HEAVY = ["click", "rich", "jsonschema", "watchdog", "re2", "pyjson5", "sqlite3", "jsonlstore.signals.redact"]
+HEAVY = [
+    "click", "rich", "jsonschema", "watchdog", "re2", "pyjson5", "sqlite3", "jsonlstore.signals.redact", "filelock",
+    "logging", "hashlib",
+]  # fmt: skip
 
 
 def test_a_whole_life_through_hooks(home: Home) -> None:
