@@ -148,9 +148,10 @@ def _turn_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
     try:
         manager = _manager(options, clock)
         answer["session_id"] = session_id = _resolve(manager, document)
-        if "dry-run" in options or not manager.config.enabled:
+        fields = _state_fields(document)
+        if "dry-run" in options or not manager.keeps(fields):
             return answer, None
-        manager.update_session_state({**_state_fields(document), "session_id": session_id})
+        manager.update_session_state({**fields, "session_id": session_id})
     except UsageError:
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: a turn that is not recorded stops nobody
@@ -239,16 +240,18 @@ def _debugging(config: Config) -> Config:
     return replace(config, debug=True)
 
 
-def _resolve(
-    manager: SessionPersistenceManager, document: Mapping[str, Any], *, before_last_reset: bool = False
-) -> str:
+def _resolve(manager: SessionPersistenceManager, document: dict[str, Any], *, before_last_reset: bool = False) -> str:
     """Our id of the session the runtime means: since 2026.9 one id spans several stretches (DECISION 48)."""
     session_id: str = document["session_id"]
     agents = manager.store.paths.agents
     if not manager.config.enabled or not agents.is_dir():
         return session_id
-    from jsonlstore.continuity.runtime import current_stretch
+    from jsonlstore.continuity.runtime import current_stretch, utility_key
     from jsonlstore.continuity.scope import agent_of
 
     agent = agent_of(document.get("agent_id"), document.get("session_key"))
+    if not document.get("session_key"):
+        key = utility_key(agents, agent, session_id)
+        if key is not None:
+            document["session_key"] = key  # nobody's conversation, though the call does not say so (DECISION 50)
     return current_stretch(agents, agent, session_id, before_last_reset=before_last_reset)

@@ -65,6 +65,10 @@ class Scope(NamedTuple):
         """Whether a session's words may be used here."""
         return self.reaches(session.agent_id, session.session_key, session.channel)
 
+    def same_conversation(self, session: IndexEntry | SessionState) -> bool:
+        """Whether a session is of this very conversation, however far one may look."""
+        return self._replace(reach="conversation").allows(session)
+
     def reaches(self, agent_id: str | None, session_key: str | None, channel: str | None) -> bool:
         """The same for the three things it depends on."""
         if self.reach == "all":

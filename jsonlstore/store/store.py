@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from jsonlstore.clock import Clock, format_time, system_clock
+from jsonlstore.clock import Clock, system_clock, time_before
 from jsonlstore.errors import (
     JsonlStoreError,
     NewerSchema,
@@ -171,8 +171,12 @@ class SessionStore(SessionReader):
         end_time: str | None = None,
         by: str = "hook",
         source: Mapping[str, Any] | None = None,
+        inferred: bool = False,
     ) -> bool:
-        """Close a session with its final fields; False if it was closed so before."""
+        """Close a session with its final fields; False if it was closed so before.
+
+        An end that is only `inferred`, because the runtime went on with another session, gives way to any that is told.
+        """
         given = clean(fields or {})
         with self._session(session_id) as known:
             when = check_time("end_time", end_time) if end_time else self.now()
@@ -180,6 +184,8 @@ class SessionStore(SessionReader):
             data: dict[str, Any] = {"end_time": when, "reason": why, "fields": _changed(known.folded, by, given)}
             if source is not None and source != known.folded.source:
                 data["source"] = dict(source)
+            if inferred:
+                data["inferred"] = True
             bare = Event(0, self.now(), "session.ended", by, data)
             after = known.folded.copy()
             after.apply(bare)
@@ -265,7 +271,7 @@ class SessionStore(SessionReader):
 
     def archivable(self, older_than: timedelta) -> list[str]:
         """The ended, hot sessions whose end lies further back than `older_than`, oldest first."""
-        line = format_time(self._clock() - older_than)
+        line = time_before(self._clock(), older_than)
         due = [
             (entry["end_time"], session_id)
             for session_id, entry in self.index.entries().items()
