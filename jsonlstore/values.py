@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import MISSING, FrozenInstanceError
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -40,8 +40,10 @@ class _Layout(NamedTuple):
 
     names: tuple[str, ...]
     by_position: tuple[str, ...]
-    constant: Mapping[str, Any]
+    constant: dict[str, Any]
     made_anew: tuple[tuple[str, Callable[[], Any]], ...]
+    setters: Mapping[str, Callable[[Any, Any], None]]
+    checked: bool
 
 
 def _layout(cls: type) -> _Layout:
@@ -51,32 +53,44 @@ def _layout(cls: type) -> _Layout:
         tuple(item.name for item in found if not item.kw_only),
         {item.name: item.default for item in found if item.default is not MISSING},
         tuple((item.name, item.default_factory) for item in found if item.default_factory is not MISSING),
+        {item.name: _setter(cls, item.name) for item in found},
+        hasattr(cls, "__post_init__"),
     )
 
 
+def _setter(cls: type, name: str) -> Callable[[Any, Any], None]:
+    """How a field is put into its slot, or into the instance where there are none."""
+    slot = getattr(cls, name, None)
+    if slot is not None and hasattr(slot, "__set__"):
+        return cast("Callable[[Any, Any], None]", slot.__set__)
+    return lambda self, item: object.__setattr__(self, name, item)
+
+
 def _init(self: Any, *args: Any, **given: Any) -> None:
-    layout: _Layout = type(self).__value_layout__
-    for name, item in zip(layout.by_position, args, strict=False):
+    names, by_position, constant, made_anew, setters, checked = self.__value_layout__
+    for name, item in zip(by_position, args, strict=False):
         if name in given:
             raise TypeError(f"{type(self).__name__}() got {name} twice")
         given[name] = item
-    every = {**layout.constant, **given}
-    for name, factory in layout.made_anew:
+    every = constant | given
+    for name, factory in made_anew:
         if name not in given:
             every[name] = factory()
-    if len(args) > len(layout.by_position) or every.keys() != set(layout.names):
-        raise TypeError(_mismatch(type(self).__name__, layout, len(args), every))
+    if len(args) > len(by_position) or every.keys() != setters.keys():
+        raise TypeError(_mismatch(type(self).__name__, names, by_position, len(args), every))
     for name, item in every.items():
-        object.__setattr__(self, name, item)
-    if hasattr(self, "__post_init__"):
+        setters[name](self, item)
+    if checked:
         self.__post_init__()
 
 
-def _mismatch(name: str, layout: _Layout, by_position: int, given: Mapping[str, Any]) -> str:
-    if by_position > len(layout.by_position):
-        return f"{name}() takes {len(layout.by_position)} values by position, not {by_position}"
-    missing = ", ".join(one for one in layout.names if one not in given)
-    return f"{name}() misses {missing}" if missing else f"{name}() knows no {', '.join(given.keys() - layout.names)}"
+def _mismatch(
+    name: str, names: tuple[str, ...], by_position: tuple[str, ...], positions: int, given: Mapping[str, Any]
+) -> str:
+    if positions > len(by_position):
+        return f"{name}() takes {len(by_position)} values by position, not {positions}"
+    missing = ", ".join(one for one in names if one not in given)
+    return f"{name}() misses {missing}" if missing else f"{name}() knows no {', '.join(given.keys() - set(names))}"
 
 
 def _values(self: Any) -> tuple[Any, ...]:

@@ -166,7 +166,9 @@ class SessionRestorer(Inheritor):
         if pinned.problem:
             log.warning("pins of this session not read: %s", pinned.problem)
         since = time_before(now, timedelta(days=config.lookback_days))
-        looked_at = {other: entry for other, entry in entries.items() if entry["end_time"] >= since}
+        looked_at = entries
+        if config.lookback_days < config.critical_inheritance_days:
+            looked_at = {other: entry for other, entry in entries.items() if entry["end_time"] >= since}
         words: frozenset[str] = frozenset()
         if any(entry.get("hot_topics") for entry in looked_at.values()):
             words = current_keywords(pinned.pins, plan.request.cwd, plan.request.prompt, config.project_roots)

@@ -90,9 +90,11 @@ class Scope(NamedTuple):
         known: dict[tuple[Any, Any, Any], bool] = {}
 
         def reaches(entry: Mapping[str, Any]) -> bool:
-            place = (entry.get("agent_id"), entry.get("session_key"), entry.get("channel"))
-            if place not in known:
-                known[place] = self.reaches(*place)
-            return known[place]
+            get = entry.get
+            place = (get("agent_id"), get("session_key"), get("channel"))
+            try:
+                return known[place]
+            except KeyError:
+                return known.setdefault(place, self.reaches(*place))
 
         return reaches

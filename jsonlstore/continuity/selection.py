@@ -88,7 +88,7 @@ def score_priors(
         hours = (now - datetime.fromisoformat(end_time)).total_seconds() / 3600
         tasks = entry.get("pending_task_count") or 0
         topics = {topic.lower() for topic in entry.get("hot_topics") or ()} - common
-        parts = factors(topics, tasks, words | (topics & spoken), hours)
+        parts = factors(topics, tasks, words if topics.isdisjoint(spoken) else words | (topics & spoken), hours)
         score = parts.score
         if worth is None or worth(score, tasks) or entry.get("critical"):
             scored.append(Prior(score, end_time, session_id, hours, parts, tasks))
@@ -99,14 +99,16 @@ def _contenders(entries: Entries, said: frozenset[str]) -> Entries:
     """The sessions that may be among the best: of those with no topic in common, and as many open tasks as each other,
     only the latest, because nothing but their age tells them apart."""
     found: dict[str, Mapping[str, Any]] = {}
-    alike: dict[int, list[tuple[str, str]]] = {}
+    alike: dict[int, list[str]] = {}  # as one text each: thousands of tuples would call for the garbage collector
     for session_id, entry in entries.items():
         if entry.get("critical") or not said.isdisjoint(entry.get("hot_topics") or ()):
             found[session_id] = entry
         else:
-            alike.setdefault(entry.get("pending_task_count") or 0, []).append((entry["end_time"], session_id))
+            alike.setdefault(entry.get("pending_task_count") or 0, []).append(f"{entry['end_time']} {session_id}")
     for group in alike.values():
-        found.update((session_id, entries[session_id]) for _, session_id in nlargest(MOST_LOGS_READ, group))
+        for latest in nlargest(MOST_LOGS_READ, group):
+            session_id = latest.partition(" ")[2]
+            found[session_id] = entries[session_id]
     return found
 
 

@@ -322,7 +322,7 @@ def _line(session_id: str, entry: Entry) -> bytes:
 
 
 def _join(lines: list[bytes]) -> bytes:
-    return _HEAD + (b"\n" + _BETWEEN.join(lines) if lines else b"") + _TAIL
+    return b"".join((_HEAD, b"\n", _BETWEEN.join(lines), _TAIL)) if lines else _HEAD + _TAIL
 
 
 def parse(data: bytes) -> dict[str, Entry] | None:
@@ -335,7 +335,7 @@ def parse(data: bytes) -> dict[str, Entry] | None:
     if not isinstance(raw, dict) or raw.get("schema_version") != SCHEMA_VERSION:
         return None
     sessions = raw.get("sessions")
-    if not isinstance(sessions, dict) or not all(isinstance(entry, dict) for entry in sessions.values()):
+    if not isinstance(sessions, dict) or not {*map(type, sessions.values())} <= {dict}:
         return None
     return sessions
 
