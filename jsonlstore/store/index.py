@@ -80,10 +80,12 @@ class Index:
 
         With `sweep` neither an unfinished copy nor the old index outlives this, not even in a power cut.
         """
-        if self._waiting is not None:
+        if self._waiting is not None and not sweep:
             self._waiting[session_id] = entry
-        else:
-            self._put({session_id: entry}, sweep=sweep)
+            return
+        if self._waiting is not None:
+            self._waiting.pop(session_id, None)  # what was to be written is overtaken
+        self._put({session_id: entry}, sweep=sweep)
 
     @contextmanager
     def together(self) -> Iterator[None]:
