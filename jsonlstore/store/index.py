@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import orjson
@@ -197,12 +197,17 @@ class Index:
     def _log_sizes(self) -> dict[str, int]:
         """Every hot log and its size: there may be ten thousand, and each costs a look at the disk."""
         try:
-            with os.scandir(self._paths.states) as listing:
-                sizes = {item.name[:-6]: item.stat().st_size for item in listing if item.name.endswith(".jsonl")}
+            directory = os.open(self._paths.states, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except FileNotFoundError:
             return {}
         except OSError as problem:
             raise unreadable(self._paths.states, problem) from problem
+        try:
+            sizes = _sizes(directory)  # names below an open directory are found faster than whole paths
+        except OSError as problem:
+            raise unreadable(self._paths.states, problem) from problem
+        finally:
+            os.close(directory)
         sizes.pop("metrics", None)
         return sizes
 
@@ -264,6 +269,21 @@ class Index:
         except OSError as problem:
             raise unreadable(self._paths.archive, problem) from problem
         return out
+
+
+def _sizes(directory: int) -> dict[str, int]:
+    """The logs in a directory and their sizes."""
+    try:
+        with os.scandir(directory) as listing:
+            return {item.name[:-6]: item.stat().st_size for item in listing if item.name.endswith(".jsonl")}
+    except FileNotFoundError:  # one was archived between being listed and being looked at: the others are still there
+        sizes = {}
+        with os.scandir(directory) as listing:
+            for item in listing:
+                if item.name.endswith(".jsonl"):
+                    with suppress(FileNotFoundError):
+                        sizes[item.name[:-6]] = item.stat().st_size
+        return sizes
 
 
 def serialise(entries: Mapping[str, Entry]) -> bytes:
