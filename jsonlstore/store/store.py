@@ -173,10 +173,7 @@ class SessionStore(SessionReader):
         source: Mapping[str, Any] | None = None,
         inferred: bool = False,
     ) -> bool:
-        """Close a session with its final fields; False if it was closed so before.
-
-        An end that is only `inferred`, because the runtime went on with another session, gives way to any that is told.
-        """
+        """Close a session with its final fields; False if it was so before. One only `inferred` gives way to one told."""
         given = clean(fields or {})
         with self._session(session_id) as known:
             when = check_time("end_time", end_time) if end_time else self.now()
@@ -371,8 +368,11 @@ class SessionStore(SessionReader):
         if boundary:
             self._follow(session_id, project(after, signature[2]))
             if after.ended:
-                later = self.index.sync_later(self.paths.sessions)
-                write_mirror(self.paths, self.disk, session_id, after.to_dict(), lasting=not later)
+                self._mirror(session_id, after.to_dict())
+
+    def _mirror(self, session_id: str, state: Mapping[str, Any]) -> None:
+        later = self.index.sync_later(self.paths.sessions)
+        write_mirror(self.paths, self.disk, session_id, state, lasting=not later)
 
     def _follow(self, session_id: str, entry: Entry) -> None:
         """Bring the index after the log. It can be made again: a failure here loses nothing and is only logged."""
