@@ -173,7 +173,7 @@ class SessionStore(SessionReader):
         source: Mapping[str, Any] | None = None,
         inferred: bool = False,
     ) -> bool:
-        """Close a session with its final fields; False if it was so before. One only `inferred` gives way to one told."""
+        """Close a session with its final fields; False if it was before. One only `inferred` gives way to one told."""
         given = clean(fields or {})
         with self._session(session_id) as known:
             when = check_time("end_time", end_time) if end_time else self.now()
