@@ -12,8 +12,8 @@ from jsonlstore.bridges.braindb.rows import Row, agrees, as_dict, to_row
 from jsonlstore.errors import Unreadable
 from jsonlstore.store.archive import find_month
 from jsonlstore.store.files import read_bytes
-from jsonlstore.store.index import fold_events
 from jsonlstore.store.log import FULL_STATE_TYPES
+from jsonlstore.store.projection import fold_events
 
 if TYPE_CHECKING:
     import sqlite3
