@@ -17,7 +17,7 @@ from jsonlstore.bridges.braindb.rows import read_row, to_row
 from jsonlstore.bridges.braindb.standing import standing_of
 from jsonlstore.paths import StatePaths
 from jsonlstore.store.files import Disk
-from jsonlstore.store.index import fold_events
+from jsonlstore.store.projection import fold_events
 from jsonlstore.store.store import SessionStore
 
 SPECIFIED = (
