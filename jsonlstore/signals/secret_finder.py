@@ -1,0 +1,238 @@
+"""Where secrets lie in bytes: one pass of RE2 asks whether any could, exact work is done only where it says yes.
+
+RE2 cannot backtrack, and whatever looks past a match is bounded, so no text takes more than linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from jsonlstore.signals import secret_assignments as named
+from jsonlstore.signals import secret_joints as joints
+from jsonlstore.signals.secret_blocks import private_keys, private_spans
+from jsonlstore.signals.secret_patterns import SHAPES, Shape
+from jsonlstore.signals.secret_values import whole
+from jsonlstore.signals.secret_words import is_placeholder, looks_random, looks_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+MARK = b"[REDACTED]"
+Span: TypeAlias = tuple[int, int, str]
+_Groups: TypeAlias = "Sequence[tuple[int, int]]"
+_Search: TypeAlias = "Callable[[bytes, int], _Groups]"
+_Rule: TypeAlias = "Callable[[bytes], Iterator[Span]]"
+_MOST_TRIGGERS = 32  # after so many hits simply all shapes are looked for
+
+
+def find_spans(data: bytes) -> list[Span]:
+    """Byte spans to hide, unmerged, in the order of the rules."""
+    finder = _finder()
+    first = finder.glance(data, 0)[0][0]
+    if first < 0:
+        return []
+    return [_snap(data, span) for span in finder.spans(data, first) if not _is_mark(data, span)]
+
+
+def hide(data: bytes, spans: Sequence[Span]) -> tuple[bytes, list[tuple[int, int, int, int]]]:
+    """The text with the spans hidden, and where each kept piece came from: (new start, new end, old start, old end)."""
+    out: list[bytes] = []
+    pieces: list[tuple[int, int, int, int]] = []
+    at = size = 0
+    for start, end, kind in [*spans, (len(data), len(data), "private")]:
+        piece = data[at:start]
+        pieces.append((size, size + len(piece), at, start))
+        mark = b"" if kind == "private" else MARK
+        out += (piece, mark)
+        size += len(piece) + len(mark)
+        at = end
+    return b"".join(out), pieces
+
+
+def back(span: Span, pieces: Sequence[tuple[int, int, int, int]], spans: Sequence[Span]) -> Span:
+    """A span of the shown text in the coordinates of the original; what it touches of a mark is taken whole."""
+
+    def original(at: int, *, last: bool) -> int:
+        index = bisect_right(pieces, at if not last else at - 1, key=lambda piece: piece[0]) - 1
+        new_start, new_end, old_start, _ = pieces[max(index, 0)]
+        if at <= new_end:
+            return old_start + (at - new_start)
+        return spans[index][1] if last else spans[index][0]
+
+    return original(span[0], last=False), original(span[1], last=True), span[2]
+
+
+def _is_mark(data: bytes, span: Span) -> bool:
+    return span[2] != "private" and data.startswith(MARK, span[0])
+
+
+def _snap(data: bytes, span: Span) -> Span:
+    """Never cut a character in two."""
+    start, end, kind = span
+    while start > 0 and start < len(data) and data[start] & 0xC0 == 0x80:
+        start -= 1
+    while end < len(data) and data[end] & 0xC0 == 0x80:
+        end += 1
+    return start, end, kind
+
+
+class _Finder:
+    """All rules, compiled: one expression finds any shape's trigger, one any telling name, one any joint.
+
+    Not an RE2 set: a set's automaton remembers which members have matched so far, so a dozen common triggers make
+    thousands of states of it, and it crawls. For the same reason everything named shares one expression: each automaton
+    more costs its tables in the processor's cache.
+    """
+
+    def __init__(self) -> None:
+        triggers = [shape.trigger for shape in SHAPES]
+        self.glance = _searcher(_any_of([*triggers, named.NAME, joints.HINT]))[0]
+        self._trigger = _searcher(_any_of(triggers))[0]
+        self._name = _searcher(named.NAME)[0]
+        self._hint = _searcher(joints.HINT)[0]
+        self._joint = _searcher(f"{joints.JOINT}|{joints.LONE}")[0]
+        self._rules = [_shape_rule(shape) for shape in SHAPES]
+
+    def spans(self, data: bytes, first: int) -> Iterator[Span]:
+        """Every span of every rule, unmerged, in text where nothing telling begins before `first`."""
+        for rule in self._shapes_in(data, first):
+            yield from rule(data)
+        yield from self._named(data, first)
+        at = self._hint(data, first)[0][0]
+        if at >= 0:
+            yield from self._joined(data, at)
+
+    def _shapes_in(self, data: bytes, at: int) -> list[_Rule]:
+        """The rules whose triggers occur from `at` on."""
+        found: set[int] = set()
+        for _ in range(_MOST_TRIGGERS):
+            start = self._trigger(data, at)[0][0]
+            if start < 0:
+                return [self._rules[index] for index in sorted(found)]
+            found.update(index for index, trigger in _triggers()[data[start]] if trigger.match(data, start))
+            at = start + 1
+        return self._rules
+
+    def _named(self, data: bytes, at: int) -> Iterator[Span]:
+        blocks = False
+        while (start := self._name(data, at)[0][0]) >= 0:
+            block = data[start : start + 11].lower()
+            blocks = blocks or b"priv" in block or b"/" in block
+            at, spans = named.judge(data, start)
+            for span in spans:
+                start, end = whole(data, *span)
+                yield start, end, "named"
+                at = max(at, end)
+        if blocks:
+            yield from ((start, end, "private") for start, end in private_spans(data))
+            yield from ((start, end, "private-key") for start, end in private_keys(data))
+
+    def _joined(self, data: bytes, at: int) -> Iterator[Span]:
+        """What shows only in the text without the joints between its literals."""
+        found, told = self._joints(data, at)
+        for cuts, rules in ((found, self._shapes_joined), (told, self._named)):
+            if cuts:
+                shown, pieces = hide(data, cuts)
+                yield from (back(span, pieces, cuts) for span in rules(shown, 0))
+
+    def _shapes_joined(self, shown: bytes, at: int) -> Iterator[Span]:
+        for rule in self._shapes_in(shown, at):
+            yield from rule(shown)
+
+    def _joints(self, data: bytes, at: int) -> tuple[list[Span], list[Span]]:
+        """All joints from `at` on, and those among them that an operator makes certain."""
+        found: list[Span] = []
+        told: list[Span] = []
+        while (groups := self._joint(data, at))[0][0] >= 0:
+            (_, at), lone = groups
+            start, end = lone if lone[0] >= 0 else groups[0]
+            if lone[0] >= 0 or joints.is_joint(data, start, end):
+                found.append((start, end, "private"))
+                if lone[0] < 0 and joints.is_operator(data, start, end):
+                    told.append((start, end, "private"))
+        return found, told
+
+
+def _any_of(patterns: Sequence[str]) -> str:
+    return "|".join(f"(?:{pattern})" for pattern in patterns)
+
+
+def _searcher(pattern: str) -> tuple[_Search, Any]:
+    """A search over bytes for the spans of a match and its groups, (-1, -1) for none; and the compiled expression."""
+    import re2
+
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1  # bytes: three times faster, and invalid UTF-8 hides nothing
+    options.max_mem = 64 << 20
+    options.log_errors = False
+    compiled = re2.compile(pattern.encode(), options)
+    groups = range(compiled.groups + 1)
+    none = [(-1, -1)] * (compiled.groups + 1)
+
+    def search(data: bytes, at: int) -> _Groups:
+        match = compiled.search(data, at)
+        return [match.span(group) for group in groups] if match else none
+
+    try:  # the wrapper's generators and match objects cost more than a search in a short text
+        direct, anchor = compiled._regexp.Match, re2._Anchor.UNANCHORED  # noqa: SLF001
+    except AttributeError:
+        return search, compiled
+
+    def search_directly(data: bytes, at: int) -> _Groups:
+        return direct(anchor, data, at, len(data))  # type: ignore[no-any-return]
+
+    return search_directly, compiled
+
+
+@cache
+def _triggers() -> list[list[tuple[int, re.Pattern[bytes]]]]:
+    """For each byte the triggers that may begin with it, so that a hit asks a few of them and not all."""
+    table: list[list[tuple[int, re.Pattern[bytes]]]] = [[] for _ in range(256)]
+    for index, shape in enumerate(SHAPES):
+        least, most = _searcher(shape.trigger)[1].possiblematchrange(8)
+        compiled = re.compile(shape.trigger.encode())
+        for byte in range(least[0], most[0] + 1):
+            table[byte].append((index, compiled))
+    return table
+
+
+def _shape_rule(shape: Shape) -> _Rule:
+    search: list[_Search] = []  # compiled when first needed: most shapes never are
+
+    def rule(data: bytes) -> Iterator[Span]:
+        if not search:
+            search.append(_searcher(shape.shape)[0])
+        find, at = search[0], 0
+        while (groups := find(data, at))[0][0] >= 0:
+            start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])
+            if _fits(shape, data, start, end):
+                yield start, end, shape.kind
+            at = max(groups[0][1], groups[0][0] + 1)
+
+    return rule
+
+
+def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: PLR0911 - one exit per condition
+    if shape.near and not any(data.rfind(word, max(0, start - 2000), start) >= 0 for word in shape.near):
+        return False
+    if not shape.unlike:
+        return True
+    value = data[start:end].decode("utf-8", "replace")
+    if is_placeholder(value, bare=shape.unlike != "url"):
+        return False
+    if shape.unlike == "plain":
+        return looks_secret(value) or looks_random(value) or (len(value) > 30 and any(c.isdigit() for c in value))
+    if shape.unlike == "url":
+        head = value.split("/", 1)[0]
+        return not ("/" in value and head.isdigit()) and value.lower() not in ("password", "pass", "pwd", "pw")
+    if shape.unlike in ("ids", "option"):
+        return not value.isdigit() and not value.startswith("-")
+    return True
+
+
+@cache
+def _finder() -> _Finder:
+    return _Finder()
