@@ -10,7 +10,7 @@ bounded, so the whole is linear in the text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from jsonlstore.signals.secret_values import GLANCE, LONGEST, OPEN, SKIP, Value, measure, starts_line, to_line_end
 from jsonlstore.signals.secret_words import (
@@ -39,12 +39,18 @@ _HEAD = re.compile(
     rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]*+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
 )
 # RE2 finds where to look closer. It has no groups, since reading them costs more than matching again, and it asks for
-# something joint-like behind the name, since names alone ("token", "pass") are common words.
+# something joint-like behind the name, since names alone ("token", "pass") are common words. What fills transcripts
+# and is never a secret is left out here: ids (`sessionKey: <uuid>`) and counts (`"totalTokens": 1234`).
+_RUN = r"[A-Za-z0-9+/_.~$!@#^*-]"
+_NO_HEX = r"[G-Zg-z+/_.~$!@#^*-]"
+_NOT_UUID = rf"(?:[0-9a-f]{{0,7}}{_NO_HEX}{_RUN}{{8}}|[0-9a-f]{{8}}(?:[0-9A-Za-z+/_.~$!@#^*]{_RUN}{{7}}|-[0-9a-f]{{0,3}}{_NO_HEX}{_RUN}{{3}}))"
+_NO_TOKENS = rf"(?:{STRONG.replace('tokens?|', '')}|cookie|x-auth)[\w.-]*|token(?:[a-rt-z0-9_.-][\w.-]*|s[\w.-]+)?"
+_TOKENS = r"tokens(?:\\*[\"'`\])])*[ \t]*(?:[:=>%|&?+!<-]|→|：)+[ \t]*(?:[^\s0-9:=>%|&?+!<-]|[0-9]+[A-Za-z_+/-])"
 NAME = (
-    rf"(?i)(?:{STRONG}|cookie|x-auth)[\w.-]*(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+[ \t]*[:=]|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S*[0-9!@#$%^&*+]|[ \t]\("
+    rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+[ \t]*[:=]|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S*[0-9!@#$%^&*+]|[ \t]\("
     rf"|[ \t]+(?:[:=|<\\\"'`?+!-]|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|\S*[0-9!@#$%^&*+\x80-\xff]|\{{))"
     rf"|-(?:{STRONG})[\w-]*[\s\\]"
-    rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?[A-Za-z0-9+/_.~$!@#^*-]{{16}}"""
+    rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?{_NOT_UUID})"""
     r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
 )
 _JOINT = re.compile(
@@ -58,7 +64,7 @@ _JOINT_WINDOW = 2048  # `re` may backtrack: within this many bytes, whatever the
 _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
 _HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=,]|%3A|:=|=>)""")
 
-_NAME_BEFORE = re.compile(rb"[A-Za-z0-9_.$-]*\Z")
+_NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
 _SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]+)\}?\Z")
 
@@ -84,8 +90,7 @@ _TALK = frozenset(
 def full_name(data: bytes, start: int, end: int) -> str:
     """The whole identifier of which `data[start:end]` is the telling part."""
     head = data[max(0, start - 64) : start]
-    found = _NAME_BEFORE.search(head)
-    before = found.group() if found else b""
+    before = head[len(head.rstrip(_NAME_BYTES)) :]
     if before and head[: len(head) - len(before)].endswith(b"\\") and before[:1] in b"nrt":
         before = before[1:]  # the n of an escaped line break is no part of the name
     return (before + data[start:end]).decode("utf-8", "replace")
@@ -141,8 +146,7 @@ def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa
     return _element(data, link) if how == 5 else _sentence(data, link, match.end())
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A name and what joins it to a value."""
 
     level: Key

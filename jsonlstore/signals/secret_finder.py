@@ -194,7 +194,8 @@ def _triggers() -> list[list[tuple[int, re.Pattern[bytes]]]]:
     for index, shape in enumerate(SHAPES):
         least, most = _searcher(shape.trigger)[1].possiblematchrange(8)
         compiled = re.compile(shape.trigger.encode())
-        for byte in range(least[0], most[0] + 1):
+        either_case = least[:1].lower() == most[:1].lower()
+        for byte in {least[0], most[0]} if either_case else range(least[0], most[0] + 1):
             table[byte].append((index, compiled))
     return table
 

@@ -5,7 +5,6 @@ the joints too. Only what stands between two characters of a value is a joint: `
 """
 
 # An expression is easier to read whole than in pieces.
-# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ _PLAIN_GAP = b" \t\r\n\\nrt\"'`"
 
 def is_joint(data: bytes, start: int, end: int) -> bool:
     """Whether a match of `JOINT` stands inside a value."""
-    return 0 < start and end < len(data) and data[start - 1] in _BEFORE_BYTES and data[end] in _TOKEN_BYTES
+    return start > 0 and end < len(data) and data[start - 1] in _BEFORE_BYTES and data[end] in _TOKEN_BYTES
 
 
 def is_operator(data: bytes, start: int, end: int) -> bool:
