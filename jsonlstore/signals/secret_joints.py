@@ -14,14 +14,14 @@ _GAP = r"(?:[ \t\r\n]|\\+[nrt]|\\+\r?\n)"
 _OPERATOR = r"(?:\+{1,2}|\.{1,2}|&|\|\||~|<>|\^|\}\$\{|\)?\.(?:concat|append|push_str|add)\()"
 _PREFIX = r"[bBfFrRuUL@$]{0,2}"  # of a literal: f"", b'', $""
 _CONTINUED = r"\\\r?\n[ \t]*|\\\\\\n[ \t]*"
-_TOKEN = r"[A-Za-z0-9_./+=:~%|$@-]"
+_VALUE = r"[A-Za-z0-9_./+=:~%|$@-]"
 _BEFORE = r"[A-Za-z0-9_./+=:~%|$@?& -]"
 
 JOINT = rf"{_QUOTE}(?:{_GAP}*{_OPERATOR}{_GAP}*{_PREFIX}|{_GAP}+{_PREFIX}|){_QUOTE}|{_CONTINUED}"
 # a quote in the middle of a word, as shells allow it: gh"p_…"
 LONE = r"[A-Za-z0-9_-](\\*[\"'])[A-Za-z0-9_-]{12}"
 # some joint or other, for a first look
-HINT = rf"{_BEFORE}(?:{JOINT}){_TOKEN}|{LONE.replace('(', '(?:')}"
+HINT = rf"{_BEFORE}(?:{JOINT}){_VALUE}|{LONE.replace('(', '(?:')}"
 
 _TOKEN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+=:~%|$@-")
 _BEFORE_BYTES = _TOKEN_BYTES | frozenset(b"?& ")
