@@ -26,12 +26,13 @@ from jsonlstore.signals.secret_words import (
 
 STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
 _CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)){0,4}"""
-_OP = r"(?:===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
+_OP = r"(?:<<<|===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
 _PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default"""
+_TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const token string = "…"
 _PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
 _FOR = rf"(?:[ \t]+(?:{_PREPOSITION})(?:[ \t]+[^\s:=]{{1,40}}){{1,5}}?)"
 _IS = (
-    r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|—|–|-)"
+    r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|c'est|c’est|—|–|-)"
     r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
 )
 # A telling name, and (matched right behind it) what joins it to a value. The groups of the joint say how.
@@ -48,14 +49,14 @@ _NO_TOKENS = rf"(?:{STRONG.replace('tokens?|', '')}|cookie|x-auth)[\w.-]*|token(
 _TOKENS = r"tokens(?:\\*[\"'`\])])*[ \t]*(?:[:=>%|&?+!<-]|→|：)+[ \t]*(?:[^\s0-9:=>%|&?+!<-]|[0-9]+[A-Za-z_+/-])"
 NAME = (
     rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+[ \t]*[:=]|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S*[0-9!@#$%^&*+]|[ \t]\("
-    rf"|[ \t]+(?:[:=|<\\\"'`?+!-]|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|\S*[0-9!@#$%^&*+\x80-\xff]|\{{))"
+    rf"|[ \t]+(?:[:=|<\\\"'`?+!-]|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|\S*[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
     rf"|-(?:{STRONG})[\w-]*[\s\\]"
     rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?{_NOT_UUID})"""
     r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
 )
 _JOINT = re.compile(
     (
-        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은|(?:'|’)s[ \t])[ \t]*+"
+        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR}|{_TYPED})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은|(?:'|’)s[ \t])[ \t]*+"
         rf"""|([ \t]++|\(|[ \t]*+,[ \t]*+)(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]*?[0-9!@#$%^&*+]))"""
         rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/)"""
     ).encode()
@@ -83,7 +84,7 @@ _TALK = frozenset(
     parameter value values string prompt prompts page form file manager policy hash hashes authentication auth login
     forgotten yesterday today tomorrow later soon somewhere elsewhere really very quite now currently please see use using enter type add check make sure get got need needs
     nicht kein keine falsch ist sind wird wurde muss zu der die das ein eine incorrecto incorrecta correcta debe no se
-    incorrect faux pas doit un une le la""".split()
+    incorrect faux pas doit un une le la mindestens maximal wenigstens moins""".split()
 )
 
 
@@ -241,10 +242,10 @@ def _judge_colon(data: bytes, value: Value, text: str, link: Link, *, spaced: bo
     return None
 
 
-def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:
+def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
     """The spans to hide behind "my password is …"."""
     level = link.level
-    if level <= Key.HINT:
+    if level < Key.HINT:
         return []
     joint = data[link.op_at : link.op_end].lower()
     values = measure(data, at, before=link.name_at)[:1]
@@ -254,7 +255,7 @@ def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:
     text = data[value.start : value.end].decode("utf-8", "replace")
     if is_placeholder(text):
         return []
-    chosen = level is Key.PASSWORD
+    chosen = level in (Key.PASSWORD, Key.HINT)
     telling = looks_secret(text, chosen=chosen)
     strict = (
         joint.split(b" ")[0] in (b"to", b"as", b"-", b"\xe2\x80\x94", b"\xe2\x80\x93", b"on", b"er", b"es", b"are")
@@ -262,9 +263,15 @@ def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:
     )
     if telling or (value.quoted and not strict and b" " not in data[value.start : value.end].strip()):
         return [(value.start, value.end)]
-    if strict or (value.quoted and not chosen):
+    if strict or level is Key.HINT or (value.quoted and not chosen):
         return []
+    if _PHRASE.search(data[link.name_at : link.name_end]):
+        words = _SPACE_WORDS.match(data, value.end, value.end + 400)
+        return [(value.start, words.end() if words else value.end)] if words and len(words.group().split()) >= 7 else []
     return _plain_words(data, value, text)
+
+
+_PHRASE = re.compile(rb"(?i)mnemonic|(?:phrase|words|seed)\Z")
 
 
 def _plain_words(data: bytes, value: Value, text: str) -> list[tuple[int, int]]:
@@ -285,7 +292,8 @@ def _plain_words(data: bytes, value: Value, text: str) -> list[tuple[int, int]]:
 
 def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:
     """The span to hide behind "with password hunter2", `PASSWORD 'x'`."""
-    if link.level <= Key.HINT:
+    name = data[link.name_at : link.name_end]
+    if link.level < Key.HINT or (link.level is Key.HINT and name.lower() != b"pw"):
         return []
     values = measure(data, link.op_end, before=link.name_at)[:1]
     if not values:
@@ -293,9 +301,8 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:
     if b"," in data[link.op_at : link.op_end] and not values[0].quoted and link.level is not Key.PASSWORD:
         return []
     text = data[values[0].start : values[0].end].decode("utf-8", "replace")
-    name = data[link.name_at : link.name_end]
     sql = values[0].quoted and name.isupper() and link.level is Key.PASSWORD and " " not in text.strip()
-    if is_placeholder(text) or not (sql or looks_secret(text, chosen=link.level is Key.PASSWORD)):
+    if is_placeholder(text) or not (sql or looks_secret(text, chosen=link.level is not Key.SECRET)):
         return []
     return [(values[0].start, values[0].end)]
 
@@ -329,7 +336,7 @@ def _element(data: bytes, link: Link) -> list[tuple[int, int]]:
 
 _HEADER_VALUE = re.compile(rb"[^\r\n\"'`\\<>]++")
 _SCHEME = re.compile(
-    rb"(?i)(?:bearer|basic|digest|token|apikey|api-key|negotiate|ntlm|hawk|oauth|ssws|key|aws4-hmac-sha256|[a-z]+)(?:[ \t]+|%20)(?=[^\s])"
+    rb"(?i)(?:bearer|basic|digest|token|apikey|api-key|negotiate|ntlm|hawk|oauth|ssws|key|aws4-hmac-sha256|[a-z][a-z0-9_-]{0,30})(?:[ \t]+|%20)(?=[^\s])"
 )
 
 
@@ -360,4 +367,5 @@ def _header(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
             if (len(first) >= 6 and (any(c.isdigit() for c in first) or len(first) > 14)) or "=" in first
             else []
         )
-    return [(begin, end)] if looks_random(first) or looks_secret(first) else []
+    generated = scheme and len(first) >= 20 and any(c.isdigit() for c in first)
+    return [(begin, end)] if generated or looks_random(first) or looks_secret(first) else []

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jsonlstore.signals import secret_assignments as named
 from jsonlstore.signals import secret_joints as joints
+from jsonlstore.signals import secret_tables as tables
 from jsonlstore.signals.secret_blocks import private_keys, private_spans
 from jsonlstore.signals.secret_patterns import SHAPES, Shape
 from jsonlstore.signals.secret_values import whole
@@ -89,7 +90,8 @@ class _Finder:
 
     def __init__(self) -> None:
         triggers = [shape.trigger for shape in SHAPES]
-        self.glance = _searcher(_any_of([*triggers, named.NAME, joints.HINT]))[0]
+        self.glance = _searcher(_any_of([*triggers, named.NAME, tables.HEAD, joints.HINT]))[0]
+        self._table = _searcher(tables.HEAD)[0]
         self._trigger = _searcher(_any_of(triggers))[0]
         self._name = _searcher(named.NAME)[0]
         self._hint = _searcher(joints.HINT)[0]
@@ -101,6 +103,7 @@ class _Finder:
         for rule in self._shapes_in(data, first):
             yield from rule(data)
         yield from self._named(data, first)
+        yield from self._tabled(data, first)
         at = self._hint(data, first)[0][0]
         if at >= 0:
             yield from self._joined(data, at)
@@ -129,6 +132,11 @@ class _Finder:
         if blocks:
             yield from ((start, end, "private") for start, end in private_spans(data))
             yield from ((start, end, "private-key") for start, end in private_keys(data))
+
+    def _tabled(self, data: bytes, at: int) -> Iterator[Span]:
+        while (start := self._table(data, at)[0][0]) >= 0:
+            at, spans = tables.columns(data, start)
+            yield from ((first, last, "column") for first, last in spans)
 
     def _joined(self, data: bytes, at: int) -> Iterator[Span]:
         """What shows only in the text without the joints between its literals."""
@@ -222,13 +230,17 @@ def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: PLR
     if not shape.unlike:
         return True
     value = data[start:end].decode("utf-8", "replace")
-    if is_placeholder(value, bare=shape.unlike != "url"):
+    if is_placeholder(value, bare=shape.unlike not in ("url", "random", "chosen")):
         return False
     if shape.unlike == "plain":
         return looks_secret(value) or looks_random(value) or (len(value) > 30 and any(c.isdigit() for c in value))
+    if shape.unlike == "chosen":
+        return looks_secret(value, chosen=True)
+    if shape.unlike == "random":
+        return looks_random(value)
     if shape.unlike == "url":
-        head = value.split("/", 1)[0]
-        return not ("/" in value and head.isdigit()) and value.lower() not in ("password", "pass", "pwd", "pw")
+        port = re.match(r"\d+[/?#]", value)
+        return not port and value.lower() not in ("password", "pass", "pwd", "pw")
     if shape.unlike in ("ids", "option"):
         return not value.isdigit() and not value.startswith("-")
     return True

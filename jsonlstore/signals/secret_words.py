@@ -27,7 +27,9 @@ class Key(IntEnum):
 
 # Byte-wise expressions for RE2: a quantifier must not follow a letter beyond ASCII.
 PASSWORD_WORDS = (
-    r"passw(?:or[dt])?s?|passwds?|passphrases?|passcodes?|pwd|kennw(?:oe|o|ö)rt(?:er)?|losungswort|"
+    r"pas{1,3}(?:wrods?|owrds?|wods?|ords?|wrds?|words|worts?|word)|"  # also as people mistype it
+    r"passwds?|passw|pass[ -]words?|passphrases?|passcodes?|pwd|pswd|psswd|psk|"
+    r"(?:wi-?fi|wlan|wpa[23]?)[ _-]?(?:key|psk|code)|parool|kennw(?:oe|o|ö)rt(?:er)?|losungswort|"
     r"mots?[ _-]?de[ _-]?passe|mdp|contraseñas?|contrasenas?|senhas?|wachtwoord(?:en)?|hasło|haslo|lösenord|losenord|"
     r"adgangskode|salasana|heslo|jelszó|jelszo|şifre|sifre|parola|lozinka|κωδικός|парол(?:ь|и|я)|Парол(?:ь|и|я)|ПАРОЛЬ|гасло|LÖSENORD|Şifre|ŞİFRE|"
     r"密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|mật khẩu|kata[ _-]sandi|รหัสผ่าน|كلمة المرور|كلمة السر|סיסמה|סיסמא|पासवर्ड|"
@@ -148,7 +150,7 @@ _MASKED = re.compile(r"[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|
 _REFERENCE = re.compile(
     r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*\Z|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
     r"\[[A-Za-z_ -]+\]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|"
-    r"op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
+    r"op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
 _YOURS = re.compile(
     r"(?i:(?:[a-z]{2,6}[-_])?(?:your|my|some|insert|enter|put|the|a|an|paste|add|replace|change)[-_ ][a-z0-9_\- ]*"
