@@ -84,7 +84,7 @@ _TALK = frozenset(
     parameter value values string prompt prompts page form file manager policy hash hashes authentication auth login
     forgotten yesterday today tomorrow later soon somewhere elsewhere really very quite now currently please see use using enter type add check make sure get got need needs
     nicht kein keine falsch ist sind wird wurde muss zu der die das ein eine incorrecto incorrecta correcta debe no se
-    incorrect faux pas doit un une le la mindestens maximal wenigstens moins""".split()
+    incorrect faux pas doit un une le la mindestens maximal wenigstens moins files compat systemd""".split()
 )
 
 

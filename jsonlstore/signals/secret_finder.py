@@ -81,79 +81,72 @@ def _snap(data: bytes, span: Span) -> Span:
 
 
 class _Finder:
-    """All rules, compiled: one expression finds any shape's trigger, one any telling name, one any joint.
+    """All rules behind one expression: whatever may be telling is found in one pass and looked at where it stands.
 
     Not an RE2 set: a set's automaton remembers which members have matched so far, so a dozen common triggers make
-    thousands of states of it, and it crawls. For the same reason everything named shares one expression: each automaton
-    more costs its tables in the processor's cache.
+    thousands of states of it, and it crawls. One expression rather than several: each automaton more is one more pass,
+    and costs its tables in the processor's cache.
     """
 
     def __init__(self) -> None:
         triggers = [shape.trigger for shape in SHAPES]
         self.glance = _searcher(_any_of([*triggers, named.NAME, tables.HEAD, joints.HINT]))[0]
-        self._table = _searcher(tables.HEAD)[0]
-        self._trigger = _searcher(_any_of(triggers))[0]
-        self._name = _searcher(named.NAME)[0]
-        self._hint = _searcher(joints.HINT)[0]
         self._joint = _searcher(f"{joints.JOINT}|{joints.LONE}")[0]
         self._rules = [_shape_rule(shape) for shape in SHAPES]
 
     def spans(self, data: bytes, first: int) -> Iterator[Span]:
         """Every span of every rule, unmerged, in text where nothing telling begins before `first`."""
-        for rule in self._shapes_in(data, first):
-            yield from rule(data)
-        yield from self._named(data, first)
-        yield from self._tabled(data, first)
-        at = self._hint(data, first)[0][0]
-        if at >= 0:
-            yield from self._joined(data, at)
+        hints: list[int] = []
+        yield from self._scan(data, first, hints)
+        for start, end in joints.windows(data, hints):
+            yield from self._joined(data, start, end)
 
-    def _shapes_in(self, data: bytes, at: int) -> list[_Rule]:
-        """The rules whose triggers occur from `at` on."""
-        found: set[int] = set()
-        for _ in range(_MOST_TRIGGERS):
-            start = self._trigger(data, at)[0][0]
-            if start < 0:
-                return [self._rules[index] for index in sorted(found)]
-            found.update(index for index, trigger in _triggers()[data[start]] if trigger.match(data, start))
-            at = start + 1
-        return self._rules
-
-    def _named(self, data: bytes, at: int) -> Iterator[Span]:
+    def _scan(self, data: bytes, at: int, hints: list[int] | None) -> Iterator[Span]:
+        """What is to be hidden as the text stands; where literals may be joined goes to `hints`."""
+        shapes: set[int] = set()
+        asked = named_until = table_until = 0
         blocks = False
-        while (start := self._name(data, at)[0][0]) >= 0:
-            block = data[start : start + 11].lower()
-            blocks = blocks or b"priv" in block or b"/" in block
-            at, spans = named.judge(data, start)
-            for span in spans:
-                start, end = whole(data, *span)
-                yield start, end, "named"
-                at = max(at, end)
+        while at >= 0:
+            if asked < _MOST_TRIGGERS:
+                fired = [index for index, trigger in _triggers()[data[at]] if trigger.match(data, at)]
+                asked += bool(fired)
+                shapes.update(fired)
+            if hints is not None and data[at + 1 : at + 2] in joints.SECOND:
+                hints.append(at)
+            if at >= table_until and tables.may_begin(data, at):
+                table_until, cells = tables.columns(data, at)
+                yield from ((start, end, "column") for start, end in cells)
+            if at >= named_until:
+                blocks = blocks or b"private" in data[at : at + 12].lower()
+                named_until, values = named.judge(data, at)
+                for value in values:
+                    start, end = whole(data, *value)
+                    yield start, end, "named"
+                    named_until = max(named_until, end)
+            at = self.glance(data, at + 1)[0][0]
         if blocks:
             yield from ((start, end, "private") for start, end in private_spans(data))
             yield from ((start, end, "private-key") for start, end in private_keys(data))
+        for index in range(len(SHAPES)) if asked >= _MOST_TRIGGERS else sorted(shapes):
+            yield from self._rules[index](data)
 
-    def _tabled(self, data: bytes, at: int) -> Iterator[Span]:
-        while (start := self._table(data, at)[0][0]) >= 0:
-            at, spans = tables.columns(data, start)
-            yield from ((first, last, "column") for first, last in spans)
-
-    def _joined(self, data: bytes, at: int) -> Iterator[Span]:
-        """What shows only in the text without the joints between its literals."""
-        found, told = self._joints(data, at)
-        for cuts, rules in ((found, self._shapes_joined), (told, self._named)):
+    def _joined(self, data: bytes, start: int, end: int) -> Iterator[Span]:
+        """What shows only in the text without the joints between its literals, in one window of it."""
+        part = data[start:end]
+        found, told = self._joints(part)
+        for cuts, by_name in ((found, False), (told, True)):
             if cuts:
-                shown, pieces = hide(data, cuts)
-                yield from (back(span, pieces, cuts) for span in rules(shown, 0))
+                shown, pieces = hide(part, cuts)
+                for span in self._scan(shown, self.glance(shown, 0)[0][0], None):
+                    if (span[2] == "named") is by_name:
+                        first, last, kind = back(span, pieces, cuts)
+                        yield start + first, start + last, kind
 
-    def _shapes_joined(self, shown: bytes, at: int) -> Iterator[Span]:
-        for rule in self._shapes_in(shown, at):
-            yield from rule(shown)
-
-    def _joints(self, data: bytes, at: int) -> tuple[list[Span], list[Span]]:
-        """All joints from `at` on, and those among them that an operator makes certain."""
+    def _joints(self, data: bytes) -> tuple[list[Span], list[Span]]:
+        """All joints, and those among them that an operator makes certain."""
         found: list[Span] = []
         told: list[Span] = []
+        at = 0
         while (groups := self._joint(data, at))[0][0] >= 0:
             (_, at), lone = groups
             start, end = lone if lone[0] >= 0 else groups[0]

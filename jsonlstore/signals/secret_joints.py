@@ -8,6 +8,12 @@ the joints too. Only what stands between two characters of a value is a joint: `
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _QUOTE = r"(?:\\*[\"'`]|&quot;|&#3[49];|\\+u002[27])"
 _GAP = r"(?:[ \t\r\n]|\\+[nrt]|\\+\r?\n)"
 # what languages put between two literals, or call to append one
@@ -15,24 +21,51 @@ _OPERATOR = r"(?:\+{1,2}|\.{1,2}|&|\|\||~|<>|\^|\}\$\{|\)?\.(?:concat|append|pus
 _PREFIX = r"[bBfFrRuUL@$]{0,2}"  # of a literal: f"", b'', $""
 _CONTINUED = r"\\\r?\n[ \t]*|\\\\\\n[ \t]*"
 _VALUE = r"[A-Za-z0-9_./+=:~%|$@-]"
-_BEFORE = r"[A-Za-z0-9_./+=:~%|$@?& -]"
+_BEFORE = r"[A-Za-z0-9_./+=:~%|$@?&-]"
+_OPERATED = rf"{_QUOTE}{_GAP}*{_OPERATOR}{_GAP}*{_PREFIX}{_QUOTE}"
 
-JOINT = rf"{_QUOTE}(?:{_GAP}*{_OPERATOR}{_GAP}*{_PREFIX}|{_GAP}+{_PREFIX}|){_QUOTE}|{_CONTINUED}"
+JOINT = rf"{_OPERATED}|{_QUOTE}(?:{_GAP}+{_PREFIX})?{_QUOTE}|{_CONTINUED}"
 # a quote in the middle of a word, as shells allow it: gh"p_…"
 LONE = r"[A-Za-z0-9_-](\\*[\"'])[A-Za-z0-9_-]{12}"
-# some joint or other, for a first look
-HINT = rf"{_BEFORE}(?:{JOINT}){_VALUE}|{LONE.replace('(', '(?:')}"
+# some joint or other, for a first look; behind a blank (`"Bearer " + "…"`) only where an operator says so
+HINT = rf"{_BEFORE}(?:{JOINT}){_VALUE}| {_OPERATED}{_VALUE}|{LONE.replace('(', '(?:')}"
 
 _TOKEN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+=:~%|$@-")
-_BEFORE_BYTES = _TOKEN_BYTES | frozenset(b"?& ")
-_PLAIN_GAP = b" \t\r\n\\nrt\"'`"
+_BEFORE_BYTES = _TOKEN_BYTES | frozenset(b"?&")
+_PLAIN_GAP = b" \t\r\n\\nrtbBfFuULR@$\"'`"
 
 
 def is_joint(data: bytes, start: int, end: int) -> bool:
     """Whether a match of `JOINT` stands inside a value."""
-    return start > 0 and end < len(data) and data[start - 1] in _BEFORE_BYTES and data[end] in _TOKEN_BYTES
+    if not 0 < start < end < len(data) or data[end] not in _TOKEN_BYTES:
+        return False
+    before = data[start - 1]
+    return before in _BEFORE_BYTES or (before == ord(" ") and is_operator(data, start, end))
 
 
 def is_operator(data: bytes, start: int, end: int) -> bool:
     """Whether something says that the two are one; mere neighbours may be two arguments of a command."""
-    return bool(data[start:end].strip(_PLAIN_GAP)) or end - start == 2
+    return bool(data[start:end].strip(_PLAIN_GAP))
+
+
+# the second byte of every match of `HINT`
+SECOND = frozenset((b'"', b"'", b"`", b"\\", b"&"))
+_AROUND = 512
+_RUN = re.compile(rb"[A-Za-z0-9_./+=:~%|$@-]*")
+_RUN_BYTES = bytes(sorted(_TOKEN_BYTES))
+
+
+def windows(data: bytes, hints: list[int]) -> Iterator[tuple[int, int]]:
+    """The parts of the text around the hints, disjoint and in order, none ending inside a value."""
+    start = end = 0
+    for at in hints:
+        first = max(0, at - _AROUND)
+        if first > end:
+            if end > start:
+                yield start, end
+            start = max(end, len(data[end:first].rstrip(_RUN_BYTES)) + end) if first - end < 1 << 16 else first
+            end = start
+        if at + _AROUND > end:
+            end = _RUN.match(data, min(at + _AROUND, len(data))).end()  # type: ignore[union-attr]
+    if end > start:
+        yield start, end

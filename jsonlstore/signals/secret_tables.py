@@ -5,7 +5,6 @@ Rows are read once, whatever heads they hold themselves, so a text takes linear 
 """
 
 # An expression is easier to read whole than in pieces.
-# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -32,6 +31,11 @@ _LONGEST_LINE = 4096
 _MOST_ROWS = 100_000
 
 
+def may_begin(data: bytes, at: int) -> bool:
+    """Whether a match of `HEAD` could begin at `at`."""
+    return at == 0 or data[at] in b",;|\t\n\\"
+
+
 def columns(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
     """Where to go on, and the cells to hide below the head found at `at`, a match of `HEAD`."""
     start, end = _line_around(data, at)
@@ -41,7 +45,8 @@ def columns(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
         return at + 1, []
     delimiter = found.group()
     heads = [_cell(line, *cell) for cell in _cells(line, delimiter)]
-    levels = _levels([line[first:last].decode("utf-8", "replace") for first, last in heads])
+    names = [line[first:last].decode("utf-8", "replace") for first, last in heads]
+    levels = _levels(names) if delimiter == b"|" or all(names) else []
     if not any(levels):
         return max(end, at + 1), []
     spans: list[tuple[int, int]] = []
