@@ -31,6 +31,8 @@ LEAD = r"(?:^|[^A-Za-z0-9]|\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-
 BLANK = r"(?:[ \t]|\\+(?:\r?\n|r?\\*n))"
 # An opening quote at any depth of JSON escaping, a value in it or bare.
 QUOTE = r"(?:\\*[\"'])?"
+# Codes that let somebody in; error, zip and status codes do not.
+CODES = r"(?:[Uu]nlock|[Aa]larm|[Dd]oor|[Gg]ate|[Gg]arage|[Ss]afe|[Vv]erification|[Ss]ecurity|[Aa]ccess|[Ee]ntry|[Ll]ogin|2FA|2fa|MFA|SMS|sms|[Oo]ne-time|[Ii]nvite)[ -][Cc]ode"
 WORD = r"([^\s\"'\\;|&<>]+)"
 
 
@@ -49,6 +51,7 @@ class Shape:
 
 def _s(kind: str, trigger: str, shape: str, example: str, counter: str, **more: tuple[bytes, ...] | str) -> Shape:
     shape = shape.replace("{lead}", LEAD).replace("{b}", BLANK).replace("{q}", QUOTE).replace("{word}", WORD)
+    shape = shape.replace("{codes}", CODES)
     return Shape(kind, trigger, shape, example, counter, **more)  # type: ignore[arg-type]
 
 
@@ -118,7 +121,7 @@ SHAPES: tuple[Shape, ...] = (
     _s("buildkite", r"bk[a-z]{2}_", r"{lead}(bk(?:ua|at|ct|pt)_[a-f0-9]{30,})", "bkua_<hex:40>", "bkua_x"),
     _s("circleci", r"CCI[A-Z]{3}_", r"CCI(?:PAT|PRJ)_[A-Za-z0-9]{16,}_[a-f0-9]{40}", "CCIPAT_<22>_<hex:40>", "CCIPAT_x"),
     # -- talk and mail
-    _s("slack", r"xox[a-z]|xapp-", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,}", "xoxb-<digits:12>-<digits:12>-<24>", "xoxb- prefix"),
+    _s("slack", r"xox[a-z]|xapp-", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9_-]{10,}|xapp-[0-9]-[A-Za-z0-9_-]{10,}", "xoxb-<digits:12>-<digits:12>-<24>", "xoxb- prefix"),
     _s("slack-webhook", r"hooks\.slack", r"hooks\.slack(?:-gov)?\.com(?:\\*/|%2F)(?:services|workflows|triggers)(?:\\*/|%2F)([A-Za-z0-9_/\\%-]{8,})", "https://hooks.slack.com/services/T<upper:9>/B<upper:9>/<24>", "https://hooks.slack.com/services/"),
     _s("discord-webhook", r"api(?:\\*/|%2F)(?:v[0-9]+(?:\\*/|%2F))?webhooks", r"api(?:\\*/|%2F)(?:v[0-9]+(?:\\*/|%2F))?webhooks(?:\\*/|%2F)[0-9]{15,}(?:\\*/|%2F)([A-Za-z0-9_-]{30,})", "https://discord.com/api/webhooks/<digits:18>/<url:68>", "https://discord.com/api/webhooks/123"),
     _s("discord", r"\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27}", r"{lead}([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,})", "M<25>.<6>.<url:38>", "Management.of.change"),
@@ -167,10 +170,12 @@ SHAPES: tuple[Shape, ...] = (
     _s("algolia", r"algoliasearch\(", r"algoliasearch\([^()\n]{0,40}[\"']([0-9a-f]{32})", "algoliasearch('APPID', '<hex:32>')", "algoliasearch(id, key)"),
     # -- forms that no one provider owns
     _s("url-signature", r"(?i)[?&;](?:x-[a-z]+-)?signature=", r"(?i)[?&;](?:x-[a-z]+-)?signature=([A-Za-z0-9%+/_~-]{16,}=*)", "https://cdn.example.org/f?Expires=1&Signature=<b64:60>", "?signature=required"),
-    _s("pin", r"(?:PIN|Pin|pin|[Pp]asscode|CV[VC])(?:[ -]?(?:[Cc]ode|[Nn]umber))?(?:[ \t]+(?:for|of|on)[^\n:=]{0,30})?[ \t*]*(?:[:=]|is|ist|lautet)?[ \t*]*[0-9]{3}", r"{lead}(?:(?:PIN|Pin|pin|CV[VC])(?:[ -]?(?:[Cc]ode|[Nn]umber))?(?:[ \t]+(?:for|of|on)[^\n:=]{0,30}?)?(?:[ \t*]*[:=]|[ \t]+(?:is|ist|lautet):?)[ \t*]*([0-9]{4,12})|[Pp]asscode[ \t]+([0-9]{4,12}))(?:[^0-9A-Za-z]|$)", "the PIN for the card is <digits:6>", "pin 4821 of the connector"),
-    _s("login-pair", r"(?i)(?:login|logon|credentials?|creds|zugangsdaten|anmeldedaten|identifiants?|user(?:name)?[ ]?/[ ]?pass(?:word)?)[ \t*]*(?:[:=]|is|are|sind|sont)[ \t*]*[A-Za-z0-9_.@+-]{1,64}[ \t]*/", r"(?i)(?:login|logon|credentials?|creds|zugangsdaten|anmeldedaten|identifiants?|user(?:name)?[ ]?/[ ]?pass(?:word)?)[ \t*]*(?:[:=]|is|are|sind|sont)[ \t*]*[A-Za-z0-9_.@+-]{1,64}[ \t]*/[ \t]*{q}([^\s\"'\\/,;]{4,80})", "login: bob / x<8>", "login: yes / no", unlike="chosen"),
-    _s("login-call", r"(?i)(?:log_?in|sign_?in|authenticate|credentials?)\([ \t]*(?:[a-z_]+[ \t]*=[ \t]*)?\\*[\"']", r"(?i)(?:log_?in|sign_?in|authenticate|credentials?)\([ \t]*(?:[a-z_]+[ \t]*=[ \t]*)?\\*[\"'][^\"'\\\n]{1,64}\\*[\"'][ \t]*,[ \t]*(?:[a-z_]+[ \t]*=[ \t]*)?\\*[\"']([^\"'\\\n]{3,})", "smtp.login('bob', '<12>')", "login('bob')", unlike="placeholder"),
+    _s("pin", r"(?:PIN|Pin|pin|[Pp]asscode|CV[VC]|OTP|[a-z2][ -][Cc]ode)(?:[ -]?(?:[Cc]ode|[Nn]umber|[0-9]))?(?:[ \t]+(?:for|of|on)[^\n:=]{0,30})?[ \t*]*(?:[:=]|is|ist|lautet)?[ \t*]*[0-9]{3}", r"{lead}(?:(?:PIN|Pin|pin|CV[VC]|OTP|{codes})(?:[ -]?(?:[Cc]ode|[Nn]umber|[0-9]))?(?:[ \t]+(?:for|of|on)[^\n:=]{0,30}?)?(?:[ \t*]*[:=]|[ \t]+(?:is|ist|lautet):?)[ \t*]*([0-9]{4,12})|(?:[Pp]asscode|{codes})[ \t]+([0-9]{4,12}))(?:[^0-9A-Za-z]|$)", "the PIN for the card is <digits:6>", "pin 4821 of the connector"),
+    _s("login-pair", r"(?i)(?:login|logon|credentials?|creds|zugangsdaten|anmeldedaten|identifiants?|user(?:name)?[ ]?/[ ]?pass(?:word)?)(?:[ \t]+(?:for|für|pour)(?:[ \t]+[A-Za-z0-9_.-]{1,30}){1,3})?[ \t*]*(?:[:=]|is|are|sind|sont)[ \t*]*[A-Za-z0-9_.@+-]{1,64}[ \t]*/", r"(?i)(?:login|logon|credentials?|creds|zugangsdaten|anmeldedaten|identifiants?|user(?:name)?[ ]?/[ ]?pass(?:word)?)(?:[ \t]+(?:for|für|pour)(?:[ \t]+[A-Za-z0-9_.-]{1,30}){1,3})?[ \t*]*(?:[:=]|is|are|sind|sont)[ \t*]*[A-Za-z0-9_.@+-]{1,64}[ \t]*/[ \t]*{q}([^\s\"'\\/,;]{4,80})", "login: bob / x<8>", "login: yes / no", unlike="chosen"),
+    _s("login-call", r"(?i)(?:log_?in|sign_?in|authenticate|credentials?)\([ \t]*(?:[a-z_]+[ \t]*=[ \t]*)?\\*[\"']", r"(?i)(?:log_?in|sign_?in|authenticate|credentials?)\([ \t]*(?:[a-z_]+[ \t]*=[ \t]*)?\\*[\"'][^\"'\\\n]{1,64}\\*[\"'][ \t]*,[ \t]*(?:[a-z_]+[ \t]*=[ \t]*)?\\*[\"']([^\"'\\\s]{3,})\\*[\"']", "smtp.login('bob', '<12>')", "login('bob')", unlike="placeholder"),
     _s("connect-call", r"(?i)(?:connect|connection|mysqli|pdo)\([^()\n]{0,160}(?:[\"'](?:root|sa|postgres|guest|[a-z]*admin|[a-z]*user)|user(?:name)?[ \t]*=[ \t]*\\*[\"'][^\"'\\\n]{1,64})\\*[\"'][ \t]*,[ \t]*\\*[\"']", r"(?i)(?:connect|connection|mysqli|pdo)\([^()\n]{0,160}(?:[\"'](?:root|sa|postgres|guest|[a-z]*admin|[a-z]*user)|user(?:name)?[ \t]*=[ \t]*\\*[\"'][^\"'\\\n]{1,64})\\*[\"'][ \t]*,[ \t]*\\*[\"']([^\"'\\\n]{3,})", "mysqli_connect('localhost', 'root', '<12>', 'app')", "connect('localhost', 'root')", unlike="placeholder"),
+    _s("form-fill", r"(?:send_?[kK]eys|fill|type|[sS]et_?[vV]alue)\(\\*[\"']", r"(?i)pass(?:word|wd|code)?[\])]*\\*[\"'][\])]*\.(?:send_?keys|fill|type|set_?value)\(\\*[\"']([^\"'\\\n]{3,})", "find(By.ID, 'password').send_keys('<12>')", "find('password').type('text')", unlike="placeholder"),
+    _s("net-use", r"(?i)net use[ \t]", r"(?i)net use[ \t][^\n]{0,200}/user:\S+[ \t]+{word}", "net use Z: /user:bob <12>", "net use Z: /user:bob *", unlike="option"),
     _s("key-said", r"(?i)(?:my|our|your|the|this|here's)[ \t]+(?:[a-z]+[ \t]+)?key[ \t]+(?:is[ \t]+)?[A-Za-z0-9_-]{20}", r"(?i)(?:my|our|your|the|this|here's)[ \t]+(?:[a-z]+[ \t]+)?key[ \t]+(?:is[ \t]+)?([A-Za-z0-9_-]{20,})", "here is my key <32>", "the key aaaaaaaaaaaaaaaaaaaaaaaa", unlike="random"),
     _s("ldap-hash", r"\{S?SHA", r"\{S?SHA(?:256|384|512)?\}[A-Za-z0-9+/]{27,}={0,2}", "bob:{SSHA}<b64:38>", "{SHA}"),
     _s("gh-secret", r"secret set[ \t]", r"secret set{b}[^\n]{0,80}(?:--body|-b)(?:=|{b})+{q}([^\s\"'\\]{6,})", "gh secret set DEPLOY --body '<32>'", "gh secret set DEPLOY --body $X", unlike="placeholder"),
@@ -200,7 +205,7 @@ SHAPES: tuple[Shape, ...] = (
     _s("piped-login", r"--password-stdin|--with-token", r"(?:echo|printf)(?:{b}+-[a-z]+)*{b}+{q}([^\s\"'\\|:]+)(?:\\+n)?(?:\\*[\"'])?{b}*\|[^|\n]{0,120}--(?:password-stdin|with-token)|--(?:password-stdin|with-token){b}*<<<{b}*{q}{word}", "echo <12> | docker login -u bob --password-stdin", "echo $PW | docker login --password-stdin", unlike="placeholder"),
     _s("openssl-pass", r"pass:", r"-?pass(?:in|out|word)?(?:=|{b})*{q}pass:([^\s\"'\\;|]+)", "openssl rsa -passin pass:<12> -in k", "bypass:everything", unlike="placeholder"),
     _s("smb-login", r"(?:-U|--user)[ =]", r"(?:-U|--user)(?:=|{b})*{q}[A-Za-z0-9_.\\@-]+%{word}", "smbclient //h/s -U bob%<10>", "-U 50%", unlike="placeholder"),
-    _s("piped-login", r"chpasswd|sudo[ \t]+-", r"(?:echo|printf)(?:{b}+-[a-z]+)*{b}+(?:\\*[\"'])?(?:[A-Za-z0-9_.-]+:)?([^\s\"'\\|:]+)(?:\\+n)?(?:\\*[\"'])?{b}*\|{b}*(?:sudo{b}+)?(?:chpasswd|sudo{b}+(?:-[A-Za-z]+{b}+)*-[A-Za-z]*S)", "echo 'root:<12>' | chpasswd", "echo $PW | sudo -S ls", unlike="placeholder"),
+    _s("piped-login", r"chpasswd|cryptsetup|sudo[ \t]+-", r"sudo(?:{b}+-[A-Za-z]+)*{b}+-[A-Za-z]*S{b}[^\n]{0,80}<<<{b}*{q}{word}|(?:echo|printf)(?:{b}+-[a-z]+)*{b}+(?:\\*[\"'])?(?:[A-Za-z0-9_.-]+:)?([^\s\"'\\|:]+)(?:\\+n)?(?:\\*[\"'])?{b}*\|{b}*(?:sudo{b}+)?(?:chpasswd|cryptsetup|sudo{b}+(?:-[A-Za-z]+{b}+)*-[A-Za-z]*S)", "echo 'root:<12>' | chpasswd", "echo $PW | sudo -S ls", unlike="placeholder"),
     _s("htpasswd", r"htpasswd", r"htpasswd{b}+-[A-Za-z]*b[A-Za-z]*{b}+(?:[^\s-]\S*{b}+){1,2}{q}{word}", "htpasswd -cb .htpasswd bob <12>", "htpasswd -c .htpasswd bob", unlike="placeholder"),
     _s("netrc", r"machine[ \t]+[^\s]+\s+login", r"(?i)(?:login|machine)[ \t\r\n]+\S+(?:[ \t\r\n]+account[ \t]+\S+)?[ \t\r\n]+(?:login[ \t]+\S+[ \t\r\n]+)?password[ \t]+{q}([^\s\"'\\]+)", "machine h login bob password <10>", "login page or password reset", unlike="placeholder"),
     _s("pgpass", r":(?:54[0-9]{2}|\*):", r"(?m)(?:^|[\s\"'`(]|\\n)[A-Za-z0-9_.*-]+:(?:54[0-9]{2}|\*):[A-Za-z0-9_.*-]+:[A-Za-z0-9_.-]+:([^\s\"'`\\]+)", "db.internal:5432:app:bob:<14>", "tcp localhost:5432:app", unlike="placeholder"),

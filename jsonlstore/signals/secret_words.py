@@ -27,7 +27,7 @@ class Key(IntEnum):
 
 # Byte-wise expressions for RE2: a quantifier must not follow a letter beyond ASCII.
 PASSWORD_WORDS = (
-    r"pas{1,3}(?:wrods?|owrds?|wods?|ords?|wrds?|words|worts?|word)|"  # also as people mistype it
+    r"pas{1,3}(?:wrods?|owrds?|wods?|ords?|wr[dt]s?|words|worts?|word)|"  # also as people mistype it
     r"passwds?|passw|pass[ -]words?|passphrases?|passcodes?|pwd|pswd|psswd|psk|"
     r"(?:wi-?fi|wlan|wpa[23]?)[ _-]?(?:key|psk|code)|parool|kennw(?:oe|o|ö)rt(?:er)?|losungswort|"
     r"mots?[ _-]?de[ _-]?passe|mdp|contraseñas?|contrasenas?|senhas?|wachtwoord(?:en)?|hasło|haslo|lösenord|losenord|"
