@@ -131,7 +131,7 @@ def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa
         return []
     full = full_name(data, start, end)
     level = classify(full.lstrip("-"))
-    if level is Key.NONE:
+    if level is Key.NONE or (len(full) > 40 and _DIGITS.search(full)):  # base64 that happens to end in a telling word
         return []
     name_at = end - len(full.encode())
     if flag and full.startswith("-"):
@@ -196,7 +196,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     return (value.start, value.end)
 
 
-_VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
+_DIGITS = re.compile(r"(?:[0-9][^0-9]*){3}")
+_VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*_(?![0-9]{2,}\Z)[A-Za-z0-9]+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
 _TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
 
 

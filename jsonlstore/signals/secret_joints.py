@@ -27,20 +27,24 @@ _OPERATED = rf"{_QUOTE}{_GAP}*{_OPERATOR}{_GAP}*{_PREFIX}{_QUOTE}"
 JOINT = rf"{_OPERATED}|{_QUOTE}(?:{_GAP}+{_PREFIX})?{_QUOTE}|{_CONTINUED}"
 # a quote in the middle of a word, as shells allow it: gh"p_…"
 LONE = r"[A-Za-z0-9_-](\\*[\"'])[A-Za-z0-9_-]{12}"
-# some joint or other, for a first look; behind a blank (`"Bearer " + "…"`) only where an operator says so
-HINT = rf"{_BEFORE}(?:{JOINT}){_VALUE}| {_OPERATED}{_VALUE}|{LONE.replace('(', '(?:')}"
+# some joint or other, for a first look; beside a blank or a comma (`"Bearer " + "…"`) only where an operator says so
+HINT = rf"{_BEFORE}(?:{JOINT}){_VALUE}|[A-Za-z0-9 ,;#]{_OPERATED}[A-Za-z0-9_,;#-]|{LONE.replace('(', '(?:')}"
 
 _TOKEN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+=:~%|$@-")
 _BEFORE_BYTES = _TOKEN_BYTES | frozenset(b"?&")
+_OPERATED_BYTES = _BEFORE_BYTES | frozenset(b" ,;#")
+_BLANK = ord(" ")
 _PLAIN_GAP = b" \t\r\n\\nrtbBfFuULR@$\"'`"
 
 
 def is_joint(data: bytes, start: int, end: int) -> bool:
     """Whether a match of `JOINT` stands inside a value."""
-    if not 0 < start < end < len(data) or data[end] not in _TOKEN_BYTES:
+    if not 0 < start < end < len(data):
         return False
-    before = data[start - 1]
-    return before in _BEFORE_BYTES or (before == ord(" ") and is_operator(data, start, end))
+    before, after = data[start - 1], data[end]
+    if before in _BEFORE_BYTES and after in _TOKEN_BYTES:
+        return True
+    return before in _OPERATED_BYTES and after in _OPERATED_BYTES and after != _BLANK and is_operator(data, start, end)
 
 
 def is_operator(data: bytes, start: int, end: int) -> bool:

@@ -214,6 +214,7 @@ _ALNUM = re.compile(r"[^\W_]")
 _DIGIT = re.compile(r"\d")
 _SPACE = re.compile(r"\s")
 _LETTER = re.compile(r"[^\W\d_]")
+_HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _SIGN = re.compile(r"[!@#$%^&*+~]")
 _HEXISH = re.compile(r"(?:0x)?[0-9a-f]{6,64}\Z|[0-9A-F]{40}\Z")
 _UUID = re.compile(r"(?i:(?:[a-z:_-]*[:_-])?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\Z")
@@ -262,12 +263,10 @@ def looks_random(value: str) -> bool:
         ("sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:", "md5-", "data:", "h1:")
     ):
         return False
-    return (
-        len(_DIGIT.findall(value)) >= 2
-        and len(_LETTER.findall(value)) >= 4
-        and entropy(value) >= 3.2
-        and not _IDENTIFIER.match(value)
-    )
+    digits = len(_DIGIT.findall(value))
+    mixed = digits >= 2 or (digits == 1 and len(value) < 3 * len(_HUMP.findall(value)))
+    letters = len(_LETTER.findall(value))
+    return mixed and letters >= 4 and entropy(value) >= 3.2 and not _IDENTIFIER.match(value)
 
 
 def entropy(value: str) -> float:
