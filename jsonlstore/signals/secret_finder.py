@@ -19,7 +19,7 @@ from jsonlstore.signals.secret_values import whole
 from jsonlstore.signals.secret_words import is_placeholder, looks_random, looks_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
 MARK = b"[REDACTED]"
 Span: TypeAlias = tuple[int, int, str]
@@ -108,9 +108,10 @@ class _Finder:
         blocks = False
         while at >= 0:
             if asked < _MOST_TRIGGERS:
-                fired = [index for index, trigger in _triggers()[data[at]] if trigger.match(data, at)]
-                asked += bool(fired)
-                shapes.update(fired)
+                any_of_them, each = _triggers(data[at])
+                if any_of_them.match(data, at):
+                    asked += 1
+                    shapes.update(index for index, trigger in each if trigger.match(data, at))
             if hints is not None and data[at + 1 : at + 2] in joints.SECOND:
                 hints.append(at)
             if at >= table_until and tables.may_begin(data, at):
@@ -188,17 +189,32 @@ def _searcher(pattern: str) -> tuple[_Search, Any]:
     return search_directly, compiled
 
 
+_Trigger: TypeAlias = "tuple[int, re.Pattern[bytes]]"
+
+
 @cache
-def _triggers() -> list[list[tuple[int, re.Pattern[bytes]]]]:
-    """For each byte the triggers that may begin with it, so that a hit asks a few of them and not all."""
-    table: list[list[tuple[int, re.Pattern[bytes]]]] = [[] for _ in range(256)]
-    for index, shape in enumerate(SHAPES):
+def _triggers(byte: int) -> tuple[re.Pattern[bytes], list[_Trigger]]:
+    """The triggers that may begin with a byte, all in one and one by one; compiled when first asked for."""
+    some = [(index, _compiled(index)) for index, first in enumerate(_first_bytes()) if byte in first]
+    return re.compile(b"|".join(one.pattern for _, one in some) or b"(?!)"), some
+
+
+@cache
+def _compiled(index: int) -> re.Pattern[bytes]:
+    trigger = SHAPES[index].trigger
+    scoped = f"(?i:{trigger[4:]})" if trigger.startswith("(?i)") else f"(?:{trigger})"
+    return re.compile(scoped.encode())
+
+
+@cache
+def _first_bytes() -> list[Collection[int]]:
+    """For each shape the bytes its trigger may begin with, so that a hit asks a few of them and not all."""
+    first: list[Collection[int]] = []
+    for shape in SHAPES:
         least, most = _searcher(shape.trigger)[1].possiblematchrange(8)
-        compiled = re.compile(shape.trigger.encode())
         either_case = least[:1].lower() == most[:1].lower()
-        for byte in {least[0], most[0]} if either_case else range(least[0], most[0] + 1):
-            table[byte].append((index, compiled))
-    return table
+        first.append({least[0], most[0]} if either_case else range(least[0], most[0] + 1))
+    return first
 
 
 def _shape_rule(shape: Shape) -> _Rule:
