@@ -48,6 +48,14 @@ def from_millis(millis: float) -> datetime:
     return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=millis)
 
 
+def time_before(moment: datetime, span: timedelta) -> str:
+    """The time `span` before `moment`, as we write it; the first there is, if it would be earlier still."""
+    try:
+        return format_time(moment - span)
+    except OverflowError:
+        return format_time(datetime.min.replace(tzinfo=UTC))
+
+
 def hours_between(earlier: datetime, later: datetime) -> float:
     """Hours from `earlier` to `later`; negative when the clock went back."""
     return (later - earlier).total_seconds() / 3600

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from jsonlstore.errors import ConfigError
+from jsonlstore.values import value_class
 
 BOUNDARY_NAMES = ("new", "reset", "idle", "daily", "crash", "restart")
 
@@ -22,7 +23,7 @@ def _setting(default: Any, help_text: str, **rules: Any) -> Any:
     return field(default=default, metadata={"help": help_text, **rules})
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Config:
     """The settings in force. Construct it with keyword arguments, or read it with `load_config`."""
 
@@ -80,7 +81,7 @@ class Config:
 _FIELDS = {item.name: item for item in fields(Config)}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class LoadedConfig:
     """A config, where each of its values came from, and what was refused on the way."""
 

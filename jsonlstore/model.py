@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, field, fields
 from typing import Any, ClassVar, Self, TypeVar
+
+from jsonlstore.values import value_class
 
 SCHEMA_VERSION = 1
 
@@ -17,7 +19,7 @@ _PROVENANCE = re.compile(r"(?:\s*\[inherited from [^\[\]@]* @ [^\[\]]*\])+\s*\Z"
 _CRITICAL = re.compile(r"\bCRITICAL\b")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Part:
     """A value read from and written to a JSON object."""
 
@@ -82,7 +84,7 @@ def strip_provenance(label: str) -> str:
     return _PROVENANCE.sub("", label)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class WorkingMemoryPin(Part):
     """One pin of `working_memory.json`."""
 
@@ -106,7 +108,7 @@ class WorkingMemoryPin(Part):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class PendingTask(Part):
     """Work left undone. `flagged_incomplete` says it was found in text rather than in the pipeline's own state."""
 
@@ -116,7 +118,7 @@ class PendingTask(Part):
     flagged_incomplete: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ConfidenceUpdate(Part):
     """One change of a memory's confidence."""
 
@@ -127,7 +129,7 @@ class ConfidenceUpdate(Part):
     timestamp: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class SOPInteraction(Part):
     """An operating procedure that was injected, and whether the agent acknowledged it."""
 
@@ -137,7 +139,7 @@ class SOPInteraction(Part):
     tool_call: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Note(Part):
     """One sentence worth keeping: a decision, blocker, insight, accomplishment, scope creep or created task."""
 
@@ -150,7 +152,7 @@ class Note(Part):
     resolved: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Tokens(Part):
     """How full the model's context was, and whether that is an estimate."""
 
@@ -186,7 +188,7 @@ def read_parts(kind: type[P], items: Iterable[Any]) -> tuple[P, ...]:
     return tuple(parts)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class SessionState:
     """The record of one session. `relevance_score` and `inherited_at` are set on restore and never stored."""
 

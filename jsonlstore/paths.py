@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jsonlstore.errors import InvalidSessionId
+from jsonlstore.values import value_class
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +58,7 @@ def _absolute(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.abspath(os.path.expanduser(os.fspath(path))))
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True)
 class StatePaths:
     """Every path jsonlstore owns under one state directory.
 

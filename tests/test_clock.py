@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.clock import format_time, from_millis, hours_between, normalise_time, parse_time
+from jsonlstore.clock import format_time, from_millis, hours_between, normalise_time, parse_time, time_before
 
 moments = st.datetimes(
     min_value=datetime(1971, 1, 1),  # noqa: DTZ001 - hypothesis wants naive bounds
@@ -60,3 +60,15 @@ def test_javascript_millis_are_exact() -> None:
 def test_hours_may_be_negative() -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     assert hours_between(now, now - timedelta(hours=2)) == -2
+
+
+@given(moments, st.timedeltas(timedelta(0), timedelta(days=10_000_000)))
+def test_there_is_a_time_before_any_other(moment: datetime, span: timedelta) -> None:
+    found = time_before(moment, span)
+    assert parse_time(found) <= moment
+    if span < timedelta(days=30):
+        assert found == format_time(moment - span)
+
+
+def test_nothing_is_before_the_first_time_there_is() -> None:
+    assert time_before(datetime(1, 1, 2, tzinfo=UTC), timedelta(days=7)) == "0001-01-01T00:00:00.000Z"

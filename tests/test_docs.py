@@ -17,8 +17,8 @@ import pytest
 from jsonlstore.cli.main import COMMANDS
 from jsonlstore.config import Config
 from jsonlstore.model import SessionState
-from jsonlstore.store.index import IndexEntry
 from jsonlstore.store.metrics import EVENTS
+from jsonlstore.store.projection import IndexEntry
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

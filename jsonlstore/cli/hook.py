@@ -6,15 +6,16 @@ is not what it should be is exit 2.
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from jsonlstore.errors import JsonlStoreError, UsageError
+from jsonlstore.logs import before_the_first_message, logger, set_up
 from jsonlstore.paths import StatePaths, check_session_id, resolve_state_dir
 
 if TYPE_CHECKING:
@@ -26,23 +27,21 @@ if TYPE_CHECKING:
     from jsonlstore.continuity.context import RestoredSessionContext
     from jsonlstore.continuity.manager import SessionPersistenceManager
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 _STARTED = time.perf_counter()
 _DEFAULT_BUDGET = 1.5  # until the settings are read: they may be what hangs
 _TEXTS = ("channel", "agent_id", "session_key", "cwd", "prompt", "reason")
 _SWITCHES = ("clean", "again")
 _RESETS = ("new", "reset")
-_LEVELS = {
-    "debug": logging.DEBUG, "v": logging.INFO, "verbose": logging.INFO, "q": logging.ERROR, "quiet": logging.ERROR
-}  # fmt: skip
+_LEVELS = {"debug": "DEBUG", "v": "INFO", "verbose": "INFO", "q": "ERROR", "quiet": "ERROR"}
 _NOT_OF_A_STATE = ("session_id", "cwd", "prompt", "pid", "reason", *_SWITCHES)
 
 
 def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
     """Answer one hook call and leave at once, whatever a thread may still be stuck in."""
-    level = next((_LEVELS[name] for name in _LEVELS if name in options), logging.WARNING)
-    logging.basicConfig(level=level, format="%(levelname)s: %(message)s", stream=sys.stderr)
+    level = next((_LEVELS[name] for name in _LEVELS if name in options), "WARNING")
+    before_the_first_message(partial(_log_to_stderr, level))
     code, after = 0, None
     try:
         answer, after = answer_hook(event, sys.stdin.buffer.read(), options)
@@ -61,6 +60,12 @@ def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
         log.warning("after the answer: %s", problem)
     finally:
         os._exit(code)
+
+
+def _log_to_stderr(level: str) -> None:
+    import logging
+
+    logging.basicConfig(level=level, format="%(levelname)s: %(message)s", stream=sys.stderr)
 
 
 Answer = tuple[dict[str, Any], "Callable[[], object] | None"]
@@ -143,9 +148,10 @@ def _turn_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
     try:
         manager = _manager(options, clock)
         answer["session_id"] = session_id = _resolve(manager, document)
-        if "dry-run" in options or not manager.config.enabled:
+        fields = _state_fields(document)
+        if "dry-run" in options or not manager.keeps(fields):
             return answer, None
-        manager.update_session_state({**_state_fields(document), "session_id": session_id})
+        manager.update_session_state({**fields, "session_id": session_id})
     except UsageError:
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: a turn that is not recorded stops nobody
@@ -226,22 +232,26 @@ def _manager(
 
 
 def _debugging(config: Config) -> Config:
+    import logging
     from dataclasses import replace
 
-    logging.getLogger().setLevel(logging.DEBUG)
+    set_up()
+    logging.getLogger().setLevel("DEBUG")
     return replace(config, debug=True)
 
 
-def _resolve(
-    manager: SessionPersistenceManager, document: Mapping[str, Any], *, before_last_reset: bool = False
-) -> str:
+def _resolve(manager: SessionPersistenceManager, document: dict[str, Any], *, before_last_reset: bool = False) -> str:
     """Our id of the session the runtime means: since 2026.9 one id spans several stretches (DECISION 48)."""
     session_id: str = document["session_id"]
     agents = manager.store.paths.agents
     if not manager.config.enabled or not agents.is_dir():
         return session_id
-    from jsonlstore.continuity.runtime import current_stretch
+    from jsonlstore.continuity.runtime import current_stretch, utility_key
     from jsonlstore.continuity.scope import agent_of
 
     agent = agent_of(document.get("agent_id"), document.get("session_key"))
+    if not document.get("session_key"):
+        key = utility_key(agents, agent, session_id)
+        if key is not None:
+            document["session_key"] = key  # nobody's conversation, though the call does not say so (DECISION 50)
     return current_stretch(agents, agent, session_id, before_last_reset=before_last_reset)

@@ -9,7 +9,7 @@ import click
 
 from jsonlstore.cli.people import ago, bullets, counted, heading, lasted, local, say_line, say_value, table
 from jsonlstore.cli.session import Session, json_option, now_option, pass_session, print_json, say, with_example
-from jsonlstore.clock import format_time
+from jsonlstore.clock import time_before
 from jsonlstore.errors import JsonlStoreError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from jsonlstore.model import PendingTask, SessionState
-    from jsonlstore.store.index import IndexEntry
+    from jsonlstore.store.projection import IndexEntry
     from jsonlstore.store.store import SessionStore
 
 
@@ -41,7 +41,7 @@ def list_sessions(
     """Sessions, newest first, archived ones included."""
     store = session.open_store()
     now = session.clock()
-    since = format_time(now - timedelta(days=days)) if days is not None else ""
+    since = time_before(now, timedelta(days=days)) if days is not None else ""
     found = []
     for entry in store.entries():
         if agent is not None and entry.agent_id != agent:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from jsonlstore.continuity.pins import PinFile, same_pin
 from jsonlstore.continuity.scope import Scope
 from jsonlstore.continuity.worklist import Pipeline, pin_tasks, workspace_file
 from jsonlstore.errors import JsonlStoreError, SessionNotFound
+from jsonlstore.logs import logger
 from jsonlstore.model import PendingTask, SessionState, WorkingMemoryPin, read_parts
 from jsonlstore.store.fields import check_fields
 from jsonlstore.store.files import read_bytes
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jsonlstore.store.state import SessionFold
     from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 _START_FIELDS = ("channel", "agent_id", "session_key", "start_time", "previous_session_id")
 _ARCHIVED_AT_ONCE = 100

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jsonlstore.clock import format_time, parse_time
+from jsonlstore.clock import format_time, parse_time, time_before
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from jsonlstore.store.index import IndexEntry
+    from jsonlstore.continuity.scope import Scope
+    from jsonlstore.store.projection import IndexEntry
     from jsonlstore.store.reader import SessionReader
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 _WITHOUT_ACTIVITY = timedelta(hours=1)
+_PROC = "/proc/self"
+_TOLD = ("new", "reset", "idle", "daily")  # boundaries that end one session and start the next
 
 
 def owner_of(pid: int) -> dict[str, Any]:
@@ -36,35 +39,42 @@ def owner_of(pid: int) -> dict[str, Any]:
 
 def process_started(pid: int) -> str | None:
     """When a process was started, in a form that differs between any two processes with the same id; None if gone."""
-    return _started_linux(pid) if os.path.isdir("/proc/self") else _started_ps(pid)
+    return _shown(pid)[1]
 
 
-def _started_linux(pid: int) -> str | None:
+def _shown(pid: int) -> tuple[str, str | None]:
+    """The state of a process and when it was started; nothing if it is gone or hidden."""
+    return _shown_by_kernel(pid) if os.path.isdir(_PROC) else _shown_by_ps(pid)
+
+
+def _shown_by_kernel(pid: int) -> tuple[str, str | None]:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
+            fields = file.read().rpartition(b")")[2].decode("ascii").split()
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             boot = file.read(8)
     except OSError:
-        return None
-    return f"{boot}:{fields[19].decode('ascii')}"
+        return "", None
+    return fields[0], f"{boot}:{fields[19]}"
 
 
-def _started_ps(pid: int) -> str | None:
+def _shown_by_ps(pid: int) -> tuple[str, str | None]:
+    """The same where there is no /proc, as on macOS."""
     import subprocess
 
     try:
         shown = subprocess.run(
-            ["/bin/ps", "-o", "lstart=", "-p", str(pid)],
+            ["ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)],  # noqa: S607 - the system's own, wherever it is
             capture_output=True,
             text=True,
             timeout=1,
             check=False,
-            env={"LC_ALL": "C"},
+            env={"LC_ALL": "C", "PATH": os.environ.get("PATH", os.defpath)},
         )
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    return shown.stdout.strip() or None
+        return "", None
+    state, _, started = shown.stdout.strip().partition(" ")
+    return state, " ".join(started.split()) or None
 
 
 def _namespace() -> str | None:
@@ -83,19 +93,12 @@ def is_dead(owner: Mapping[str, Any]) -> bool:
     namespace = owner.get("namespace")
     if namespace is not None and namespace != _namespace():
         return False
-    if not _exists(pid) or _is_zombie(pid):
+    if not _exists(pid):
         return True
-    started = process_started(pid)
+    state, started = _shown(pid)
+    if state[:1] in ("Z", "X"):
+        return True  # only not yet buried by its parent
     return started is not None and isinstance(owner.get("started"), str) and owner["started"] != started
-
-
-def _is_zombie(pid: int) -> bool:
-    """Dead, only not yet buried by its parent."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[:1] in ([b"Z"], [b"X"])
-    except OSError:
-        return False
 
 
 def _exists(pid: int) -> bool:
@@ -109,11 +112,12 @@ def _exists(pid: int) -> bool:
 
 
 class Crashed(NamedTuple):
-    """A session found dead, when it is taken to have ended, and why."""
+    """A session found dead or left behind, when it is taken to have ended, why, and how that counts."""
 
     session_id: str
     end_time: str
     reason: str
+    end_reason: str = "crash"
 
 
 def find_crashed(
@@ -130,7 +134,7 @@ def find_crashed(
 
     At most `most` that look dead are looked at closely: a session start has no time for thousands.
     """
-    line = format_time(now - stale_after)
+    line = time_before(now, stale_after)
     suspects = (
         entry
         for entry in entries
@@ -145,6 +149,32 @@ def find_crashed(
         except JsonlStoreError as problem:
             log.warning("session %s could not be examined for a crash: %s", entry.session_id, problem)
     return found
+
+
+def find_superseded(
+    store: SessionReader, entries: Iterable[IndexEntry], now: datetime, scope: Scope, current: str, reason: str | None
+) -> Iterator[Crashed]:
+    """The sessions a runtime has moved on from by starting `current` under the same key (DECISION 54).
+
+    One with a living owner is a session at the same time, and one the watcher follows ends by what its transcript
+    shows; where nobody watches, this is the only sign there will ever be.
+    """
+    if not scope.session_key or not current:
+        return
+    for entry in entries:
+        if entry.session_id == current or entry.session_key != scope.session_key or entry.source or entry.archived:
+            continue
+        if not scope.same_conversation(entry) or (entry.owner and not is_dead(entry.owner)):
+            continue
+        try:
+            folded = store.folded(entry.session_id)
+        except JsonlStoreError as problem:
+            log.warning("session %s could not be examined for its end: %s", entry.session_id, problem)
+            continue
+        if not folded.ended and not folded.source:
+            ended = last_sign_of_life(folded.updated_at or entry.start_time, entry.start_time, now)
+            how = reason if reason in _TOLD else "rollover"
+            yield Crashed(entry.session_id, ended, f"{current} was started under the same key", how)
 
 
 def _examine(store: SessionReader, entry: IndexEntry, now: datetime, line: str) -> list[Crashed]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from jsonlstore.clock import hours_between, parse_time
 from jsonlstore.continuity.crash import owner_of
 from jsonlstore.continuity.restore import format_preamble
 from jsonlstore.errors import JsonlStoreError, OverBudget, Unreadable, WriteFailed
+from jsonlstore.logs import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from jsonlstore.config import Config
     from jsonlstore.continuity.budget import Budget
     from jsonlstore.continuity.context import RestoredSessionContext
+    from jsonlstore.continuity.crash import Crashed
     from jsonlstore.continuity.pins import PinFile
     from jsonlstore.continuity.restore import Plan
     from jsonlstore.model import SessionState, WorkingMemoryPin
     from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 
 def apply(
@@ -30,18 +31,19 @@ def apply(
 ) -> RestoredSessionContext:
     """Carry a plan out. Each step passes the gate first; without the start it did not happen."""
     with store.index.together():
-        context = _apply(plan, store, config, budget, pin_file, by)
-    if not context.cold:
+        context, news = _apply(plan, store, config, budget, pin_file, by)
+    if news and not context.cold:
         _try(budget, "metrics", partial(store.metrics.emit, *restored_metrics(plan, context)))
     return context
 
 
 def _apply(
     plan: Plan, store: SessionStore, config: Config, budget: Budget, pin_file: PinFile, by: str
-) -> RestoredSessionContext:
+) -> tuple[RestoredSessionContext, bool]:
+    """The context, and whether this call took anything that an earlier one had not."""
     context, request = plan.context, plan.request
-    for crashed in plan.crashed:
-        _try(budget, "a recovery record", partial(recover, store, crashed.session_id, crashed.end_time, by))
+    for left in plan.crashed:
+        _try(budget, "a recovery record", partial(close, store, left, by))
     budget.enter("the start record")
     _start(plan, store, by)
     added = context.inherited_pins
@@ -57,11 +59,13 @@ def _apply(
     if len(added) != len(context.inherited_pins):  # somebody else pinned meanwhile: say what is true
         told = plan.told._replace(inherited_pins=added)
         context = context._replace(inherited_pins=added, preamble=format_preamble(told, config, plan.now))
+    news = plan.known is None or not plan.known.inherited or any(pin in plan.pins.add for pin in added)
     for prior in dict.fromkeys((*context.session_ids, *plan.pins.sources)):
-        _try(budget, "a link", partial(store.link, prior, request.session_id, by=by))
-    budget.enter("the inheritance record")
-    store.note(request.session_id, "session.inherited", _inherited(plan, context), by=by)
-    return context
+        news |= _try(budget, "a link", partial(store.link, prior, request.session_id, by=by)) is True
+    if news:
+        budget.enter("the inheritance record")
+        store.note(request.session_id, "session.inherited", _inherited(plan, context), by=by)
+    return context, news
 
 
 def wake(plan: Plan, store: SessionStore, budget: Budget, by: str) -> RestoredSessionContext:
@@ -71,6 +75,16 @@ def wake(plan: Plan, store: SessionStore, budget: Budget, by: str) -> RestoredSe
         budget.enter("the resumption")
         store.resume(plan.request.session_id, by=by, owner=owner)
     return plan.context
+
+
+def close(store: SessionStore, left: Crashed, by: str) -> bool:
+    """Close a session that died or was left behind, and count it as captured; False if it had ended after all."""
+    if left.end_reason == "crash":
+        return recover(store, left.session_id, left.end_time, by)
+    if not store.end(left.session_id, reason=left.end_reason, end_time=left.end_time, by=by, inferred=True):
+        return False
+    store.metrics.emit(captured_metric(store.get(left.session_id)))
+    return True
 
 
 def recover(store: SessionStore, session_id: str, end_time: str, by: str = "hook") -> bool:
@@ -141,15 +155,16 @@ def restored_metrics(plan: Plan, context: RestoredSessionContext, **extra: Any) 
     return events
 
 
-def _try(budget: Budget, step: str, work: Callable[[], object]) -> None:
+def _try(budget: Budget, step: str, work: Callable[[], object]) -> object:
     """A step the restore can do without: its failure is logged, but time running out still ends everything."""
     budget.enter(step)
     try:
-        work()
+        return work()
     except OverBudget:
         raise
     except JsonlStoreError as problem:
         log.warning("%s not written: %s", step, problem)
+        return None
 
 
 def _start(plan: Plan, store: SessionStore, by: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsonlstore.clock import hours_between, parse_time
@@ -10,6 +9,7 @@ from jsonlstore.continuity.context import InheritedMemory, PinDecision
 from jsonlstore.continuity.decay import DecayEngine
 from jsonlstore.continuity.pins import MOST_PINS, same_pin, with_provenance
 from jsonlstore.continuity.scorer import qualifies
+from jsonlstore.logs import logger
 from jsonlstore.model import strip_provenance
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jsonlstore.continuity.selection import Contributor
     from jsonlstore.model import SessionState, WorkingMemoryPin
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 
 class Offer(NamedTuple):

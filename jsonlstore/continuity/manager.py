@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
@@ -14,6 +13,7 @@ from jsonlstore.continuity.crash import Crashed, find_crashed
 from jsonlstore.continuity.restore import SessionRestorer, has_runtime_transcript
 from jsonlstore.continuity.scope import Scope, is_utility_run
 from jsonlstore.errors import JsonlStoreError, UsageError
+from jsonlstore.logs import logger
 from jsonlstore.paths import check_session_id
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from jsonlstore.signals.topics import HotTopicExtractor
     from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 
 class SessionPersistenceManager:
@@ -53,7 +53,7 @@ class SessionPersistenceManager:
         self._current: str | None = None
         self._extractor: HotTopicExtractor | None = None
         if self.config.debug:
-            log.setLevel(logging.DEBUG)
+            log.setLevel("DEBUG")
 
     def __enter__(self) -> Self:
         return self
@@ -91,7 +91,7 @@ class SessionPersistenceManager:
             request = RestoreRequest(session_id, channel, **known)
         except TypeError as problem:
             raise UsageError(str(problem)) from problem
-        if not self._keeps({"session_key": request.session_key}):
+        if not self.keeps({"session_key": request.session_key}):
             return RestoredSessionContext(check_session_id(session_id))
         context = self._restorer().restore(request, budget=budget)
         with self._lock:
@@ -100,7 +100,7 @@ class SessionPersistenceManager:
 
     def preview(self, request: RestoreRequest) -> RestoredSessionContext:
         """What a session starting now would get; nothing is changed."""
-        if not self._keeps({"session_key": request.session_key}):
+        if not self.keeps({"session_key": request.session_key}):
             return RestoredSessionContext(request.session_id)
         return self._restorer().restore(request._replace(explain=True), dry_run=True)
 
@@ -111,7 +111,7 @@ class SessionPersistenceManager:
             session_id = given.pop("session_id", None) or self._current
             if session_id is None:
                 raise UsageError("session_id is missing: no session was started here")
-            if not self._keeps(given):
+            if not self.keeps(given):
                 return False
             if session_id == self._current:
                 given = {**self._found(), **given}
@@ -125,7 +125,7 @@ class SessionPersistenceManager:
             target = session_id or self._current
             if target is None:
                 raise UsageError("session_id is missing: no session was started here")
-            if not self._keeps(fields):
+            if not self.keeps(fields):
                 return None
             given = {**self._found(), **fields} if target == self._current else fields
             state = self._capture().capture(target, given, reason=reason)
@@ -188,7 +188,7 @@ class SessionPersistenceManager:
         """Archive what is old enough, at most once a day."""
         return self._capture().tidy() if self.config.enabled else []
 
-    def _keeps(self, fields: Mapping[str, Any]) -> bool:
+    def keeps(self, fields: Mapping[str, Any]) -> bool:
         """Whether a session is to be recorded at all."""
         utility = is_utility_run(fields.get("session_key")) and not self.config.capture_subagents
         return self.config.enabled and not utility

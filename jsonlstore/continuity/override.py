@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.clock import Clock, format_time, hours_between, parse_time, system_clock
-from jsonlstore.continuity.context import MemorySource, RestoredSessionContext, RestoreRequest
+from jsonlstore.clock import format_time, hours_between, parse_time
+from jsonlstore.continuity.context import RestoredSessionContext, RestoreRequest
 from jsonlstore.continuity.effects import restored_metrics
 from jsonlstore.continuity.inheritance import all_pins, decayed_memories, plan_pins
-from jsonlstore.continuity.pins import PinFile
+from jsonlstore.continuity.inheritor import Inheritor
 from jsonlstore.continuity.preamble import PreambleContext
 from jsonlstore.continuity.restore import Plan, format_preamble
 from jsonlstore.continuity.scope import Scope
 from jsonlstore.continuity.scorer import factors
-from jsonlstore.continuity.worklist import Pipeline, surfaced, workspace_file
+from jsonlstore.continuity.worklist import Pipeline, surfaced
 from jsonlstore.errors import OutOfScope, SessionOpen, UsageError
+from jsonlstore.logs import logger
 
 if TYPE_CHECKING:
-    from jsonlstore.config import Config
     from jsonlstore.model import SessionState
-    from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 AUDIT = "session.override"
 
@@ -38,23 +36,8 @@ class Override:
     across: bool = False
 
 
-class SessionOverride:
+class SessionOverride(Inheritor):
     """Carries manual overrides out."""
-
-    def __init__(
-        self,
-        store: SessionStore,
-        config: Config,
-        *,
-        memories: MemorySource | None = None,
-        clock: Clock = system_clock,
-        by: str = "hook",
-    ) -> None:
-        self._store = store
-        self._config = config
-        self._memories = memories
-        self._clock = clock
-        self._by = by
 
     def inherit(self, wish: Override, *, dry_run: bool = False) -> RestoredSessionContext:
         """Everything the named session left, subject to nothing but the pin caps. Audited before anything is taken."""
@@ -65,7 +48,7 @@ class SessionOverride:
         self._check_scope(wish, state)
         if state.end_time is None:
             raise SessionOpen(f"session {wish.target} is still active", hint="if it died, see `jsonlstore recover`")
-        pin_file = PinFile(workspace_file(store.paths.state_dir, config.working_memory), store)
+        pin_file = self._pin_file(store)
         pinned = pin_file.read()
         pins = plan_pins(all_pins(state, "asked for by name"), pinned, config.max_inherited_pins)
         tasks = tuple(surfaced([state], Pipeline.read(store.paths.state_dir, config)))

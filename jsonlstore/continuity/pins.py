@@ -6,7 +6,6 @@ Whatever else it holds is kept. The lock lies among our own files, never beside 
 
 from __future__ import annotations
 
-import logging
 import os
 from contextlib import suppress
 from dataclasses import replace
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 from jsonlstore.model import WorkingMemoryPin, strip_provenance
 from jsonlstore.store.files import read_bytes, write_failed
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 MOST_PINS = 10
 LONGEST_CONTENT = 500

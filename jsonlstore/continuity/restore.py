@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jsonlstore.clock import Clock, format_time, system_clock
+from jsonlstore.clock import time_before
 from jsonlstore.continuity.budget import Budget
-from jsonlstore.continuity.context import MemorySource, RestoredSessionContext, RestoreRequest
-from jsonlstore.continuity.crash import Crashed, find_crashed
+from jsonlstore.continuity.context import RestoredSessionContext, RestoreRequest
+from jsonlstore.continuity.crash import Crashed, find_crashed, find_superseded
 from jsonlstore.continuity.inheritance import (
     PinPlan,
     decayed_memories,
@@ -21,8 +20,8 @@ from jsonlstore.continuity.inheritance import (
     offers,
     plan_pins,
 )
+from jsonlstore.continuity.inheritor import Inheritor
 from jsonlstore.continuity.keywords import current_keywords
-from jsonlstore.continuity.pins import PinFile
 from jsonlstore.continuity.preamble import PreambleContext, PreambleInjector, PreambleOptions
 from jsonlstore.continuity.scope import Scope
 from jsonlstore.continuity.selection import (
@@ -35,10 +34,11 @@ from jsonlstore.continuity.selection import (
     score_priors,
     select,
 )
-from jsonlstore.continuity.worklist import Pipeline, surfaced, workspace_file
+from jsonlstore.continuity.worklist import Pipeline, surfaced
 from jsonlstore.errors import JsonlStoreError, SessionNotFound, UsageError
+from jsonlstore.logs import logger
 from jsonlstore.paths import check_session_id
-from jsonlstore.store.index import IndexEntry, project
+from jsonlstore.store.projection import IndexEntry, project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -50,11 +50,13 @@ if TYPE_CHECKING:
     from jsonlstore.store.state import SessionFold
     from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 _MOST_SUSPECTS = 50  # looked at by one session start; `recover` looks at all
+_MOST_LEFT_BEHIND = 10  # closed by one session start; the next one goes on
 _MOST_CRITICAL_LOGS = 8
 _TOPIC_SAMPLE = 300  # how common a topic is shows in a few hundred sessions as well as in all
+_EVER = "0"  # before every time there is
 _NO_PINS = PinPlan((), (), (), ())
 
 
@@ -73,23 +75,8 @@ class Plan(NamedTuple):
     why: str | None = None  # why nothing was looked for
 
 
-class SessionRestorer:
+class SessionRestorer(Inheritor):
     """Brings back what earlier sessions left, within a budget. It never raises for a restore problem."""
-
-    def __init__(
-        self,
-        store: SessionStore,
-        config: Config,
-        *,
-        memories: MemorySource | None = None,
-        clock: Clock = system_clock,
-        by: str = "hook",
-    ) -> None:
-        self._store = store
-        self._config = config
-        self._memories = memories
-        self._clock = clock
-        self._by = by
 
     def restore(
         self, request: RestoreRequest, *, dry_run: bool = False, budget: Budget | None = None
@@ -143,10 +130,14 @@ class SessionRestorer:
             return Plan(request, now, context, known=known)
         raw = store.index.entries()
         scope = Scope.of(self._config.scope, request.agent_id, request.session_key, request.channel)
-        crashed = self._crashed(store, raw, request, now)
+        crashed = self._crashed(store, raw, request, scope, now)
         dead = self._as_ended(store, crashed)
-        ended = _ended(raw, dead, scope, request.session_id)
+        known_now = {**raw, **{one: entry for one, (entry, _) in dead.items()}} if dead else raw
+        days = max(self._config.lookback_days, self._config.critical_inheritance_days)
+        ended = _ended(known_now, scope, request.session_id, time_before(now, timedelta(days=days)))
         previous = previous_session(ended, scope.channel)
+        if previous is None or ended[previous].get("channel") != scope.channel:
+            previous = previous_session(_ended(known_now, scope, request.session_id, _EVER), scope.channel)
         base = Plan(
             request, now, RestoredSessionContext(request.session_id), tuple(crashed), previous, known,
             why=self._why_not(request),
@@ -154,12 +145,11 @@ class SessionRestorer:
         if base.why is not None:
             log.info("nothing is restored into %s: %s", request.session_id, base.why)
             return base
-        days = max(self._config.lookback_days, self._config.critical_inheritance_days)
 
         def load(session_id: str) -> SessionState:
             return dead[session_id][1] if session_id in dead else store.get(session_id)
 
-        return self._take(base, _since(ended, now, days), load, store)
+        return self._take(base, ended, load, store)
 
     def _why_not(self, request: RestoreRequest) -> str | None:
         if request.clean:
@@ -175,7 +165,10 @@ class SessionRestorer:
         pinned = self._pin_file(store).read()
         if pinned.problem:
             log.warning("pins of this session not read: %s", pinned.problem)
-        looked_at = _since(entries, now, config.lookback_days)
+        since = time_before(now, timedelta(days=config.lookback_days))
+        looked_at = entries
+        if config.lookback_days < config.critical_inheritance_days:
+            looked_at = {other: entry for other, entry in entries.items() if entry["end_time"] >= since}
         words: frozenset[str] = frozenset()
         if any(entry.get("hot_topics") for entry in looked_at.values()):
             words = current_keywords(pinned.pins, plan.request.cwd, plan.request.prompt, config.project_roots)
@@ -217,15 +210,16 @@ class SessionRestorer:
         return plan._replace(context=context, pins=pins, told=told, tasks=tasks)
 
     def _crashed(
-        self, store: SessionStore, raw: Mapping[str, Any], request: RestoreRequest, now: datetime
+        self, store: SessionStore, raw: Mapping[str, Any], request: RestoreRequest, scope: Scope, now: datetime
     ) -> list[Crashed]:
+        """The sessions to be closed by this start: the dead, and those of the same key that were left behind."""
         still_open = [
             IndexEntry.of(other, entry)
             for other, entry in raw.items()
             if not entry.get("end_time") and not entry.get("forgotten")
         ]
         still_open.sort(key=lambda entry: entry.updated_at or entry.start_time, reverse=True)
-        return find_crashed(
+        dead = find_crashed(
             store,
             still_open,
             now,
@@ -234,6 +228,10 @@ class SessionRestorer:
             has_transcript=lambda entry: has_runtime_transcript(store, entry),
             most=_MOST_SUSPECTS,
         )
+        gone = {one.session_id for one in dead}
+        others = (entry for entry in still_open if entry.session_id not in gone)
+        left = find_superseded(store, others, now, scope, request.session_id, request.reason)
+        return [*dead, *islice(left, _MOST_LEFT_BEHIND)]
 
     @staticmethod
     def _as_ended(store: SessionStore, crashed: list[Crashed]) -> dict[str, tuple[Mapping[str, Any], SessionState]]:
@@ -242,15 +240,16 @@ class SessionRestorer:
         for one in crashed:
             folded = store.folded(one.session_id)
             entry = {**project(folded, 0), "end_time": one.end_time}
-            state = replace(folded.state(), end_time=one.end_time, end_reason="crash", crash_recovered=True)
+            crash = one.end_reason == "crash"
+            state = replace(folded.state(), end_time=one.end_time, end_reason=one.end_reason, crash_recovered=crash)
             found[one.session_id] = (entry, state)
         return found
 
     def _critical(self, entries: Entries, now: datetime, load: Callable[[str], SessionState]) -> list[SessionState]:
         """The latest sessions with a critical pin."""
-        young = _since(entries, now, self._config.critical_inheritance_days)
-        marked = [(entry["end_time"], other) for other, entry in young.items() if entry.get("critical")]
-        latest = sorted(marked, reverse=True)
+        since = time_before(now, timedelta(days=self._config.critical_inheritance_days))
+        marked = [(entry["end_time"], other) for other, entry in entries.items() if entry.get("critical")]
+        latest = sorted((one for one in marked if one[0] >= since), reverse=True)
         found = []
         for _, session_id in latest[:_MOST_CRITICAL_LOGS]:
             try:
@@ -258,9 +257,6 @@ class SessionRestorer:
             except JsonlStoreError as problem:
                 log.warning("session %s left out: %s", session_id, problem)
         return found
-
-    def _pin_file(self, store: SessionStore) -> PinFile:
-        return PinFile(workspace_file(store.paths.state_dir, self._config.working_memory), store)
 
     def _explain(self, priors: Sequence[Prior], selection: Selection) -> None:
         if not self._config.debug:
@@ -311,22 +307,14 @@ def _completed(request: RestoreRequest, known: SessionFold | None) -> RestoreReq
     )
 
 
-def _ended(
-    raw: Entries, dead: Mapping[str, tuple[Mapping[str, Any], SessionState]], scope: Scope, session_id: str
-) -> Entries:
-    """The ended sessions of this conversation, those that will have been recovered included."""
+def _ended(entries: Entries, scope: Scope, session_id: str, since: str) -> Entries:
+    """The sessions of this conversation that ended at `since` or later, without the one that starts."""
     reaches = scope.in_reach()
-    known = {**raw, **{one: entry for one, (entry, _) in dead.items()}} if dead else raw
     return {
         other: entry
-        for other, entry in known.items()
-        if entry.get("end_time") and other != session_id and reaches(entry)
+        for other, entry in entries.items()
+        if (entry.get("end_time") or "") >= since and other != session_id and reaches(entry)
     }
-
-
-def _since(entries: Entries, now: datetime, days: float) -> Entries:
-    since = format_time(now - timedelta(days=days))
-    return {other: entry for other, entry in entries.items() if entry["end_time"] >= since}
 
 
 def _with_pin_sources(

@@ -6,12 +6,14 @@ with an id derived from the reset record (DECISION 48). Everything here only rea
 
 from __future__ import annotations
 
-import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from jsonlstore.continuity.scope import is_utility_run
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 from jsonlstore.paths import check_session_id
+from jsonlstore.store.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.transcripts.readonly import Database
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 _DATABASE = ("agent", "openclaw-agent.sqlite")
 _RESETS = "SELECT event_json FROM transcript_events WHERE session_id = ? AND event_json LIKE '%\"reset\"%' ORDER BY seq"
@@ -33,6 +35,28 @@ def has_transcript(agents: Path, agent: str, session_id: str) -> bool:
         return True
     query = "SELECT 1 FROM transcript_events WHERE session_id = ? LIMIT 1"
     return any(_rows(agents.joinpath(agent, *_DATABASE), query, session_id))
+
+
+def utility_key(agents: Path, agent: str, session_id: str) -> str | None:
+    """The key of a sub-agent's, cron job's or utility run that the runtime's own index knows by this id."""
+    if not _plain_name(agent):
+        return None
+    try:
+        data = read_bytes(agents / agent / "sessions" / "sessions.json")
+    except JsonlStoreError as problem:
+        log.warning("%s", problem)
+        return None
+    if data is None or session_id.encode() not in data:
+        return None
+    import orjson
+
+    try:
+        index = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None
+    items = index.items() if isinstance(index, dict) else ()
+    keys = (key for key, entry in items if isinstance(entry, dict) and entry.get("sessionId") == session_id)
+    return next(filter(is_utility_run, keys), None)
 
 
 def current_stretch(agents: Path, agent: str, session_id: str, *, before_last_reset: bool = False) -> str:

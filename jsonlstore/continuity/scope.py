@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from jsonlstore.model import SessionState
-    from jsonlstore.store.index import IndexEntry
+    from jsonlstore.store.projection import IndexEntry
 
 DEFAULT_AGENT = "main"  # the agent a runtime with one agent runs
 _SHARED_KEYS = ("main", "global", "unknown")
@@ -65,6 +65,10 @@ class Scope(NamedTuple):
         """Whether a session's words may be used here."""
         return self.reaches(session.agent_id, session.session_key, session.channel)
 
+    def same_conversation(self, session: IndexEntry | SessionState) -> bool:
+        """Whether a session is of this very conversation, however far one may look."""
+        return self._replace(reach="conversation").allows(session)
+
     def reaches(self, agent_id: str | None, session_key: str | None, channel: str | None) -> bool:
         """The same for the three things it depends on."""
         if self.reach == "all":
@@ -86,9 +90,11 @@ class Scope(NamedTuple):
         known: dict[tuple[Any, Any, Any], bool] = {}
 
         def reaches(entry: Mapping[str, Any]) -> bool:
-            place = (entry.get("agent_id"), entry.get("session_key"), entry.get("channel"))
-            if place not in known:
-                known[place] = self.reaches(*place)
-            return known[place]
+            get = entry.get
+            place = (get("agent_id"), get("session_key"), get("channel"))
+            try:
+                return known[place]
+            except KeyError:
+                return known.setdefault(place, self.reaches(*place))
 
         return reaches

@@ -6,10 +6,10 @@ back are read from their logs.
 
 from __future__ import annotations
 
-import logging
 import re
 from datetime import datetime
 from heapq import nlargest
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.continuity.context import Candidate
@@ -21,11 +21,10 @@ from jsonlstore.continuity.scorer import (
     Factors,
     factors,
     lowered,
-    pending_weight,
     qualifies,
-    recency,
 )
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,14 +35,14 @@ if TYPE_CHECKING:
 
     Entries = Mapping[str, Mapping[str, Any]]
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 # a topic shared by most of many sessions says nothing about any of them (DECISION 47)
 _COMMON_FROM_SESSIONS = 10
 _COMMON_SHARE = 0.8
 _COMMON_SAMPLE = 300
 _PARTED = re.compile(r"[\s_-]+")
-_MOST_LOGS_READ = 12
+MOST_LOGS_READ = 12
 
 
 class Prior(NamedTuple):
@@ -76,44 +75,57 @@ def score_priors(
 ) -> list[Prior]:
     """Every ended session with the parts of its score, in no order.
 
-    With `worth` only those it wants by score and open tasks, and those with a critical pin.
+    With `worth` only those that can be among the best `MOST_LOGS_READ` it wants by score and open tasks, and those with
+    a critical pin.
     """
-    common = common_topics([entry.get("hot_topics") or () for entry in list(entries.values())[:_COMMON_SAMPLE]])
+    common = common_topics([entry.get("hot_topics") or () for entry in islice(entries.values(), _COMMON_SAMPLE)])
     words = keywords - common
-    said = _Said(words).__getitem__
+    said = said_topics(entries, words)
+    spoken = lowered(said)
     scored = []
-    for session_id, entry in entries.items():
+    for session_id, entry in (entries if worth is None else _contenders(entries, said)).items():
         end_time: str = entry["end_time"]
         hours = (now - datetime.fromisoformat(end_time)).total_seconds() / 3600
         tasks = entry.get("pending_task_count") or 0
-        listed = entry.get("hot_topics") or ()
-        if worth is None or any(map(said, listed)):
-            topics = {topic.lower() for topic in listed} - common
-            parts = factors(topics, tasks, words | {topic for topic in topics if said(topic)}, hours)
-        else:  # nothing in common, as with nearly all of many
-            parts = Factors(recency(hours), 0.0, pending_weight(tasks))
+        topics = {topic.lower() for topic in entry.get("hot_topics") or ()} - common
+        parts = factors(topics, tasks, words if topics.isdisjoint(spoken) else words | (topics & spoken), hours)
         score = parts.score
         if worth is None or worth(score, tasks) or entry.get("critical"):
             scored.append(Prior(score, end_time, session_id, hours, parts, tasks))
     return scored
 
 
-class _Said(dict[str, bool]):
-    """Whether a topic was spoken of: it is one of the words, or made of several ("ham radio") that all are.
+def _contenders(entries: Entries, said: frozenset[str]) -> Entries:
+    """The sessions that may be among the best: of those with no topic in common, and as many open tasks as each other,
+    only the latest, because nothing but their age tells them apart."""
+    found: dict[str, Mapping[str, Any]] = {}
+    alike: dict[int, list[str]] = {}  # as one text each: thousands of tuples would call for the garbage collector
+    for session_id, entry in entries.items():
+        if entry.get("critical") or not said.isdisjoint(entry.get("hot_topics") or ()):
+            found[session_id] = entry
+        else:
+            alike.setdefault(entry.get("pending_task_count") or 0, []).append(f"{entry['end_time']} {session_id}")
+    for group in alike.values():
+        for latest in nlargest(MOST_LOGS_READ, group):
+            session_id = latest.partition(" ")[2]
+            found[session_id] = entries[session_id]
+    return found
 
-    Thousands of sessions share far fewer topics: each is looked at once.
-    """
 
-    def __init__(self, words: frozenset[str]) -> None:
-        super().__init__()
-        self._words = words
+def said_topics(entries: Entries, words: frozenset[str]) -> frozenset[str]:
+    """The topics, as the sessions write them, that were spoken of: one of the words, or made of several ("ham radio")
+    that all are. Thousands of sessions share fewer topics: each is looked at once."""
+    if not words:
+        return frozenset()
+    known: set[str] = set().union(*(entry.get("hot_topics") or () for entry in entries.values()))
+    return frozenset(
+        topic for topic in known if (low := topic.lower()) in words or (not low.isalnum() and _made_of(low, words))
+    )
 
-    def __missing__(self, topic: str) -> bool:
-        lowered = topic.lower()
-        parts = () if topic.isalnum() else tuple(filter(None, _PARTED.split(lowered)))
-        found = lowered in self._words or (bool(parts) and self._words.issuperset(parts))
-        self[topic] = found
-        return found
+
+def _made_of(topic: str, words: frozenset[str]) -> bool:
+    parts = [part for part in _PARTED.split(topic) if part]
+    return bool(parts) and words.issuperset(parts)
 
 
 def common_topics(sessions: Sequence[Iterable[str]]) -> frozenset[str]:
@@ -144,11 +156,11 @@ def select(
     reads = 0
     worth = may_win(config)
     promising = (prior for prior in priors if worth(prior.score, prior.tasks))
-    for prior in sorted(priors, reverse=True) if explain else nlargest(_MOST_LOGS_READ, promising):
+    for prior in sorted(priors, reverse=True) if explain else nlargest(MOST_LOGS_READ, promising):
         wins = qualifies(prior.score, config.relevance_threshold)
         if not worth(prior.score, prior.tasks):
             candidates.append(_candidate(prior, False, f"score below the threshold {config.relevance_threshold:g}"))
-        elif len(contributors) >= config.max_sessions_scored or reads >= _MOST_LOGS_READ:
+        elif len(contributors) >= config.max_sessions_scored or reads >= MOST_LOGS_READ:
             why = f"{config.max_sessions_scored} better sessions already contribute"
             candidates.append(_candidate(prior, wins, why))
         else:

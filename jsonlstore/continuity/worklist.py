@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 from jsonlstore.store.files import read_bytes
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[\w.-]*\w")
 
-log = logging.getLogger("jsonlstore.session")
+log = logger("jsonlstore.session")
 
 
 def workspace_file(state_dir: Path, setting: str) -> Path:

@@ -6,15 +6,17 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from jsonlstore.lazyre import pattern
+
 OPEN = '<session-continuity hint="inherited from prior sessions">'
 CLOSE = "</session-continuity>"
 
 # what could close our wrapper, open another, fence code, or end a quotation, and what stands in its place
 _REPLACED = str.maketrans({"<": "‹", ">": "›", "`": "'", '"': "'", "“": "'", "”": "'", "„": "'", "＜": "‹", "＞": "›"})
-_SPACES = re.compile(r"\s+")
-_PLAIN_WORDS = re.compile(r"[\w.+#@/&-]+(?: [\w.+#@/&-]+)?\Z")
-_NOT_IN_AN_ID = re.compile(r"[^\w.:#/@+-]")
-_MAYBE_SECRET = re.compile(
+_SPACES = pattern(r"\s+")
+_PLAIN_WORDS = pattern(r"[\w.+#@/&-]+(?: [\w.+#@/&-]+)?\Z")
+_NOT_IN_AN_ID = pattern(r"[^\w.:#/@+-]")
+_MAYBE_SECRET = pattern(
     r"pass|pwd|secret|token|key|auth|cred|bearer|private|pin\b|[A-Za-z0-9+/_=]{16}|://", re.IGNORECASE
 )
 

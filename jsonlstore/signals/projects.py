@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from jsonlstore.lazyre import pattern
 from jsonlstore.signals.words import looks_random
 
 if TYPE_CHECKING:
@@ -26,15 +27,15 @@ _NOT_PROJECTS = frozenset(
         "backups", "old", "misc", "scratch", "test", "tests", "venv", "dotfiles", "onedrive", "dropbox", "icloud", "~",
     }
 )  # fmt: skip
-_HOME = re.compile(r"(?:/home/[^/]+|/Users/[^/]+|/root|~[^/]*|/var/home/[^/]+|/mnt/[a-z]/Users/[^/]+)(?=/|$)")
-_NAME = re.compile(r"[^\W_][\w.+ -]{0,63}")
-_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|de|sh|in|me|uk|eu)")
-_FILE_SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}$")
+_HOME = pattern(r"(?:/home/[^/]+|/Users/[^/]+|/root|~[^/]*|/var/home/[^/]+|/mnt/[a-z]/Users/[^/]+)(?=/|$)")
+_NAME = pattern(r"[^\W_][\w.+ -]{0,63}")
+_HOST = pattern(r"[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|de|sh|in|me|uk|eu)")
+_FILE_SUFFIX = pattern(r"\.[A-Za-z0-9]{1,8}$")
 _SHELL_PATH = r"""(?:"(?P<dq>[^"\n]{1,500})"|'(?P<sq>[^'\n]{1,500})'|(?P<bare>[^\s;&|"'<>()]{1,500}))"""
-_CD = re.compile(rf"(?:^|[;&|(\n]|\bthen|\bdo)\s*(?:cd|pushd)\s+(?:--\s+)?{_SHELL_PATH}")
-_GIT_C = re.compile(rf"\b(?:git|make)\s+-C\s+{_SHELL_PATH}")
-_GIT_DIR = re.compile(r"(?:^|[\s'\"=:(])((?:/|~/)[^\s'\"<>|:]{1,400}?)/\.git(?:/|\b)", re.MULTILINE)
-_TOP_LEVEL = re.compile(r"rev-parse\s+--show-toplevel")
+_CD = pattern(rf"(?:^|[;&|(\n]|\bthen|\bdo)\s*(?:cd|pushd)\s+(?:--\s+)?{_SHELL_PATH}")
+_GIT_C = pattern(rf"\b(?:git|make)\s+-C\s+{_SHELL_PATH}")
+_GIT_DIR = pattern(r"(?:^|[\s'\"=:(])((?:/|~/)[^\s'\"<>|:]{1,400}?)/\.git(?:/|\b)", re.MULTILINE)
+_TOP_LEVEL = pattern(r"rev-parse\s+--show-toplevel")
 
 MOST_NAMES = 500
 
@@ -132,8 +133,8 @@ def _as_name(part: str) -> str | None:
 def directories_in_command(command: str) -> list[str]:
     """The directories a shell command goes to: `cd X`, `pushd X`, `git -C X`."""
     found = []
-    for pattern in (_CD, _GIT_C):
-        for match in pattern.finditer(command):
+    for shape in (_CD, _GIT_C):
+        for match in shape.finditer(command):
             path = match["dq"] or match["sq"] or match["bare"]
             if path and path not in {"-", ".", ".."}:
                 found.append(path)

@@ -1,8 +1,6 @@
 """Hide secrets in text: the key stays, the value becomes `[REDACTED]`.
 
-One pass of RE2 asks whether a secret could be in the text at all, and clean text costs that pass and nothing more. Two
-more ask where: behind which prefixes (`secret_patterns`), behind which names (`secret_assignments`). RE2 cannot
-backtrack, and whatever looks past a match is bounded, so no text takes more than linear time.
+Where the secrets lie is the business of `secret_finder`; clean text costs one pass of RE2 there and nothing more.
 """
 
 from __future__ import annotations
@@ -10,16 +8,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from jsonlstore.signals import secret_assignments as named
-from jsonlstore.signals.secret_blocks import private_keys, private_spans
-from jsonlstore.signals.secret_patterns import SHAPES, Shape
-from jsonlstore.signals.secret_values import whole
-from jsonlstore.signals.secret_words import Key, classify, is_placeholder, looks_random, looks_secret
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from jsonlstore.signals.secret_finder import Span, back, find_spans, hide
+from jsonlstore.signals.secret_words import Key, classify, is_placeholder, looks_random
 
 JSON: TypeAlias = Any
 
@@ -35,10 +27,6 @@ class Finding:
     kind: str
     start: int
     end: int
-
-
-Span: TypeAlias = tuple[int, int, str]
-_Rule: TypeAlias = "Callable[[bytes], Iterator[Span]]"
 
 
 def redact(text: str) -> tuple[str, list[Finding]]:
@@ -65,7 +53,7 @@ def redact_text(text: str) -> str:
 def redact_bytes(data: bytes) -> tuple[bytes, list[Span]]:
     """The same for bytes of any encoding, with the spans as (start, end, kind) in bytes."""
     spans = _settle(data)
-    return (_apply(data, spans)[0], spans) if spans else (data, [])
+    return (hide(data, spans)[0], spans) if spans else (data, [])
 
 
 def redact_value(value: JSON) -> JSON:
@@ -141,43 +129,17 @@ def _hide_string(value: str, level: Key) -> str:
 
 def _settle(data: bytes) -> list[Span]:
     """All spans to hide, in the coordinates of `data`, such that the result has none left."""
-    spans = _merge(find_spans(data))
-    for _ in range(_PASSES if spans else 0):
-        shown, offsets = _apply(data, spans)
+    found = find_spans(data)
+    if not found:
+        return found
+    spans = _merge(found)
+    for _ in range(_PASSES):
+        shown, pieces = hide(data, spans)
         more = find_spans(shown)
         if not more:
             break
-        spans = _merge([*spans, *(_back(span, offsets, spans) for span in more)])
+        spans = _merge([*spans, *(back(span, pieces, spans) for span in more)])
     return spans
-
-
-def _apply(data: bytes, spans: list[Span]) -> tuple[bytes, list[tuple[int, int, int, int]]]:
-    """The text with the spans hidden, and where each kept piece came from: (new start, new end, old start, old end)."""
-    out: list[bytes] = []
-    pieces: list[tuple[int, int, int, int]] = []
-    at = size = 0
-    for start, end, kind in [*spans, (len(data), len(data), "private")]:
-        piece = data[at:start]
-        pieces.append((size, size + len(piece), at, start))
-        mark = b"" if kind == "private" else MARK.encode()
-        out += (piece, mark)
-        size += len(piece) + len(mark)
-        at = end
-    return b"".join(out), pieces
-
-
-def _back(span: Span, pieces: list[tuple[int, int, int, int]], spans: list[Span]) -> Span:
-    """A span of the shown text in the coordinates of the original; what it touches of a mark is taken whole."""
-    from bisect import bisect_right
-
-    def original(at: int, *, last: bool) -> int:
-        index = bisect_right(pieces, at if not last else at - 1, key=lambda piece: piece[0]) - 1
-        new_start, new_end, old_start, _ = pieces[max(index, 0)]
-        if at <= new_end:
-            return old_start + (at - new_start)
-        return spans[index][1] if last else spans[index][0]
-
-    return original(span[0], last=False), original(span[1], last=True), span[2]
 
 
 def _merge(spans: list[Span]) -> list[Span]:
@@ -210,137 +172,3 @@ def _rebuild(text: str, data: bytes, spans: list[Span]) -> tuple[str, list[Findi
 
 def _chars(data: bytes, start: int, end: int) -> int:
     return len(data[start:end].decode("utf-8", "replace"))
-
-
-def find_spans(data: bytes) -> list[Span]:
-    """Byte spans to hide, unmerged, in the order of the rules."""
-    return [_snap(data, span) for span in _rules().spans(data) if not _is_mark(data, span)]
-
-
-def _is_mark(data: bytes, span: Span) -> bool:
-    return span[2] != "private" and data.startswith(MARK.encode(), span[0])
-
-
-def _snap(data: bytes, span: Span) -> Span:
-    """Never cut a character in two."""
-    start, end, kind = span
-    while start > 0 and start < len(data) and data[start] & 0xC0 == 0x80:
-        start -= 1
-    while end < len(data) and data[end] & 0xC0 == 0x80:
-        end += 1
-    return start, end, kind
-
-
-class _Rules:
-    """All rules, compiled: one expression finds any shape's trigger, one any telling name.
-
-    Not an RE2 set: a set's automaton remembers which members have matched so far, so a dozen common triggers make
-    thousands of states of it, and it crawls. For the same reason everything named shares one expression: each automaton
-    more costs its tables in the processor's cache.
-    """
-
-    def __init__(self) -> None:
-        import re2
-
-        options = re2.Options()
-        options.encoding = re2.Options.Encoding.LATIN1  # bytes: three times faster, and invalid UTF-8 hides nothing
-        options.max_mem = 64 << 20
-        options.log_errors = False
-        self._compile: Callable[[str], Any] = lambda pattern: re2.compile(pattern.encode(), options)
-        self._shapes = [self._shape_rule(shape) for shape in SHAPES]
-        self._triggers = [re.compile(shape.trigger.encode()) for shape in SHAPES]
-        self._any_trigger = self._compile("|".join(f"(?:{shape.trigger})" for shape in SHAPES))
-        self._glue = self._compile(_GLUED)
-        self._names = self._compile(named.NAME)
-        self._anything = self._compile("|".join(f"(?:{part})" for part in (*(s.trigger for s in SHAPES), named.NAME)))
-
-    def spans(self, data: bytes) -> Iterator[Span]:
-        """Every span of every rule, unmerged; clean text is one pass and out."""
-        if not self._anything.search(data):
-            return
-        shapes = self._shapes_in(data)
-        for shape in shapes:
-            yield from shape(data)
-        if shapes:
-            yield from self._glued(data)
-        yield from self._named(data)
-
-    def _shapes_in(self, data: bytes) -> list[_Rule]:
-        """The shapes whose triggers occur; after many hits simply all of them."""
-        found: set[int] = set()
-        at = 0
-        for _ in range(32):
-            hit = self._any_trigger.search(data, at)
-            if not hit:
-                return [self._shapes[index] for index in sorted(found)]
-            start = hit.start()
-            found.update(index for index, trigger in enumerate(self._triggers) if trigger.match(data, start))
-            at = start + 1
-        return self._shapes
-
-    def _named(self, data: bytes) -> Iterator[Span]:
-        blocks: set[bytes] = set()
-        at = 0
-        while match := self._names.search(data, at):
-            start = match.start()
-            blocks.add(data[start : start + 11])
-            at, spans = named.judge(data, start)
-            for span in spans:
-                start, end = whole(data, *span)
-                yield start, end, "named"
-                at = max(at, end)
-        if any(b"priv" in block.lower() or b"/" in block for block in blocks):
-            yield from ((start, end, "private") for start, end in private_spans(data))
-            yield from ((start, end, "private-key") for start, end in private_keys(data))
-
-    def _glued(self, data: bytes) -> Iterator[Span]:
-        """Shapes split over quotes or lines: looked for in the text without the glue."""
-        joints = [(*match.span(1 if match.start(1) >= 0 else 2), "private") for match in self._glue.finditer(data)]
-        if joints:
-            shown, pieces = _apply(data, joints)
-            for shape in self._shapes_in(shown):
-                for span in shape(shown):
-                    yield _back(span, pieces, joints)
-
-    def _shape_rule(self, shape: Shape) -> _Rule:
-        compiled = self._compile(shape.shape)
-        groups = range(1, compiled.groups + 1)
-
-        def rule(data: bytes) -> Iterator[Span]:
-            for match in compiled.finditer(data):
-                group = next((g for g in groups if match.start(g) >= 0), 0)
-                start, end = match.span(group)
-                if _fits(shape, data, start, end):
-                    yield start, end, shape.kind
-
-        return rule
-
-
-def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: PLR0911 - one exit per condition
-    if shape.near and not any(data.rfind(word, max(0, start - 2000), start) >= 0 for word in shape.near):
-        return False
-    if not shape.unlike:
-        return True
-    value = data[start:end].decode("utf-8", "replace")
-    if is_placeholder(value, bare=shape.unlike != "url"):
-        return False
-    if shape.unlike == "plain":
-        return looks_secret(value) or looks_random(value) or (len(value) > 30 and any(c.isdigit() for c in value))
-    if shape.unlike == "url":
-        head = value.split("/", 1)[0]
-        return not ("/" in value and head.isdigit()) and value.lower() not in ("password", "pass", "pwd", "pw")
-    if shape.unlike in ("ids", "option"):
-        return not value.isdigit() and not value.startswith("-")
-    return True
-
-
-# "ghp_" + "abc", 'ghp_''abc', ghp_"abc", and a token broken by a backslash at the end of the line
-_GLUED = (
-    r"""[A-Za-z0-9_.-](\\*["'`][ \t]*[+.]?[ \t]*(?:\\*\r?\n[ \t]*)?[+.]?[ \t]*\\*["'`]|\\\r?\n[ \t]*|\\\\\\n[ \t]*)"""
-    r"""[A-Za-z0-9_-]|[_-](\\*["'])[A-Za-z0-9]{12}"""
-)
-
-
-@lru_cache(maxsize=1)
-def _rules() -> _Rules:
-    return _Rules()

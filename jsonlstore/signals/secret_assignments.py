@@ -10,7 +10,7 @@ bounded, so the whole is linear in the text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from jsonlstore.signals.secret_values import GLANCE, LONGEST, OPEN, SKIP, Value, measure, starts_line, to_line_end
 from jsonlstore.signals.secret_words import (
@@ -26,12 +26,13 @@ from jsonlstore.signals.secret_words import (
 
 STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
 _CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)){0,4}"""
-_OP = r"(?:===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
+_OP = r"(?:<<<|===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
 _PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default"""
+_TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const token string = "…"
 _PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
 _FOR = rf"(?:[ \t]+(?:{_PREPOSITION})(?:[ \t]+[^\s:=]{{1,40}}){{1,5}}?)"
 _IS = (
-    r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|—|–|-)"
+    r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|c'est|c’est|—|–|-)"
     r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
 )
 # A telling name, and (matched right behind it) what joins it to a value. The groups of the joint say how.
@@ -39,17 +40,23 @@ _HEAD = re.compile(
     rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]*+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
 )
 # RE2 finds where to look closer. It has no groups, since reading them costs more than matching again, and it asks for
-# something joint-like behind the name, since names alone ("token", "pass") are common words.
+# something joint-like behind the name, since names alone ("token", "pass") are common words. What fills transcripts
+# and is never a secret is left out here: ids (`sessionKey: <uuid>`) and counts (`"totalTokens": 1234`).
+_RUN = r"[A-Za-z0-9+/_.~$!@#^*-]"
+_NO_HEX = r"[G-Zg-z+/_.~$!@#^*-]"
+_NOT_UUID = rf"(?:[0-9a-f]{{0,7}}{_NO_HEX}{_RUN}{{8}}|[0-9a-f]{{8}}(?:[0-9A-Za-z+/_.~$!@#^*]{_RUN}{{7}}|-[0-9a-f]{{0,3}}{_NO_HEX}{_RUN}{{3}}))"
+_NO_TOKENS = rf"(?:{STRONG.replace('tokens?|', '')}|cookie|x-auth)[\w.-]*|token(?:[a-rt-z0-9_.-][\w.-]*|s[\w.-]+)?"
+_TOKENS = r"tokens(?:\\*[\"'`\])])*[ \t]*(?:[:=>%|&?+!<-]|→|：)+[ \t]*(?:[^\s0-9:=>%|&?+!<-]|[0-9]+[A-Za-z_+/-])"
 NAME = (
-    rf"(?i)(?:{STRONG}|cookie|x-auth)[\w.-]*(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+[ \t]*[:=]|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S*[0-9!@#$%^&*+]|[ \t]\("
-    rf"|[ \t]+(?:[:=|<\\\"'`?+!-]|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|\S*[0-9!@#$%^&*+\x80-\xff]|\{{))"
+    rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\\*[\"'][ \t]*,)|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S*[0-9!@#$%^&*+]|[ \t]\("
+    rf"|[ \t]+(?:[:=|<\\\"'`?+!-]|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|\S*[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
     rf"|-(?:{STRONG})[\w-]*[\s\\]"
-    rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?[A-Za-z0-9+/_.~$!@#^*-]{{16}}"""
+    rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?{_NOT_UUID})"""
     r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
 )
 _JOINT = re.compile(
     (
-        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은|(?:'|’)s[ \t])[ \t]*+"
+        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR}|{_TYPED})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은|(?:'|’)s[ \t])[ \t]*+"
         rf"""|([ \t]++|\(|[ \t]*+,[ \t]*+)(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]*?[0-9!@#$%^&*+]))"""
         rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/)"""
     ).encode()
@@ -58,7 +65,7 @@ _JOINT_WINDOW = 2048  # `re` may backtrack: within this many bytes, whatever the
 _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
 _HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=,]|%3A|:=|=>)""")
 
-_NAME_BEFORE = re.compile(rb"[A-Za-z0-9_.$-]*\Z")
+_NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
 _SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]+)\}?\Z")
 
@@ -77,15 +84,14 @@ _TALK = frozenset(
     parameter value values string prompt prompts page form file manager policy hash hashes authentication auth login
     forgotten yesterday today tomorrow later soon somewhere elsewhere really very quite now currently please see use using enter type add check make sure get got need needs
     nicht kein keine falsch ist sind wird wurde muss zu der die das ein eine incorrecto incorrecta correcta debe no se
-    incorrect faux pas doit un une le la""".split()
+    incorrect faux pas doit un une le la mindestens maximal wenigstens moins files compat systemd""".split()
 )
 
 
 def full_name(data: bytes, start: int, end: int) -> str:
     """The whole identifier of which `data[start:end]` is the telling part."""
     head = data[max(0, start - 64) : start]
-    found = _NAME_BEFORE.search(head)
-    before = found.group() if found else b""
+    before = head[len(head.rstrip(_NAME_BYTES)) :]
     if before and head[: len(head) - len(before)].endswith(b"\\") and before[:1] in b"nrt":
         before = before[1:]  # the n of an escaped line break is no part of the name
     return (before + data[start:end]).decode("utf-8", "replace")
@@ -125,7 +131,7 @@ def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa
         return []
     full = full_name(data, start, end)
     level = classify(full.lstrip("-"))
-    if level is Key.NONE:
+    if level is Key.NONE or (len(full) > 40 and _DIGITS.search(full)):  # base64 that happens to end in a telling word
         return []
     name_at = end - len(full.encode())
     if flag and full.startswith("-"):
@@ -141,8 +147,7 @@ def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa
     return _element(data, link) if how == 5 else _sentence(data, link, match.end())
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A name and what joins it to a value."""
 
     level: Key
@@ -191,7 +196,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     return (value.start, value.end)
 
 
-_VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
+_DIGITS = re.compile(r"(?:[0-9][^0-9]*){3}")
+_VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*_(?![0-9]{2,}\Z)[A-Za-z0-9]+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
 _TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
 
 
@@ -237,10 +243,10 @@ def _judge_colon(data: bytes, value: Value, text: str, link: Link, *, spaced: bo
     return None
 
 
-def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:
+def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
     """The spans to hide behind "my password is …"."""
     level = link.level
-    if level <= Key.HINT:
+    if level < Key.HINT:
         return []
     joint = data[link.op_at : link.op_end].lower()
     values = measure(data, at, before=link.name_at)[:1]
@@ -250,7 +256,7 @@ def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:
     text = data[value.start : value.end].decode("utf-8", "replace")
     if is_placeholder(text):
         return []
-    chosen = level is Key.PASSWORD
+    chosen = level in (Key.PASSWORD, Key.HINT)
     telling = looks_secret(text, chosen=chosen)
     strict = (
         joint.split(b" ")[0] in (b"to", b"as", b"-", b"\xe2\x80\x94", b"\xe2\x80\x93", b"on", b"er", b"es", b"are")
@@ -258,9 +264,15 @@ def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:
     )
     if telling or (value.quoted and not strict and b" " not in data[value.start : value.end].strip()):
         return [(value.start, value.end)]
-    if strict or (value.quoted and not chosen):
+    if strict or level is Key.HINT or (value.quoted and not chosen):
         return []
+    if _PHRASE.search(data[link.name_at : link.name_end]):
+        words = _SPACE_WORDS.match(data, value.end, value.end + 400)
+        return [(value.start, words.end() if words else value.end)] if words and len(words.group().split()) >= 7 else []
     return _plain_words(data, value, text)
+
+
+_PHRASE = re.compile(rb"(?i)mnemonic|(?:phrase|words|seed)\Z")
 
 
 def _plain_words(data: bytes, value: Value, text: str) -> list[tuple[int, int]]:
@@ -281,7 +293,8 @@ def _plain_words(data: bytes, value: Value, text: str) -> list[tuple[int, int]]:
 
 def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:
     """The span to hide behind "with password hunter2", `PASSWORD 'x'`."""
-    if link.level <= Key.HINT:
+    name = data[link.name_at : link.name_end]
+    if link.level < Key.HINT or (link.level is Key.HINT and name.lower() != b"pw"):
         return []
     values = measure(data, link.op_end, before=link.name_at)[:1]
     if not values:
@@ -289,9 +302,8 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:
     if b"," in data[link.op_at : link.op_end] and not values[0].quoted and link.level is not Key.PASSWORD:
         return []
     text = data[values[0].start : values[0].end].decode("utf-8", "replace")
-    name = data[link.name_at : link.name_end]
     sql = values[0].quoted and name.isupper() and link.level is Key.PASSWORD and " " not in text.strip()
-    if is_placeholder(text) or not (sql or looks_secret(text, chosen=link.level is Key.PASSWORD)):
+    if is_placeholder(text) or not (sql or looks_secret(text, chosen=link.level is not Key.SECRET)):
         return []
     return [(values[0].start, values[0].end)]
 
@@ -325,7 +337,7 @@ def _element(data: bytes, link: Link) -> list[tuple[int, int]]:
 
 _HEADER_VALUE = re.compile(rb"[^\r\n\"'`\\<>]++")
 _SCHEME = re.compile(
-    rb"(?i)(?:bearer|basic|digest|token|apikey|api-key|negotiate|ntlm|hawk|oauth|ssws|key|aws4-hmac-sha256|[a-z]+)(?:[ \t]+|%20)(?=[^\s])"
+    rb"(?i)(?:bearer|basic|digest|token|apikey|api-key|negotiate|ntlm|hawk|oauth|ssws|key|aws4-hmac-sha256|[a-z][a-z0-9_-]{0,30})(?:[ \t]+|%20)(?=[^\s])"
 )
 
 
@@ -356,4 +368,5 @@ def _header(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
             if (len(first) >= 6 and (any(c.isdigit() for c in first) or len(first) > 14)) or "=" in first
             else []
         )
-    return [(begin, end)] if looks_random(first) or looks_secret(first) else []
+    generated = scheme and len(first) >= 20 and any(c.isdigit() for c in first)
+    return [(begin, end)] if generated or looks_random(first) or looks_secret(first) else []

@@ -9,7 +9,7 @@ Every look ahead is bounded, so measuring is linear in the text however often it
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 LONGEST = 1 << 16  # bytes of one value that are looked at
 GLANCE = 512  # bytes of a bare value that decide whether it is one
@@ -42,8 +42,7 @@ _CALL = re.compile(rb"[A-Za-z_$][\w$.:>-]*[ \t]*\(")
 _TYPED = re.compile(rb"[A-Za-z_][\w.\[\]<>| ?*&]*[ \t]*=[ \t]*(?=\\*[\"'])")
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """Where a value lies, and whether it was quoted."""
 
     start: int
@@ -54,30 +53,44 @@ class Value:
 def measure(data: bytes, at: int, *, before: int) -> list[Value]:
     """The value or values that begin at `at`; `before` is where their name began."""
     pos = SKIP.match(data, at).end()  # type: ignore[union-attr]
-    block = _BLOCK.match(data, pos)
-    if block:
-        return _one(_block(data, block.end()))
-    line = _NEWLINE.match(data, pos)
-    if line:
-        pos = line.end()
-        opened = OPEN.match(data, pos)
-        if opened:
-            # pretty-printed JSON, or a wrapped assignment; behind a plain `name:` it is a docstring
-            wrapped = data[at - 1 : at] == b"=" or data[max(0, at - 8) : at].rstrip(b" \t:")[-1:] in (b'"', b"'")
-            return _quoted(data, opened, before) if wrapped else []
-        end = _BARE.match(data, pos)
-        after = data[end.end() : end.end() + 1] if end else b""
-        return [Value(pos, end.end(), quoted=False)] if end and after in (b"", b"\n", b"\r", b'"', b"\\") else []
-    typed = _TYPED.match(data, pos, pos + 60) or _FALLBACK.match(data, pos, pos + 160)
-    if typed:
-        pos = typed.end()
+    first = data[pos : pos + 1]
+    if first in _AWAY:
+        block = _BLOCK.match(data, pos)
+        if block:
+            return _one(_block(data, block.end()))
+        line = _NEWLINE.match(data, pos)
+        if line:
+            return _on_next_line(data, at, line.end(), before)
+    if first not in _PLAIN_QUOTES and _has_quote(data, pos):
+        typed = _TYPED.match(data, pos, pos + 60) or _FALLBACK.match(data, pos, pos + 160)
+        if typed:
+            pos = typed.end()
     opened = OPEN.match(data, pos)
     if opened:
         return _quoted(data, opened, before)
-    several = _LIST.match(data, pos) or _CALL.match(data, pos, pos + 80)
+    several = _LIST.match(data, pos) or (data.find(b"(", pos, pos + 80) > 0 and _CALL.match(data, pos, pos + 80))
     if several:
         return _inside(data, several.end())
     return _one(_bare(data, pos, before))
+
+
+_AWAY = frozenset((b"|", b">", b"\r", b"\n", b"\\"))
+_PLAIN_QUOTES = frozenset((b'"', b"'", b"`"))
+
+
+def _has_quote(data: bytes, pos: int) -> bool:
+    return data.find(b'"', pos, pos + 160) >= 0 or data.find(b"'", pos, pos + 160) >= 0
+
+
+def _on_next_line(data: bytes, at: int, pos: int, before: int) -> list[Value]:
+    opened = OPEN.match(data, pos)
+    if opened:
+        # pretty-printed JSON, or a wrapped assignment; behind a plain `name:` it is a docstring
+        wrapped = data[at - 1 : at] == b"=" or data[max(0, at - 8) : at].rstrip(b" \t:")[-1:] in (b'"', b"'")
+        return _quoted(data, opened, before) if wrapped else []
+    end = _BARE.match(data, pos)
+    after = data[end.end() : end.end() + 1] if end else b""
+    return [Value(pos, end.end(), quoted=False)] if end and after in (b"", b"\n", b"\r", b'"', b"\\") else []
 
 
 def _one(value: Value | None) -> list[Value]:

@@ -30,7 +30,7 @@ _LOG_LINE = re.compile(
     re.VERBOSE,
 )
 _BULLET = re.compile(r"\s*(?:[-*+•–]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)?(?:\[[ xX]\]\s+)?")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]*_”“]*\s+(?=\S)|(?<=[。！？])")
+_SENTENCE_END = re.compile(r"[.!?…]([\"')\]*_”“]*\s+)(?=\S)|[。！？]")  # ends where the group begins
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|z\.b|d\.h|bzw|ca|approx|resp|Mr|Dr|No|Nr|fig|cf|usw)|\b[A-Za-z])\.$", re.IGNORECASE
 )
@@ -70,12 +70,20 @@ def sentences(line: str) -> list[str]:
     if len(text) < 3:
         return []
     parts: list[str] = []
-    for part in _SENTENCE_END.split(text):
+    for part in _split(text):
         if parts and _ABBREVIATION.search(parts[-1]):
             parts[-1] += " " + part
         elif part:
             parts.append(part)
     return [part.strip()[:LONGEST_SENTENCE] for part in parts if part.strip()]
+
+
+def _split(text: str) -> Iterator[str]:
+    at = 0
+    for end in _SENTENCE_END.finditer(text):
+        yield text[at : end.start(1) if end[1] else end.end()]
+        at = end.end()
+    yield text[at:]
 
 
 def shorten(sentence: str, most: int) -> str:

@@ -18,7 +18,7 @@ from jsonlstore.signals.projects import ProjectTally, directories_in_command
 from jsonlstore.signals.words import fold, read_piece, split_pieces, unspaced_words
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 # a tally is cut back to half when it grows past this: memory stays flat however long the session
 MOST_COUNTED = 16_384
@@ -223,18 +223,29 @@ class HotTopicExtractor:
     def _pairs(self) -> Iterable[tuple[str, float, float]]:
         """Word pairs said at least twice, with how often and how rare their words are."""
         counts: dict[tuple[str, str], float] = {}
-        times: Counter[Hashable] = Counter()
+        times: dict[tuple[str, str], int] = {}
         for weight, tally in self._tallies.items():
+            ends = _Ends()
             for (left, right), count in tally.pairs.items():
-                first, second = read_piece(left), read_piece(right)
-                if first.joins_right and second.joins_left and first.words and second.words:
-                    pair = (first.words[-1], second.words[0])
+                pair = (ends[left][1], ends[right][0])
+                if pair[0] and pair[1]:
                     counts[pair] = counts.get(pair, 0.0) + weight * count
-                    times[pair] += count
-        for (one, two), weighed in counts.items():
-            named = f"{one} {two}" in self._named
-            if (times[one, two] >= 2 or named) and one != two and not self._stop & {one, two}:
-                yield f"{one} {two}", weighed, (rarity(one) + rarity(two)) / 2
+                    times[pair] = times.get(pair, 0) + count
+        named = {tuple(name.split()) for name in self._named}
+        for (one, two), often in times.items():
+            if (often >= 2 or (one, two) in named) and one != two and self._stop.isdisjoint((one, two)):
+                yield f"{one} {two}", counts[one, two], (rarity(one) + rarity(two)) / 2
+
+
+class _Ends(dict[str, tuple[str, str]]):
+    """Piece -> the word that may end a pair and the one that may begin it, worked out once; empty for none."""
+
+    def __missing__(self, piece: str) -> tuple[str, str]:
+        read = read_piece(piece)
+        words = read.words or ("",)
+        ends = (words[0] if read.joins_left else "", words[-1] if read.joins_right else "")
+        self[piece] = ends
+        return ends
 
 
 def _recurring_parts(parts: Counter[str]) -> Iterable[tuple[str, int]]:

@@ -51,7 +51,7 @@ def settle(
 
     With a hot log the session is hot, and what the archive holds of it is a copy. Without one the archive is its home.
     """
-    from jsonlstore.store.index import fold_events, project_log
+    from jsonlstore.store.projection import fold_events, project_log
 
     is_hot = paths.log(session_id).exists()
     home = None if is_hot else find_month(paths, session_id)

@@ -19,8 +19,9 @@ from jsonlstore.model import SCHEMA_VERSION
 from jsonlstore.paths import check_session_id
 from jsonlstore.store.files import TEMP_PREFIX, read_bytes
 from jsonlstore.store.forget import leftovers
-from jsonlstore.store.index import Progress, fold_events, silent
+from jsonlstore.store.index import Progress, silent
 from jsonlstore.store.mirror import to_json
+from jsonlstore.store.projection import fold_events
 from jsonlstore.store.schema import problems
 
 if TYPE_CHECKING:

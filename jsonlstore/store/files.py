@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsonlstore.errors import Unreadable, WriteFailed
+from jsonlstore.values import value_class
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,7 +74,7 @@ def _discard(path: Path) -> None:
         os.unlink(path)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Disk:
     """How we write. With `sync` off nothing is forced to the platter: for stores that live in memory."""
 
@@ -107,8 +107,11 @@ class Disk:
         if self.sync:
             os.fdatasync(fd) if hasattr(os, "fdatasync") else os.fsync(fd)  # macOS has no fdatasync
 
-    def replace(self, target: Path, data: bytes, temp_dir: Path) -> None:
-        """Put `data` at `target` so that a reader sees the old file or the new one, never a mixture or nothing."""
+    def replace(self, target: Path, data: bytes, temp_dir: Path, *, lasting: bool = True) -> None:
+        """Put `data` at `target` so that a reader sees the old file or the new one, never a mixture or nothing.
+
+        What can be made again need not be `lasting`: a power cut soon after may bring the old file back.
+        """
         temp = temp_dir / f"{TEMP_PREFIX}{target.name}-{os.urandom(4).hex()}"
         try:
             self._write_new(temp, data)
@@ -117,7 +120,8 @@ class Disk:
             except OSError:
                 _discard(temp)
                 raise
-            self.sync_dir(target.parent)
+            if lasting:
+                self.sync_dir(target.parent)
         except OSError as problem:
             raise write_failed(target, problem) from problem
 

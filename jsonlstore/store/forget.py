@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.store.archive import months
 from jsonlstore.store.files import TEMP_PREFIX, read_bytes, temp_target
-from jsonlstore.store.index import Entry, project
 from jsonlstore.store.log import Event
+from jsonlstore.store.projection import Entry, project
 from jsonlstore.store.state import SessionFold
 
 if TYPE_CHECKING:

@@ -6,150 +6,42 @@ from logs and archive, byte for byte; whatever is missing or older than its log 
 
 from __future__ import annotations
 
-import logging
+import gc
 import os
-from bisect import bisect_left
 from collections.abc import Callable
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 import orjson
 
 from jsonlstore.errors import JsonlStoreError
-from jsonlstore.model import SCHEMA_VERSION, WorkingMemoryPin, read_parts
+from jsonlstore.logs import logger
+from jsonlstore.model import SCHEMA_VERSION
 from jsonlstore.paths import StatePaths, check_session_id
 from jsonlstore.store.files import Disk, read_bytes, unreadable
-from jsonlstore.store.state import BOUNDARIES, SessionFold
+from jsonlstore.store.projection import Entry, project_log
+from jsonlstore.store.state import BOUNDARIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from jsonlstore.store.locking import Locks
-    from jsonlstore.store.log import Event, Scan, SessionLog
+    from jsonlstore.store.log import SessionLog
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 _BOUNDARY_MARKS = tuple(b'"type":"%s"' % name.encode() for name in sorted(BOUNDARIES))
-# an archived session keeps its links and cursor; what it was about is in the archive
-_NOT_IN_STUB = frozenset({"hot_topics"})
 
 _HEAD = b'{"schema_version":%d,"sessions":{' % SCHEMA_VERSION
+_BETWEEN = b",\n"  # never inside a line: JSON texts have no bare newline
 _TAIL = b"\n}}\n"
 
-Entry = dict[str, Any]
 Progress = Callable[[int, int], None]
 
 
 def silent(_done: int, _total: int) -> None:
     """No progress bar."""
-
-
-class IndexEntry(NamedTuple):  # a dataclass of this size would cost every hook call some milliseconds
-    """One session as the index knows it."""
-
-    session_id: str
-    start_time: str = ""
-    end_time: str | None = None
-    end_reason: str | None = None
-    channel: str = "unknown"
-    agent_id: str | None = None
-    session_key: str | None = None
-    updated_at: str | None = None
-    hot_topics: tuple[str, ...] = ()
-    active_projects: tuple[str, ...] = ()
-    pending_task_count: int = 0
-    pin_count: int = 0
-    critical: bool = False
-    crash_recovered: bool = False
-    previous_session_id: str | None = None
-    continued_by: str | None = None
-    source: Mapping[str, Any] | None = None
-    owner: Mapping[str, Any] | None = None
-    archived: str | None = None
-    forgotten: bool = False
-    schema_version: int = SCHEMA_VERSION
-    log_bytes: int = 0
-
-    @classmethod
-    def of(cls, session_id: str, raw: Mapping[str, Any]) -> IndexEntry:
-        known = {key: value for key, value in raw.items() if key in _ENTRY_KEYS}
-        for key in ("hot_topics", "active_projects"):
-            known[key] = tuple(known.get(key) or ())
-        return cls(session_id, **known)
-
-
-_ENTRY_KEYS = frozenset(IndexEntry._fields) - {"session_id"}
-
-
-def project(folded: SessionFold, log_bytes: int, archived: str | None = None) -> Entry:
-    """The index entry of a session whose last boundary event ends at `log_bytes` of its log."""
-    if folded.forgotten:
-        return {"forgotten": True, "log_bytes": log_bytes}
-    state = folded.to_dict()
-    pins = read_parts(WorkingMemoryPin, state["working_memory"])
-    entry: Entry = {
-        "active_projects": state["active_projects"],
-        "agent_id": state["agent_id"],
-        "channel": state["channel"],
-        "continued_by": state["continued_by"],
-        "crash_recovered": state["crash_recovered"],
-        "critical": any(pin.critical for pin in pins),
-        "end_reason": state["end_reason"],
-        "end_time": state["end_time"],
-        "hot_topics": state["hot_topics"],
-        "log_bytes": log_bytes,
-        "owner": folded.owner,
-        "pending_task_count": len(state["pending_tasks"]),
-        "pin_count": len(pins),
-        "previous_session_id": state["previous_session_id"],
-        "schema_version": state["schema_version"],
-        "session_key": state["session_key"],
-        "source": folded.source,
-        "start_time": state["start_time"],
-        "updated_at": state["updated_at"],
-    }
-    if archived:
-        entry = {key: value for key, value in entry.items() if key not in _NOT_IN_STUB} | {"archived": archived}
-    return entry
-
-
-def fold_events(session_id: str, events: Iterable[Event]) -> SessionFold:
-    """Fold a log that may have lost its first line: the file's name still says whose it is."""
-    folded = SessionFold()
-    first: Event | None = None
-    for event in events:
-        first = first or event
-        folded.apply(event)
-    if folded.session_id is None and first is not None:
-        folded.session_id = session_id
-        folded.layer("unknown").setdefault("start_time", first.at)
-    return folded
-
-
-def project_log(session_log: SessionLog, session_id: str, archived: str | None = None) -> Entry | None:
-    """The entry a log amounts to, or None if it holds no event."""
-    recent = session_log.scan_recent()
-    entry = _project_scan(recent, session_id, archived, none_yet=-1) if recent else None
-    if entry is None and recent is not None:
-        # a log that lost its first line has no boundary left: its first event stands in for one
-        whole = session_log.scan()
-        entry = _project_scan(whole, session_id, archived, none_yet=0) if whole and whole.events else None
-    return entry
-
-
-def _project_scan(scan: Scan, session_id: str, archived: str | None, none_yet: int) -> Entry | None:
-    running = SessionFold()
-    last = none_yet
-    for number, placed in enumerate(scan.events):
-        if running.is_boundary(placed.event):
-            last = number
-        running.apply(placed.event)
-    if last < 0:
-        return None
-    return project(
-        fold_events(session_id, (placed.event for placed in scan.events[: last + 1])), scan.events[last].end, archived
-    )
 
 
 class Index:
@@ -161,6 +53,7 @@ class Index:
         self._locks = locks
         self._open_log = open_log
         self._waiting: dict[str, Entry | None] | None = None
+        self._to_sync: set[Path] = set()
         self._cached: tuple[tuple[int, int, int], dict[str, Entry]] | None = None
 
     def entries(self) -> Mapping[str, Entry]:
@@ -185,12 +78,14 @@ class Index:
     def put(self, session_id: str, entry: Entry | None, *, sweep: bool = False) -> None:
         """Set or drop one entry. Call it with the session's lock held, after its log is synced.
 
-        With `sweep` no unfinished copy of the index outlives this either.
+        With `sweep` neither an unfinished copy nor the old index outlives this, not even in a power cut.
         """
-        if self._waiting is not None:
+        if self._waiting is not None and not sweep:
             self._waiting[session_id] = entry
-        else:
-            self._put({session_id: entry}, sweep=sweep)
+            return
+        if self._waiting is not None:
+            self._waiting.pop(session_id, None)  # what was to be written is overtaken
+        self._put({session_id: entry}, sweep=sweep)
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -208,8 +103,24 @@ class Index:
             waiting = self._waiting
         finally:
             self._waiting = None
+            self._sync_now()
         if waiting:
             self._put(waiting)
+
+    def sync_later(self, directory: Path) -> bool:
+        """Have the names in `directory` made durable at the end of the block that is running; False if none is."""
+        if self._waiting is None:
+            return False
+        self._to_sync.add(directory)
+        return True
+
+    def _sync_now(self) -> None:
+        while self._to_sync:
+            directory = self._to_sync.pop()
+            try:
+                self._disk.sync_dir(directory)
+            except OSError as problem:
+                log.warning("mirrors in %s may be older after a power cut: %s", directory, problem)
 
     def _put(self, changes: Mapping[str, Entry | None], *, sweep: bool = False) -> None:
         with self._locks.index():
@@ -221,7 +132,7 @@ class Index:
                 entries = {**self._mend(None, None), **changes}
                 after = serialise({key: entry for key, entry in entries.items() if entry is not None})
             if after != before:
-                self._write_bytes(after)
+                self._write_bytes(after, lasting=sweep)
 
     def rebuild(self, progress: Progress = silent) -> bool:
         """Write the index anew from logs and archive; True if that changed the file."""
@@ -256,42 +167,49 @@ class Index:
     def _write(self, entries: Mapping[str, Entry]) -> None:
         self._write_bytes(serialise(entries))
 
-    def _write_bytes(self, data: bytes) -> None:
+    def _write_bytes(self, data: bytes, *, lasting: bool = True) -> None:
         self._cached = None
-        self._disk.replace(self._paths.index, data, self._paths.states)
+        self._disk.replace(self._paths.index, data, self._paths.states, lasting=lasting)
 
     def _stale(self, entries: Mapping[str, Entry]) -> set[str]:
         """The sessions whose entry does not match their log. An ended session's log ends with its last boundary."""
-        sizes = {session_id: found.st_size for session_id, found in self._hot_logs()}
-        stale = {session_id for session_id in sizes.keys() - entries.keys() if sizes[session_id]}
-        for session_id, entry in entries.items():
-            size = sizes.get(session_id)
-            if entry.get("archived"):
-                changed = bool(size)
-            elif size is None:
-                changed = True
-            else:
-                recorded = entry.get("log_bytes", -1)
-                changed = size != recorded and (
-                    size < recorded
-                    or bool(entry.get("end_time") or entry.get("forgotten"))
-                    or self._boundary_after(session_id, recorded)
-                )
-            if changed:
-                stale.add(session_id)
-        return stale
+        sizes = self._log_sizes()
+        recorded = {
+            session_id: entry.get("log_bytes", -1) for session_id, entry in entries.items() if not entry.get("archived")
+        }
+        if sizes == recorded:
+            return set()
+        suspects = {session_id for session_id, _ in sizes.items() ^ recorded.items()}
+        return {one for one in suspects if self._differs(one, entries.get(one), sizes.get(one))}
 
-    def _hot_logs(self) -> Iterator[tuple[str, os.stat_result]]:
+    def _differs(self, session_id: str, entry: Entry | None, size: int | None) -> bool:
+        if entry is None or entry.get("archived"):
+            return bool(size)
+        if size is None:
+            return True
+        recorded = entry.get("log_bytes", -1)
+        return (
+            size < recorded
+            or bool(entry.get("end_time") or entry.get("forgotten"))
+            or self._boundary_after(session_id, recorded)
+        )
+
+    def _log_sizes(self) -> dict[str, int]:
+        """Every hot log and its size: there may be ten thousand, and each costs a look at the disk."""
         try:
-            with os.scandir(self._paths.states) as listing:
-                for item in listing:
-                    name = item.name
-                    if name.endswith(".jsonl") and name != "metrics.jsonl":
-                        yield name[:-6], item.stat()
+            directory = os.open(self._paths.states, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except FileNotFoundError:
-            return
+            return {}
         except OSError as problem:
             raise unreadable(self._paths.states, problem) from problem
+        try:
+            sizes = _sizes(directory)  # names below an open directory are found faster than whole paths
+        except OSError as problem:
+            raise unreadable(self._paths.states, problem) from problem
+        finally:
+            os.close(directory)
+        sizes.pop("metrics", None)
+        return sizes
 
     def _boundary_after(self, session_id: str, offset: int) -> bool:
         try:
@@ -310,7 +228,7 @@ class Index:
     ) -> dict[str, Entry]:
         """`entries` with the stale ones projected anew; all of them, archive included, where there is no index."""
         out = dict(entries or {})
-        hot = {session_id for session_id, _ in self._hot_logs()}
+        hot = self._log_sizes().keys()
         todo = hot if stale is None else stale
         archived = self.archived() if stale is None or stale - hot else {}
         if stale is None:
@@ -353,6 +271,21 @@ class Index:
         return out
 
 
+def _sizes(directory: int) -> dict[str, int]:
+    """The logs in a directory and their sizes."""
+    try:
+        with os.scandir(directory) as listing:
+            return {item.name[:-6]: item.stat().st_size for item in listing if item.name.endswith(".jsonl")}
+    except FileNotFoundError:  # one was archived between being listed and being looked at: the others are still there
+        sizes = {}
+        with os.scandir(directory) as listing:
+            for item in listing:
+                if item.name.endswith(".jsonl"):
+                    with suppress(FileNotFoundError):
+                        sizes[item.name[:-6]] = item.stat().st_size
+        return sizes
+
+
 def serialise(entries: Mapping[str, Entry]) -> bytes:
     """The index file: keys sorted, a line per session."""
     return _join([_line(session_id, entries[session_id]) for session_id in sorted(entries)])
@@ -365,37 +298,77 @@ def splice(data: bytes, changes: Mapping[str, Entry | None]) -> bytes | None:
     """
     if not (data.startswith(_HEAD) and data.endswith(_TAIL)):
         return None
-    body = data[len(_HEAD) : -len(_TAIL)]
-    lines = body[1:].split(b",\n") if body else []
-    for session_id, entry in changes.items():
-        key = session_id.encode()
-        place = bisect_left(lines, key, key=_key)
-        there = place < len(lines) and _key(lines[place]) == key
-        lines[place : place + there] = [] if entry is None else [_line(session_id, entry)]
-    return _join(lines)
+    at, end = len(_HEAD) + 1, len(data) - len(_TAIL)
+    runs: list[bytes] = []
+    for session_id in sorted(changes):
+        start, stop = _find(data, session_id.encode(), at, end)
+        if start > at:
+            runs.append(data[at : start - len(_BETWEEN)])
+        entry = changes[session_id]
+        if entry is not None:
+            runs.append(_line(session_id, entry))
+        at = stop
+    if at < end:
+        runs.append(data[at:end])
+    return _join(runs)
+
+
+def _find(data: bytes, key: bytes, low: int, end: int) -> tuple[int, int]:
+    """Where the line of `key` starts and where the next one does; the same place twice if it would have to go there.
+
+    The line after the last starts behind a separator that is not there yet.
+    """
+    high = end
+    while low < high:
+        middle = (low + high) // 2
+        start = data.rfind(_BETWEEN, low, middle)
+        start = low if start < 0 else start + len(_BETWEEN)
+        following = _line_after(data, start, end)
+        found = data[start + 1 : data.find(b'":', start)]
+        if found == key:
+            return start, following
+        if found < key:
+            low = following
+        else:
+            high = start
+    return low, low
+
+
+def _line_after(data: bytes, start: int, end: int) -> int:
+    stop = data.find(_BETWEEN, start, end)
+    return (end if stop < 0 else stop) + len(_BETWEEN)
 
 
 def _line(session_id: str, entry: Entry) -> bytes:
     return orjson.dumps(session_id) + b":" + orjson.dumps(entry, option=orjson.OPT_SORT_KEYS)
 
 
-def _key(line: bytes) -> bytes:
-    return line[1 : line.find(b'":')]
-
-
 def _join(lines: list[bytes]) -> bytes:
-    return _HEAD + (b"\n" + b",\n".join(lines) if lines else b"") + _TAIL
+    return b"".join((_HEAD, b"\n", _BETWEEN.join(lines), _TAIL)) if lines else _HEAD + _TAIL
 
 
 def parse(data: bytes) -> dict[str, Entry] | None:
     """The entries in an index file, or None if it is not one we can use."""
     try:
-        raw = orjson.loads(data)
+        with _uncollected():
+            raw = orjson.loads(data)
     except orjson.JSONDecodeError:
         return None
     if not isinstance(raw, dict) or raw.get("schema_version") != SCHEMA_VERSION:
         return None
     sessions = raw.get("sessions")
-    if not isinstance(sessions, dict) or not all(isinstance(entry, dict) for entry in sessions.values()):
+    if not isinstance(sessions, dict) or not {*map(type, sessions.values())} <= {dict}:
         return None
     return sessions
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No search for garbage while nothing but what is kept is made: thousands of objects would start several."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -6,9 +6,8 @@ dropped or inserted line breaks the chain; a cut tail or a rewritten file disagr
 
 from __future__ import annotations
 
-import hashlib
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -17,6 +16,15 @@ from jsonlstore.errors import UsageError
 from jsonlstore.store.cleaning import redact
 from jsonlstore.store.files import Disk, read_bytes
 from jsonlstore.store.log import SessionLog
+from jsonlstore.values import value_class
+
+try:  # as the standard library's own `random` does it: OpenSSL would cost a hook call milliseconds for a few bytes
+    from _sha2 import sha256  # type: ignore[import-not-found]
+except ImportError:
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found]
+    except ImportError:
+        from hashlib import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,7 +56,7 @@ _HASH_KEY = b',"hash":"'
 _LINE_END = b'"}'
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Head:
     """How many records the chain has, and the hash of the last."""
 
@@ -64,7 +72,7 @@ class Head:
             return None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Verdict:
     """Whether the chain holds; if not, at which line it breaks and how."""
 
@@ -215,7 +223,8 @@ class Metrics:
             line, previous = _seal(records, {"at": at, **redact(dict(event), _FIELDS)}, previous)
             lines.append(line)
         self._log.append(b"".join(lines))
-        self._write_head(Head(records, previous))
+        # a head that a power cut takes back lags behind the chain, and that is mended by the next append
+        self._write_head(Head(records, previous), lasting=False)
 
     def _resync(self) -> Head:
         """The head to go on from. One left behind by a crash is brought forward; one that disagrees is kept,
@@ -250,10 +259,10 @@ class Metrics:
                 return then
         return head
 
-    def _write_head(self, head: Head, then: Head | None = None) -> None:
+    def _write_head(self, head: Head, then: Head | None = None, *, lasting: bool = True) -> None:
         names = {**asdict(head), "then": asdict(then)} if then else asdict(head)
         data = orjson.dumps(names, option=orjson.OPT_APPEND_NEWLINE)
-        self._disk.replace(self._paths.metrics_head, data, self._paths.states)
+        self._disk.replace(self._paths.metrics_head, data, self._paths.states, lasting=lasting)
 
 
 def _resealed(
@@ -283,7 +292,7 @@ def _seal(number: int, record: Mapping[str, Any], previous: str) -> tuple[bytes,
     """A record's line and its hash."""
     body = {key: value for key, value in record.items() if key not in ("seq", "prev", "hash")}
     open_line = orjson.dumps({"seq": number, **body, "prev": previous})[:-1]
-    record_hash = hashlib.sha256(open_line).hexdigest()
+    record_hash = sha256(open_line).hexdigest()
     return open_line + _HASH_KEY + record_hash.encode() + _LINE_END + b"\n", record_hash
 
 
@@ -292,7 +301,7 @@ def _hash_of(line: bytes, previous: str) -> str | None:
     open_line, found, rest = line.rpartition(_HASH_KEY)
     if not found or not open_line.endswith(b'"prev":"%s"' % previous.encode()):
         return None
-    record_hash = hashlib.sha256(open_line).hexdigest()
+    record_hash = sha256(open_line).hexdigest()
     return record_hash if rest == record_hash.encode() + _LINE_END else None
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jsonlstore.paths import StatePaths
     from jsonlstore.store.files import Disk
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 
 def to_json(state: Mapping[str, Any]) -> bytes:
@@ -38,11 +38,13 @@ def temp_dir_for(directory: Path, paths: StatePaths, disk: Disk) -> Path:
     return paths.archive
 
 
-def write_mirror(paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any]) -> bool:
+def write_mirror(
+    paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any], *, lasting: bool = True
+) -> bool:
     """Put the mirror in place; a failure is a warning, because the log already has everything."""
     target = paths.mirror(session_id)
     try:
-        disk.replace(target, to_json(state), temp_dir_for(target.parent, paths, disk))
+        disk.replace(target, to_json(state), temp_dir_for(target.parent, paths, disk), lasting=lasting)
     except (JsonlStoreError, OSError) as problem:
         log.warning("mirror of %s not written, `doctor --fix` will: %s", session_id, problem)
         return False

@@ -8,12 +8,13 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from jsonlstore.clock import Clock, format_time
+from jsonlstore.clock import Clock, format_time, time_before
 from jsonlstore.errors import AmbiguousSessionId, JsonlStoreError, SessionForgotten, SessionNotFound
 from jsonlstore.paths import StatePaths, check_session_id
 from jsonlstore.store.archive import find_month
-from jsonlstore.store.index import Index, IndexEntry, fold_events
+from jsonlstore.store.index import Index
 from jsonlstore.store.log import FULL_STATE_TYPES, SessionLog
+from jsonlstore.store.projection import IndexEntry, fold_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +102,7 @@ class SessionReader:
 
     def recent(self, days: float = 7, limit: int | None = None, now: datetime | None = None) -> list[IndexEntry]:
         """Sessions that ended within the last `days`, latest end first."""
-        since = format_time((now or self._clock()) - timedelta(days=days))
+        since = time_before(now or self._clock(), timedelta(days=days))
         found = [
             (raw["end_time"], session_id, raw)
             for session_id, raw in self.index.entries().items()

@@ -197,7 +197,7 @@ def _on_ended(self: SessionFold, event: Event) -> None:
         return
     self._set(event.by, _mapping(event.data.get("fields")), event.at)
     _take_source(self, event)
-    slot = "watcher" if event.by == "watcher" else "told"
+    slot = "watcher" if event.by == "watcher" or event.data.get("inferred") is True else "told"
     reason = event.data.get("reason")
     if reason in _UNKNOWN:
         reason = self.ends.get(slot, {}).get("reason")

@@ -6,14 +6,13 @@ and can always be made from it again. Whatever is written has passed the redacto
 
 from __future__ import annotations
 
-import logging
 import weakref
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from jsonlstore.clock import Clock, format_time, system_clock
+from jsonlstore.clock import Clock, system_clock, time_before
 from jsonlstore.errors import (
     JsonlStoreError,
     NewerSchema,
@@ -22,16 +21,17 @@ from jsonlstore.errors import (
     StaleSource,
     UsageError,
 )
+from jsonlstore.logs import logger
 from jsonlstore.model import SCHEMA_VERSION
 from jsonlstore.paths import StatePaths, check_session_id, resolve_state_dir
 from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
 from jsonlstore.store.cleaning import clean, clean_event
 from jsonlstore.store.fields import check_time
 from jsonlstore.store.files import Disk
-from jsonlstore.store.index import project
 from jsonlstore.store.locking import DEFAULT_TIMEOUT, Locks
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.mirror import write_mirror
+from jsonlstore.store.projection import project
 from jsonlstore.store.reader import Known, SessionReader, not_found
 from jsonlstore.store.state import OWN_FOLD, WRITERS, SessionFold
 
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from jsonlstore.store.forget import Forgotten
-    from jsonlstore.store.index import Entry
     from jsonlstore.store.metrics import Metrics
+    from jsonlstore.store.projection import Entry
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 SNAPSHOT_EVERY = 64 * 1024
 _CACHED_FOLDS = 128
@@ -171,8 +171,9 @@ class SessionStore(SessionReader):
         end_time: str | None = None,
         by: str = "hook",
         source: Mapping[str, Any] | None = None,
+        inferred: bool = False,
     ) -> bool:
-        """Close a session with its final fields; False if it was closed so before."""
+        """Close a session with its final fields; False if it was before. One only `inferred` gives way to one told."""
         given = clean(fields or {})
         with self._session(session_id) as known:
             when = check_time("end_time", end_time) if end_time else self.now()
@@ -180,6 +181,8 @@ class SessionStore(SessionReader):
             data: dict[str, Any] = {"end_time": when, "reason": why, "fields": _changed(known.folded, by, given)}
             if source is not None and source != known.folded.source:
                 data["source"] = dict(source)
+            if inferred:
+                data["inferred"] = True
             bare = Event(0, self.now(), "session.ended", by, data)
             after = known.folded.copy()
             after.apply(bare)
@@ -265,7 +268,7 @@ class SessionStore(SessionReader):
 
     def archivable(self, older_than: timedelta) -> list[str]:
         """The ended, hot sessions whose end lies further back than `older_than`, oldest first."""
-        line = format_time(self._clock() - older_than)
+        line = time_before(self._clock(), older_than)
         due = [
             (entry["end_time"], session_id)
             for session_id, entry in self.index.entries().items()
@@ -365,7 +368,11 @@ class SessionStore(SessionReader):
         if boundary:
             self._follow(session_id, project(after, signature[2]))
             if after.ended:
-                write_mirror(self.paths, self.disk, session_id, after.to_dict())
+                self._mirror(session_id, after.to_dict())
+
+    def _mirror(self, session_id: str, state: Mapping[str, Any]) -> None:
+        later = self.index.sync_later(self.paths.sessions)
+        write_mirror(self.paths, self.disk, session_id, state, lasting=not later)
 
     def _follow(self, session_id: str, entry: Entry) -> None:
         """Bring the index after the log. It can be made again: a failure here loses nothing and is only logged."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.errors import InvalidSessionId, SourceUnreadable
 from jsonlstore.paths import check_session_id
-from jsonlstore.transcripts.readonly import Changed, Database, opened
+from jsonlstore.transcripts.readonly import Database, consistently
 from jsonlstore.transcripts.records import Entry, parse_object, read_time
 from jsonlstore.transcripts.source import (
     STRETCH_NAMESPACE,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _DOCUMENTED = frozenset({"id", "session_key", "parent_id", "type", "timestamp", "data"})
 _SHIPPED = frozenset({"id", "session_key", "timestamp", "role", "content"})
 _SECONDS_BEFORE = 100_000_000_000  # smaller numbers are seconds: as milliseconds they would lie in 1973
-_ATTEMPTS = 8
 _OTHERS = ("checkpoints", "compactions")
 
 
@@ -48,15 +47,7 @@ class GoclawSource(TranscriptSource):
     def transcripts(self) -> list[Transcript]:
         self._warnings = []
         try:
-            for _ in range(_ATTEMPTS):
-                try:
-                    with opened(self.path) as database:
-                        found = self._list(database)
-                        database.check()
-                        return found
-                except Changed:
-                    continue
-            self._warnings.append(f"{self.path} changes faster than it can be read")
+            return consistently(self.path, self._list)
         except SourceUnreadable as problem:
             self._warnings.append(problem.message)
         except sqlite3.Error as problem:
@@ -112,21 +103,14 @@ class GoclawSource(TranscriptSource):
         reading.cursor = Cursor("goclaw", identity, position, None, last)
 
     def _rows(self, key: str, after: int) -> list[tuple[int, dict[str, Any] | None]]:
-        for _ in range(_ATTEMPTS):
-            try:
-                with opened(self.path) as database:
-                    rows = (
-                        _documented(database, key, after)
-                        if _shape(database) == "document"
-                        else _shipped(database, key, after)
-                    )
-                    database.check()
-                    return rows
-            except Changed:
-                continue
-            except sqlite3.Error as problem:
-                raise SourceUnreadable(f"cannot read {self.path}: {problem}", path=self.path) from problem
-        raise SourceUnreadable(f"{self.path} changes faster than it can be read", path=self.path)
+        def ask(database: Database) -> list[tuple[int, dict[str, Any] | None]]:
+            rows = _documented if _shape(database) == "document" else _shipped
+            return rows(database, key, after)
+
+        try:
+            return consistently(self.path, ask)
+        except sqlite3.Error as problem:
+            raise SourceUnreadable(f"cannot read {self.path}: {problem}", path=self.path) from problem
 
     def has_new(self, transcript: Transcript, cursor: Cursor | None) -> bool:
         return cursor is None or any(True for _ in self.read(transcript, cursor))

@@ -14,16 +14,18 @@ import struct
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 from urllib.parse import quote
 
 from jsonlstore.errors import SourceUnreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+T = TypeVar("T")
 Situation = Literal["immutable", "shared", "copy"]
 _ATTEMPTS = 5
+_READ_ATTEMPTS = 8
 _BUSY_SECONDS = 2.0
 
 _SHM_HEADER = 48  # twice, so that a reader can tell a torn one
@@ -44,9 +46,14 @@ class Database:
         self.connection = connection
         self._before = before
 
+    @property
+    def changed(self) -> bool:
+        """Whether what was just read may mix two states of the file."""
+        return self.situation == "immutable" and fingerprint(self.path) != self._before
+
     def check(self) -> None:
-        """Raise `Changed` if what was just read may mix two states of the file."""
-        if self.situation == "immutable" and fingerprint(self.path) != self._before:
+        """Raise `Changed` if so."""
+        if self.changed:
             raise Changed
 
     def columns(self, table: str) -> frozenset[str]:
@@ -81,6 +88,26 @@ def opened(path: Path) -> Iterator[Database]:
             yield from _connected(path, copy, "copy", before)
         return
     yield from _connected(path, path, situation, before)
+
+
+def consistently(path: Path, query: Callable[[Database], T]) -> T:
+    """The result of `query` on one state of the database; it is asked again when somebody wrote meanwhile.
+
+    SQLite's own errors come through, unless pages of two states were only taken for damage.
+    """
+    for _ in range(_READ_ATTEMPTS):
+        with opened(path) as database:
+            try:
+                result = query(database)
+                database.check()
+            except Changed:
+                continue
+            except sqlite3.Error:
+                if database.changed:
+                    continue
+                raise
+            return result
+    raise SourceUnreadable(f"{path} changes faster than it can be read", hint="try again in a moment", path=path)
 
 
 def _connected(path: Path, file: Path, situation: Situation, before: object) -> Iterator[Database]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from jsonlstore.errors import SourceUnreadable
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, read_entries, unpacked
-from jsonlstore.transcripts.readonly import Changed, Database, fingerprint, opened
+from jsonlstore.transcripts.readonly import Changed, Database, consistently, fingerprint, opened
 from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
 from jsonlstore.transcripts.rows import pages
 from jsonlstore.transcripts.source import (
@@ -82,22 +82,10 @@ class SqliteSource(TranscriptSource):
 
     def _consistently(self, query: Callable[[Database], T]) -> T:
         """The result of `query` on one state of the database; whatever SQLite says against it is `SourceUnreadable`."""
-        for _ in range(_ATTEMPTS):
-            with opened(self.path) as database:
-                try:
-                    result = query(database)
-                    database.check()
-                except Changed:
-                    continue
-                except sqlite3.Error as problem:
-                    # pages of two states can look like corruption: believe it only if nothing changed
-                    try:
-                        database.check()
-                    except Changed:
-                        continue
-                    raise SourceUnreadable(f"cannot read {self.path}: {problem}", path=self.path) from problem
-                return result
-        raise SourceUnreadable(f"{self.path} changes faster than it can be read", path=self.path)
+        try:
+            return consistently(self.path, query)
+        except sqlite3.Error as problem:
+            raise SourceUnreadable(f"cannot read {self.path}: {problem}", path=self.path) from problem
 
     def _list(self, database: Database) -> list[Transcript]:
         self._warnings = []

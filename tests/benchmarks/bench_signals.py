@@ -5,6 +5,7 @@ python tests/benchmarks/bench_signals.py            (JSONLSTORE_BENCH_MB=200 for
 
 from __future__ import annotations
 
+import random
 import resource
 import sys
 import tempfile
@@ -43,6 +44,28 @@ def distilled(path: Path) -> Signals:
     return distiller.result()
 
 
+def small_sessions(size: int) -> list[list[bytes]]:
+    """Sessions of 20 to 100 KB, about `size` bytes of them: what a backfill mostly meets."""
+    chance = random.Random(3)
+    sessions: list[list[bytes]] = []
+    while sum(sum(map(len, lines)) for lines in sessions) < size:
+        sessions.append(list(corpus.records(chance.randrange(20_000, 100_000), seed=len(sessions))))
+    return sessions
+
+
+def distilled_each(sessions: list[list[bytes]]) -> int:
+    """Every session by itself, from its first record to its signals."""
+    topics = 0
+    for lines in sessions:
+        distiller = Distiller()
+        for line in lines:
+            entry = parse_entry(line, 0)
+            if entry:
+                distiller.feed(entry)
+        topics += len(distiller.result().hot_topics)
+    return topics
+
+
 def best(*runs: Callable[[], Any]) -> list[float]:
     """The best CPU time of some rounds of each, taken in turns so that noise hits all alike."""
     times = [float("inf")] * len(runs)
@@ -73,6 +96,15 @@ def main() -> None:
         f"signals: {written / 1e6:.0f} MB, bare parse {written / 1e6 / baseline:.0f} MB/s, signals and redaction "
         f"{written / 1e6 / measured:.0f} MB/s (budget >= 60), {measured / baseline:.1f} times the bare parse; "
         f"peak memory {after_small:.0f} MB after a tenth, {grown:+.0f} MB after the whole"
+    )
+    sessions = small_sessions(min(size, 10_000_000))
+    total = sum(sum(map(len, lines)) for lines in sessions)
+    parsed, each = best(
+        lambda: [orjson.loads(line) for lines in sessions for line in lines], lambda: distilled_each(sessions)
+    )
+    print(
+        f"many small sessions: {len(sessions)} of {total / len(sessions) / 1e3:.0f} KB, {total / 1e6 / each:.0f} MB/s, "
+        f"{each / len(sessions) * 1e3:.2f} ms a session, {each / parsed:.1f} times the bare parse"
     )
 
 

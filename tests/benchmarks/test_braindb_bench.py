@@ -32,8 +32,12 @@ SESSIONS = 10_000
 ROUNDS = 5
 
 
+def _id(number: int) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, str(number)))
+
+
 def _log(session_id: str, number: int) -> bytes:
-    """The log of an ended session, of about 5 KB: what the store itself would have written, without 20,000 syncs."""
+    """The log of an ended session that another continued, of about 5 KB: what the store writes, without its syncs."""
     at, end = "2026-11-10T10:00:00.000Z", "2026-11-10T11:00:00.000Z"
     fields = {
         "start_time": at,
@@ -48,6 +52,7 @@ def _log(session_id: str, number: int) -> bytes:
             {"task_id": f"task-{n:03}", "title": "finish what was begun", "stage": "build", "flagged_incomplete": False}
             for n in range(3)
         ],
+        "previous_session_id": _id(number - 1),
         "recent_learnings": [f"mem-{number}-{n}" for n in range(4)],
         "confidence_updates": [],
         "sop_interactions": [],
@@ -58,7 +63,9 @@ def _log(session_id: str, number: int) -> bytes:
     folded = SessionFold()
     folded.apply(first)
     folded.apply(last)
-    return first.to_line() + Event(2, end, last.type, "hook", {**last.data, **folded.carry()}).to_line()
+    full = Event(2, end, last.type, "hook", {**last.data, **folded.carry()})
+    link = Event(3, end, "session.continued", "hook", {"session_id": _id(number + 1)})
+    return first.to_line() + full.to_line() + link.to_line()
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +73,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> SessionStore:
     paths = StatePaths.of(tmp_path_factory.mktemp("state"))
     paths.states.mkdir(parents=True)
     for number in range(SESSIONS):
-        session_id = str(uuid.uuid5(uuid.NAMESPACE_OID, str(number)))
+        session_id = _id(number)
         paths.log(session_id).write_bytes(_log(session_id, number))
     return SessionStore(paths, disk=Disk())
 

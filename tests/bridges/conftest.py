@@ -98,3 +98,15 @@ def rows() -> Callable[[Path], dict[str, dict[str, object]]]:
             return {row["id"]: dict(row) for row in db.execute("SELECT * FROM session_states")}
 
     return read
+
+
+@pytest.fixture
+def read_only() -> Callable[[Path], None]:
+    """Make a database read-only for everybody, root included: SQLite never writes a file format newer than itself."""
+
+    def mark(path: Path) -> None:
+        with open(path, "r+b") as file:
+            file.seek(18)  # the write version in the header
+            file.write(b"\x03")
+
+    return mark

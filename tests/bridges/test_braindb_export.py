@@ -308,7 +308,18 @@ def test_what_is_no_database_is_refused_and_left_alone(store, brain):
     assert digest(brain) == before
 
 
-def test_a_read_only_file_is_a_clear_error(store, cortex):
+def test_a_read_only_database_is_a_clear_error_and_stays_as_it_is(store, cortex, read_only):
+    a_session(store)
+    read_only(cortex)
+    before = digest(cortex)
+    with pytest.raises(WriteFailed, match="cannot write") as raised:
+        export_sessions(store, cortex)
+    assert "read-only" in raised.value.hint
+    assert digest(cortex) == before
+    assert backups_of(cortex) == [], "nothing was migrated, so nothing had to be kept"
+
+
+def test_a_file_one_may_not_write_is_a_clear_error(store, cortex):
     a_session(store)
     cortex.chmod(0o400)
     if os.access(cortex, os.W_OK):

@@ -32,9 +32,10 @@ needs_strace = pytest.mark.skipif(not _strace_works(), reason="needs strace, and
 EXPORT = """
 import sys
 from pathlib import Path
-from jsonlstore.bridges.braindb.export import export_sessions
+from jsonlstore.bridges.braindb import export
 from jsonlstore.store.store import SessionStore
-export_sessions(SessionStore.open(sys.argv[1]), Path(sys.argv[2]))
+export._BATCH = 2  # several transactions
+export.export_sessions(SessionStore.open(sys.argv[1]), Path(sys.argv[2]))
 """
 IMPORT = """
 import sys
@@ -76,7 +77,9 @@ def kills(slow: bool, afresh, code: str, *arguments):
     assert count >= 10
 
 
-def export_survives(tmp_path, store, cortex, neighbours, rows, slow):
+def export_survives(tmp_path, store, cortex, neighbours, rows, mode, slow):
+    with closing(sqlite3.connect(cortex)) as db:
+        db.execute(f"PRAGMA journal_mode = {mode}")
     for number in range(6):
         store.start(f"s-{number}", hot_topics=[f"topic {number}"], recent_learnings=["x" * 60] * 40)
         store.end(f"s-{number}")
@@ -132,8 +135,9 @@ def _plain(store, session_id):
 
 
 @needs_strace
-def test_export_survives_kill_9_at_many_writes(tmp_path, store, cortex, neighbours, rows):
-    export_survives(tmp_path, store, cortex, neighbours, rows, slow=False)
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+def test_export_survives_kill_9_at_many_writes(tmp_path, store, cortex, neighbours, rows, mode):
+    export_survives(tmp_path, store, cortex, neighbours, rows, mode, slow=False)
 
 
 @needs_strace
@@ -143,8 +147,9 @@ def test_import_survives_kill_9_at_many_writes(tmp_path, store, brain):
 
 @needs_strace
 @pytest.mark.slow
-def test_export_survives_kill_9_at_every_write(tmp_path, store, cortex, neighbours, rows):
-    export_survives(tmp_path, store, cortex, neighbours, rows, slow=True)
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+def test_export_survives_kill_9_at_every_write(tmp_path, store, cortex, neighbours, rows, mode):
+    export_survives(tmp_path, store, cortex, neighbours, rows, mode, slow=True)
 
 
 @needs_strace

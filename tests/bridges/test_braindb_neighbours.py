@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 
 import pytest
 
 from jsonlstore.bridges.braindb import SessionManager, StmMemories, attach, export_sessions, import_sessions
+from jsonlstore.cli.main import main
 from jsonlstore.config import Config
 from jsonlstore.store.store import SessionStore
 
@@ -47,3 +49,50 @@ def test_no_other_table_setting_or_schema_changes(store, cortex, neighbours, tmp
     with closing(sqlite3.connect(cortex)) as db:
         (count,) = db.execute("SELECT count(*) FROM session_states").fetchone()
     assert count == 20 - 10 - 1 + 1 + 1
+
+
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+def test_no_command_changes_another_table_and_reading_changes_nothing(
+    store, cortex, neighbours, clock, mode, monkeypatch, capsys
+):
+    """Export, import, restore, continue, archive and forget as they are typed, with the live bridge on."""
+    monkeypatch.delenv("CORTEX_DATA_DIR", raising=False)
+    for number in range(4):
+        store.start(f"s-{number}", channel="cli", hot_topics=["radio"], recent_learnings=[f"mem-{number}", "mem-40"])
+        store.end(f"s-{number}")
+        clock.advance(hours=1)
+    brain = store.paths.state_dir / "workspace" / "memory" / "brain.db"
+    brain.parent.mkdir(parents=True)
+    cortex.rename(brain)
+    with closing(sqlite3.connect(brain)) as db:
+        db.execute(f"PRAGMA journal_mode = {mode}")
+    before = neighbours(brain)
+    now = ("--now", clock().isoformat())
+
+    def jsonlstore(*words):
+        assert main(["--state-dir", str(store.paths.state_dir), *words]) == 0, words
+        return capsys.readouterr().out
+
+    for writing in (
+        ("export", "brain-db"),
+        ("restore", "--into", "new", "--channel", "cli", *now),
+        ("continue", "s-1", "--into", "new", *now),
+        ("archive", "--older-than", "1h", *now),
+        ("forget", "s-3", "--yes"),
+        ("export", "brain-db"),
+    ):
+        jsonlstore(*writing)
+        assert neighbours(brain) == before, writing
+    data = brain.read_bytes()
+    for reading in (
+        ("export", "brain-db", "--dry-run"),
+        ("export", "brain-db"),  # nothing is left to export
+        ("import", "brain-db"),  # nor to import
+        ("restore", "--channel", "cli", "--explain", "--dry-run", *now),
+        ("status", "--json"),
+    ):
+        jsonlstore(*reading)
+        assert brain.read_bytes() == data, reading
+    shown = json.loads(jsonlstore("restore", "--channel", "cli", "--dry-run", "--json", *now))
+    assert "mem-40" in json.dumps(shown), "the memories were looked up"
+    assert brain.read_bytes() == data

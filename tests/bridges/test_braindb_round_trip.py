@@ -13,7 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jsonlstore.bridges.braindb import export_sessions, import_sessions
-from jsonlstore.bridges.braindb.rows import read_row
+from jsonlstore.bridges.braindb.rows import read_row, to_row
+from jsonlstore.bridges.braindb.standing import standing_of
+from jsonlstore.paths import StatePaths
+from jsonlstore.store.files import Disk
+from jsonlstore.store.projection import fold_events
 from jsonlstore.store.store import SessionStore
 
 SPECIFIED = (
@@ -176,3 +180,38 @@ def test_any_row_becomes_a_session_or_is_reported(session_id, row):
     assert (session_id in report.imported) != (session_id in report.skipped)
     if report.imported:
         assert store.get(session_id).session_id == session_id
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("update"), st.sampled_from(["hook", "watcher", "import"]), fields),
+        st.tuples(st.sampled_from(["end", "recover", "resume"])),
+        st.tuples(st.just("link"), ids),
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=60)
+@given(first=fields, steps=steps)
+def test_a_row_says_what_folding_the_whole_log_says(first, steps):
+    """However a session went on, the short way to its row and the long one lead to the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = SessionStore(StatePaths.of(Path(folder)), disk=Disk(sync=False))
+        store.start("s-1", **first)
+        for step, *given_ in steps:
+            match step, given_:
+                case "update", (by, changed):
+                    store.update("s-1", changed, by=by)
+                case "end", _:
+                    store.end("s-1")
+                case "recover", _:
+                    store.recover("s-1", "2026-11-10T10:00:00Z")
+                case "resume", _:
+                    store.resume("s-1")
+                case "link", (successor,):
+                    store.link("s-1", successor)
+        log = store.open_log(store.paths.log("s-1")).scan()
+        folded = fold_events("s-1", (placed.event for placed in log.events))
+        said = set().union(*folded.layers.values())
+        assert standing_of(store, "s-1").row == to_row("s-1", folded.to_dict(), said)

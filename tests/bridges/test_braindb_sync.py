@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from contextlib import closing
@@ -11,6 +12,7 @@ import pytest
 
 from jsonlstore.bridges.braindb import attach, brain_db_status, export_sessions
 from jsonlstore.bridges.braindb.migration import backups_of
+from jsonlstore.cli.main import main
 from jsonlstore.config import Config
 from jsonlstore.store.store import SessionStore
 
@@ -119,7 +121,54 @@ def test_a_damaged_file_never_hurts_the_session(store, brain):
     assert brain.read_bytes() == b"this is not a database" * 100
 
 
-def test_a_read_only_file_is_a_warning(store, brain):
+def test_a_read_only_database_is_a_warning_and_is_caught_up(store, brain, rows, read_only):
+    export_sessions(store, brain)
+    writable = brain.read_bytes()
+    read_only(brain)
+    attach(store, config(brain))
+    assert store.start("s-1") is True
+    assert store.end("s-1") is True
+    status = brain_db_status(store, config(brain))
+    assert "readonly" in status.warning
+    assert status.behind == 1
+    brain.write_bytes(writable)
+    assert store.start("s-2") is True
+    assert set(rows(brain)) == {"s-1", "s-2"}
+    assert rows(brain)["s-1"]["end_time"] is not None
+    assert brain_db_status(store, config(brain)).warning is None
+
+
+def test_a_damaged_file_is_caught_up_when_it_is_whole_again(store, brain, rows):
+    export_sessions(store, brain)
+    whole = brain.read_bytes()
+    brain.write_bytes(b"\0" * 100 + whole[100:])
+    attach(store, config(brain))
+    store.start("s-1")
+    assert brain_db_status(store, config(brain)).warning
+    brain.write_bytes(whole)
+    store.start("s-2")
+    assert set(rows(brain)) == {"s-1", "s-2"}
+    assert brain_db_status(store, config(brain)).warning is None
+
+
+def test_status_says_it_and_the_session_is_whole_in_our_store(store, brain, monkeypatch, capsys):
+    """What `status` prints is where somebody would look."""
+    monkeypatch.delenv("CORTEX_DATA_DIR", raising=False)
+    usual = store.paths.state_dir / "workspace" / "memory" / "brain.db"
+    export_sessions(store, usual)
+    attach(store, Config())
+    with closing(sqlite3.connect(usual, isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        store.start("s-1")
+        store.end("s-1")
+    assert store.get("s-1").end_time is not None
+    main(["--state-dir", str(store.paths.state_dir), "status", "--json"])
+    brain_db = json.loads(capsys.readouterr().out)["bridges"]["brain_db"]
+    assert brain_db["behind"] == 1
+    assert "locked" in brain_db["warning"]
+
+
+def test_a_file_one_may_not_write_is_a_warning(store, brain):
     export_sessions(store, brain)
     brain.chmod(0o400)
     if os.access(brain, os.W_OK):

@@ -73,6 +73,9 @@ def test_the_signatures_are_the_documents():
     }
     assert "days: 'int' = 7, limit: 'int' = 20" in signatures["get_recent_sessions"]
     assert "depth: 'int' = 5" in signatures["get_session_chain"]
+    returns = {name: text.rpartition("-> ")[2].strip("'") for name, text in signatures.items()}
+    lists = {"get_recent_sessions", "get_crashed_sessions", "get_session_chain"}
+    assert returns == {name: "list[dict[str, Any]]" if name in lists else "None" for name in names}
     assert "= None" in signatures["__init__"]
 
 
@@ -149,11 +152,15 @@ def test_secrets_never_reach_the_file(manager):
         a_session(
             channel="password=hunter2-Xyz9!",
             working_memory=[{"content": "api_key=sk-ant-api03-" + "x1Y2" * 12, "pinnedAt": ago(hours=1)}],
+            previous_session_id="token=hunter3-Xyz9!",
             pending_tasks='[{"task_id": "t", "title": "AWS_SECRET_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYzzzzzzzzzzzz"}]',
         )
     )
+    manager.mark_continued("s-1", "password=hunter4-Xyz9!")
+    with pytest.raises(UsageError, match="secret"):
+        manager.save_session(a_session("password=hunter5-Xyz9!"))
     data = Path(manager.db_path).read_bytes()
-    for secret in (b"hunter2", b"x1Y2x1Y2", b"wJalrXUtn"):
+    for secret in (b"hunter", b"x1Y2x1Y2", b"wJalrXUtn"):
         assert secret not in data
     assert b"[REDACTED]" in data
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from jsonlstore.clock import format_time
+from jsonlstore.continuity import crash
 from jsonlstore.continuity.crash import is_dead, owner_of, process_started
 from tests.continuity.conftest import Home, task
 
@@ -151,3 +153,117 @@ def test_the_recover_command_says_what_it_did(home: Home) -> None:
     assert home.store.get("dead").end_time is None
     assert "1 crashed session(s) recovered" in home.run("recover").stdout
     assert Path(home.store.paths.mirror("dead")).exists()
+
+
+STAND_IN = """#!/bin/sh
+[ "$1 $2 $3 $4 $5" = "-o stat= -o lstart= -p" ] || exit 64
+cat "$(dirname "$0")/$6" 2>/dev/null
+"""
+
+
+@pytest.fixture
+def ps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without /proc, whose `ps` shows for each process what lies in a file of that name."""
+    tool = tmp_path / "bin" / "ps"
+    tool.parent.mkdir()
+    tool.write_text(STAND_IN)
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tool.parent), prepend=os.pathsep)
+    monkeypatch.setattr(crash, "_PROC", str(tmp_path / "no-proc"))
+    return tool.parent
+
+
+def test_decision_19_without_proc_ps_tells_one_process_from_a_later_one(ps: Path) -> None:
+    me = os.getpid()
+    (ps / str(me)).write_text("S+   Mon Nov  9 10:00:00 2026    \n")
+    owner = owner_of(me)
+    assert owner["started"] == "Mon Nov 9 10:00:00 2026"
+    assert not is_dead(owner)
+    (ps / str(me)).write_text("S    Mon Nov  9 10:00:01 2026\n")
+    assert is_dead(owner)
+    (ps / str(me)).write_text("Z    Mon Nov  9 10:00:00 2026\n")
+    assert is_dead(owner)
+
+
+def test_decision_19_without_proc_and_without_an_answer_of_ps_a_process_counts_as_alive(ps: Path) -> None:
+    me = os.getpid()
+    assert process_started(me) is None
+    assert "started" not in owner_of(me)
+    assert not is_dead({"pid": me, "started": "Mon Nov 9 10:00:00 2026"})
+    (ps / "ps").unlink()
+    assert process_started(me) is None or shutil.which("ps")
+
+
+KEY = "agent:main:telegram:direct:77"
+
+
+def with_transcript(home: Home, *session_ids: str) -> None:
+    folder = home.path / "agents" / "main" / "sessions"
+    folder.mkdir(parents=True, exist_ok=True)
+    for session_id in session_ids:
+        (folder / f"{session_id}.jsonl").write_text("{}\n")
+
+
+def test_decision_54_a_runtime_that_starts_another_session_of_a_key_has_left_the_one_before(home: Home) -> None:
+    """Where only hooks are used, nothing else ever says that a session with a transcript has ended."""
+    with_transcript(home, "a", "b")
+    home.hook("session-start", session_id="a", channel="telegram", session_key=KEY)
+    home.hook("turn-end", session_id="a", session_key=KEY, hot_topics=["radio"], pending_tasks=[task(1)])
+    last = format_time(home.now)
+    home.later(hours=30)
+    warm = home.hook("session-start", session_id="b", channel="telegram", session_key=KEY)
+    assert warm["session_ids"] == ["a"]
+    left = home.store.get("a")
+    assert (left.end_time, left.end_reason, left.crash_recovered, left.continued_by) == (last, "rollover", False, "b")
+    assert home.store.get("b").previous_session_id == "a"
+    assert [one["session_id"] for one in home.metrics("session_captured")] == ["a"]
+
+
+def test_decision_54_the_boundary_the_runtime_names_is_how_the_session_before_ended(home: Home) -> None:
+    home.manager().on_session_start("a", "telegram", session_key=KEY)
+    home.later(minutes=5)
+    home.manager().on_session_start("b", "telegram", session_key=KEY, reason="daily")
+    assert home.store.get("a").end_reason == "daily"
+
+
+def test_decision_19_54_whoever_lives_or_is_watched_or_talks_elsewhere_is_not_left_behind(home: Home) -> None:
+    store, other = home.store, "agent:main:telegram:direct:78"
+    store.start("living", channel="telegram", session_key=KEY, owner=owner_of(os.getpid()))
+    store.start("watched", channel="telegram", session_key=KEY, source={"kind": "jsonl", "position": 1})
+    store.start("elsewhere", channel="telegram", session_key=other)
+    store.start("of-another", channel="telegram", session_key=KEY, agent_id="work")
+    store.start("keyless", channel="telegram")
+    home.later(minutes=5)
+    home.manager().on_session_start("new", "telegram", session_key=KEY)
+    home.manager().on_session_start("no-key", "telegram")
+    assert all(entry.end_time is None for entry in home.store.entries())
+
+
+def test_decision_54_a_session_left_behind_that_speaks_again_is_alive(home: Home) -> None:
+    home.manager().on_session_start("a", "telegram", session_key=KEY)
+    home.later(minutes=5)
+    home.manager().on_session_start("b", "telegram", session_key=KEY)
+    assert home.store.get("a").end_time
+    home.manager().update_session_state(session_id="a", session_key=KEY, hot_topics=["radio"])
+    assert home.store.get("a").end_time is None
+
+
+def test_decision_54_an_end_that_is_told_wins_over_one_that_was_inferred(home: Home) -> None:
+    home.manager().on_session_start("a", "telegram", session_key=KEY)
+    home.later(minutes=5)
+    home.manager().on_session_start("b", "telegram", session_key=KEY)
+    home.later(minutes=5)
+    home.manager().on_session_end("a", reason="idle")
+    assert (home.store.get("a").end_reason, home.store.get("a").end_time) == ("idle", format_time(home.now))
+
+
+def test_thousands_left_behind_do_not_hold_up_a_start(home: Home) -> None:
+    for number in range(25):
+        home.store.start(f"old-{number:02d}", channel="telegram", session_key=KEY)
+        home.later(minutes=1)
+    still_open = []
+    for number in range(3):
+        home.manager().on_session_start(f"new-{number}", "telegram", session_key=KEY)
+        home.later(minutes=1)
+        still_open.append(sum(entry.end_time is None for entry in home.store.entries()))
+    assert still_open == [16, 7, 1]

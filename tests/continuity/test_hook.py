@@ -23,7 +23,10 @@ START_KEYS = [
 ]  # fmt: skip
 
 
-HEAVY = ["click", "rich", "jsonschema", "watchdog", "re2", "pyjson5", "sqlite3", "jsonlstore.signals.redact"]
+HEAVY = [
+    "click", "rich", "jsonschema", "watchdog", "re2", "pyjson5", "sqlite3", "jsonlstore.signals.redact", "filelock",
+    "logging", "hashlib",
+]  # fmt: skip
 
 
 def test_a_whole_life_through_hooks(home: Home) -> None:
@@ -329,3 +332,34 @@ def test_fr_004_memories_of_a_brain_db_decay_in_the_answer_and_nowhere_else(home
         assert db.execute("SELECT id, confidence FROM stm ORDER BY id").fetchall() == [("m1", 1.0), ("m2", 0.32)]
         assert {row[0] for row in db.execute("SELECT id FROM session_states")} >= {"b"}
     db.close()
+
+
+@pytest.mark.parametrize("key", ["agent:main:subagent:5d1c", "temp:slug-1", "agent:main:cron:daily"])
+def test_decision_50_a_turn_of_nobodys_conversation_is_not_recorded(home: Home, key: str) -> None:
+    answer = home.hook("turn-end", session_id="a", session_key=key, hot_topics=["radio"])
+    assert answer == {"session_id": "a", "updated": False}
+    assert home.files() == {}
+
+
+def test_decision_50_the_runtimes_index_knows_nobodys_conversation_by_its_id(home: Home) -> None:
+    index = home.path / "agents" / "main" / "sessions" / "sessions.json"
+    index.parent.mkdir(parents=True)
+    index.write_text(
+        json.dumps({"agent:main:subagent:5d1c": {"sessionId": "sub"}, "agent:main:main": {"sessionId": "real"}})
+    )
+    before = home.files()
+    assert home.hook("session-start", session_id="sub", channel="cli")["preamble"] is None
+    assert home.hook("turn-end", session_id="sub", hot_topics=["radio"])["updated"] is False
+    assert home.hook("session-end", session_id="sub")["captured"] is False
+    assert home.files() == before
+    assert home.hook("turn-end", session_id="real", hot_topics=["radio"])["updated"] is True
+    index.write_text("not JSON, but speaks of sub-2")
+    assert home.hook("turn-end", session_id="sub-2", hot_topics=["radio"])["updated"] is True
+
+
+@pytest.mark.parametrize("now", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+def test_the_first_and_the_last_moment_there_is_are_times_like_any_other(home: Home, now: str) -> None:
+    for event in ("session-start", "turn-end", "session-end"):
+        done = home.run("hook", event, "--now", now, stdin='{"session_id":"a","channel":"cli"}')
+        assert "error" not in json.loads(done.stdout)
+        assert done.stderr == ""

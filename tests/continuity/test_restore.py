@@ -78,6 +78,24 @@ def test_decision_58_again_says_it_once_more_without_adding(home: Home) -> None:
     assert home.store.folded("session-a").continued == links == ["session-b"]
 
 
+def test_decision_58_again_writes_nothing_when_there_is_nothing_new(home: Home) -> None:
+    home.past("a", hot_topics=["radio"], pending_tasks=[task(1)], working_memory=[{"content": "c", "label": "p"}])
+    home.manager().on_session_start("b", "cli")
+    before = home.files()
+    home.later(minutes=1)
+    assert home.manager().on_session_start("b", "cli", again=True).session_ids == ("a",)
+    assert home.files() == before
+
+
+def test_decision_58_again_records_what_is_new(home: Home) -> None:
+    home.past("a", hot_topics=["radio"], pending_tasks=[task(1)])
+    home.manager().on_session_start("c", "cli")
+    home.past("b", pending_tasks=[task(2)])
+    assert home.manager().on_session_start("c", "cli", again=True).session_ids == ("b", "a")
+    assert home.store.get("b").continued_by == "c"
+    assert [one["from_session_ids"] for one in home.metrics("session_restored")] == [["a"], ["b", "a"]]
+
+
 def test_ac_002_ac_009_a_cold_start_is_silent(home: Home) -> None:
     context = home.manager().on_session_start("first", "cli")
     assert context.cold

@@ -64,6 +64,38 @@ def test_a_failed_block_leaves_the_index_to_be_mended(home: Home) -> None:
     assert store.paths.index.read_bytes() == store.index.expected()
 
 
+def test_forgetting_does_not_wait_for_the_end_of_a_block(home: Home) -> None:
+    store = home.store
+    store.start("a", channel="cli", hot_topics=["private"])
+    with store.index.together():
+        store.end("a")
+        store.forget("a")
+        assert b"private" not in store.paths.index.read_bytes()
+    assert b"private" not in store.paths.index.read_bytes()
+    assert store.paths.index.read_bytes() == store.index.expected()
+
+
+def test_mirrors_written_together_share_one_sync_of_their_directory(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        home.past(name)
+    store = SessionStore(home.store.paths, clock=lambda: home.now)
+    synced: list[int] = []
+    really = os.fsync
+
+    def fsync(fd: int) -> None:
+        synced.append(os.fstat(fd).st_ino)
+        really(fd)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with store.index.together():
+        for name in ("a", "b", "c"):
+            store.link(name, "next")
+    assert synced.count(store.paths.sessions.stat().st_ino) == 1
+    assert all(json.loads(store.paths.mirror(name).read_bytes())["continued_by"] == "next" for name in ("a", "b", "c"))
+
+
 def test_an_open_session_can_be_handed_to_a_new_owner(home: Home) -> None:
     store = home.store
     store.start("a", channel="cli", owner={"pid": 1})

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -216,22 +218,69 @@ def test_no_planted_secret_survives_in_any_field(template: str, seed: int) -> No
     assert redact_value(redact_value(value)) == redact_value(value)
 
 
-prefixed = st.sampled_from(
-    ["ghp_<36>", "sk-ant-api03-<40>", "glpat-<24>", "xoxb-<digits:12>-<24>", "npm_<36>", "hf_<34>"]
+# -- split tokens
+
+providers = st.sampled_from(
+    [shape.example for shape in SHAPES if not shape.near and not re.search(r"[\s\"'`,]", shape.example)]
 )
-glue = st.sampled_from(['" + "', "''", '""', "\"'", '" \\\n  "', "\\\n", '" . "', '"\n  "'])
+glue = st.sampled_from(
+    [
+        '" + "', '"+"', '" "', '""', "' + '", "''", "' '", '" .. "', '" . "', "'.'", '" & "', "' || '", "' ~ '", '" <> "', '" ++ "',
+        '" \\\n    "', '"\n    "', '"\n  + "', '" +\n  "', "' +\r\n\t'", '" .\n  "', "\\\n", "\\\n    ", "` + `", '" + `', "` + '",
+        '\\" + \\"', '\\" \\"', "\\' + \\'", '\\" +\\n  \\"', '\\"\\n  \\"', '\\\\\\" + \\\\\\"', "\\\\\\n  ", "&quot; + &quot;",
+        "\\u0022 + \\u0022", '" + f"', "' b'", "'}${'", '".concat("', '").append("', "\"'",
+    ]
+)  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
-@given(prefixed, glue, st.integers(0, 10**6), st.integers(0, 20))
-def test_a_token_split_over_quotes_is_hidden(template: str, joint: str, seed: int, shift: int) -> None:
+def _split(text: str, joint: str, cuts: set[int]) -> str:
+    edges = [0, *sorted(cuts), len(text)]
+    pieces = [text[start:end] for start, end in itertools.pairwise(edges)]
+    quote = "" if joint.strip("\\ ")[:1] in ("\n", "n") else '"'
+    return f"x = {quote}{joint.join(pieces)}{quote}"
+
+
+@settings(max_examples=500, deadline=None)
+@given(providers, glue, st.integers(0, 10**6), st.data())
+def test_a_token_split_over_quotes_is_hidden(template: str, joint: str, seed: int, data: st.DataObject) -> None:
+    """Cut anywhere, also inside the letters it is known by, and as often as one likes."""
     text, secret = make.slots(template, random.Random(seed))
-    cut = text.index(secret) + shift
-    quote = "" if joint == "\\\n" else joint[0]
-    end = "" if joint == "\\\n" else joint[-1]
-    hidden = redact_text(f"x = {quote}{text[:cut]}{joint}{text[cut:]}{end}")
-    assert text[cut:] not in hidden
-    assert text[:cut] not in hidden or shift == 0
+    cuts = data.draw(st.sets(st.integers(1, len(text) - 1), min_size=1, max_size=6))
+    hidden = redact_text(_split(text, joint, cuts))
+    start, end = text.index(secret), text.index(secret) + len(secret)
+    edges = sorted({start, end, *(cut for cut in cuts if start < cut < end)})
+    pieces = [text[first:last] for first, last in itertools.pairwise(edges)]
+    assert max(pieces, key=len) not in hidden
+    assert redact_text(hidden) == hidden
+
+
+@pytest.mark.parametrize(
+    "template", ["ghp_<36>", "sk-ant-api03-<40>", "AKIA<upper:16>", "AIza<url:35>", "xoxb-<digits:12>-<24>"]
+)
+@pytest.mark.parametrize("joint", ['" + "', '" "', "' + '", '" \\\n  "', '\\" + \\"'])
+def test_no_cut_of_a_token_is_missed(template: str, joint: str) -> None:
+    text, secret = make.slots(template, random.Random(5))
+    for cut in range(1, len(text)):
+        hidden = redact_text(_split(text, joint, {cut}))
+        assert secret[-6:] not in hidden, cut
+        assert text[:cut][-6:] not in hidden or cut < 6, cut
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'print("task" + "-force-alpha-bravo-charlie-delta-echo")',
+        '"commit " + "0f8fad5bd9cb469fa16570867728950e0f8fad5b"',
+        "['gh', 'p_token', 'sk', '-ant']",
+        'cat \'a\' \'b\' "c" && echo "done" "now"',
+        'x = "" + "abc" + ""',
+        "'it''s' don't l'internationalisation",
+        'use `gh` `p_` and "sk" "-" as prefixes',
+        'std::cout << "a" "b" << " + " << "c";',
+    ],
+)
+def test_joining_literals_makes_no_secret_of_plain_text(text: str) -> None:
+    assert redact(text) == (text, [])
 
 
 @settings(max_examples=200, deadline=None)

@@ -9,10 +9,12 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock, Timeout
 
 from jsonlstore.errors import LockTimeout
 from jsonlstore.paths import StatePaths
 from jsonlstore.store.doctor import Doctor
+from jsonlstore.store.locking import Locks
 from jsonlstore.store.store import SessionStore
 
 if TYPE_CHECKING:
@@ -156,6 +158,17 @@ def test_two_processes_starting_one_session(tmp_path: Path) -> None:
     scan = store.open_log(store.paths.log("a")).scan()
     assert scan is not None
     assert [placed.event.type for placed in scan.events] == ["session.started"]
+
+
+def test_our_lock_and_filelock_keep_each_other_out(tmp_path: Path) -> None:
+    """A free lock is taken without filelock, and still is the very lock that filelock takes."""
+    locks = Locks(tmp_path, timeout=lambda: 0.0)
+    with locks.index(), pytest.raises(Timeout):
+        FileLock(tmp_path / "index.lock", timeout=0).acquire()
+    with FileLock(tmp_path / "index.lock", timeout=0), pytest.raises(LockTimeout), locks.index():
+        raise AssertionError("both hold it")
+    with locks.index():
+        pass
 
 
 def test_a_live_holder_makes_others_give_up_and_a_killed_one_blocks_nobody(tmp_path: Path) -> None:

@@ -117,6 +117,14 @@ def test_entries_of_logs_that_vanished_go(busy: SessionStore) -> None:
     assert "ended" not in {entry.session_id for entry in fresh(busy).entries()}
 
 
+def test_a_log_that_goes_while_it_is_looked_at_takes_no_other_with_it(busy: SessionStore) -> None:
+    """As when another process archives it: listed, and gone before its size is asked for."""
+    before = dict(fresh(busy).index.entries())
+    (busy.paths.states / "aaa.jsonl").symlink_to(busy.paths.states / "nowhere")
+    assert fresh(busy).index._log_sizes().keys() == {"open", "grown", "ended", "late", "linked", "crashed", "gone"}
+    assert fresh(busy).index.entries() == before
+
+
 def test_only_boundaries_change_the_index(store: SessionStore) -> None:
     store.start("a")
     before = store.paths.index.read_bytes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 from jsonlstore.store.files import read_bytes
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.store.reader import SessionReader
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 _LOCK_SECONDS = 0.05
 _MAX_IDS = 1000

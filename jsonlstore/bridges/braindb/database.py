@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from jsonlstore.errors import JsonlStoreError, LockTimeout, Unreadable, WriteFailed
 from jsonlstore.store.files import Disk, write_failed
-from jsonlstore.transcripts.readonly import Changed, Database, opened
+from jsonlstore.transcripts.readonly import Database, consistently
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-HOLD_SECONDS = 0.01  # how long statements may fill one transaction
+HOLD_SECONDS = 0.025  # how long a transaction is meant to last, its commit included; the promise is 0.1
 COMMIT_SECONDS = 0.04  # how long a commit may wait for readers while it keeps new ones out
-_POLITE_SECONDS = 1.0  # how long after another writer was noticed it is still given way
-_READ_ATTEMPTS = 8
-_CHANGED = "{} changes faster than it can be read"
+_POLITE_SECONDS = 1.0  # how long after another writer was noticed it is given more room
+_LEAST_SECONDS = 0.002  # what statements get however slow commits are
+_SLEEPS = (0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025, 0.025, 0.025, 0.05, 0.05, 0.1)  # of SQLite's busy handler
 
 # Reading byte-cleanly may mean copying the file, and closing a file drops every lock this process has on it, those of
 # a connection in another thread included. So in one process either is done alone.
@@ -85,7 +85,9 @@ def _suit(connection: sqlite3.Connection) -> None:
     """Settings of this connection only; nothing of them is kept in the file."""
     # what a forgotten session's row said is overwritten, not just unlinked
     connection.execute("PRAGMA secure_delete = ON")
-    if connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+    # no page reaches the file before its commit: without a write-ahead log that would shut readers out early
+    connection.execute("PRAGMA cache_spill = OFF")
+    if _journal_mode(connection) == "wal":
         # safe with a write-ahead log, and nobody waits for our disk: a lock is held for the statements alone
         connection.execute("PRAGMA synchronous = NORMAL")
 
@@ -123,43 +125,46 @@ def create_empty(path: Path) -> bool:
 
 def read_unchanged(path: Path, query: Callable[[sqlite3.Connection], T]) -> T:
     """The result of `query` on one state of the database, which is byte for byte the same afterwards."""
-    for _ in range(_READ_ATTEMPTS):
-        with _ONE_AT_A_TIME, opened(path) as database:
-            database.connection.text_factory = _text
-            try:
-                result = query(database.connection)
-                database.check()
-            except Changed:
-                continue
-            except sqlite3.Error as problem:
-                # pages of two states can look like damage: believe it only if nothing changed
-                if _changed(database):
-                    continue
-                raise explain(path, problem) from problem
-            return result
-    raise Unreadable(_CHANGED.format(path), hint="try again in a moment", path=path)
 
+    def ask(database: Database) -> T:
+        database.connection.text_factory = _text
+        return query(database.connection)
 
-def _changed(database: Database) -> bool:
-    try:
-        database.check()
-    except Changed:
-        return True
-    return False
+    with _ONE_AT_A_TIME, explained(path):
+        return consistently(path, ask)
 
 
 class Writer:
-    """Short write transactions on one connection; `longest` is the longest time, in seconds, a lock was held."""
+    """Short write transactions on one connection, with room for others between them.
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, wait: float) -> None:
+    `longest` is the longest time, in seconds, a write lock was held: from being granted to the end of the commit.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        wait: float,
+        *,
+        bulk: bool = False,
+        timer: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """With `bulk`, for many transactions, a write-ahead log is checkpointed between them and not within."""
         self.connection = connection
         self.path = path
         self.longest = 0.0
-        self._held = 0.0
-        self._budget = HOLD_SECONDS
         self._wait = wait
+        self._timer = timer
+        self._sleep = sleep
+        self._held = 0.0
+        self._released: float | None = None
+        self._commit_cost = 0.0
         self._version: int | None = None
-        self._polite_until = 0.0
+        self._polite_until = float("-inf")
+        self._checkpoints = bulk and _journal_mode(connection) == "wal"
+        if self._checkpoints:
+            connection.execute("PRAGMA wal_autocheckpoint = 0")  # of this connection
 
     def transact(self, work: Callable[[Callable[[], bool]], T]) -> T:
         """Run `work` in one transaction and commit it. It is asked to stop when the callable it gets says so.
@@ -167,44 +172,51 @@ class Writer:
         A commit that readers keep waiting is taken back, so that nobody queues behind it, and tried again; `work`
         must therefore be ready to run twice.
         """
-        self._give_way()
-        deadline = time.monotonic() + self._wait
+        deadline = self._timer() + self._wait
         pause = 0.001
         while True:
+            self._leave_gap()
             done = self._attempt(work, deadline)
             if done is not None:
                 return done[0]
-            if time.monotonic() + pause >= deadline:
+            if self._timer() + pause >= deadline:
                 raise LockTimeout(
                     f"{self.path} is busy: readers left no room for a commit",
                     hint="try again when the program that uses it is less busy",
                     path=self.path,
                 )
-            time.sleep(pause)
+            self._sleep(pause)
             pause = min(pause * 2, 0.1)
 
-    def _give_way(self) -> None:
-        """Leave a gap between two transactions when somebody else has been writing.
+    def _leave_gap(self) -> None:
+        """Stay away from the lock long enough for whoever waited for it to look again.
 
-        Whoever waits for SQLite's lock looks for it now and then; without gaps it could look at the wrong times only.
+        Then a neighbour waits for one transaction of ours at most, never for the whole export. Mostly the time went
+        by already, with reading what is to be written next. Where others do write, there is time to wake up late.
         """
         with explained(self.path):
             version = int(self.connection.execute("PRAGMA data_version").fetchone()[0])
-        now = time.monotonic()
+        now = self._timer()
         if self._version not in (None, version):
             self._polite_until = now + _POLITE_SECONDS
         self._version = version
-        if now < self._polite_until:
-            time.sleep(min(2 * self._held, 2 * HOLD_SECONDS))
+        if self._released is None:
+            return
+        gap = asleep_after(self._held) * (2 if now < self._polite_until else 1)
+        if self._released + gap > now:
+            self._sleep(self._released + gap - now)
 
     def _attempt(self, work: Callable[[Callable[[], bool]], T], deadline: float) -> tuple[T] | None:
         with explained(self.path):
-            self._wait_at_most(deadline - time.monotonic())
+            self._wait_at_most(deadline - self._timer())
             self.connection.execute("BEGIN IMMEDIATE")
-            begun = time.monotonic()
+            begun = committing = self._timer()
+            # what the last commits cost is kept free for the next: on a slow disk transactions must be small
+            full = begun + max(HOLD_SECONDS - self._commit_cost, _LEAST_SECONDS)
             try:
-                result = work(lambda: time.monotonic() - begun >= self._budget)
-                self._wait_at_most(min(COMMIT_SECONDS, deadline - time.monotonic()))
+                result = work(lambda: self._timer() >= full)
+                self._wait_at_most(min(COMMIT_SECONDS, deadline - self._timer()))
+                committing = self._timer()
                 self.connection.execute("COMMIT")
             except sqlite3.OperationalError as problem:
                 self.connection.rollback()
@@ -215,16 +227,36 @@ class Writer:
                 self.connection.rollback()
                 raise
             finally:
+                self._release(begun, committing)
                 self._wait_at_most(self._wait)  # reads outside of transactions may wait in full again
-                self._held = time.monotonic() - begun
-                self.longest = max(self.longest, self._held)
-                # a slow disk makes commits long: then they must be small
-                self._budget = max(self._budget / 2, 0.001) if self._held > COMMIT_SECONDS else HOLD_SECONDS
+            if self._checkpoints:
+                self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # nobody waits for it, nor it for anybody
             return (result,)
+
+    def _release(self, begun: float, committing: float) -> None:
+        now = self._released = self._timer()
+        self._held = now - begun
+        self.longest = max(self.longest, self._held)
+        # one slow commit is remembered for a few more, one quick commit is no promise
+        self._commit_cost = max(now - committing, self._commit_cost * 0.75)
 
     def _wait_at_most(self, seconds: float) -> None:
         # a setting of this connection, not of the file
         self.connection.execute(f"PRAGMA busy_timeout = {max(0, int(seconds * 1000))}")
+
+
+def asleep_after(waited: float) -> float:
+    """How long SQLite sleeps at most before it looks for a lock again that it has been waiting for since `waited`."""
+    total = 0.0
+    for sleep in _SLEEPS:
+        total += sleep
+        if total > waited:
+            return sleep
+    return _SLEEPS[-1]
+
+
+def _journal_mode(connection: sqlite3.Connection) -> str:
+    return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
 
 
 def _text(data: bytes) -> str:

@@ -26,13 +26,15 @@ from jsonlstore.paths import check_session_id
 from jsonlstore.store.index import Progress, silent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from jsonlstore.store.store import SessionStore
 
 WAIT_SECONDS = 10.0
-_BATCH = 900
+_BATCH = 900  # sessions read ahead, with no lock held; as many as one transaction can write in its time
+_BATCH_BYTES = 8 * 1024 * 1024  # of logs
+_SLICE = 50  # rows compared at a time, and written between two looks at the clock
 _DELETE = "DELETE FROM session_states WHERE id = ?"
 _UPDATED_AT = COLUMNS.index("updated_at")
 _START, _END = COLUMNS.index("start_time"), COLUMNS.index("end_time")
@@ -100,7 +102,7 @@ def export_sessions(
         return report
     report.created = create_empty(path)
     with connected(path, wait) as connection:
-        writer = Writer(connection, path, wait)
+        writer = Writer(connection, path, wait, bulk=True)
         try:
             report.backup = migrate(writer, wait)
             _Export(store, ledger, report, since, connection, progress, writer).run()
@@ -124,6 +126,16 @@ def _dry_run(
     report.removed, report.kept, report.problems = [], [], []
     there = connection if columns_of(connection) else None
     _Export(store, ledger, report, since, there, progress).run()
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Sessions as they were read, with no lock held."""
+
+    taken: int = 0
+    rows: list[Row] = field(default_factory=list)
+    gone: dict[str, Standing] = field(default_factory=dict)
+    marks: dict[str, Mark | None] = field(default_factory=dict)
 
 
 class _Export:
@@ -165,12 +177,13 @@ class _Export:
             or not self._ledger.covers(session_id, mark, stamps.get(session_id), present=session_id in stamps)
         ]
         self._report.unchanged += len(marks) - len(todo)
+        todo.sort(reverse=True)  # in the order of the table's key, from the end: its pages are changed one by one
         done = 0
         while todo:
-            batch, todo = todo[:_BATCH], todo[_BATCH:]
+            batch = self._read(todo)
             grown = self._export(batch, stamps)
             todo += grown  # read again, so that an older state never overwrites a newer row
-            done += len(batch) - len(grown)
+            done += batch.taken - len(grown)
             self._progress(done, done + len(todo))
         self._remove(stamps.keys() - marks.keys())
 
@@ -179,21 +192,39 @@ class _Export:
         if self._connection is None:
             return {}
         column = "updated_at" if self._stamped else "NULL"
+        found: dict[str, str | None] = {}
+        after = -(2**63)
         with explained(self._report.path):
-            rows = self._connection.execute(f"SELECT id, {column} FROM session_states").fetchall()  # noqa: S608
-        return {key: stamp for key, stamp in rows if isinstance(key, str)}
+            if not _has_rowid(self._connection):
+                return dict(self._connection.execute(f"SELECT id, {column} FROM session_states"))  # noqa: S608
+            # page by page: without a write-ahead log nobody can commit while somebody reads
+            sql = f"SELECT id, {column}, rowid FROM session_states WHERE rowid > ? ORDER BY rowid LIMIT ?"  # noqa: S608
+            while page := self._connection.execute(sql, (after, _BATCH)).fetchall():
+                found.update((key, stamp) for key, stamp, _ in page if isinstance(key, str))
+                after = page[-1][2]
+        return found
 
-    def _export(self, batch: Sequence[str], stamps: dict[str, str | None]) -> list[str]:
-        """Write the rows of one batch; returns the sessions whose logs grew before their rows were written."""
-        rows: list[Row] = []
-        gone: dict[str, Standing] = {}
-        marks: dict[str, Mark | None] = {}
-        for session_id, standing in self._standings(batch):
-            marks[session_id] = standing.mark
+    def _read(self, todo: list[str]) -> _Batch:
+        """Take some sessions off the end of `todo` and read them."""
+        batch = _Batch()
+        size = 0
+        while todo and batch.taken < _BATCH and size < _BATCH_BYTES:
+            session_id = todo.pop()
+            batch.taken += 1
+            standing = self._standing(session_id)
+            if standing is None:
+                continue
+            batch.marks[session_id] = standing.mark
+            size += standing.mark[0] if standing.mark else 0
             if standing.row is not None and self._wanted(standing.row):
-                rows.append(standing.row)
+                batch.rows.append(standing.row)
             elif standing.kind == "forgotten":
-                gone[session_id] = standing
+                batch.gone[session_id] = standing
+        return batch
+
+    def _export(self, batch: _Batch, stamps: dict[str, str | None]) -> list[str]:
+        """Write the rows of one batch; returns the sessions whose logs grew before their rows were written."""
+        rows, marks, gone = batch.rows, batch.marks, batch.gone
         there = self._existing([row[0] for row in rows if row[0] in stamps])
         fresh = [row for row in rows if row[0] not in there or would_change(there[row[0]], row)]
         grown = self._write(fresh, marks)
@@ -211,12 +242,12 @@ class _Export:
             self._ledger.note(session_id, marks[session_id], None)
         return grown
 
-    def _standings(self, batch: Sequence[str]) -> Iterator[tuple[str, Standing]]:
-        for session_id in batch:
-            try:
-                yield check_session_id(session_id), standing_of(self._store, session_id)
-            except JsonlStoreError as problem:
-                self._report.problems.append(f"{session_id}: {problem}")
+    def _standing(self, session_id: str) -> Standing | None:
+        try:
+            return standing_of(self._store, check_session_id(session_id))
+        except JsonlStoreError as problem:
+            self._report.problems.append(f"{session_id}: {problem}")
+            return None
 
     def _wanted(self, row: Row) -> bool:
         return self._since is None or max(row[_START], row[_END] or "", row[_UPDATED_AT] or "") >= self._since
@@ -224,13 +255,14 @@ class _Export:
     def _existing(self, session_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         if self._connection is None or not session_ids:
             return {}
-        marks = ",".join("?" * len(session_ids))
+        found: dict[str, dict[str, Any]] = {}
         with explained(self._report.path):
-            cursor = self._connection.execute(
-                f"SELECT * FROM session_states WHERE id IN ({marks})",  # noqa: S608
-                session_ids,
-            )
-            return {found["id"]: found for found in (as_dict(cursor, row) for row in cursor)}
+            for start in range(0, len(session_ids), _SLICE):
+                some = session_ids[start : start + _SLICE]
+                marks = ",".join("?" * len(some))
+                cursor = self._connection.execute(f"SELECT * FROM session_states WHERE id IN ({marks})", some)  # noqa: S608
+                found.update({each["id"]: each for each in (as_dict(cursor, row) for row in cursor)})
+        return found
 
     def _write(self, rows: Sequence[Row], marks: dict[str, Mark | None]) -> list[str]:
         """Upsert in as many short transactions as it takes; returns the sessions that moved on meanwhile."""
@@ -264,19 +296,16 @@ class _Export:
         assert self._connection is not None
         late: list[str] = []
         done = start
-
-        def due() -> Iterator[Row]:
-            nonlocal done
-            for row in rows[start:]:
-                done += 1
-                if mark_of(self._states, row[0]) == marks[row[0]]:
-                    yield row
-                else:
-                    late.append(row[0])
-                if full():
-                    return
-
-        self._connection.executemany(self._upsert, due())
+        while done < len(rows):
+            some = rows[done : done + _SLICE]
+            # looked at with the lock held: whoever writes or removes a row later comes after us
+            due = [row for row in some if mark_of(self._states, row[0]) == marks[row[0]]]
+            self._connection.executemany(self._upsert, due)
+            if len(due) < len(some):
+                late += {row[0] for row in some}.difference(row[0] for row in due)
+            done += len(some)
+            if full():
+                break
         return done, late
 
     def _remove(self, session_ids: set[str]) -> None:
@@ -284,8 +313,8 @@ class _Export:
         if not session_ids:
             return
         entries = self._store.index.entries()
-        ours = self._standings(sorted(each for each in session_ids if each in entries))
-        self._drop({each: standing for each, standing in ours if standing.kind in ("archived", "forgotten")})
+        ours = {each: self._standing(each) for each in sorted(session_ids) if each in entries}
+        self._drop({each: found for each, found in ours.items() if found and found.kind in ("archived", "forgotten")})
 
     def _drop(self, gone: dict[str, Standing]) -> None:
         if self._connection is None:
@@ -315,3 +344,12 @@ class _Export:
             if full():
                 break
         return done
+
+
+def _has_rowid(connection: sqlite3.Connection) -> bool:
+    """A table of somebody else's making may have none."""
+    try:
+        connection.execute("SELECT rowid FROM session_states LIMIT 0")
+    except sqlite3.OperationalError:
+        return False
+    return True

@@ -6,13 +6,13 @@ A cache beside the index. Without it, or when it is wrong about a row, an export
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 from jsonlstore.paths import shorten_home
 from jsonlstore.store.files import read_bytes
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jsonlstore.bridges.braindb.standing import Mark
     from jsonlstore.store.reader import SessionReader
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 _VERSION = 1
 

@@ -90,7 +90,7 @@ class SessionManager:
 
     def mark_continued(self, session_id: str, next_id: str) -> None:
         """Record that `next_id` goes on from this session."""
-        self._update(session_id, continued_by=next_id)
+        self._update(session_id, continued_by=_plain(next_id))
 
     def recover_crashed(self, session_id: str, estimated_end_time: str) -> None:
         """Give a crashed session an end, and say that it crashed."""
@@ -142,6 +142,8 @@ def _columns(session: Mapping[str, Any]) -> dict[str, Any]:
     session_id = session.get("session_id") or session.get("id")
     if not isinstance(session_id, str):
         raise UsageError("session_id is missing", hint="a session is saved under its session_id")
+    if redact_text(session_id) != session_id:
+        raise UsageError("session_id holds what looks like a secret", hint="choose another id")
     out: dict[str, Any] = {"id": session_id}
     for name in COLUMNS[1:]:
         if name not in session or (session[name] is None and name in _KEPT_WHEN_NONE):
@@ -156,8 +158,12 @@ def _columns(session: Mapping[str, Any]) -> dict[str, Any]:
         elif name == "schema_version":
             out[name] = value if isinstance(value, int) else 1
         else:
-            out[name] = redact_text(clean_text(str(value)))
+            out[name] = _plain(value)
     return out
+
+
+def _plain(value: Any) -> str:
+    return redact_text(clean_text(str(value)))
 
 
 def _list(name: str, value: Any) -> str:

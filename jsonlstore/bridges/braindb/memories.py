@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +11,13 @@ from jsonlstore.bridges.braindb.migration import columns_of
 from jsonlstore.bridges.braindb.rows import read_time
 from jsonlstore.clock import Clock, format_time, system_clock
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 _CHUNK = 500
 _CERTAIN = 1.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -11,13 +10,14 @@ from jsonlstore.bridges.braindb.database import Writer, connected
 from jsonlstore.bridges.braindb.migration import columns_of
 from jsonlstore.clock import Clock, format_time, system_clock
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.logs import logger
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 WAIT_SECONDS = 0.1
 _TABLE = "cortex_metrics"

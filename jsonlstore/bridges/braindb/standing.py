@@ -9,22 +9,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 
 from jsonlstore.bridges.braindb.rows import Row, agrees, as_dict, to_row
-from jsonlstore.bridges.braindb.schema import COLUMNS
 from jsonlstore.errors import Unreadable
 from jsonlstore.store.archive import find_month
 from jsonlstore.store.files import read_bytes
-from jsonlstore.store.index import fold_events
 from jsonlstore.store.log import FULL_STATE_TYPES
+from jsonlstore.store.projection import fold_events
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Container, Mapping
+    from collections.abc import Collection, Container, Mapping
 
     from jsonlstore.store.log import Scan
     from jsonlstore.store.reader import SessionReader
 
 _TAIL_BYTES = 256 * 1024
-_NEEDED = {*COLUMNS, "session_id"} - {"id", "created_at"}
+_ADD_NO_MORE = ("session.continued", "session.inherited")  # than the next session's id
 
 Mark = tuple[int, int]  # size and mtime of a log: it only ever grows, so equal means unchanged
 
@@ -51,8 +50,7 @@ def mark_of(states: str, session_id: str) -> Mark | None:
 def hot_marks(store: SessionReader, wanted: Container[str]) -> dict[str, Mark | None]:
     """Every hot log, with its mark where that is wanted: asking costs, and a log that is read anyway tells it."""
     try:
-        with os.scandir(store.paths.states) as listing:
-            ids = [item.name[:-6] for item in listing if item.name.endswith(".jsonl")]
+        ids = [name[:-6] for name in os.listdir(store.paths.states) if name.endswith(".jsonl")]
     except FileNotFoundError:
         return {}
     except OSError as problem:
@@ -69,10 +67,9 @@ def _mark(found: os.stat_result) -> Mark:
 def standing_of(store: SessionReader, session_id: str) -> Standing:
     """Read one session straight from its log, hot or archived."""
     states = str(store.paths.states)
-    ended = _full_last_line(f"{states}/{session_id}.jsonl")
+    ended = _ended(states, session_id)
     if ended is not None:
-        data, mark = ended
-        return _hot(session_id, data["state"], data["layers"], mark)
+        return ended
     before = mark_of(states, session_id)
     scan = store.open_log(store.paths.log(session_id)).scan_recent()
     if scan is not None and scan.events:
@@ -84,38 +81,55 @@ def standing_of(store: SessionReader, session_id: str) -> Standing:
     return Standing("archived", state=state) if state is not None else Standing("unknown")
 
 
-def _full_last_line(path: str) -> tuple[Mapping[str, Any], Mark] | None:
-    """The data of a log's last line if that carries the full state, as every ended session's does, and its mark.
+def _ended(states: str, session_id: str) -> Standing | None:
+    """A session whose log ends with its full state, as every ended session's does, and who went on; None for any other.
 
     Then there is nothing to fold, and reading it is most of what exporting a session costs.
     """
     try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(f"{states}/{session_id}.jsonl", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None  # whoever reads the log properly says what is wrong
     try:
         mark = size, _ = _mark(os.fstat(file))
-        tail = os.pread(file, min(size, _TAIL_BYTES), max(0, size - _TAIL_BYTES))
+        tail = os.pread(file, _TAIL_BYTES, size - _TAIL_BYTES) if size > _TAIL_BYTES else os.pread(file, size, 0)
     finally:
         os.close(file)
-    start = tail.rfind(b"\n", 0, -1) + 1
-    if not tail.endswith(b"\n") or (not start and size > _TAIL_BYTES):
+    if tail[-1:] != b"\n":
         return None
     try:
-        event = orjson.loads(tail[start:])
-    except orjson.JSONDecodeError:
-        return None
-    data = event.get("data") if isinstance(event, dict) and event.get("type") in FULL_STATE_TYPES else None
-    return (data, mark) if isinstance(data, dict) and _is_full(data) else None
+        return _from_full_line(session_id, tail, mark)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None  # not as we write it: whoever folds the log sorts it out
 
 
-def _is_full(data: Mapping[str, Any]) -> bool:
-    state = data.get("state")
-    return isinstance(state, dict) and "layers" in data and state.keys() >= _NEEDED
+def _from_full_line(session_id: str, tail: bytes, mark: Mark) -> Standing | None:
+    end = len(tail)
+    successor: str | None = None
+    while True:
+        start = tail.rfind(b"\n", 0, end - 1) + 1
+        if not start and mark[0] > len(tail):
+            return None  # the line began before what was read
+        event = orjson.loads(tail[start:end])
+        if event["type"] in FULL_STATE_TYPES:
+            break
+        if not start or event["type"] not in _ADD_NO_MORE:
+            return None
+        named = event["data"].get("session_id") if event["type"] == "session.continued" else None
+        if successor is None and isinstance(named, str):
+            successor = named  # the last one counts
+        end = start
+    state, layers = event["data"]["state"], event["data"]["layers"]
+    if successor is not None:
+        state["continued_by"] = successor
+    return _hot(session_id, state, layers, mark)
 
 
-def _hot(session_id: str, state: Mapping[str, Any], layers: Mapping[str, Any], mark: Mark | None) -> Standing:
-    given: set[str] = set().union(*layers.values())
+def _hot(
+    session_id: str, state: Mapping[str, Any], layers: Mapping[str, Mapping[str, Any]], mark: Mark | None
+) -> Standing:
+    # mostly one writer spoke, and its fields need no set of their own
+    given: Collection[str] = next(iter(layers.values()), ()) if len(layers) < 2 else set().union(*layers.values())
     return Standing("hot", to_row(session_id, state, given), state, mark)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import time
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.bridges.braindb.backlog import Backlog, Missed
 from jsonlstore.bridges.braindb.location import metrics_db, resolve_brain_db
 from jsonlstore.errors import WriteFailed
+from jsonlstore.logs import logger
 
 if TYPE_CHECKING:
     import sqlite3
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jsonlstore.store.state import SessionFold
     from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 WAIT_SECONDS = 0.1
 _UNHEALTHY_SECONDS = 0.01

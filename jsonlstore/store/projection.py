@@ -1,0 +1,126 @@
+"""An entry of the index: what a log amounts to up to its last boundary event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jsonlstore.model import SCHEMA_VERSION, WorkingMemoryPin, read_parts
+from jsonlstore.store.state import SessionFold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from jsonlstore.store.log import Event, Scan, SessionLog
+
+# an archived session keeps its links and cursor; what it was about is in the archive
+_NOT_IN_STUB = frozenset({"hot_topics"})
+
+Entry = dict[str, Any]
+
+
+class IndexEntry(NamedTuple):  # a dataclass of this size would cost every hook call some milliseconds
+    """One session as the index knows it."""
+
+    session_id: str
+    start_time: str = ""
+    end_time: str | None = None
+    end_reason: str | None = None
+    channel: str = "unknown"
+    agent_id: str | None = None
+    session_key: str | None = None
+    updated_at: str | None = None
+    hot_topics: tuple[str, ...] = ()
+    active_projects: tuple[str, ...] = ()
+    pending_task_count: int = 0
+    pin_count: int = 0
+    critical: bool = False
+    crash_recovered: bool = False
+    previous_session_id: str | None = None
+    continued_by: str | None = None
+    source: Mapping[str, Any] | None = None
+    owner: Mapping[str, Any] | None = None
+    archived: str | None = None
+    forgotten: bool = False
+    schema_version: int = SCHEMA_VERSION
+    log_bytes: int = 0
+
+    @classmethod
+    def of(cls, session_id: str, raw: Mapping[str, Any]) -> IndexEntry:
+        known = {key: value for key, value in raw.items() if key in _ENTRY_KEYS}
+        for key in ("hot_topics", "active_projects"):
+            known[key] = tuple(known.get(key) or ())
+        return cls(session_id, **known)
+
+
+_ENTRY_KEYS = frozenset(IndexEntry._fields) - {"session_id"}
+
+
+def project(folded: SessionFold, log_bytes: int, archived: str | None = None) -> Entry:
+    """The index entry of a session whose last boundary event ends at `log_bytes` of its log."""
+    if folded.forgotten:
+        return {"forgotten": True, "log_bytes": log_bytes}
+    state = folded.to_dict()
+    pins = read_parts(WorkingMemoryPin, state["working_memory"])
+    entry: Entry = {
+        "active_projects": state["active_projects"],
+        "agent_id": state["agent_id"],
+        "channel": state["channel"],
+        "continued_by": state["continued_by"],
+        "crash_recovered": state["crash_recovered"],
+        "critical": any(pin.critical for pin in pins),
+        "end_reason": state["end_reason"],
+        "end_time": state["end_time"],
+        "hot_topics": state["hot_topics"],
+        "log_bytes": log_bytes,
+        "owner": folded.owner,
+        "pending_task_count": len(state["pending_tasks"]),
+        "pin_count": len(pins),
+        "previous_session_id": state["previous_session_id"],
+        "schema_version": state["schema_version"],
+        "session_key": state["session_key"],
+        "source": folded.source,
+        "start_time": state["start_time"],
+        "updated_at": state["updated_at"],
+    }
+    if archived:
+        entry = {key: value for key, value in entry.items() if key not in _NOT_IN_STUB} | {"archived": archived}
+    # every session start reads them all: what is not known is not written, but for the end, which tells open from ended
+    return {key: value for key, value in entry.items() if value is not None or key == "end_time"}
+
+
+def fold_events(session_id: str, events: Iterable[Event]) -> SessionFold:
+    """Fold a log that may have lost its first line: the file's name still says whose it is."""
+    folded = SessionFold()
+    first: Event | None = None
+    for event in events:
+        first = first or event
+        folded.apply(event)
+    if folded.session_id is None and first is not None:
+        folded.session_id = session_id
+        folded.layer("unknown").setdefault("start_time", first.at)
+    return folded
+
+
+def project_log(session_log: SessionLog, session_id: str, archived: str | None = None) -> Entry | None:
+    """The entry a log amounts to, or None if it holds no event."""
+    recent = session_log.scan_recent()
+    entry = _project_scan(recent, session_id, archived, none_yet=-1) if recent else None
+    if entry is None and recent is not None:
+        # a log that lost its first line has no boundary left: its first event stands in for one
+        whole = session_log.scan()
+        entry = _project_scan(whole, session_id, archived, none_yet=0) if whole and whole.events else None
+    return entry
+
+
+def _project_scan(scan: Scan, session_id: str, archived: str | None, none_yet: int) -> Entry | None:
+    running = SessionFold()
+    last = none_yet
+    for number, placed in enumerate(scan.events):
+        if running.is_boundary(placed.event):
+            last = number
+        running.apply(placed.event)
+    if last < 0:
+        return None
+    return project(
+        fold_events(session_id, (placed.event for placed in scan.events[: last + 1])), scan.events[last].end, archived
+    )

@@ -1,0 +1,133 @@
+"""`value_class`: a frozen dataclass whose methods are shared instead of written and compiled for each class.
+
+`dataclasses` compiles six functions per class, every time the module that holds it is loaded: for the handful of
+classes a hook call touches that was a sixth of the call. Here fields are laid out by `dataclasses` (so `fields`,
+`replace` and `asdict` work as ever), and construction, comparison and the like read them off the class.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import MISSING, FrozenInstanceError
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from dataclasses import dataclass as value_class
+else:
+
+    def value_class(*, frozen: bool, slots: bool = False) -> Callable[[type], type]:
+        """Make a class a frozen dataclass, with slots or without."""
+        assert frozen, "a value does not change"
+
+        def decorate(cls: type) -> type:
+            made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+            for name, method in _METHODS.items():
+                setattr(made, name, method)
+            if slots:
+                made.__getstate__, made.__setstate__ = _values, _restore
+            made.__value_layout__ = _layout(made)
+            return made
+
+        return decorate
+
+
+__all__ = ["value_class"]
+
+
+class _Layout(NamedTuple):
+    """The fields of a class: in order, those taken by position, and what stands in for those not given."""
+
+    names: tuple[str, ...]
+    by_position: tuple[str, ...]
+    constant: dict[str, Any]
+    made_anew: tuple[tuple[str, Callable[[], Any]], ...]
+    setters: Mapping[str, Callable[[Any, Any], None]]
+    checked: bool
+
+
+def _layout(cls: type) -> _Layout:
+    found = dataclasses.fields(cls)
+    return _Layout(
+        tuple(item.name for item in found),
+        tuple(item.name for item in found if not item.kw_only),
+        {item.name: item.default for item in found if item.default is not MISSING},
+        tuple((item.name, item.default_factory) for item in found if item.default_factory is not MISSING),
+        {item.name: _setter(cls, item.name) for item in found},
+        hasattr(cls, "__post_init__"),
+    )
+
+
+def _setter(cls: type, name: str) -> Callable[[Any, Any], None]:
+    """How a field is put into its slot, or into the instance where there are none."""
+    slot = getattr(cls, name, None)
+    if slot is not None and hasattr(slot, "__set__"):
+        return cast("Callable[[Any, Any], None]", slot.__set__)
+    return lambda self, item: object.__setattr__(self, name, item)
+
+
+def _init(self: Any, *args: Any, **given: Any) -> None:
+    names, by_position, constant, made_anew, setters, checked = self.__value_layout__
+    for name, item in zip(by_position, args, strict=False):
+        if name in given:
+            raise TypeError(f"{type(self).__name__}() got {name} twice")
+        given[name] = item
+    every = constant | given
+    for name, factory in made_anew:
+        if name not in given:
+            every[name] = factory()
+    if len(args) > len(by_position) or every.keys() != setters.keys():
+        raise TypeError(_mismatch(type(self).__name__, names, by_position, len(args), every))
+    for name, item in every.items():
+        setters[name](self, item)
+    if checked:
+        self.__post_init__()
+
+
+def _mismatch(
+    name: str, names: tuple[str, ...], by_position: tuple[str, ...], positions: int, given: Mapping[str, Any]
+) -> str:
+    if positions > len(by_position):
+        return f"{name}() takes {len(by_position)} values by position, not {positions}"
+    missing = ", ".join(one for one in names if one not in given)
+    return f"{name}() misses {missing}" if missing else f"{name}() knows no {', '.join(given.keys() - set(names))}"
+
+
+def _values(self: Any) -> tuple[Any, ...]:
+    return tuple([getattr(self, name) for name in type(self).__value_layout__.names])
+
+
+def _restore(self: Any, state: tuple[Any, ...]) -> None:
+    for name, item in zip(type(self).__value_layout__.names, state, strict=True):
+        object.__setattr__(self, name, item)
+
+
+def _repr(self: Any) -> str:
+    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in type(self).__value_layout__.names)
+    return f"{type(self).__qualname__}({shown})"
+
+
+def _eq(self: Any, other: object) -> bool:
+    return _values(self) == _values(other) if type(other) is type(self) else NotImplemented
+
+
+def _hash(self: Any) -> int:
+    return hash(_values(self))
+
+
+def _refuse_set(_self: Any, name: str, _value: object) -> NoReturn:
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_delete(_self: Any, name: str) -> NoReturn:
+    raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+_METHODS = {
+    "__init__": _init,
+    "__repr__": _repr,
+    "__eq__": _eq,
+    "__hash__": _hash,
+    "__setattr__": _refuse_set,
+    "__delattr__": _refuse_delete,
+}
