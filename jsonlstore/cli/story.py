@@ -97,7 +97,7 @@ def _radio(start: datetime, cwd: str) -> _Talk:
     talk.result("14074000")
     talk.assistant("The FT-991A answers. I decided to use hamlib instead of raw serial commands.")
     talk.user(f"Good. If you need to deploy the hamlib bridge, use GITHUB_TOKEN={TOKEN}")
-    talk.assistant("Noted. CAT control reads the frequency; setting its mode over hamlib is still missing.")
+    talk.assistant("Noted. Setting the mode over hamlib is still missing.")
     talk.user("TODO: finish CAT control for the FT-991A. Next step: solder the PTT line.")
-    talk.assistant("Understood. The next step is to solder the PTT line, then CAT control of the mode.")
+    talk.assistant("Understood. The next step is to solder the PTT line.")
     return talk
