@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.model import Part
+from jsonlstore.signals.generated import hide_generated, hide_generated_in
 from jsonlstore.signals.learnings import MemoryLedger, categories_of
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.options import SignalOptions, ToolNames
@@ -119,6 +120,7 @@ class Distiller:
         """The signals so far. `on_path`: ids on the active path; without it, parents are followed from the end."""
         notes, pending = self._notes_and_tasks()
         path = self._outlook.path(on_path)
+        titles = [task.title for task in reversed(pending)]
         options = self._options
         return Signals(
             hot_topics=_redacted(self.topics.current_topics(options.max_topics)),
@@ -130,7 +132,7 @@ class Distiller:
             working_memory=_parts(self._pins.pins()),
             notes=_parts(notes),
             last_topic=_redacted_or_none(last_topic(path)),
-            in_progress=_redacted(in_progress(path, [task.title for task in reversed(pending)])),
+            in_progress=_redacted([*map(hide_generated, in_progress(path, titles))]),
             next_step=_redacted_or_none(next_step(path)),
             start_time=self._start,
             end_time=self._end,
@@ -323,8 +325,8 @@ def _redacted(texts: Collection[str]) -> tuple[str, ...]:
 
 
 def _redacted_or_none(text: str | None) -> str | None:
-    return redact_text(text) if text else None
+    return hide_generated(redact_text(text)) if text else None
 
 
 def _parts(parts: Collection[Any]) -> tuple[Any, ...]:
-    return tuple(type(part).from_dict(redact_value(part.to_dict())) for part in parts)
+    return tuple(type(part).from_dict(hide_generated_in(redact_value(part.to_dict()))) for part in parts)
