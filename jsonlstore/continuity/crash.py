@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
+    from jsonlstore.continuity.scope import Scope
     from jsonlstore.store.index import IndexEntry
     from jsonlstore.store.reader import SessionReader
 
@@ -114,6 +115,31 @@ class Crashed(NamedTuple):
     session_id: str
     end_time: str
     reason: str
+
+
+class Replaced(NamedTuple):
+    """A session its conversation has moved on from, and when it was last heard of."""
+
+    session_id: str
+    end_time: str
+
+
+def find_replaced(store: SessionReader, entries: Iterable[IndexEntry], scope: Scope, current: str, now: datetime
+                  ) -> list[Replaced]:  # fmt: skip
+    """The open sessions of the conversation `current` starts in: it has one at a time (DECISION 54). Reads only."""
+    found: list[Replaced] = []
+    for entry in entries:
+        if entry.session_id == current or entry.archived or not scope.is_same_conversation(entry):
+            continue
+        try:
+            folded = store.folded(entry.session_id)
+        except JsonlStoreError as problem:
+            log.warning("session %s could not be examined: %s", entry.session_id, problem)
+            continue
+        if not folded.ended:
+            end = last_sign_of_life(folded.updated_at, entry.start_time, now)
+            found.append(Replaced(entry.session_id, end))
+    return found
 
 
 def find_crashed(

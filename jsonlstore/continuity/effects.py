@@ -42,6 +42,8 @@ def _apply(
     context, request = plan.context, plan.request
     for crashed in plan.crashed:
         _try(budget, "a recovery record", partial(recover, store, crashed.session_id, crashed.end_time, by))
+    for replaced in plan.replaced:
+        _try(budget, "an end record", partial(_close, store, *replaced, request.reason, by))
     budget.enter("the start record")
     _start(plan, store, by)
     added = context.inherited_pins
@@ -79,6 +81,12 @@ def recover(store: SessionStore, session_id: str, end_time: str, by: str = "hook
         return False
     store.metrics.emit(captured_metric(store.get(session_id)))
     return True
+
+
+def _close(store: SessionStore, session_id: str, end_time: str, reason: str | None, by: str) -> None:
+    """End a session the conversation has moved on from, and count it as captured."""
+    if store.end(session_id, reason=reason, end_time=end_time, by=by):
+        store.metrics.emit(captured_metric(store.get(session_id)))
 
 
 def captured_metric(state: SessionState) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsonlstore.clock import Clock, format_time, system_clock
 from jsonlstore.continuity.budget import Budget
 from jsonlstore.continuity.context import MemorySource, RestoredSessionContext, RestoreRequest
-from jsonlstore.continuity.crash import Crashed, find_crashed
+from jsonlstore.continuity.crash import Crashed, Replaced, find_crashed, find_replaced
 from jsonlstore.continuity.inheritance import (
     PinPlan,
     decayed_memories,
@@ -65,6 +65,7 @@ class Plan(NamedTuple):
     now: datetime
     context: RestoredSessionContext
     crashed: tuple[Crashed, ...] = ()
+    replaced: tuple[Replaced, ...] = ()
     previous: str | None = None
     known: SessionFold | None = None
     pins: PinPlan = _NO_PINS
@@ -143,12 +144,16 @@ class SessionRestorer:
             return Plan(request, now, context, known=known)
         raw = store.index.entries()
         scope = Scope.of(self._config.scope, request.agent_id, request.session_key, request.channel)
-        crashed = self._crashed(store, raw, request, now)
-        dead = self._as_ended(store, crashed)
+        still_open = _still_open(raw)
+        replaced = find_replaced(store, still_open, scope, request.session_id, now) if request.session_id else []
+        gone = {one.session_id for one in replaced}
+        crashed = self._crashed(store, [one for one in still_open if one.session_id not in gone], request, now)
+        dead = _as_ended(store, crashed, end_reason="crash", crash_recovered=True)
+        dead |= _as_ended(store, replaced, end_reason=request.reason)
         ended = _ended(raw, dead, scope, request.session_id)
         previous = previous_session(ended, scope.channel)
         base = Plan(
-            request, now, RestoredSessionContext(request.session_id), tuple(crashed), previous, known,
+            request, now, RestoredSessionContext(request.session_id), tuple(crashed), tuple(replaced), previous, known,
             why=self._why_not(request),
         )  # fmt: skip
         if base.why is not None:
@@ -217,14 +222,8 @@ class SessionRestorer:
         return plan._replace(context=context, pins=pins, told=told, tasks=tasks)
 
     def _crashed(
-        self, store: SessionStore, raw: Mapping[str, Any], request: RestoreRequest, now: datetime
+        self, store: SessionStore, still_open: list[IndexEntry], request: RestoreRequest, now: datetime
     ) -> list[Crashed]:
-        still_open = [
-            IndexEntry.of(other, entry)
-            for other, entry in raw.items()
-            if not entry.get("end_time") and not entry.get("forgotten")
-        ]
-        still_open.sort(key=lambda entry: entry.updated_at or entry.start_time, reverse=True)
         return find_crashed(
             store,
             still_open,
@@ -234,17 +233,6 @@ class SessionRestorer:
             has_transcript=lambda entry: has_runtime_transcript(store, entry),
             most=_MOST_SUSPECTS,
         )
-
-    @staticmethod
-    def _as_ended(store: SessionStore, crashed: list[Crashed]) -> dict[str, tuple[Mapping[str, Any], SessionState]]:
-        """Crashed sessions as they will be once recovered: the index does not know their last turns yet."""
-        found: dict[str, tuple[Mapping[str, Any], SessionState]] = {}
-        for one in crashed:
-            folded = store.folded(one.session_id)
-            entry = {**project(folded, 0), "end_time": one.end_time}
-            state = replace(folded.state(), end_time=one.end_time, end_reason="crash", crash_recovered=True)
-            found[one.session_id] = (entry, state)
-        return found
 
     def _critical(self, entries: Entries, now: datetime, load: Callable[[str], SessionState]) -> list[SessionState]:
         """The latest sessions with a critical pin."""
@@ -309,6 +297,27 @@ def _completed(request: RestoreRequest, known: SessionFold | None) -> RestoreReq
         agent_id=request.agent_id or state.agent_id,
         session_key=request.session_key or state.session_key,
     )
+
+
+def _still_open(raw: Entries) -> list[IndexEntry]:
+    found = [
+        IndexEntry.of(other, entry)
+        for other, entry in raw.items()
+        if not entry.get("end_time") and not entry.get("forgotten")
+    ]
+    return sorted(found, key=lambda entry: entry.updated_at or entry.start_time, reverse=True)
+
+
+def _as_ended(
+    store: SessionStore, gone: Sequence[Crashed | Replaced], **how: Any
+) -> dict[str, tuple[Mapping[str, Any], SessionState]]:
+    """Sessions as they will be once closed: the index does not know their last turns yet."""
+    found: dict[str, tuple[Mapping[str, Any], SessionState]] = {}
+    for one in gone:
+        folded = store.folded(one.session_id)
+        entry = {**project(folded, 0), "end_time": one.end_time}
+        found[one.session_id] = (entry, replace(folded.state(), end_time=one.end_time, **how))
+    return found
 
 
 def _ended(

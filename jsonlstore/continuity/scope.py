@@ -81,6 +81,16 @@ class Scope(NamedTuple):
             return False
         return (channel or "unknown") == self.channel
 
+    def is_same_conversation(self, session: IndexEntry | SessionState) -> bool:
+        """Whether a session certainly has the same agent and the same key."""
+        key = self.session_key
+        return (
+            key is not None
+            and _REDACTED not in key
+            and session.session_key == key
+            and agent_of(session.agent_id, session.session_key) == self.agent
+        )
+
     def in_reach(self) -> Callable[[Mapping[str, Any]], bool]:
         """`reaches` for entries of an index: thousands of them share a few conversations."""
         known: dict[tuple[Any, Any, Any], bool] = {}
