@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "import": "jsonlstore.cli.braindb:import_",
     "list": "jsonlstore.cli.sessions:list_sessions",
     "metrics": "jsonlstore.cli.metrics:metrics",
+    "openclaw": "jsonlstore.cli.openclaw:openclaw",
     "recover": "jsonlstore.cli.continuity:recover",
     "redact": "jsonlstore.cli.redact:command",
     "restore": "jsonlstore.cli.continuity:restore",

@@ -120,20 +120,23 @@ def applied(value: Any, change: Change) -> Any:
         here = here.setdefault(key, {})
         if not isinstance(here, dict):
             raise NotEditable(f"{'.'.join(change.path)}: {key!r} is not an object")
-    last = change.path[-1]
+    _apply(here, change.path[-1], change)
+    return value
+
+
+def _apply(parent: dict[str, Any], key: str, change: Change) -> None:
     if isinstance(change, Put):
-        here[last] = change.value
+        parent[key] = change.value
     elif isinstance(change, Drop):
-        here.pop(last, None)
-    elif isinstance(change, Add):
-        items = here.setdefault(last, [])
+        parent.pop(key, None)
+    else:
+        items = parent.setdefault(key, []) if isinstance(change, Add) else parent.get(key, [])
         if not isinstance(items, list):
             raise NotEditable(f"{'.'.join(change.path)} is not a list")
-        if change.item not in items:
+        if isinstance(change, DropItem) and change.item in items:
+            items.remove(change.item)
+        elif isinstance(change, Add) and change.item not in items:
             items.append(change.item)
-    elif isinstance(here.get(last), list) and change.item in here[last]:
-        here[last].remove(change.item)
-    return value
 
 
 def same(one: Any, other: Any) -> bool:
@@ -152,28 +155,29 @@ def same(one: Any, other: Any) -> bool:
 def _splices(text: str, root: Node, change: Change) -> list[Splice]:
     """The splices of one change, each to be applied to the text the one before it left."""
     chain = _descend(root, change.path)
-    depth = len(chain) - 1
-    node = chain[-1]
-    missing = change.path[depth:]
-    if isinstance(change, Put):
-        if not missing:
-            new = _Style(text, chain).render(change.value, depth)
-            old = text[node.start : node.end]
-            return [] if same(decode(old), change.value) else [Splice(node.start, old, new)]
-        return _insert(text, chain, missing[0], _nested(missing[1:], change.value))
-    if isinstance(change, Add):
+    missing = change.path[len(chain) - 1 :]
+    if isinstance(change, (Put, Add)):
+        value = change.value if isinstance(change, Put) else [change.item]
         if missing:
-            return _insert(text, chain, missing[0], _nested(missing[1:], [change.item]))
-        return [] if _item(text, node, change.item) else _insert(text, chain, None, change.item)
+            return _insert(text, chain, missing[0], _nested(missing[1:], value))
+        return _replace(text, chain, value) if isinstance(change, Put) else _append(text, chain, change.item)
     if missing:
         return []
-    if isinstance(change, DropItem):
-        found = _item(text, node, change.item)
-        return _remove(text, node, found) if found else []
-    parent = chain[-2]
-    child = parent.member(change.path[-1])
-    assert child is not None
-    return _remove(text, parent, child)
+    parent = chain[-1] if isinstance(change, DropItem) else chain[-2]
+    child = _item(text, parent, change.item) if isinstance(change, DropItem) else parent.member(change.path[-1])
+    return _remove(text, parent, child) if child else []
+
+
+def _replace(text: str, chain: list[Node], value: Any) -> list[Splice]:
+    node = chain[-1]
+    old = text[node.start : node.end]
+    if same(decode(old), value):
+        return []
+    return [Splice(node.start, old, _Style(text, chain).render(value, len(chain) - 1))]
+
+
+def _append(text: str, chain: list[Node], item: Any) -> list[Splice]:
+    return [] if _item(text, chain[-1], item) else _insert(text, chain, None, item)
 
 
 def _descend(root: Node, path: Path) -> list[Node]:
@@ -256,7 +260,10 @@ class _Style:
         else:
             lines = [deeper + self.tall(inner, deeper) for inner in value]
         opening, closing = "{}" if isinstance(value, dict) else "[]"
-        return f",{self.newline}".join([opening + self.newline + lines[0], *lines[1:]]) + f"{self.newline}{indent}{closing}"
+        return (
+            f",{self.newline}".join([opening + self.newline + lines[0], *lines[1:]])
+            + f"{self.newline}{indent}{closing}"
+        )
 
 
 def _insert(text: str, chain: Sequence[Node], key: str | None, value: Any) -> list[Splice]:
@@ -278,7 +285,9 @@ def _insert(text: str, chain: Sequence[Node], key: str | None, value: Any) -> li
         indent = style.indent_of(last.start) if last is not None else style.unit * depth
         new = style.newline + (indent or style.unit * depth) + label + style.tall(value, indent or style.unit * depth)
         if not re.search(r"[\n\r]", rest):
-            new += ("," if last is not None and last.comma is not None else "") + style.newline + style.unit * (depth - 1)
+            new += (
+                ("," if last is not None and last.comma is not None else "") + style.newline + style.unit * (depth - 1)
+            )
             return [*splices, Splice(at, "", new)]
     else:
         new = (" " if last is not None else "") + label + style.flat(value)

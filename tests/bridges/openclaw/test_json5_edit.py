@@ -34,7 +34,7 @@ INSTALL: tuple[Change, ...] = (
 # -- JSON5 texts as people and programs write them
 
 _comments = st.sampled_from(
-    ["/* a, b: {c} */", "// it's \"odd\" }\n", "/**/", "// \U0001f600\r\n", "/* ]\n, */", "//\n", "// '\n"]
+    ["/* a, b: {c} */", '// it\'s "odd" }\n', "/**/", "// \U0001f600\r\n", "/* ]\n, */", "//\n", "// '\n"]
 )
 _blanks = st.sampled_from(["", "", " ", "\n", "\r\n", "\t", "  ", "\n\n    ", "\u00a0", "\v", "\u2028", "\ufeff"])
 _trivia = st.lists(st.one_of(_blanks, _blanks, _comments), max_size=3).map("".join)
@@ -106,7 +106,10 @@ def configs(draw: st.DrawFn) -> str:
                         "load": st.fixed_dictionaries({}, optional={"paths": st.lists(st.sampled_from("abc"))}),
                         "entries": st.fixed_dictionaries(
                             {},
-                            optional={"other": st.just({"enabled": False}), "jsonlstore": st.just({"config": {"x": 1}})},
+                            optional={
+                                "other": st.just({"enabled": False}),
+                                "jsonlstore": st.just({"config": {"x": 1}}),
+                            },
                         ),
                         "allow": st.lists(st.sampled_from("xyz"), max_size=2),
                     },
@@ -162,22 +165,14 @@ def test_taking_out_what_was_put_in_gives_the_old_value(text: str) -> None:
     """Not by the record of the edit but by name, as when somebody else rewrote the file since."""
     before = decode(text)
     rewritten = json.dumps(decode(edit(text, INSTALL).after), indent=2)
-    drops: list[Change] = [DropItem(PATHS, "/opt/plugin")]
-    for path in (
-        ("plugins", "entries", "jsonlstore", "enabled"),
-        ("plugins", "entries", "jsonlstore", "config", "command"),
-    ):
-        drops.append(Drop(path))
-    for path in (
-        ("plugins", "entries", "jsonlstore", "config"),
-        ("plugins", "entries", "jsonlstore"),
-        ("plugins", "entries"),
-        PATHS,
-        ("plugins", "load"),
-        ("plugins",),
-    ):
-        if lookup(before, path) is None:
-            drops.append(Drop(path))
+    entry = ("plugins", "entries", "jsonlstore")
+    made = ((*entry, "config"), entry, ("plugins", "entries"), PATHS, ("plugins", "load"), ("plugins",))
+    drops: list[Change] = [
+        DropItem(PATHS, "/opt/plugin"),
+        Drop((*entry, "enabled")),
+        Drop((*entry, "config", "command")),
+        *(Drop(path) for path in made if lookup(before, path) is None),
+    ]
     assert same(decode(edit(rewritten, drops).after), before)
 
 
@@ -191,7 +186,9 @@ PLAIN = """{
 
 
 def test_what_is_added_looks_like_its_neighbours() -> None:
-    assert edit(PLAIN, INSTALL).after == """{
+    assert (
+        edit(PLAIN, INSTALL).after
+        == """{
   "gateway": {
     "mode": "local"
   },
@@ -215,6 +212,7 @@ def test_what_is_added_looks_like_its_neighbours() -> None:
   }
 }
 """
+    )
 
 
 def test_unquoted_keys_comments_tabs_and_trailing_commas_are_kept_up() -> None:

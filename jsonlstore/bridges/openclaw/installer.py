@@ -1,0 +1,308 @@
+"""Put the plugin into OpenClaw's settings and take it out again: every step can be repeated, none leaves a half.
+
+Order matters. Installing: files, record, backup, settings, so that the settings never name what is not there.
+Uninstalling: settings, files, backups, record. Whatever is interrupted is completed by running it again.
+"""
+
+from __future__ import annotations
+
+import difflib
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.bridges.openclaw import files as js
+from jsonlstore.bridges.openclaw.config_file import (
+    ConfigChanged,
+    ConfigFile,
+    ReadOnlyConfig,
+    back_up,
+    backups_of,
+    check_writable,
+    read_config,
+    replace_config,
+)
+from jsonlstore.bridges.openclaw.json5_edit import Edit, edit, lookup, undo
+from jsonlstore.bridges.openclaw.json5_tree import NotEditable
+from jsonlstore.bridges.openclaw.record import DoneEdit, Record, digest, read_record, record_path, write_record
+from jsonlstore.bridges.openclaw.wiring import (
+    COMMAND,
+    ENTRY,
+    LOAD_PATHS,
+    Wanted,
+    containers,
+    pasteable,
+    plan,
+    removal,
+)
+from jsonlstore.clock import format_time
+from jsonlstore.errors import JsonlStoreError, LockTimeout
+from jsonlstore.store.files import Disk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+    from jsonlstore.bridges.openclaw.json5_edit import Change
+    from jsonlstore.bridges.openclaw.locate import Installation
+    from jsonlstore.paths import StatePaths
+
+_ATTEMPTS = 3
+_LOCK_SECONDS = 10.0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was done, or would be."""
+
+    config_path: str
+    changed: bool = False
+    settings_changed: bool = False
+    files_changed: bool = False
+    exact: bool | None = None  # uninstall: the file is byte for byte what it was
+    backup: str | None = None
+    diff: str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+class Installer:
+    """Our place in one OpenClaw."""
+
+    def __init__(
+        self,
+        paths: StatePaths,
+        config_path: Path,
+        clock: Callable[[], datetime],
+        *,
+        disk: Disk | None = None,
+        command: tuple[str, ...] | None = None,
+    ) -> None:
+        self._paths = paths
+        self._config_path = config_path
+        self._clock = clock
+        self._disk = disk or Disk()
+        self._command = command or js.own_command()
+
+    # -- install
+
+    def install(self, found: Installation, *, via: str = "plugin", dry_run: bool = False) -> Outcome:
+        """Make OpenClaw load us; what is already so is left alone."""
+        packaged = js.packaged(via)
+        if not packaged:
+            raise NotEditable(f"this jsonlstore came without its OpenClaw {via}", hint="install jsonlstore again")
+        wanted = Wanted(via, str(js.folder_of(self._paths, via)), self._command, found.release)
+        outcome = self._install(wanted, packaged, dry_run=True)
+        if dry_run or not outcome.changed:
+            return outcome
+        if outcome.settings_changed:
+            try:
+                check_writable(read_config(self._config_path))
+            except ReadOnlyConfig as problem:
+                raise ReadOnlyConfig(
+                    problem.message, hint=f"{problem.hint}:\n{pasteable(wanted)}", path=problem.path
+                ) from problem
+        with self._lock(), self._or_nothing():
+            return self._again(lambda: self._install(wanted, packaged))
+
+    def _install(self, wanted: Wanted, packaged: dict[str, bytes], *, dry_run: bool = False) -> Outcome:
+        file = read_config(self._config_path)
+        record = read_record(self._paths) or Record(str(self._config_path), wanted.via)
+        try:
+            settings = file.settings
+            planned = plan(settings, wanted, ours=tuple(record.ours))
+            made = edit(file.text, planned.changes)
+        except NotEditable as problem:
+            raise self._refusal(problem, wanted) from problem
+        outcome = Outcome(str(self._config_path), diff=_diff(file, made.after), notes=planned.notes)
+        outcome.settings_changed = bool(made.splices)
+        outcome.files_changed = js.deployed(self._paths, wanted.via) != packaged
+        outcome.changed = outcome.settings_changed or outcome.files_changed
+        if dry_run or not outcome.changed:
+            return outcome
+        js.deploy(self._paths, wanted.via, self._disk, packaged)
+        if outcome.settings_changed:
+            data = _encoded(made)
+            stamp = self._clock().strftime("%Y%m%dT%H%M%S")
+            self._note(record, file, made, data, planned.changes, settings, wanted)
+            saved = back_up(file, stamp, self._disk)
+            outcome.backup = str(saved) if saved else None
+            replace_config(file, data, self._disk)
+        return outcome
+
+    def _note(
+        self,
+        record: Record,
+        file: ConfigFile,
+        made: Edit,
+        data: bytes,
+        changes: list[Change],
+        settings: Any,
+        wanted: Wanted,
+    ) -> None:
+        """Write down what is about to be done, before it is: an edit that never happened is told by its digest."""
+        before = None if file.data is None else digest(file.data)
+        record.via = wanted.via
+        record.edits = _standing(record.edits, before)
+        record.edits.append(DoneEdit(before, digest(data), made.splices, format_time(self._clock())))
+        paths = {change.path for change in changes if not hasattr(change, "item")}
+        record.ours = [one for one in record.ours if hasattr(one, "item") or one.path not in paths]
+        record.ours += [one for one in changes if one not in record.ours]
+        record.containers += [path for path in containers(settings, changes) if path not in record.containers]
+        write_record(self._paths, record, self._disk)
+
+    # -- uninstall
+
+    def uninstall(self, *, dry_run: bool = False) -> Outcome:
+        """Take out what we put in; a file nobody else changed is then what it was, byte for byte."""
+        if dry_run or not self._uninstall(dry_run=True).changed:
+            return self._uninstall(dry_run=True)
+        with self._lock():
+            return self._again(self._uninstall)
+
+    def _uninstall(self, *, dry_run: bool = False) -> Outcome:
+        record = read_record(self._paths)
+        file = read_config(self._config_path)
+        outcome = Outcome(str(self._config_path))
+        data = file.data
+        if file.data is not None:
+            try:
+                data, outcome.exact, outcome.notes = self._without_us(file, record)
+            except NotEditable as problem:
+                raise self._removal_refusal(problem, file) from problem
+        outcome.settings_changed = data != file.data
+        outcome.diff = _diff(file, data.decode() if data is not None else "")
+        traces = [*backups_of(self._config_path), self._paths.plugin_heartbeat, record_path(self._paths)]
+        outcome.files_changed = js.root_of(self._paths).exists() or any(path.exists() for path in traces)
+        outcome.changed = outcome.settings_changed or outcome.files_changed
+        if dry_run or not outcome.changed:
+            return outcome
+        if outcome.settings_changed:
+            check_writable(file)
+            replace_config(file, data, self._disk)
+        js.withdraw(self._paths)
+        for path in traces:
+            self._disk.remove(path)
+        return outcome
+
+    def _without_us(self, file: ConfigFile, record: Record | None) -> tuple[bytes | None, bool | None, list[str]]:
+        """The file's content without our part, whether that is what it was before us, and what of ours had to stay."""
+        assert file.data is not None
+        data = file.data
+        for done in reversed(record.edits if record else []):
+            if digest(data) == done.after:
+                data = undo(data.decode(), done.splices).encode()
+                if done.before is None:
+                    return None, True, []
+            if digest(data) != done.before:
+                break
+        else:
+            if record is not None and record.edits:
+                return data, True, []
+        text = data.decode()
+        settings = ConfigFile(file.path, file.real, data).settings
+        ours, made = (record.ours, record.containers) if record and record.ours else (self._by_name(settings), [ENTRY])
+        changes, kept = removal(settings, ours, made)
+        after = edit(text, changes).after
+        notes = [f"{name} holds settings of yours and stays" for name in kept]
+        return after.encode(), False if after != text or record else None, notes
+
+    def _by_name(self, settings: Any) -> list[Change]:
+        """What must be ours when no record says so."""
+        from jsonlstore.bridges.openclaw.json5_edit import Add, Put
+
+        folder = str(js.folder_of(self._paths, "plugin"))
+        found: list[Change] = [Add(LOAD_PATHS, folder), Add(("plugins", "allow"), ENTRY[-1])]
+        for path in ((*ENTRY, "enabled"), (*ENTRY, "hooks", "allowConversationAccess"), COMMAND):
+            value = lookup(settings, path)
+            if value is not None and folder in (lookup(settings, LOAD_PATHS) or []):
+                found.append(Put(path, value))
+        return found
+
+    # -- both
+
+    @contextmanager
+    def _or_nothing(self) -> Iterator[None]:
+        """A first install that is refused half-way, by a full disk say, leaves nothing behind."""
+        first = not record_path(self._paths).exists() and not js.root_of(self._paths).exists()
+        known = set(backups_of(self._config_path))
+        try:
+            yield
+        except JsonlStoreError:
+            if first:
+                # why it failed matters more than what cannot be cleared away; running it again does both
+                with suppress(JsonlStoreError, OSError):
+                    js.withdraw(self._paths)
+                    for path in (record_path(self._paths), *set(backups_of(self._config_path)) - known):
+                        self._disk.remove(path)
+            raise
+
+    def _again(self, step: Callable[[], Outcome]) -> Outcome:
+        """OpenClaw writes its settings too: what changed under us is read again, a few times."""
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return step()
+            except ConfigChanged:
+                continue
+        return step()
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        from filelock import FileLock, Timeout
+
+        self._disk.make_dir(self._paths.states)
+        path = self._paths.states / "openclaw.lock"
+        try:
+            with FileLock(path, timeout=_LOCK_SECONDS, mode=0o600):
+                yield
+        except Timeout as problem:
+            raise LockTimeout(
+                "another `jsonlstore openclaw` is at work", hint="wait for it, or end it", path=path
+            ) from problem
+
+    def _refusal(self, problem: NotEditable, wanted: Wanted) -> NotEditable:
+        lines = pasteable(wanted)
+        return NotEditable(
+            f"{self._config_path}: {problem.message}; nothing was changed",
+            hint=f"add these lines yourself:\n{lines}",
+            path=self._config_path,
+        )
+
+    def _removal_refusal(self, problem: NotEditable, file: ConfigFile) -> NotEditable:
+        lines = [
+            f"  line {number}: {line.strip()}"
+            for number, line in enumerate((file.data or b"").decode("utf-8", "replace").splitlines(), 1)
+            if ENTRY[-1] in line
+        ]
+        where = "remove what these lines begin or name:\n" + "\n".join(lines[:20]) if lines else None
+        return NotEditable(
+            f"{self._config_path}: {problem.message}; nothing was changed", hint=where, path=self._config_path
+        )
+
+
+def _standing(edits: list[DoneEdit], now: str | None) -> list[DoneEdit]:
+    """The edits that are in a file of this digest: those after its state were never made, or taken back by hand."""
+    for count in range(len(edits), 0, -1):
+        if edits[count - 1].after == now:
+            return edits[:count]
+    for count, one in enumerate(edits):
+        if one.before == now:
+            return edits[:count]
+    return edits
+
+
+def _encoded(made: Edit) -> bytes:
+    try:
+        return made.after.encode()
+    except UnicodeEncodeError as problem:
+        raise NotEditable("a path that has to stand in there is not UTF-8") from problem
+
+
+def _diff(file: ConfigFile, after: str) -> str:
+    """The lines that change, for people to read: with nothing around them, and clean of secrets if a line has any."""
+    from jsonlstore.signals.redact import redact_text
+
+    before = "" if file.data is None else file.data.decode("utf-8", "replace")
+    name = file.path.name
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm="", n=0)
+    return redact_text("\n".join(lines))
