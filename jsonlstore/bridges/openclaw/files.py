@@ -7,18 +7,18 @@ OpenClaw up to 2026.7 does not start at all when a path in its settings is missi
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jsonlstore.store.files import read_bytes, write_failed
+from jsonlstore.store.files import TEMP_PREFIX, read_bytes, write_failed
 
 if TYPE_CHECKING:
     from jsonlstore.paths import StatePaths
     from jsonlstore.store.files import Disk
 
 PACKAGED = Path(__file__).parent
+WAYS = ("plugin", "hook")
 
 
 def root_of(paths: StatePaths) -> Path:
@@ -31,53 +31,49 @@ def folder_of(paths: StatePaths, via: str) -> Path:
     return root_of(paths) / via
 
 
-def packaged(via: str, root: Path = PACKAGED) -> dict[str, bytes]:
-    """The files this version of jsonlstore comes with, by their relative names."""
-    source = root / via
-    return {
-        path.relative_to(source).as_posix(): path.read_bytes()
-        for path in sorted(source.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
-    }
+def packaged(root: Path = PACKAGED) -> dict[str, bytes]:
+    """The files this version of jsonlstore comes with, by their relative names: the hook uses parts of the plugin."""
+    return {name: data for via in WAYS for name, data in _files(root / via, root).items()}
 
 
-def deployed(paths: StatePaths, via: str) -> dict[str, bytes]:
+def deployed(paths: StatePaths) -> dict[str, bytes]:
     """The files OpenClaw finds now."""
-    folder = folder_of(paths, via)
-    return {
-        path.relative_to(folder).as_posix(): read_bytes(path) or b""
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+    return _files(root_of(paths), root_of(paths))
 
 
-def deploy(paths: StatePaths, via: str, disk: Disk, files: dict[str, bytes]) -> bool:
+def _files(folder: Path, root: Path) -> dict[str, bytes]:
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.startswith(TEMP_PREFIX))
+    return {path.relative_to(root).as_posix(): read_bytes(path) or b"" for path in found}
+
+
+def deploy(paths: StatePaths, disk: Disk, files: dict[str, bytes]) -> None:
     """Bring the copy up to date, file by file: a gateway that looks meanwhile never finds the folder missing."""
-    folder, there = folder_of(paths, via), deployed(paths, via)
-    if there == files:
-        return False
-    disk.make_dir(folder)
-    # the entry point last: it must not run with parts older than itself
-    for name in sorted(files, key=lambda one: one.endswith(("index.js", "handler.js"))):
+    root, there = root_of(paths), deployed(paths)
+    # the entry points last: they must not run with parts older than themselves
+    for name in sorted(files, key=lambda one: (one.endswith(("index.js", "handler.js")), one)):
         if there.get(name) != files[name]:
-            target = folder / name
+            target = root / name
             disk.make_dir(target.parent)
             disk.replace(target, files[name], target.parent)
     for name in there.keys() - files.keys():
-        disk.remove(folder / name)
-    return True
+        disk.remove(root / name)
 
 
-def withdraw(paths: StatePaths) -> bool:
-    """Remove every copy; False if there was none."""
-    folder = root_of(paths)
-    if not folder.exists():
-        return False
+def withdraw(paths: StatePaths, disk: Disk) -> None:
+    """Remove every copy, and what an interrupted one left."""
+    root = root_of(paths)
+    for path in sorted(root.rglob("*"), reverse=True):
+        if path.is_dir() and not path.is_symlink():
+            path.rmdir()
+        else:
+            disk.remove(path)
     try:
-        shutil.rmtree(folder)
+        root.rmdir()
+        disk.sync_dir(root.parent)
+    except FileNotFoundError:
+        return
     except OSError as problem:
-        raise write_failed(folder, problem) from problem
-    return True
+        raise write_failed(root, problem) from problem
 
 
 def own_command() -> tuple[str, ...]:

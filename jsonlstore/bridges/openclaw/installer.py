@@ -50,6 +50,11 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 3
 _LOCK_SECONDS = 10.0
+_OUR_OBJECTS: list[tuple[str, ...]] = [(*ENTRY, "config"), (*ENTRY, "hooks"), ENTRY]
+_UNKNOWN_VERSION = (
+    "the version of OpenClaw is not known: one from 2026.5.7 on lets the plugin see sessions only after "
+    "`jsonlstore openclaw install --openclaw PATH`"
+)
 
 
 @dataclass(slots=True)
@@ -88,11 +93,11 @@ class Installer:
 
     def install(self, found: Installation, *, via: str = "plugin", dry_run: bool = False) -> Outcome:
         """Make OpenClaw load us; what is already so is left alone."""
-        packaged = js.packaged(via)
-        if not packaged:
-            raise NotEditable(f"this jsonlstore came without its OpenClaw {via}", hint="install jsonlstore again")
+        packaged = js.packaged()
         wanted = Wanted(via, str(js.folder_of(self._paths, via)), self._command, found.release)
         outcome = self._install(wanted, packaged, dry_run=True)
+        unknown = [] if found.is_known or via == "hook" else [_UNKNOWN_VERSION]
+        outcome.notes += unknown
         if dry_run or not outcome.changed:
             return outcome
         if outcome.settings_changed:
@@ -103,7 +108,9 @@ class Installer:
                     problem.message, hint=f"{problem.hint}:\n{pasteable(wanted)}", path=problem.path
                 ) from problem
         with self._lock(), self._or_nothing():
-            return self._again(lambda: self._install(wanted, packaged))
+            outcome = self._again(lambda: self._install(wanted, packaged))
+        outcome.notes += unknown
+        return outcome
 
     def _install(self, wanted: Wanted, packaged: dict[str, bytes], *, dry_run: bool = False) -> Outcome:
         file = read_config(self._config_path)
@@ -116,11 +123,11 @@ class Installer:
             raise self._refusal(problem, wanted) from problem
         outcome = Outcome(str(self._config_path), diff=_diff(file, made.after), notes=planned.notes)
         outcome.settings_changed = bool(made.splices)
-        outcome.files_changed = js.deployed(self._paths, wanted.via) != packaged
+        outcome.files_changed = js.deployed(self._paths) != packaged
         outcome.changed = outcome.settings_changed or outcome.files_changed
         if dry_run or not outcome.changed:
             return outcome
-        js.deploy(self._paths, wanted.via, self._disk, packaged)
+        js.deploy(self._paths, self._disk, packaged)
         if outcome.settings_changed:
             data = _encoded(made)
             stamp = self._clock().strftime("%Y%m%dT%H%M%S")
@@ -180,7 +187,7 @@ class Installer:
         if outcome.settings_changed:
             check_writable(file)
             replace_config(file, data, self._disk)
-        js.withdraw(self._paths)
+        js.withdraw(self._paths, self._disk)
         for path in traces:
             self._disk.remove(path)
         return outcome
@@ -201,7 +208,9 @@ class Installer:
                 return data, True, []
         text = data.decode()
         settings = ConfigFile(file.path, file.real, data).settings
-        ours, made = (record.ours, record.containers) if record and record.ours else (self._by_name(settings), [ENTRY])
+        ours, made = (
+            (record.ours, record.containers) if record and record.ours else (self._by_name(settings), _OUR_OBJECTS)
+        )
         changes, kept = removal(settings, ours, made)
         after = edit(text, changes).after
         notes = [f"{name} holds settings of yours and stays" for name in kept]
@@ -232,7 +241,7 @@ class Installer:
             if first:
                 # why it failed matters more than what cannot be cleared away; running it again does both
                 with suppress(JsonlStoreError, OSError):
-                    js.withdraw(self._paths)
+                    js.withdraw(self._paths, self._disk)
                     for path in (record_path(self._paths), *set(backups_of(self._config_path)) - known):
                         self._disk.remove(path)
             raise
@@ -269,10 +278,13 @@ class Installer:
         )
 
     def _removal_refusal(self, problem: NotEditable, file: ConfigFile) -> NotEditable:
+        from jsonlstore.signals.redact import redact_text
+
+        folder = str(js.root_of(self._paths))
         lines = [
-            f"  line {number}: {line.strip()}"
+            f"  line {number}: {redact_text(line.strip())[:160]}"
             for number, line in enumerate((file.data or b"").decode("utf-8", "replace").splitlines(), 1)
-            if ENTRY[-1] in line
+            if ENTRY[-1] in line or folder in line
         ]
         where = "remove what these lines begin or name:\n" + "\n".join(lines[:20]) if lines else None
         return NotEditable(

@@ -90,7 +90,7 @@ def _wired(found: Standing, paths: StatePaths, settings: Any, openclaw: Installa
         return
     command = lookup(settings, COMMAND)
     found.command = command if isinstance(command, list) else None
-    there, packaged = js.deployed(paths, found.via), js.packaged(found.via)
+    there, packaged = js.deployed(paths), js.packaged()
     found.files_present = bool(there)
     found.files_current = there == packaged
     if not there:

@@ -1,0 +1,79 @@
+"""Installed by our command, loaded by real OpenClaw of either era, and gone again without a trace.
+
+pytest -m openclaw tests/openclaw/test_install_real.py
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.openclaw.lab import OpenClaw, installed, wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.openclaw, pytest.mark.slow]
+
+VERSIONS = ["2026.2.26", "2026.7.1", "2026.9.6"]
+
+
+def ours(openclaw: OpenClaw, version: str, *words: str, ok: tuple[int, ...] = (0,)) -> dict[str, Any]:
+    """One of our commands, as the user of that home would give it."""
+    named = ["--openclaw", str(installed(version)[1])] if words[0] in ("install", "status") else []
+    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(openclaw.state_dir), "openclaw", *words]
+    done = subprocess.run([*command, *named, "--json"], capture_output=True, text=True, check=False)
+    assert done.returncode in ok, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def listed(openclaw: OpenClaw) -> dict[str, Any]:
+    """What OpenClaw says of our plugin; older versions print warnings before the document."""
+    said = openclaw.run("plugins", "list", "--json")
+    plugins = json.loads(said[said.index("\n{") if not said.startswith("{") else 0 :])["plugins"]
+    return next((one for one in plugins if one["id"] == "jsonlstore"), {})
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_openclaw_loads_what_was_installed_and_the_settings_come_back(version: str, tmp_path: Path) -> None:
+    """`plugins list` says loaded; a running gateway takes it up by itself; uninstalling gives the old bytes back."""
+    openclaw = OpenClaw(version, tmp_path, 9, plugins={"allow": ["memory-core"]})
+    config = openclaw.state_dir / "openclaw.json"
+    openclaw.start()
+    try:
+        before = config.read_bytes()
+        assert ours(openclaw, version, "install")["settings_changed"]
+        assert not ours(openclaw, version, "install")["changed"]
+        wait_until(lambda: ours(openclaw, version, "status", ok=(0, 1))["loaded"], 120, "the plugin's loading")
+        told = ours(openclaw, version, "status")
+        assert told["openclaw_version"] == version
+        assert told["problems"] == []
+        assert listed(openclaw)["status"] == "loaded"
+        assert ours(openclaw, version, "uninstall")["exact"]
+        assert config.read_bytes() == before
+        assert listed(openclaw) == {}
+    finally:
+        openclaw.stop(signal.SIGKILL)
+    assert config.read_bytes() == before
+    assert not (openclaw.state_dir / "sessions/states/openclaw").exists()
+
+
+def test_openclaw_s_own_doctor_leaves_our_files_alone(tmp_path: Path) -> None:
+    """The plugin's files and the record lie where OpenClaw's repair does not look."""
+    openclaw = OpenClaw("2026.9.6", tmp_path, 9)
+    ours(openclaw, "2026.9.6", "install")
+    root = openclaw.state_dir / "sessions"
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    openclaw.run("doctor", "--fix", "--non-interactive", "--yes")
+    assert {
+        path: path.read_bytes() for path in root.rglob("*") if path.is_file() and "plugin.json" not in path.name[8:]
+    } == {path: data for path, data in before.items() if "plugin.json" not in path.name[8:]}
+    assert listed(openclaw)["status"] == "loaded"
+    ours(openclaw, "2026.9.6", "uninstall")
+    assert b"jsonlstore" not in (openclaw.state_dir / "openclaw.json").read_bytes()
