@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import stat
 from contextlib import suppress
@@ -161,13 +162,13 @@ def back_up(file: ConfigFile, stamp: str, disk: Disk) -> Path | None:
 
 
 def backups_of(path: Path) -> list[Path]:
-    """Every copy we made of a file, unfinished ones included."""
+    """Every copy we made of a file."""
     real = Path(os.path.realpath(path))
-    name = real.name
-    folder = real.parent
-    found = [
-        *folder.glob(f"{name}{BACKUP_MARK}*"),
-        *folder.glob(f".{name}{BACKUP_MARK}*"),
-        *folder.glob(f".{name}{TEMP_MARK}*"),
-    ]
-    return sorted(found)
+    return sorted(real.parent.glob(f"{glob.escape(real.name)}{BACKUP_MARK}*"))
+
+
+def unfinished_of(path: Path) -> list[Path]:
+    """What dead writers of a file or its backup left. Wants the lock they wrote under."""
+    real = Path(os.path.realpath(path))
+    marks = (TEMP_MARK, BACKUP_MARK)
+    return sorted(one for mark in marks for one in real.parent.glob(f".{glob.escape(real.name)}{mark}*"))

@@ -46,6 +46,11 @@ def _files(folder: Path, root: Path) -> dict[str, bytes]:
     return {path.relative_to(root).as_posix(): read_bytes(path) or b"" for path in found}
 
 
+def unfinished(paths: StatePaths) -> list[Path]:
+    """What an interrupted copy left."""
+    return sorted(root_of(paths).rglob(f"{TEMP_PREFIX}*"))
+
+
 def deploy(paths: StatePaths, disk: Disk, files: dict[str, bytes]) -> None:
     """Bring the copy up to date, file by file: a gateway that looks meanwhile never finds the folder missing."""
     root, there = root_of(paths), deployed(paths)
@@ -60,7 +65,7 @@ def deploy(paths: StatePaths, disk: Disk, files: dict[str, bytes]) -> None:
 
 
 def withdraw(paths: StatePaths, disk: Disk) -> None:
-    """Remove every copy, and what an interrupted one left."""
+    """Remove every copy."""
     root = root_of(paths)
     for path in sorted(root.rglob("*"), reverse=True):
         if path.is_dir() and not path.is_symlink():

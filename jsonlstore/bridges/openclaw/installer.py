@@ -21,10 +21,11 @@ from jsonlstore.bridges.openclaw.config_file import (
     check_writable,
     read_config,
     replace_config,
+    unfinished_of,
 )
 from jsonlstore.bridges.openclaw.json5_edit import Edit, edit, lookup, undo
 from jsonlstore.bridges.openclaw.json5_tree import NotEditable
-from jsonlstore.bridges.openclaw.record import DoneEdit, Record, digest, read_record, record_path, write_record
+from jsonlstore.bridges.openclaw.record import NAME, DoneEdit, Record, digest, read_record, record_path, write_record
 from jsonlstore.bridges.openclaw.wiring import (
     COMMAND,
     ENTRY,
@@ -37,7 +38,7 @@ from jsonlstore.bridges.openclaw.wiring import (
 )
 from jsonlstore.clock import format_time
 from jsonlstore.errors import JsonlStoreError, LockTimeout
-from jsonlstore.store.files import Disk
+from jsonlstore.store.files import Disk, write_failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -261,13 +262,26 @@ class Installer:
 
         self._disk.make_dir(self._paths.states)
         path = self._paths.states / "openclaw.lock"
+        lock = FileLock(path, timeout=_LOCK_SECONDS, mode=0o600)
         try:
-            with FileLock(path, timeout=_LOCK_SECONDS, mode=0o600):
-                yield
+            lock.acquire()
         except Timeout as problem:
             raise LockTimeout(
                 "another `jsonlstore openclaw` is at work", hint="wait for it, or end it", path=path
             ) from problem
+        except OSError as problem:
+            raise write_failed(path, problem) from problem
+        try:
+            self._sweep()
+            yield
+        finally:
+            lock.release()
+
+    def _sweep(self) -> None:
+        """Clear away what an interrupted run left unfinished."""
+        self._disk.sweep(self._paths.states, NAME)
+        for path in (*unfinished_of(self._config_path), *js.unfinished(self._paths)):
+            self._disk.remove(path)
 
     def _refusal(self, problem: NotEditable, wanted: Wanted) -> NotEditable:
         lines = pasteable(wanted)
