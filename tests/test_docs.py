@@ -60,3 +60,13 @@ def test_the_formats_page_names_every_key_and_every_metric() -> None:
         assert f"`{key}`" in page, key
     for event in EVENTS:
         assert f"`{event}`" in page
+
+
+def test_the_installing_page_names_every_key_the_installer_writes() -> None:
+    from jsonlstore.bridges.openclaw.wiring import Wanted, plan
+
+    page = (ROOT / "docs" / "installing.md").read_text()
+    planned = plan({"plugins": {"allow": ["x"]}}, Wanted("plugin", "/p", ("jsonlstore",), (2026, 9, 6)))
+    for change in planned.changes:
+        dotted = ".".join(change.path).replace("plugins.entries.jsonlstore", "")
+        assert f"`{dotted}`" in page or f"`plugins.entries.jsonlstore{dotted}`" in page, dotted

@@ -34,6 +34,7 @@ COMMANDS: dict[str, str] = {
     "redact": "jsonlstore.cli.redact:command",
     "restore": "jsonlstore.cli.continuity:restore",
     "service": "jsonlstore.cli.service:service",
+    "setup": "jsonlstore.cli.setup:setup",
     "show": "jsonlstore.cli.sessions:show",
     "signals": "jsonlstore.cli.signals:signals",
     "status": "jsonlstore.cli.watching:status",

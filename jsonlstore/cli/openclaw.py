@@ -62,17 +62,17 @@ def install(session: Session, via: str, named: str | None, dry_run: bool, as_jso
     found = installation_of(session, named)
     outcome = installer_of(session).install(found, via=via, dry_run=dry_run)
     if as_json:
-        print_json({**asdict(outcome), "dry_run": dry_run, "via": via, "openclaw": _installation(found)})
+        print_json({**asdict(outcome), "dry_run": dry_run, "via": via, "openclaw": found.to_dict()})
         return
-    tell_install(outcome, found, dry_run=dry_run)
-
-
-def tell_install(outcome: Outcome, found: Installation, *, dry_run: bool) -> None:
-    """What was done, what it means, how to undo it."""
     if found.is_known:
-        say(f"OpenClaw {found.version} (by {found.known_by})")
+        say(found.describe())
     else:
         say("no OpenClaw was found on this machine; if there is one, name it with --openclaw PATH", fg="yellow")
+    tell_install(outcome, dry_run=dry_run)
+
+
+def tell_install(outcome: Outcome, *, dry_run: bool) -> None:
+    """What was done, what it means, how to undo it."""
     if not outcome.changed:
         say("already installed")
     elif dry_run:
@@ -133,7 +133,7 @@ def status(session: Session, named: str | None, as_json: bool) -> int:
 
 def _tell_standing(found: Standing, session: Session) -> None:
     now = session.clock()
-    version = f"OpenClaw {found.openclaw_version} (by {found.openclaw_known_by})"
+    version = f"OpenClaw {found.openclaw_version} (told by {found.openclaw_known_by})"
     say(version if found.openclaw_version else "OpenClaw: not found; name it with --openclaw PATH")
     say(f"settings  {found.config_path}: {f'{found.via} installed' if found.installed else 'not installed'}")
     if found.installed:
@@ -146,11 +146,3 @@ def _tell_standing(found: Standing, session: Session) -> None:
         say(f"fired     {plain(fired)}")
     for problem in found.problems:
         say(f"warning: {plain(problem)}", fg="yellow")
-
-
-def _installation(found: Installation) -> dict[str, Any]:
-    return {
-        "version": found.version,
-        "path": str(found.package) if found.package else None,
-        "known_by": found.known_by,
-    }

@@ -63,6 +63,17 @@ class Installation:
     def is_known(self) -> bool:
         return bool(self.release)
 
+    def describe(self) -> str:
+        """In a few words, for people."""
+        if not self.is_known:
+            return "OpenClaw of an unknown version"
+        later = " or later" if len(self.release) < 3 else ""
+        return f"OpenClaw {self.version}{later} (told by {self.known_by})"
+
+    def to_dict(self) -> dict[str, str | None]:
+        path = str(self.package) if self.package else None
+        return {"version": self.version, "path": path, "known_by": self.known_by}
+
 
 def find(
     state_dir: Path, settings: Any = None, *, named: str | None = None, env: Mapping[str, str] = os.environ

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.cli.main import main
+from tests.watch.conftest import make
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+__all__ = ["make"]  # a fixture is found by its name
 
 PLAIN = """\
 // what I changed, and why

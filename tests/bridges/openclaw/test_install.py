@@ -247,7 +247,7 @@ def test_what_cannot_be_edited_is_refused_with_the_lines_to_paste(home: Home, te
     before = home.files()
     said = home.say("openclaw", "install", code=1)
     assert "nothing was changed" in said
-    lines = said[said.index("{\n") :]
+    lines = said.partition("hint: add these lines yourself:")[2]
     assert json.loads(lines)["plugins"]["load"]["paths"] == [str(home.state_dir / FOLDER)]
     assert home.files() == before
 

@@ -126,7 +126,7 @@ def test_killed_at_any_call_it_is_completed_by_running_it_again(action: str, tmp
     assert struck > 10
 
 
-@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EACCES])
+@pytest.mark.parametrize("error", [errno.ENOSPC, pytest.param(errno.EACCES, marks=pytest.mark.slow)])
 def test_a_disk_that_refuses_leaves_the_settings_as_they_were_and_nothing_beside_them(
     error: int, tmp_path: Path
 ) -> None:
