@@ -64,16 +64,42 @@ def test_openclaw_loads_what_was_installed_and_the_settings_come_back(version: s
     assert not (openclaw.state_dir / "sessions/states/openclaw").exists()
 
 
+@pytest.mark.parametrize("version", ["2026.2.26", "2026.9.6"])
+def test_openclaw_loads_the_hook_where_plugins_are_not_wanted(version: str, tmp_path: Path) -> None:
+    """With plugins switched off altogether the hook reports from inside the gateway."""
+    openclaw = OpenClaw(version, tmp_path, 9, plugins={"enabled": False})
+    before = (openclaw.state_dir / "openclaw.json").read_bytes()
+    ours(openclaw, version, "install", "--via", "hook")
+    openclaw.start()
+    try:
+        wait_until(lambda: ours(openclaw, version, "status", ok=(0, 1))["loaded"], 120, "the hook's loading")
+        assert ours(openclaw, version, "status")["via"] == "hook"
+    finally:
+        openclaw.stop(signal.SIGKILL)
+    ours(openclaw, version, "uninstall")
+    assert json.loads((openclaw.state_dir / "openclaw.json").read_bytes()).get("hooks") == json.loads(before).get(
+        "hooks"
+    )
+
+
 def test_openclaw_s_own_doctor_leaves_our_files_alone(tmp_path: Path) -> None:
     """The plugin's files and the record lie where OpenClaw's repair does not look."""
     openclaw = OpenClaw("2026.9.6", tmp_path, 9)
     ours(openclaw, "2026.9.6", "install")
-    root = openclaw.state_dir / "sessions"
-    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    openclaw.run("plugins", "list", "--json")
+    before = snapshot(openclaw)
     openclaw.run("doctor", "--fix", "--non-interactive", "--yes")
-    assert {
-        path: path.read_bytes() for path in root.rglob("*") if path.is_file() and "plugin.json" not in path.name[8:]
-    } == {path: data for path, data in before.items() if "plugin.json" not in path.name[8:]}
+    assert snapshot(openclaw) == before
     assert listed(openclaw)["status"] == "loaded"
     ours(openclaw, "2026.9.6", "uninstall")
     assert b"jsonlstore" not in (openclaw.state_dir / "openclaw.json").read_bytes()
+
+
+def snapshot(openclaw: OpenClaw) -> dict[str, bytes]:
+    """Everything of ours but what the plugin reports of itself."""
+    root = openclaw.state_dir / "sessions"
+    return {
+        str(path): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and path.name != "openclaw-plugin.json"
+    }

@@ -88,9 +88,7 @@ def check_writable(file: ConfigFile) -> None:
             path=folder,
         )
     if file.data is not None and (not file.mode & 0o222 or not os.access(file.real, os.W_OK)):
-        raise ReadOnlyConfig(
-            f"{file.real} is read-only", hint="make it writable, or add the lines yourself", path=file.real
-        )
+        raise ReadOnlyConfig(f"{file.real} is read-only", hint="make it writable", path=file.real)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ReadOnlyConfig(
             f"{folder} is not writable", hint="check who owns the directory and its permissions", path=folder
@@ -102,7 +100,7 @@ def replace_config(file: ConfigFile, data: bytes | None, disk: Disk) -> None:
     temp = file.real.with_name(f".{file.real.name}{TEMP_MARK}{os.urandom(4).hex()}")
     try:
         if data is not None:
-            _write(temp, data, file)
+            _write(temp, data, file, disk)
         _unchanged(file)
         if data is None:
             file.real.unlink(missing_ok=True)
@@ -125,7 +123,7 @@ def _unchanged(file: ConfigFile) -> None:
         )
 
 
-def _write(path: Path, data: bytes, like: ConfigFile) -> None:
+def _write(path: Path, data: bytes, like: ConfigFile, disk: Disk) -> None:
     """A new file with the mode and owner of the one it is to replace."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -136,7 +134,7 @@ def _write(path: Path, data: bytes, like: ConfigFile) -> None:
         view = memoryview(data)
         while view:
             view = view[os.write(fd, view) :]
-        os.fsync(fd)
+        disk.sync_data(fd)
     finally:
         os.close(fd)
 
@@ -151,7 +149,7 @@ def back_up(file: ConfigFile, stamp: str, disk: Disk) -> Path | None:
     try:
         with suppress(FileNotFoundError):
             temp.unlink()
-        _write(temp, file.data, private)
+        _write(temp, file.data, private, disk)
         os.replace(temp, target)
         disk.sync_dir(target.parent)
     except OSError as problem:

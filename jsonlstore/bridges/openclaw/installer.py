@@ -7,8 +7,10 @@ Uninstalling: settings, files, backups, record. Whatever is interrupted is compl
 from __future__ import annotations
 
 import difflib
+import os
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.openclaw import files as js
@@ -23,9 +25,10 @@ from jsonlstore.bridges.openclaw.config_file import (
     replace_config,
     unfinished_of,
 )
-from jsonlstore.bridges.openclaw.json5_edit import Edit, edit, lookup, undo
-from jsonlstore.bridges.openclaw.json5_tree import NotEditable
+from jsonlstore.bridges.openclaw.json5_edit import Add, DropItem, Edit, Put, edit, lookup, undo
+from jsonlstore.bridges.openclaw.json5_tree import NotEditable, decode
 from jsonlstore.bridges.openclaw.record import NAME, DoneEdit, Record, digest, read_record, record_path, write_record
+from jsonlstore.bridges.openclaw.references import naming
 from jsonlstore.bridges.openclaw.wiring import (
     COMMAND,
     ENTRY,
@@ -43,7 +46,6 @@ from jsonlstore.store.files import Disk, write_failed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
-    from pathlib import Path
 
     from jsonlstore.bridges.openclaw.json5_edit import Change
     from jsonlstore.bridges.openclaw.locate import Installation
@@ -96,7 +98,11 @@ class Installer:
         """Make OpenClaw load us; what is already so is left alone."""
         packaged = js.packaged()
         wanted = Wanted(via, str(js.folder_of(self._paths, via)), self._command, found.release)
-        outcome = self._install(wanted, packaged, dry_run=True)
+        self._only_here()
+        try:
+            outcome = self._install(wanted, packaged, dry_run=True)
+        except NotEditable as problem:
+            raise self._refusal(problem, wanted, packaged, dry_run=dry_run) from problem
         unknown = [] if found.is_known or via == "hook" else [_UNKNOWN_VERSION]
         outcome.notes += unknown
         if dry_run or not outcome.changed:
@@ -105,9 +111,9 @@ class Installer:
             try:
                 check_writable(read_config(self._config_path))
             except ReadOnlyConfig as problem:
-                raise ReadOnlyConfig(
-                    problem.message, hint=f"{problem.hint}:\n{pasteable(wanted)}", path=problem.path
-                ) from problem
+                if not self._paths.state_dir.is_dir():
+                    raise  # no OpenClaw here at all
+                raise self._refusal(problem, wanted, packaged, dry_run=False) from problem
         with self._lock(), self._or_nothing():
             outcome = self._again(lambda: self._install(wanted, packaged))
         outcome.notes += unknown
@@ -116,12 +122,9 @@ class Installer:
     def _install(self, wanted: Wanted, packaged: dict[str, bytes], *, dry_run: bool = False) -> Outcome:
         file = read_config(self._config_path)
         record = read_record(self._paths) or Record(str(self._config_path), wanted.via)
-        try:
-            settings = file.settings
-            planned = plan(settings, wanted, ours=tuple(record.ours))
-            made = edit(file.text, planned.changes)
-        except NotEditable as problem:
-            raise self._refusal(problem, wanted) from problem
+        settings = file.settings
+        planned = plan(settings, wanted, ours=tuple(record.ours))
+        made = edit(file.text, planned.changes)
         outcome = Outcome(str(self._config_path), diff=_diff(file, made.after), notes=planned.notes)
         outcome.settings_changed = bool(made.splices)
         outcome.files_changed = js.deployed(self._paths) != packaged
@@ -150,12 +153,13 @@ class Installer:
     ) -> None:
         """Write down what is about to be done, before it is: an edit that never happened is told by its digest."""
         before = None if file.data is None else digest(file.data)
-        record.via = wanted.via
+        record.config_path, record.via = str(self._config_path), wanted.via
         record.edits = _standing(record.edits, before)
         record.edits.append(DoneEdit(before, digest(data), made.splices, format_time(self._clock())))
-        paths = {change.path for change in changes if not hasattr(change, "item")}
-        record.ours = [one for one in record.ours if hasattr(one, "item") or one.path not in paths]
-        record.ours += [one for one in changes if one not in record.ours]
+        put = {change.path for change in changes if isinstance(change, Put)}
+        gone = [Add(change.path, change.item) for change in changes if isinstance(change, DropItem)]
+        kept = [one for one in record.ours if one not in gone and not (isinstance(one, Put) and one.path in put)]
+        record.ours = [*kept, *(one for one in changes if isinstance(one, (Put, Add)) and one not in kept)]
         record.containers += [path for path in containers(settings, changes) if path not in record.containers]
         write_record(self._paths, record, self._disk)
 
@@ -170,6 +174,8 @@ class Installer:
 
     def _uninstall(self, *, dry_run: bool = False) -> Outcome:
         record = read_record(self._paths)
+        if record is not None and os.path.exists(record.config_path):
+            self._config_path = Path(record.config_path)  # where we were installed, whatever is in force now
         file = read_config(self._config_path)
         outcome = Outcome(str(self._config_path))
         data = file.data
@@ -180,6 +186,7 @@ class Installer:
                 raise self._removal_refusal(problem, file) from problem
         outcome.settings_changed = data != file.data
         outcome.diff = _diff(file, data.decode() if data is not None else "")
+        self._nobody_names_us(None if data is None else data.decode())
         traces = [*backups_of(self._config_path), self._paths.plugin_heartbeat, record_path(self._paths)]
         outcome.files_changed = js.root_of(self._paths).exists() or any(path.exists() for path in traces)
         outcome.changed = outcome.settings_changed or outcome.files_changed
@@ -207,8 +214,8 @@ class Installer:
         else:
             if record is not None and record.edits:
                 return data, True, []
-        text = data.decode()
-        settings = ConfigFile(file.path, file.real, data).settings
+        text = ConfigFile(file.path, file.real, data).text
+        settings = decode(text)
         ours, made = (
             (record.ours, record.containers) if record and record.ours else (self._by_name(settings), _OUR_OBJECTS)
         )
@@ -219,8 +226,6 @@ class Installer:
 
     def _by_name(self, settings: Any) -> list[Change]:
         """What must be ours when no record says so."""
-        from jsonlstore.bridges.openclaw.json5_edit import Add, Put
-
         folder = str(js.folder_of(self._paths, "plugin"))
         found: list[Change] = [Add(LOAD_PATHS, folder), Add(("plugins", "allow"), ENTRY[-1])]
         for path in ((*ENTRY, "enabled"), (*ENTRY, "hooks", "allowConversationAccess"), COMMAND):
@@ -229,7 +234,28 @@ class Installer:
                 found.append(Put(path, value))
         return found
 
+    def _nobody_names_us(self, text: str | None) -> None:
+        """Refuse to remove files that settings out of our reach still name: OpenClaw might not start without them."""
+        left = naming(js.root_of(self._paths), self._config_path, text)
+        if left:
+            raise NotEditable(
+                f"{left[0]} still names the plugin; nothing was changed",
+                hint=f"remove the lines that name {js.root_of(self._paths)} there, then run this again",
+                path=left[0],
+            )
+
     # -- both
+
+    def _only_here(self) -> None:
+        """One state directory is wired to one settings file: uninstalling must know which."""
+        record = read_record(self._paths)
+        elsewhere = Path(record.config_path) if record else self._config_path
+        if elsewhere == self._config_path or not elsewhere.exists():
+            return
+        if naming(js.root_of(self._paths), elsewhere, read_config(elsewhere).text):
+            raise NotEditable(
+                f"already installed in {elsewhere}", hint="`jsonlstore openclaw uninstall` first", path=elsewhere
+            )
 
     @contextmanager
     def _or_nothing(self) -> Iterator[None]:
@@ -283,11 +309,19 @@ class Installer:
         for path in (*unfinished_of(self._config_path), *js.unfinished(self._paths)):
             self._disk.remove(path)
 
-    def _refusal(self, problem: NotEditable, wanted: Wanted) -> NotEditable:
-        lines = pasteable(wanted)
-        return NotEditable(
-            f"{self._config_path}: {problem.message}; nothing was changed",
-            hint=f"add these lines yourself:\n{lines}",
+    def _refusal(
+        self, problem: JsonlStoreError, wanted: Wanted, packaged: dict[str, bytes], *, dry_run: bool
+    ) -> JsonlStoreError:
+        """Why the settings stay as they are, and what to do by hand; the files to name are put in place for that."""
+        if not dry_run:
+            with self._lock():
+                js.deploy(self._paths, self._disk, packaged)
+        message = (
+            problem.message if str(self._config_path) in problem.message else f"{self._config_path}: {problem.message}"
+        )
+        return type(problem)(
+            f"{message}; nothing was changed in it",
+            hint=f"add these lines yourself:\n{pasteable(wanted)}",
             path=self._config_path,
         )
 

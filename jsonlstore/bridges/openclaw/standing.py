@@ -15,6 +15,7 @@ from jsonlstore.bridges.openclaw.config_file import config_path, read_config
 from jsonlstore.bridges.openclaw.json5_edit import lookup
 from jsonlstore.bridges.openclaw.locate import Installation, UnsupportedOpenClaw, find
 from jsonlstore.bridges.openclaw.record import read_record
+from jsonlstore.bridges.openclaw.references import naming
 from jsonlstore.bridges.openclaw.wiring import COMMAND, HOOK_DIRS, LOAD_PATHS, Wanted, plan
 from jsonlstore.clock import parse_time
 from jsonlstore.errors import JsonlStoreError
@@ -36,6 +37,7 @@ class Standing:
     installed: bool = False
     via: str | None = None
     config_path: str = ""
+    included_by: str | None = None
     openclaw_version: str | None = None
     openclaw_path: str | None = None
     openclaw_known_by: str = "not found"
@@ -86,7 +88,9 @@ def _wired(found: Standing, paths: StatePaths, settings: Any, openclaw: Installa
         if isinstance(listed, list) and str(js.folder_of(paths, via)) in listed:
             found.installed, found.via = True, via
             break
-    if not found.installed or found.via is None:
+    if not found.installed:
+        _wired_elsewhere(found, paths)
+    if found.via is None:
         return
     command = lookup(settings, COMMAND)
     found.command = command if isinstance(command, list) else None
@@ -99,12 +103,27 @@ def _wired(found: Standing, paths: StatePaths, settings: Any, openclaw: Installa
         found.problems.append(f"OpenClaw loads files of another jsonlstore version; {_AGAIN}")
     if found.command and not os.access(found.command[0], os.X_OK):
         found.problems.append(f"{found.command[0]} cannot be run any more; {_AGAIN}")
+    if found.included_by:
+        return  # what several files come to together is OpenClaw's to say
     where = str(js.folder_of(paths, found.via))
     wanted = Wanted(found.via, where, tuple(found.command or js.own_command()), openclaw.release)
     planned = plan(settings, wanted)
     found.problems += planned.notes
     for change in planned.changes:
         found.problems.append(f"{'.'.join(change.path)} is not set as this OpenClaw wants it; {_AGAIN}")
+
+
+def _wired_elsewhere(found: Standing, paths: StatePaths) -> None:
+    """Whether a file that the settings include names us: put there by hand, as an install that was refused advised."""
+    try:
+        text = read_config(Path(found.config_path)).text
+    except JsonlStoreError:
+        return
+    for via in js.WAYS:
+        files = naming(js.folder_of(paths, via), Path(found.config_path), text)
+        if files:
+            found.installed, found.via, found.included_by = True, via, str(files[0])
+            return
 
 
 def _heard(found: Standing, paths: StatePaths, proc: Path) -> None:

@@ -40,7 +40,13 @@ class Plan:
 def plan(settings: Any, wanted: Wanted, *, ours: tuple[Change, ...] = ()) -> Plan:
     """What is missing from `settings`. What the user wrote is never changed; what we wrote before (`ours`) may be."""
     made = Plan()
-    for change in _changes(settings, wanted):
+    wired = _changes(settings, wanted)
+    lists = {change.path: change.item for change in wired if isinstance(change, Add)}
+    for old in ours:  # the state directory moved: what we named before is not there any more
+        moved = isinstance(old, Add) and old.path in lists and old.item != lists[old.path]
+        if moved and isinstance(old, Add) and old.item in _items(settings, old.path):
+            made.changes.append(DropItem(old.path, old.item))
+    for change in wired:
         if isinstance(change, Put):
             there = lookup(settings, change.path)
             if there is None and not _is_null(settings, change.path):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -244,12 +246,67 @@ def test_where_there_are_no_settings_some_are_made_and_go_again(home: Home) -> N
 )
 def test_what_cannot_be_edited_is_refused_with_the_lines_to_paste(home: Home, text: str) -> None:
     home.write(text)
-    before = home.files()
     said = home.say("openclaw", "install", code=1)
     assert "nothing was changed" in said
     lines = said.partition("hint: add these lines yourself:")[2]
     assert json.loads(lines)["plugins"]["load"]["paths"] == [str(home.state_dir / FOLDER)]
-    assert home.files() == before
+    assert home.config.read_text() == text
+    assert (home.state_dir / FOLDER / "index.js").exists()  # OpenClaw would not start with a path that is not there
+
+
+def test_lines_pasted_into_an_included_file_are_seen_and_not_cut_off_from_their_files(home: Home) -> None:
+    """What we cannot edit we do not break either: the files stay while a settings file names them."""
+    home.write("{ plugins: { $include: './mine.json5' } }")
+    lines = home.say("openclaw", "install", code=1).partition("yourself:")[2]
+    mine = home.state_dir / "mine.json5"
+    mine.write_text(json.dumps(json.loads(lines)["plugins"]))
+    told = home.ask("openclaw", "status")
+    assert (told["installed"], told["included_by"], told["problems"]) == (True, str(mine), [])
+    assert "still names the plugin" in home.say("openclaw", "uninstall", code=1)
+    assert (home.state_dir / FOLDER).exists()
+    mine.write_text("{}")
+    home.say("openclaw", "uninstall")
+    assert not (home.state_dir / FOLDER).exists()
+
+
+def test_lines_pasted_into_the_file_itself_are_as_good_as_installed(home: Home) -> None:
+    home.config.chmod(0o400)
+    lines = home.say("openclaw", "install", code=1).partition("yourself:")[2]
+    home.config.chmod(0o600)
+    home.write(lines)
+    assert "already installed" in home.say("openclaw", "install")
+    home.say("openclaw", "uninstall")
+    assert "jsonlstore" not in home.config.read_text()
+
+
+def test_a_state_directory_that_moved_is_named_anew(home: Home) -> None:
+    home.say("openclaw", "install")
+    home.state_dir.rename(home.root / "moved")
+    home.state_dir, home.config = home.root / "moved", home.root / "moved/openclaw.json"
+    home.say("openclaw", "install")
+    assert settings_of(home)["plugins"]["load"]["paths"] == [str(home.state_dir / FOLDER)]
+    assert home.ask("openclaw", "uninstall")["exact"]
+    assert home.config.read_text() == PLAIN
+
+
+def test_one_state_directory_is_wired_to_one_settings_file(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Uninstalling finds the file it was installed in, whatever the environment says by then."""
+    home.say("openclaw", "install")
+    other = home.root / "other.json"
+    other.write_text("{}")
+    monkeypatch.setenv("OPENCLAW_CONFIG_PATH", str(other))
+    assert "already installed in" in home.say("openclaw", "install", code=1)
+    assert home.ask("openclaw", "uninstall")["exact"]
+    assert (home.config.read_text(), other.read_text()) == (PLAIN, "{}")
+
+
+def test_several_installs_at_once_are_one(home: Home) -> None:
+    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(home.state_dir), "openclaw", "install"]
+    together = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(4)]
+    assert [process.wait(120) for process in together] == [0, 0, 0, 0]
+    assert settings_of(home)["plugins"]["load"]["paths"] == [str(home.state_dir / FOLDER)]
+    assert home.ask("openclaw", "uninstall")["exact"]
+    assert home.config.read_text() == PLAIN
 
 
 def test_an_uninstall_that_cannot_edit_names_the_lines(home: Home) -> None:
@@ -264,11 +321,11 @@ def test_an_uninstall_that_cannot_edit_names_the_lines(home: Home) -> None:
 
 def test_a_read_only_file_is_left_alone(home: Home) -> None:
     home.config.chmod(0o400)
-    before = home.files()
     said = home.say("openclaw", "install", code=1)
     assert "read-only" in said
     assert FOLDER in said
-    assert home.files() == before
+    assert home.config.read_text() == PLAIN
+    assert "read-only" in home.say("openclaw", "install", code=1)
 
 
 def test_without_any_openclaw_directory_nothing_is_made(home: Home, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from jsonlstore.bridges.openclaw.json5_edit import (
     same,
     undo,
 )
-from jsonlstore.bridges.openclaw.json5_tree import NotEditable, decode, parse
+from jsonlstore.bridges.openclaw.json5_tree import NotEditable, decode
 
 PATHS = ("plugins", "load", "paths")
 INSTALL: tuple[Change, ...] = (
@@ -83,7 +83,7 @@ def _objects(draw: st.DrawFn, inner: st.SearchStrategy[str]) -> str:
 
 
 _values = st.recursive(
-    st.one_of(_numbers, _strings()), lambda inner: st.one_of(_arrays(inner), _objects(inner)), max_leaves=10
+    st.one_of(_numbers, _strings()), lambda inner: st.one_of(_arrays(inner), _objects(inner)), max_leaves=6
 )
 
 
@@ -260,11 +260,3 @@ def test_any_text_at_all_is_either_edited_or_refused(text: str) -> None:
     except NotEditable:
         return
     assert undo(made.after, made.splices) == text
-
-
-@given(documents())
-def test_the_spans_are_those_of_the_values(text: str) -> None:
-    value = decode(text)
-    for child in parse(text).children:
-        assert child.key is not None
-        assert same(decode(text[child.node.start : child.node.end]), value[child.key])
