@@ -117,6 +117,7 @@ class _Setup:
         """Read what is not read yet, and show what it was about."""
         from jsonlstore.cli.watching import progress_bar
         from jsonlstore.continuity.overview import overview
+        from jsonlstore.watch.attribution import attribute
         from jsonlstore.watch.backfill import backfill
         from jsonlstore.watch.pace import options_of
         from jsonlstore.watch.tailer import Tailer
@@ -145,6 +146,13 @@ class _Setup:
         self._say(f"read {summary.transcripts} transcripts, {summary.bytes / 1e6:.1f} MB in {seconds:.1f} s")
         for name, problem in summary.failed.items():
             self._say(f"warning: {plain(name)}: {plain(problem)}")
+        attributed = attribute(store)
+        self.document["attribution"] = asdict(attributed)
+        if attributed.untold:
+            self._say(
+                f"{attributed.untold} of them belong to no conversation OpenClaw still knows; they come back only"
+            )
+            self._say("with `scope` set to `agent`, which is for those who alone talk to their agent")
         seen = overview(store)
         self.document["overview"] = seen.to_dict()
         if not self._as_json:
