@@ -32,8 +32,11 @@ from jsonlstore.bridges.openclaw.references import naming
 from jsonlstore.bridges.openclaw.wiring import (
     COMMAND,
     ENTRY,
+    HOOK_DIRS,
+    HOOK_ENTRY,
     LOAD_PATHS,
     Wanted,
+    command_path,
     containers,
     pasteable,
     plan,
@@ -53,7 +56,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 3
 _LOCK_SECONDS = 10.0
-_OUR_OBJECTS: list[tuple[str, ...]] = [(*ENTRY, "config"), (*ENTRY, "hooks"), ENTRY]
+_OUR_OBJECTS: list[tuple[str, ...]] = [(*ENTRY, "config"), (*ENTRY, "hooks"), ENTRY, HOOK_ENTRY]
 _UNKNOWN_VERSION = (
     "the version of OpenClaw is not known: one from 2026.5.7 on lets the plugin see sessions only after "
     "`jsonlstore openclaw install --openclaw PATH`"
@@ -225,13 +228,17 @@ class Installer:
         return after.encode(), False if after != text or record else None, notes
 
     def _by_name(self, settings: Any) -> list[Change]:
-        """What must be ours when no record says so."""
-        folder = str(js.folder_of(self._paths, "plugin"))
-        found: list[Change] = [Add(LOAD_PATHS, folder), Add(("plugins", "allow"), ENTRY[-1])]
-        for path in ((*ENTRY, "enabled"), (*ENTRY, "hooks", "allowConversationAccess"), COMMAND):
-            value = lookup(settings, path)
-            if value is not None and folder in (lookup(settings, LOAD_PATHS) or []):
-                found.append(Put(path, value))
+        """What must be ours when no record says so: whatever stands beside a folder of ours."""
+        found: list[Change] = []
+        for via, where, keys in (
+            ("plugin", LOAD_PATHS, ((*ENTRY, "enabled"), (*ENTRY, "hooks", "allowConversationAccess"), COMMAND)),
+            ("hook", HOOK_DIRS, ((*HOOK_ENTRY, "enabled"), command_path("hook"))),
+        ):
+            folder, listed = str(js.folder_of(self._paths, via)), lookup(settings, where)
+            if isinstance(listed, list) and folder in listed:
+                found.append(Add(where, folder))
+                found += [Put(key, value) for key in keys if (value := lookup(settings, key)) is not None]
+                found += [Add(("plugins", "allow"), ENTRY[-1])] if via == "plugin" else []
         return found
 
     def _nobody_names_us(self, text: str | None) -> None:

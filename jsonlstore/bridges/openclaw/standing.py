@@ -16,7 +16,7 @@ from jsonlstore.bridges.openclaw.json5_edit import lookup
 from jsonlstore.bridges.openclaw.locate import Installation, UnsupportedOpenClaw, find
 from jsonlstore.bridges.openclaw.record import read_record
 from jsonlstore.bridges.openclaw.references import naming
-from jsonlstore.bridges.openclaw.wiring import COMMAND, HOOK_DIRS, LOAD_PATHS, Wanted, plan
+from jsonlstore.bridges.openclaw.wiring import HOOK_DIRS, LOAD_PATHS, Wanted, command_path, plan
 from jsonlstore.clock import parse_time
 from jsonlstore.errors import JsonlStoreError
 
@@ -92,7 +92,7 @@ def _wired(found: Standing, paths: StatePaths, settings: Any, openclaw: Installa
         _wired_elsewhere(found, paths)
     if found.via is None:
         return
-    command = lookup(settings, COMMAND)
+    command = lookup(settings, command_path(found.via))
     found.command = command if isinstance(command, list) else None
     there, packaged = js.deployed(paths), js.packaged()
     found.files_present = bool(there)

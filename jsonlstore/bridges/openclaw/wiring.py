@@ -14,6 +14,7 @@ LOAD_PATHS: Path = ("plugins", "load", "paths")
 ALLOW: Path = ("plugins", "allow")
 HOOKS: Path = ("hooks", "internal")
 HOOK_DIRS: Path = (*HOOKS, "load", "extraDirs")
+HOOK_ENTRY: Path = (*HOOKS, "entries", PLUGIN_ID)
 
 # from here on OpenClaw wants to be told that a plugin may see the conversation; 2026.2 refuses to start on the very key
 CONVERSATION_ACCESS_FROM = (2026, 5, 7)
@@ -62,10 +63,16 @@ def plan(settings: Any, wanted: Wanted, *, ours: tuple[Change, ...] = ()) -> Pla
     return made
 
 
+def command_path(via: str) -> Path:
+    """Where the program to call is named."""
+    return COMMAND if via == "plugin" else (*HOOK_ENTRY, "command")
+
+
 def _changes(settings: Any, wanted: Wanted) -> list[Change]:
-    command = Put(COMMAND, list(wanted.command))
+    command = Put(command_path(wanted.via), list(wanted.command))
     if wanted.via == "hook":
-        return [Add(HOOK_DIRS, wanted.folder), Put((*HOOKS, "enabled"), True), command]
+        switches = [Put((*HOOKS, "enabled"), True), Put((*HOOK_ENTRY, "enabled"), True)]
+        return [Add(HOOK_DIRS, wanted.folder), *switches, command]
     changes: list[Change] = [Add(LOAD_PATHS, wanted.folder), Put((*ENTRY, "enabled"), True)]
     if wanted.release >= CONVERSATION_ACCESS_FROM:
         changes.append(Put((*ENTRY, "hooks", "allowConversationAccess"), True))
@@ -81,6 +88,8 @@ def obstacles(settings: Any, via: str) -> list[str]:
     if via == "hook":
         if lookup(settings, (*HOOKS, "enabled")) is False:
             found.append("hooks.internal.enabled is false: OpenClaw runs no hooks at all")
+        if lookup(settings, (*HOOK_ENTRY, "enabled")) is False:
+            found.append("the hook is switched off: `openclaw hooks enable jsonlstore` switches it on")
         return found
     if lookup(settings, ("plugins", "enabled")) is False:
         found.append("plugins.enabled is false: OpenClaw loads no plugins at all")
@@ -126,7 +135,7 @@ def removal(settings: Any, ours: list[Change], made: list[Path]) -> tuple[list[C
                 changes.append(DropItem(change.path, change.item))
         elif isinstance(change, Put) and (there := lookup(settings, change.path)) is not None:
             # `openclaw plugins disable` turned our own switch: it goes with us
-            switched = change.path[-1] == "enabled" and change.path[:-1] == ENTRY
+            switched = change.path[-1] == "enabled" and change.path[:-1] in (ENTRY, HOOK_ENTRY)
             if same(there, change.value) or switched:
                 changes.append(Drop(change.path))
             else:

@@ -168,8 +168,9 @@ def test_switched_off_by_openclaw_s_own_command_it_still_goes_entirely(home: Hom
     assert settings_of(home) == pyjson5.decode(PLAIN)
 
 
-def test_without_the_record_ours_is_told_by_its_name(home: Home) -> None:
-    home.say("openclaw", "install")
+@pytest.mark.parametrize("via", ["plugin", "hook"])
+def test_without_the_record_ours_is_told_by_its_name(home: Home, via: str) -> None:
+    home.say("openclaw", "install", "--via", via)
     (home.state_dir / "sessions/states/openclaw-install.json").unlink()
     home.say("openclaw", "uninstall")
     assert "jsonlstore" not in home.config.read_text()
@@ -362,7 +363,11 @@ def test_the_hook_instead_of_the_plugin(home: Home) -> None:
     before = home.files()
     home.say("openclaw", "install", "--via", "hook")
     internal = settings_of(home)["hooks"]["internal"]
-    assert internal == {"load": {"extraDirs": [str(home.state_dir / "sessions/states/openclaw/hook")]}, "enabled": True}
+    assert internal == {
+        "load": {"extraDirs": [str(home.state_dir / "sessions/states/openclaw/hook")]},
+        "enabled": True,
+        "entries": {"jsonlstore": {"enabled": True, "command": list(own_command())}},
+    }
     assert (home.state_dir / "sessions/states/openclaw/hook/jsonlstore/HOOK.md").exists()
     assert home.ask("openclaw", "status")["via"] == "hook"
     home.say("openclaw", "uninstall")
