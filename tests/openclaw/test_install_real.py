@@ -6,9 +6,11 @@ pytest -m openclaw tests/openclaw/test_install_real.py
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,6 +33,14 @@ def ours(openclaw: OpenClaw, version: str, *words: str, ok: tuple[int, ...] = (0
     assert done.returncode in ok, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
     return document
+
+
+def stop(openclaw: OpenClaw, version: str) -> None:
+    """End the gateway; one that restarted itself for new settings is no longer the process that was started."""
+    openclaw.stop(signal.SIGKILL)
+    while pid := ours(openclaw, version, "status", ok=(0, 1))["gateway_pid"]:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def listed(openclaw: OpenClaw) -> dict[str, Any]:
@@ -59,7 +69,7 @@ def test_openclaw_loads_what_was_installed_and_the_settings_come_back(version: s
         assert config.read_bytes() == before
         assert listed(openclaw) == {}
     finally:
-        openclaw.stop(signal.SIGKILL)
+        stop(openclaw, version)
     assert config.read_bytes() == before
     assert not (openclaw.state_dir / "sessions/states/openclaw").exists()
 
@@ -75,7 +85,7 @@ def test_openclaw_loads_the_hook_where_plugins_are_not_wanted(version: str, tmp_
         wait_until(lambda: ours(openclaw, version, "status", ok=(0, 1))["loaded"], 120, "the hook's loading")
         assert ours(openclaw, version, "status")["via"] == "hook"
     finally:
-        openclaw.stop(signal.SIGKILL)
+        stop(openclaw, version)
     ours(openclaw, version, "uninstall")
     assert json.loads((openclaw.state_dir / "openclaw.json").read_bytes()).get("hooks") == json.loads(before).get(
         "hooks"

@@ -78,6 +78,14 @@ def read_config(path: Path) -> ConfigFile:
     return ConfigFile(path, real, read_bytes(real), stat.S_IMODE(facts.st_mode), (facts.st_uid, facts.st_gid))
 
 
+def check_owner(state_dir: Path) -> None:
+    """Refuse to put files where OpenClaw, run by somebody else, could not read them."""
+    if state_dir.is_dir() and state_dir.stat().st_uid != os.geteuid():
+        raise ReadOnlyConfig(
+            f"{state_dir} belongs to another user", hint="run this as the user who runs OpenClaw", path=state_dir
+        )
+
+
 def check_writable(file: ConfigFile) -> None:
     """Refuse what is meant to stay as it is, before anything at all is written."""
     folder = file.real.parent

@@ -20,6 +20,7 @@ from jsonlstore.bridges.openclaw.config_file import (
     ReadOnlyConfig,
     back_up,
     backups_of,
+    check_owner,
     check_writable,
     read_config,
     replace_config,
@@ -101,6 +102,7 @@ class Installer:
         """Make OpenClaw load us; what is already so is left alone."""
         packaged = js.packaged()
         wanted = Wanted(via, str(js.folder_of(self._paths, via)), self._command, found.release)
+        check_owner(self._paths.state_dir)
         self._only_here()
         try:
             outcome = self._install(wanted, packaged, dry_run=True)

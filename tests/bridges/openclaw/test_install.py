@@ -329,6 +329,22 @@ def test_a_read_only_file_is_left_alone(home: Home) -> None:
     assert "read-only" in home.say("openclaw", "install", code=1)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
+def test_another_user_s_home_is_left_alone(home: Home) -> None:
+    """Files that root makes there could not be read by the OpenClaw that is to load them."""
+    os.chown(home.state_dir, 12345, 12345)
+    before = home.files()
+    assert "as the user who runs OpenClaw" in home.say("openclaw", "install", code=1)
+    assert home.files() == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_the_settings_keep_their_owner(home: Home) -> None:
+    os.chown(home.config, 12345, 23456)
+    home.say("openclaw", "install")
+    assert (home.config.stat().st_uid, home.config.stat().st_gid) == (12345, 23456)
+
+
 def test_without_any_openclaw_directory_nothing_is_made(home: Home, tmp_path: Path) -> None:
     home.config.unlink()
     home.state_dir.rmdir()
