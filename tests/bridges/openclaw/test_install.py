@@ -57,6 +57,7 @@ def test_what_openclaw_loads_is_what_the_package_brings(home: Home) -> None:
     assert {"plugin/index.js", "plugin/openclaw.plugin.json", "plugin/package.json"} <= packaged().keys()
     for path in [root, *root.rglob("*")]:
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+    assert all(check["ok"] for check in home.ask("doctor")["checks"])
 
 
 def test_installing_twice_is_installing_once(home: Home) -> None:
