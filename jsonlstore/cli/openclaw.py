@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.people import ago, plain
+from jsonlstore.cli.people import ago, plain, terminal_width
 from jsonlstore.cli.session import Session, dry_run_option, json_option, pass_session, print_json, say, with_example
-from jsonlstore.paths import StatePaths
+from jsonlstore.paths import StatePaths, shorten_home
 
 if TYPE_CHECKING:
     from jsonlstore.bridges.openclaw.installer import Installer, Outcome
@@ -71,23 +72,29 @@ def install(session: Session, via: str, named: str | None, dry_run: bool, as_jso
     tell_install(outcome, dry_run=dry_run)
 
 
+def folded(text: str) -> str:
+    """A long remark on lines that fit the terminal."""
+    return textwrap.fill(plain(text), max(40, terminal_width()), subsequent_indent="  ", break_long_words=False)
+
+
 def tell_install(outcome: Outcome, *, dry_run: bool) -> None:
     """What was done, what it means, how to undo it."""
     if not outcome.changed:
         say("already installed")
     elif dry_run:
-        say(f"would change {outcome.config_path}:" if outcome.diff else "would renew the plugin's files")
+        where = shorten_home(outcome.config_path)
+        say(f"would change {where}:" if outcome.diff else "would renew the plugin's files")
         click.echo(outcome.diff)
     else:
-        say(
-            f"installed: {outcome.config_path} names the plugin" if outcome.settings_changed else "plugin files renewed"
-        )
+        where = shorten_home(outcome.config_path)
+        say(f"installed: {where} names it now" if outcome.settings_changed else "plugin files renewed")
         if outcome.backup:
-            say(f"  backup    {outcome.backup}")
-        say("  takes effect by itself in a few seconds; restart the gateway if it runs with gateway.reload.mode off")
-        say("  undo      jsonlstore openclaw uninstall")
+            say(f"  backup  {shorten_home(outcome.backup)}")
+        say("  undo    jsonlstore openclaw uninstall")
+        say("A running gateway takes it up by itself in a few seconds; restart one whose")
+        say("gateway.reload.mode is off.")
     for note in outcome.notes:
-        say(f"warning: {plain(note)}", fg="yellow")
+        say(folded(f"warning: {note}"), fg="yellow")
 
 
 @with_example("jsonlstore openclaw uninstall --dry-run", "jsonlstore openclaw uninstall")
@@ -104,14 +111,19 @@ def uninstall(session: Session, dry_run: bool, as_json: bool) -> None:
     if not outcome.changed:
         say("not installed")
     elif dry_run:
-        say(f"would change {outcome.config_path}:" if outcome.diff else "would remove the plugin's files")
+        where = shorten_home(outcome.config_path)
+        say(f"would change {where}:" if outcome.diff else "would remove the plugin's files")
         click.echo(outcome.diff)
     else:
         how = "is what it was, byte for byte" if outcome.exact else "had other changes, which stay; ours are out"
-        say(f"removed: {outcome.config_path} {how}" if outcome.settings_changed else "removed the plugin's files")
+        say(
+            f"removed: {shorten_home(outcome.config_path)} {how}"
+            if outcome.settings_changed
+            else "removed the plugin's files"
+        )
         say("  what was remembered stays: `jsonlstore list`")
     for note in outcome.notes:
-        say(f"note: {plain(note)}")
+        say(folded(f"note: {note}"))
 
 
 @with_example("jsonlstore openclaw status", "jsonlstore openclaw status --json")
@@ -135,7 +147,9 @@ def _tell_standing(found: Standing, session: Session) -> None:
     now = session.clock()
     version = f"OpenClaw {found.openclaw_version} (told by {found.openclaw_known_by})"
     say(version if found.openclaw_version else "OpenClaw: not found; name it with --openclaw PATH")
-    say(f"settings  {found.config_path}: {f'{found.via} installed' if found.installed else 'not installed'}")
+    say(
+        f"settings  {shorten_home(found.config_path)}: {f'{found.via} installed' if found.installed else 'not installed'}"
+    )
     if found.installed:
         say(f"gateway   {f'process {found.gateway_pid}' if found.gateway_pid else 'not running'}")
         loaded = f"{'loaded' if found.loaded else 'last loaded'} {ago(found.loaded_at, now)}"
@@ -145,4 +159,4 @@ def _tell_standing(found: Standing, session: Session) -> None:
         fired = f"{ago(found.last_fired_at, now)}{result}{waited}" if found.last_fired_at else "never so far"
         say(f"fired     {plain(fired)}")
     for problem in found.problems:
-        say(f"warning: {plain(problem)}", fg="yellow")
+        say(folded(f"warning: {problem}"), fg="yellow")

@@ -149,10 +149,8 @@ class _Setup:
         attributed = attribute(store)
         self.document["attribution"] = asdict(attributed)
         if attributed.untold:
-            self._say(
-                f"{attributed.untold} of them belong to no conversation OpenClaw still knows; they come back only"
-            )
-            self._say("with `scope` set to `agent`, which is for those who alone talk to their agent")
+            self._say(f"{attributed.untold} of no conversation that OpenClaw still knows: they come back only with")
+            self._say("`scope` set to `agent`, which is for those who alone talk to their agent")
         seen = overview(store)
         self.document["overview"] = seen.to_dict()
         if not self._as_json:
