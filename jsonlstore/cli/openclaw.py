@@ -147,9 +147,8 @@ def _tell_standing(found: Standing, session: Session) -> None:
     now = session.clock()
     version = f"OpenClaw {found.openclaw_version} (told by {found.openclaw_known_by})"
     say(version if found.openclaw_version else "OpenClaw: not found; name it with --openclaw PATH")
-    say(
-        f"settings  {shorten_home(found.config_path)}: {f'{found.via} installed' if found.installed else 'not installed'}"
-    )
+    how = f"{found.via} installed" if found.installed else "not installed"
+    say(f"settings  {shorten_home(found.config_path)}: {how}")
     if found.installed:
         say(f"gateway   {f'process {found.gateway_pid}' if found.gateway_pid else 'not running'}")
         loaded = f"{'loaded' if found.loaded else 'last loaded'} {ago(found.loaded_at, now)}"
