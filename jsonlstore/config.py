@@ -237,4 +237,6 @@ def _read_json5(path: Path, *, must_exist: bool) -> Any:
     try:
         return pyjson5.decode(data.decode("utf-8-sig"))
     except (pyjson5.Json5Exception, UnicodeDecodeError) as problem:
-        raise ConfigError(f"{path} is not JSON5: {problem}"[:300], path=path) from problem
+        # only what is wrong: the rest of the error holds what was read so far, secrets included
+        reason = problem.args[0] if isinstance(problem, pyjson5.Json5Exception) else "not UTF-8"
+        raise ConfigError(f"{path} is not JSON5: {reason}", path=path) from None

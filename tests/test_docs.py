@@ -155,7 +155,7 @@ def test_the_readme_names_every_command(name: str) -> None:
 
 
 def test_the_readme_can_be_read_in_three_minutes() -> None:
-    assert len(README.splitlines()) < 250
+    assert len(README.splitlines()) < 270
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -218,3 +218,13 @@ def test_the_formats_page_names_every_key_of_the_index_and_every_file_that_is_ma
                 f"`{name}`" in page or f"/{name}`" in page or path.stem in ("radio-day-one", "website-day-two", "today")
             )
             assert known, path.name
+
+
+def test_the_installing_page_names_every_key_the_installer_writes() -> None:
+    from jsonlstore.bridges.openclaw.wiring import Wanted, plan
+
+    page = (ROOT / "docs" / "installing.md").read_text()
+    planned = plan({"plugins": {"allow": ["x"]}}, Wanted("plugin", "/p", ("jsonlstore",), (2026, 9, 6)))
+    for change in planned.changes:
+        dotted = ".".join(change.path).replace("plugins.entries.jsonlstore", "")
+        assert f"`{dotted}`" in page or f"`plugins.entries.jsonlstore{dotted}`" in page, dotted

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from jsonlstore.config import Config
+    from jsonlstore.watch.status import Status
     from jsonlstore.watch.watcher import Watcher
 
 
@@ -157,7 +158,7 @@ def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: 
         shelf,
         sessions,
         archive_after=timedelta(days=config.archive_after_days),
-        progress=_bar("backfill"),
+        progress=progress_bar("backfill"),
     )
     seconds = time.monotonic() - started
     summary.warnings = warnings
@@ -179,7 +180,7 @@ def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: 
     return 1 if summary.failed else 0
 
 
-def _bar(label: str) -> Callable[[int, int], None]:
+def progress_bar(label: str) -> Callable[[int, int], None]:
     """A progress bar with MB/s and the time left, on a terminal only."""
     if not sys.stderr.isatty():
         return lambda _done, _total: None
@@ -216,16 +217,7 @@ def _columns() -> int:
 @pass_session
 def status(session: Session, expect_watcher: bool, as_json: bool) -> int:
     """Say what is seen, how far behind we are, and what is wrong. Exit 1 if anything is not seen."""
-    from jsonlstore.bridges.braindb import brain_db_status
-    from jsonlstore.watch.status import status_of
-
-    store = session.open_store()
-    brain = brain_db_status(store, session.loaded.config)
-    bridges = {
-        "brain_db": brain.to_dict() if brain.enabled else None,
-        "openclaw_plugin": _plugin_named(session.state_dir),
-    }
-    found = status_of(store, session.clock(), bridges, [brain.warning] if brain.warning else [])
+    found = look_around(session)
     if as_json:
         print_json(found.document)
     else:
@@ -235,9 +227,18 @@ def status(session: Session, expect_watcher: bool, as_json: bool) -> int:
     return 1 if found.failed or (expect_watcher and not found.watching) else 0
 
 
-def _plugin_named(state_dir: Path) -> bool:
-    """Is our plugin in OpenClaw's settings?"""
-    try:
-        return b"jsonlstore" in (state_dir / "openclaw.json").read_bytes()
-    except OSError:
-        return False
+def look_around(session: Session) -> Status:
+    """How everything stands, the bridges included."""
+    from jsonlstore.bridges.braindb import brain_db_status
+    from jsonlstore.bridges.openclaw.standing import standing_of
+    from jsonlstore.watch.status import status_of
+
+    store = session.open_store()
+    brain = brain_db_status(store, session.loaded.config)
+    plugin = standing_of(store.paths)
+    bridges = {
+        "brain_db": brain.to_dict() if brain.enabled else None,
+        "openclaw_plugin": plugin.to_dict() if plugin.installed else None,
+    }
+    noted = [f"OpenClaw {plugin.via}: {problem}" for problem in plugin.problems] if plugin.installed else []
+    return status_of(store, session.clock(), bridges, [*noted, *([brain.warning] if brain.warning else [])])

@@ -1,0 +1,377 @@
+"""Put the plugin into OpenClaw's settings and take it out again: every step can be repeated, none leaves a half.
+
+Order matters. Installing: files, record, backup, settings, so that the settings never name what is not there.
+Uninstalling: settings, files, backups, record. Whatever is interrupted is completed by running it again.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.bridges.openclaw import files as js
+from jsonlstore.bridges.openclaw.config_file import (
+    ConfigChanged,
+    ConfigFile,
+    ReadOnlyConfig,
+    back_up,
+    backups_of,
+    check_owner,
+    check_writable,
+    read_config,
+    replace_config,
+    unfinished_of,
+)
+from jsonlstore.bridges.openclaw.json5_edit import Add, DropItem, Edit, Put, edit, lookup, undo
+from jsonlstore.bridges.openclaw.json5_tree import NotEditable, decode
+from jsonlstore.bridges.openclaw.record import NAME, DoneEdit, Record, digest, read_record, record_path, write_record
+from jsonlstore.bridges.openclaw.references import naming
+from jsonlstore.bridges.openclaw.wiring import (
+    COMMAND,
+    ENTRY,
+    HOOK_DIRS,
+    HOOK_ENTRY,
+    LOAD_PATHS,
+    Wanted,
+    command_path,
+    containers,
+    pasteable,
+    plan,
+    removal,
+)
+from jsonlstore.clock import format_time
+from jsonlstore.errors import JsonlStoreError, LockTimeout
+from jsonlstore.store.files import Disk, write_failed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+
+    from jsonlstore.bridges.openclaw.json5_edit import Change
+    from jsonlstore.bridges.openclaw.locate import Installation
+    from jsonlstore.paths import StatePaths
+
+_ATTEMPTS = 3
+_LOCK_SECONDS = 10.0
+_OUR_OBJECTS: list[tuple[str, ...]] = [(*ENTRY, "config"), (*ENTRY, "hooks"), ENTRY, HOOK_ENTRY]
+_UNKNOWN_VERSION = (
+    "the version of OpenClaw is not known: one from 2026.5.7 on lets the plugin see sessions only after "
+    "`jsonlstore openclaw install --openclaw PATH`"
+)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was done, or would be."""
+
+    config_path: str
+    changed: bool = False
+    settings_changed: bool = False
+    files_changed: bool = False
+    exact: bool | None = None  # uninstall: the file is byte for byte what it was
+    backup: str | None = None
+    diff: str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+class Installer:
+    """Our place in one OpenClaw."""
+
+    def __init__(
+        self,
+        paths: StatePaths,
+        config_path: Path,
+        clock: Callable[[], datetime],
+        *,
+        disk: Disk | None = None,
+        command: tuple[str, ...] | None = None,
+    ) -> None:
+        self._paths = paths
+        self._config_path = config_path
+        self._clock = clock
+        self._disk = disk or Disk()
+        self._command = command or js.own_command()
+
+    # -- install
+
+    def install(self, found: Installation, *, via: str = "plugin", dry_run: bool = False) -> Outcome:
+        """Make OpenClaw load us; what is already so is left alone."""
+        packaged = js.packaged()
+        wanted = Wanted(via, str(js.folder_of(self._paths, via)), self._command, found.release)
+        check_owner(self._paths.state_dir)
+        self._only_here()
+        try:
+            outcome = self._install(wanted, packaged, dry_run=True)
+        except NotEditable as problem:
+            raise self._refusal(problem, wanted, packaged, dry_run=dry_run) from problem
+        unknown = [] if found.is_known or via == "hook" else [_UNKNOWN_VERSION]
+        outcome.notes += unknown
+        if dry_run or not outcome.changed:
+            return outcome
+        if outcome.settings_changed:
+            try:
+                check_writable(read_config(self._config_path))
+            except ReadOnlyConfig as problem:
+                if not self._paths.state_dir.is_dir():
+                    raise  # no OpenClaw here at all
+                raise self._refusal(problem, wanted, packaged, dry_run=False) from problem
+        with self._lock(), self._or_nothing():
+            outcome = self._again(lambda: self._install(wanted, packaged))
+        outcome.notes += unknown
+        return outcome
+
+    def _install(self, wanted: Wanted, packaged: dict[str, bytes], *, dry_run: bool = False) -> Outcome:
+        file = read_config(self._config_path)
+        record = read_record(self._paths) or Record(str(self._config_path), wanted.via)
+        settings = file.settings
+        planned = plan(settings, wanted, ours=tuple(record.ours))
+        made = edit(file.text, planned.changes)
+        outcome = Outcome(str(self._config_path), diff=_diff(file, made.after), notes=planned.notes)
+        outcome.settings_changed = bool(made.splices)
+        outcome.files_changed = js.deployed(self._paths) != packaged
+        outcome.changed = outcome.settings_changed or outcome.files_changed
+        if dry_run or not outcome.changed:
+            return outcome
+        js.deploy(self._paths, self._disk, packaged)
+        if outcome.settings_changed:
+            data = _encoded(made)
+            stamp = self._clock().strftime("%Y%m%dT%H%M%S")
+            self._note(record, file, made, data, planned.changes, settings, wanted)
+            saved = back_up(file, stamp, self._disk)
+            outcome.backup = str(saved) if saved else None
+            replace_config(file, data, self._disk)
+        return outcome
+
+    def _note(
+        self,
+        record: Record,
+        file: ConfigFile,
+        made: Edit,
+        data: bytes,
+        changes: list[Change],
+        settings: Any,
+        wanted: Wanted,
+    ) -> None:
+        """Write down what is about to be done, before it is: an edit that never happened is told by its digest."""
+        before = None if file.data is None else digest(file.data)
+        record.config_path, record.via = str(self._config_path), wanted.via
+        record.edits = _standing(record.edits, before)
+        record.edits.append(DoneEdit(before, digest(data), made.splices, format_time(self._clock())))
+        put = {change.path for change in changes if isinstance(change, Put)}
+        gone = [Add(change.path, change.item) for change in changes if isinstance(change, DropItem)]
+        kept = [one for one in record.ours if one not in gone and not (isinstance(one, Put) and one.path in put)]
+        record.ours = [*kept, *(one for one in changes if isinstance(one, (Put, Add)) and one not in kept)]
+        record.containers += [path for path in containers(settings, changes) if path not in record.containers]
+        write_record(self._paths, record, self._disk)
+
+    # -- uninstall
+
+    def uninstall(self, *, dry_run: bool = False) -> Outcome:
+        """Take out what we put in; a file nobody else changed is then what it was, byte for byte."""
+        if dry_run or not self._uninstall(dry_run=True).changed:
+            return self._uninstall(dry_run=True)
+        with self._lock():
+            return self._again(self._uninstall)
+
+    def _uninstall(self, *, dry_run: bool = False) -> Outcome:
+        record = read_record(self._paths)
+        if record is not None and os.path.exists(record.config_path):
+            self._config_path = Path(record.config_path)  # where we were installed, whatever is in force now
+        file = read_config(self._config_path)
+        outcome = Outcome(str(self._config_path))
+        data = file.data
+        if file.data is not None:
+            try:
+                data, outcome.exact, outcome.notes = self._without_us(file, record)
+            except NotEditable as problem:
+                raise self._removal_refusal(problem, file) from problem
+        outcome.settings_changed = data != file.data
+        outcome.diff = _diff(file, data.decode() if data is not None else "")
+        self._nobody_names_us(None if data is None else data.decode())
+        traces = [*backups_of(self._config_path), self._paths.plugin_heartbeat, record_path(self._paths)]
+        outcome.files_changed = js.root_of(self._paths).exists() or any(path.exists() for path in traces)
+        outcome.changed = outcome.settings_changed or outcome.files_changed
+        if dry_run or not outcome.changed:
+            return outcome
+        if outcome.settings_changed:
+            check_writable(file)
+            replace_config(file, data, self._disk)
+        js.withdraw(self._paths, self._disk)
+        for path in traces:
+            self._disk.remove(path)
+        return outcome
+
+    def _without_us(self, file: ConfigFile, record: Record | None) -> tuple[bytes | None, bool | None, list[str]]:
+        """The file's content without our part, whether that is what it was before us, and what of ours had to stay."""
+        assert file.data is not None
+        data = file.data
+        for done in reversed(record.edits if record else []):
+            if digest(data) == done.after:
+                data = undo(data.decode(), done.splices).encode()
+                if done.before is None:
+                    return None, True, []
+            if digest(data) != done.before:
+                break
+        else:
+            if record is not None and record.edits:
+                return data, True, []
+        text = ConfigFile(file.path, file.real, data).text
+        settings = decode(text)
+        ours, made = (
+            (record.ours, record.containers) if record and record.ours else (self._by_name(settings), _OUR_OBJECTS)
+        )
+        changes, kept = removal(settings, ours, made)
+        after = edit(text, changes).after
+        notes = [f"{name} holds settings of yours and stays" for name in kept]
+        return after.encode(), False if after != text or record else None, notes
+
+    def _by_name(self, settings: Any) -> list[Change]:
+        """What must be ours when no record says so: whatever stands beside a folder of ours."""
+        found: list[Change] = []
+        for via, where, keys in (
+            ("plugin", LOAD_PATHS, ((*ENTRY, "enabled"), (*ENTRY, "hooks", "allowConversationAccess"), COMMAND)),
+            ("hook", HOOK_DIRS, ((*HOOK_ENTRY, "enabled"), command_path("hook"))),
+        ):
+            folder, listed = str(js.folder_of(self._paths, via)), lookup(settings, where)
+            if isinstance(listed, list) and folder in listed:
+                found.append(Add(where, folder))
+                found += [Put(key, value) for key in keys if (value := lookup(settings, key)) is not None]
+                found += [Add(("plugins", "allow"), ENTRY[-1])] if via == "plugin" else []
+        return found
+
+    def _nobody_names_us(self, text: str | None) -> None:
+        """Refuse to remove files that settings out of our reach still name: OpenClaw might not start without them."""
+        left = naming(js.root_of(self._paths), self._config_path, text)
+        if left:
+            raise NotEditable(
+                f"{left[0]} still names the plugin; nothing was changed",
+                hint=f"remove the lines that name {js.root_of(self._paths)} there, then run this again",
+                path=left[0],
+            )
+
+    # -- both
+
+    def _only_here(self) -> None:
+        """One state directory is wired to one settings file: uninstalling must know which."""
+        record = read_record(self._paths)
+        elsewhere = Path(record.config_path) if record else self._config_path
+        if elsewhere == self._config_path or not elsewhere.exists():
+            return
+        if naming(js.root_of(self._paths), elsewhere, read_config(elsewhere).text):
+            raise NotEditable(
+                f"already installed in {elsewhere}", hint="`jsonlstore openclaw uninstall` first", path=elsewhere
+            )
+
+    @contextmanager
+    def _or_nothing(self) -> Iterator[None]:
+        """A first install that is refused half-way, by a full disk say, leaves nothing behind."""
+        first = not record_path(self._paths).exists() and not js.root_of(self._paths).exists()
+        known = set(backups_of(self._config_path))
+        try:
+            yield
+        except JsonlStoreError:
+            if first:
+                # why it failed matters more than what cannot be cleared away; running it again does both
+                with suppress(JsonlStoreError, OSError):
+                    js.withdraw(self._paths, self._disk)
+                    for path in (record_path(self._paths), *set(backups_of(self._config_path)) - known):
+                        self._disk.remove(path)
+            raise
+
+    def _again(self, step: Callable[[], Outcome]) -> Outcome:
+        """OpenClaw writes its settings too: what changed under us is read again, a few times."""
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return step()
+            except ConfigChanged:
+                continue
+        return step()
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        from filelock import FileLock, Timeout
+
+        self._disk.make_dir(self._paths.states)
+        path = self._paths.states / "openclaw.lock"
+        lock = FileLock(path, timeout=_LOCK_SECONDS, mode=0o600)
+        try:
+            lock.acquire()
+        except Timeout as problem:
+            raise LockTimeout(
+                "another `jsonlstore openclaw` is at work", hint="wait for it, or end it", path=path
+            ) from problem
+        except OSError as problem:
+            raise write_failed(path, problem) from problem
+        try:
+            self._sweep()
+            yield
+        finally:
+            lock.release()
+
+    def _sweep(self) -> None:
+        """Clear away what an interrupted run left unfinished."""
+        self._disk.sweep(self._paths.states, NAME)
+        for path in (*unfinished_of(self._config_path), *js.unfinished(self._paths)):
+            self._disk.remove(path)
+
+    def _refusal(
+        self, problem: JsonlStoreError, wanted: Wanted, packaged: dict[str, bytes], *, dry_run: bool
+    ) -> JsonlStoreError:
+        """Why the settings stay as they are, and what to do by hand; the files to name are put in place for that."""
+        if not dry_run:
+            with self._lock():
+                js.deploy(self._paths, self._disk, packaged)
+        message = (
+            problem.message if str(self._config_path) in problem.message else f"{self._config_path}: {problem.message}"
+        )
+        return type(problem)(
+            f"{message}; nothing was changed in it",
+            hint=f"add these lines yourself:\n{pasteable(wanted)}",
+            path=self._config_path,
+        )
+
+    def _removal_refusal(self, problem: NotEditable, file: ConfigFile) -> NotEditable:
+        from jsonlstore.signals.redact import redact_text
+
+        folder = str(js.root_of(self._paths))
+        lines = [
+            f"  line {number}: {redact_text(line.strip())[:160]}"
+            for number, line in enumerate((file.data or b"").decode("utf-8", "replace").splitlines(), 1)
+            if ENTRY[-1] in line or folder in line
+        ]
+        where = "remove what these lines begin or name:\n" + "\n".join(lines[:20]) if lines else None
+        return NotEditable(
+            f"{self._config_path}: {problem.message}; nothing was changed", hint=where, path=self._config_path
+        )
+
+
+def _standing(edits: list[DoneEdit], now: str | None) -> list[DoneEdit]:
+    """The edits that are in a file of this digest: those after its state were never made, or taken back by hand."""
+    for count in range(len(edits), 0, -1):
+        if edits[count - 1].after == now:
+            return edits[:count]
+    for count, one in enumerate(edits):
+        if one.before == now:
+            return edits[:count]
+    return edits
+
+
+def _encoded(made: Edit) -> bytes:
+    try:
+        return made.after.encode()
+    except UnicodeEncodeError as problem:
+        raise NotEditable("a path that has to stand in there is not UTF-8") from problem
+
+
+def _diff(file: ConfigFile, after: str) -> str:
+    """The lines that change, for people to read: with nothing around them, and clean of secrets if a line has any."""
+    from jsonlstore.signals.redact import redact_text
+
+    before = "" if file.data is None else file.data.decode("utf-8", "replace")
+    name = file.path.name
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm="", n=0)
+    return redact_text("\n".join(lines))

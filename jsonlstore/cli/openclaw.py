@@ -1,0 +1,161 @@
+"""`openclaw`: our place in OpenClaw's settings: put there, taken out, and how it stands."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jsonlstore.cli.people import ago, plain, terminal_width
+from jsonlstore.cli.session import Session, dry_run_option, json_option, pass_session, print_json, say, with_example
+from jsonlstore.paths import StatePaths, shorten_home
+
+if TYPE_CHECKING:
+    from jsonlstore.bridges.openclaw.installer import Installer, Outcome
+    from jsonlstore.bridges.openclaw.locate import Installation
+    from jsonlstore.bridges.openclaw.standing import Standing
+
+openclaw_option = click.option(
+    "--openclaw", "named", metavar="PATH", help="The openclaw command or package, if it is not found by itself."
+)
+
+
+def installer_of(session: Session) -> Installer:
+    """The installer for the OpenClaw of this command line."""
+    from jsonlstore.bridges.openclaw.config_file import config_path
+    from jsonlstore.bridges.openclaw.installer import Installer
+
+    return Installer(StatePaths.of(session.state_dir), config_path(session.state_dir), session.clock)
+
+
+def installation_of(session: Session, named: str | None) -> Installation:
+    """The OpenClaw of this command line; settings that cannot be read say nothing about it."""
+    from jsonlstore.bridges.openclaw.config_file import config_path, read_config
+    from jsonlstore.bridges.openclaw.json5_tree import NotEditable
+    from jsonlstore.bridges.openclaw.locate import find
+
+    try:
+        settings: Any = read_config(config_path(session.state_dir)).settings
+    except NotEditable:
+        settings = None  # installing will say what is wrong with them
+    return find(session.state_dir, settings, named=named)
+
+
+@click.group()
+def openclaw() -> None:
+    """Let OpenClaw give every new session what came before (its plugin)."""
+
+
+with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw status")(openclaw)
+
+
+@with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw install")
+@openclaw.command("install")
+@click.option("--via", type=click.Choice(["plugin", "hook"]), default="plugin", show_default=True, help="What to load.")
+@openclaw_option
+@dry_run_option
+@json_option
+@pass_session
+def install(session: Session, via: str, named: str | None, dry_run: bool, as_json: bool) -> None:
+    """Add the plugin to openclaw.json, which is backed up first and keeps its comments and order."""
+    found = installation_of(session, named)
+    outcome = installer_of(session).install(found, via=via, dry_run=dry_run)
+    if as_json:
+        print_json({**asdict(outcome), "dry_run": dry_run, "via": via, "openclaw": found.to_dict()})
+        return
+    if found.is_known:
+        say(found.describe())
+    else:
+        say("no OpenClaw was found on this machine; if there is one, name it with --openclaw PATH", fg="yellow")
+    tell_install(outcome, dry_run=dry_run)
+
+
+def folded(text: str) -> str:
+    """A long remark on lines that fit the terminal."""
+    return textwrap.fill(plain(text), max(40, terminal_width()), subsequent_indent="  ", break_long_words=False)
+
+
+def tell_install(outcome: Outcome, *, dry_run: bool) -> None:
+    """What was done, what it means, how to undo it."""
+    if not outcome.changed:
+        say("already installed")
+    elif dry_run:
+        where = shorten_home(outcome.config_path)
+        say(f"would change {where}:" if outcome.diff else "would renew the plugin's files")
+        click.echo(outcome.diff)
+    else:
+        where = shorten_home(outcome.config_path)
+        say(f"installed: {where} names it now" if outcome.settings_changed else "plugin files renewed")
+        if outcome.backup:
+            say(f"  backup  {shorten_home(outcome.backup)}")
+        say("  undo    jsonlstore openclaw uninstall")
+        say("A running gateway takes it up by itself in a few seconds; restart one whose")
+        say("gateway.reload.mode is off.")
+    for note in outcome.notes:
+        say(folded(f"warning: {note}"), fg="yellow")
+
+
+@with_example("jsonlstore openclaw uninstall --dry-run", "jsonlstore openclaw uninstall")
+@openclaw.command("uninstall")
+@dry_run_option
+@json_option
+@pass_session
+def uninstall(session: Session, dry_run: bool, as_json: bool) -> None:
+    """Take the plugin out of openclaw.json: byte for byte what it was, if nobody changed it since."""
+    outcome = installer_of(session).uninstall(dry_run=dry_run)
+    if as_json:
+        print_json({**asdict(outcome), "dry_run": dry_run})
+        return
+    if not outcome.changed:
+        say("not installed")
+    elif dry_run:
+        where = shorten_home(outcome.config_path)
+        say(f"would change {where}:" if outcome.diff else "would remove the plugin's files")
+        click.echo(outcome.diff)
+    else:
+        how = "is what it was, byte for byte" if outcome.exact else "had other changes, which stay; ours are out"
+        say(
+            f"removed: {shorten_home(outcome.config_path)} {how}"
+            if outcome.settings_changed
+            else "removed the plugin's files"
+        )
+        say("  what was remembered stays: `jsonlstore list`")
+    for note in outcome.notes:
+        say(folded(f"note: {note}"))
+
+
+@with_example("jsonlstore openclaw status", "jsonlstore openclaw status --json")
+@openclaw.command("status")
+@openclaw_option
+@json_option
+@pass_session
+def status(session: Session, named: str | None, as_json: bool) -> int:
+    """Say whether the running gateway really loaded it and when it last fired. Exit 1 if installed and not working."""
+    from jsonlstore.bridges.openclaw.standing import standing_of
+
+    found = standing_of(StatePaths.of(session.state_dir), named=named)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _tell_standing(found, session)
+    return 1 if found.installed and found.problems else 0
+
+
+def _tell_standing(found: Standing, session: Session) -> None:
+    now = session.clock()
+    version = f"OpenClaw {found.openclaw_version} (told by {found.openclaw_known_by})"
+    say(version if found.openclaw_version else "OpenClaw: not found; name it with --openclaw PATH")
+    how = f"{found.via} installed" if found.installed else "not installed"
+    say(f"settings  {shorten_home(found.config_path)}: {how}")
+    if found.installed:
+        say(f"gateway   {f'process {found.gateway_pid}' if found.gateway_pid else 'not running'}")
+        loaded = f"{'loaded' if found.loaded else 'last loaded'} {ago(found.loaded_at, now)}"
+        say(f"plugin    {loaded if found.loaded_at else 'never loaded so far'}")
+        result = f", {found.last_result}" if found.last_result else ""
+        waited = f", {found.last_wait_ms:.0f} ms" if found.last_wait_ms is not None else ""
+        fired = f"{ago(found.last_fired_at, now)}{result}{waited}" if found.last_fired_at else "never so far"
+        say(f"fired     {plain(fired)}")
+    for problem in found.problems:
+        say(folded(f"warning: {problem}"), fg="yellow")

@@ -1,0 +1,240 @@
+"""`setup`: from a fresh installation to a remembering agent with one command."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import asdict
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jsonlstore.cli.openclaw import installation_of, installer_of, openclaw_option, tell_install
+from jsonlstore.cli.people import ago, heading, plain, shorten, terminal_width
+from jsonlstore.cli.session import Session, dry_run_option, json_option, pass_session, print_json, say, with_example
+from jsonlstore.errors import JsonlStoreError, SourceUnreadable, UsageError
+from jsonlstore.paths import shorten_home
+
+if TYPE_CHECKING:
+    from jsonlstore.bridges.openclaw.locate import Installation
+    from jsonlstore.continuity.overview import Overview
+    from jsonlstore.watch.shelf import Shelf
+
+_WATCHER_SECONDS = 10.0
+
+
+@with_example("jsonlstore setup", "jsonlstore setup --yes --no-service")
+@click.command("setup")
+@click.option("-y", "--yes", is_flag=True, help="Install plugin and service without asking.")
+@click.option("--no-plugin", is_flag=True, help="Leave openclaw.json alone.")
+@click.option("--no-service", is_flag=True, help="Do not run the watcher in the background.")
+@openclaw_option
+@dry_run_option
+@json_option
+@pass_session
+def setup(
+    session: Session,
+    yes: bool,
+    no_plugin: bool,
+    no_service: bool,
+    named: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Read all history, show what it was about, install plugin and watcher. Safe to run again at any time."""
+    wanted = {"plugin": not no_plugin, "service": not no_service}
+    if any(wanted.values()) and not (yes or dry_run) and (as_json or not sys.stdin.isatty()):
+        raise UsageError(
+            "there is nobody to ask: this is not a terminal",
+            hint="`--yes` installs plugin and service; `--no-plugin --no-service` only reads history",
+        )
+    run = _Setup(session, as_json=as_json, dry_run=dry_run)
+    found = run.detect(named)
+    run.backfill()
+    for part, install in (("plugin", lambda: run.plugin(found)), ("service", run.service)):
+        agreed = wanted[part] and (yes or dry_run or click.confirm(_QUESTIONS[part], default=True))
+        if agreed:
+            run.attempt(part, install)
+        else:
+            run.document[part] = {"skipped": True}
+    return run.finish()
+
+
+_QUESTIONS = {
+    "plugin": "\nAdd the plugin to openclaw.json (backed up first, `jsonlstore openclaw uninstall` undoes it)?",
+    "service": "\nRun the watcher in the background, now and at every login?",
+}
+
+
+class _Setup:
+    """One run: what it did, told as it goes or as one document in the end."""
+
+    def __init__(self, session: Session, *, as_json: bool, dry_run: bool) -> None:
+        self._session = session
+        self._as_json, self._dry_run = as_json, dry_run
+        self._failed = False
+        self.document: dict[str, Any] = {"state_dir": shorten_home(session.state_dir), "dry_run": dry_run}
+
+    def detect(self, named: str | None) -> Installation:
+        """What is on this machine; without any OpenClaw there is nothing to set up."""
+        state_dir = self._session.state_dir
+        if not state_dir.is_dir():
+            raise SourceUnreadable(
+                f"no OpenClaw here: {state_dir} does not exist",
+                hint="name its directory with --state-dir, or see `jsonlstore demo` for what this would do",
+                path=state_dir,
+            )
+        found = installation_of(self._session, named)
+        self._shelf = self._look()
+        agents: dict[tuple[str, str], int] = {}
+        for one in self._shelf.sessions:
+            source = one.copies[-1][0]
+            agents[(source.agent_id, source.kind)] = agents.get((source.agent_id, source.kind), 0) + 1
+        self.document["openclaw"] = found.to_dict()
+        self.document["sources"] = [
+            {"agent_id": agent, "kind": kind, "transcripts": count} for (agent, kind), count in sorted(agents.items())
+        ]
+        if not self._as_json:
+            say(f"{found.describe()}, {self.document['state_dir']}")
+            for row in self.document["sources"]:
+                era = "JSONL files" if row["kind"] == "jsonl" else "a database"
+                say(f"  {plain(row['agent_id'])}: {row['transcripts']} transcripts in {era}")
+            if not agents:
+                say("  no transcripts yet: they are read as they come")
+        return found
+
+    def _look(self) -> Shelf:
+        from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
+        from jsonlstore.watch.shelf import Shelf
+
+        everything = self._session.loaded.config.capture_subagents
+        shelf = Shelf(self._session.state_dir, skip=frozenset() if everything else SKIPPED_BY_DEFAULT)
+        shelf.look()
+        return shelf
+
+    def backfill(self) -> None:
+        """Read what is not read yet, and show what it was about."""
+        from jsonlstore.cli.watching import progress_bar
+        from jsonlstore.continuity.overview import overview
+        from jsonlstore.watch.attribution import attribute
+        from jsonlstore.watch.backfill import backfill
+        from jsonlstore.watch.pace import options_of
+        from jsonlstore.watch.tailer import Tailer
+
+        config, shelf = self._session.loaded.config, self._shelf
+        store = self._session.open_store()
+        tailer = Tailer(store, options_of(config), successor_start=shelf.successor_start)
+        if self._dry_run:
+            behind = sum(tailer.is_behind(one) for one in shelf.sessions)
+            self.document["backfill"] = {"behind": behind}
+            self._say(f"would read {behind} of {len(shelf.sessions)} transcripts")
+            return
+        started = time.monotonic()
+        summary = backfill(
+            tailer,
+            store,
+            shelf,
+            shelf.sessions,
+            archive_after=timedelta(days=config.archive_after_days),
+            progress=progress_bar("reading"),
+        )
+        summary.warnings = shelf.library.warnings
+        seconds = time.monotonic() - started
+        self.document["backfill"] = {**asdict(summary), "seconds": round(seconds, 3)}
+        self._failed |= bool(summary.failed)
+        self._say(f"read {summary.transcripts} transcripts, {summary.bytes / 1e6:.1f} MB in {seconds:.1f} s")
+        for name, problem in summary.failed.items():
+            self._say(f"warning: {plain(name)}: {plain(problem)}")
+        attributed = attribute(store)
+        self.document["attribution"] = asdict(attributed)
+        if attributed.untold:
+            self._say(f"{attributed.untold} of no conversation that OpenClaw still knows: they come back only with")
+            self._say("`scope` set to `agent`, which is for those who alone talk to their agent")
+        seen = overview(store)
+        self.document["overview"] = seen.to_dict()
+        if not self._as_json:
+            self._show(seen)
+
+    def _show(self, seen: Overview) -> None:
+        if not seen.sessions:
+            return
+        now, room = self._session.clock(), terminal_width()
+        say()
+        heading("Here is what you were working on")
+        if seen.projects:
+            say(shorten(f"  projects  {', '.join(seen.projects)}", room))
+        for task in seen.tasks:
+            say(shorten(f"  open      {task.title} ({ago(task.at, now)})", room))
+        for one in seen.last:
+            say(shorten(f"  {ago(one.at, now):<9} {', '.join(one.topics) or one.channel}", room))
+
+    def attempt(self, part: str, install: Any) -> None:
+        """One part; one that cannot be done does not keep the others from being done."""
+        try:
+            install()
+        except JsonlStoreError as problem:
+            self._failed = True
+            self.document[part] = {"error": problem.to_dict()}
+            click.echo(f"error: {problem.message}", err=True)
+            if problem.hint:
+                click.echo(f"hint: {problem.hint}", err=True)
+
+    def plugin(self, found: Installation) -> None:
+        """OpenClaw's side."""
+        outcome = installer_of(self._session).install(found, dry_run=self._dry_run)
+        self.document["plugin"] = asdict(outcome)
+        if not self._as_json:
+            say()
+            heading("Plugin")
+            tell_install(outcome, dry_run=self._dry_run)
+
+    def service(self) -> None:
+        """The watcher in the background; a machine without a service manager runs it in the foreground."""
+        from jsonlstore.watch.presence import running
+        from jsonlstore.watch.service import KINDS, NoServiceManager, default_kind
+
+        config = self._session.loaded.config
+        made = KINDS[default_kind()](
+            self._session.state_dir, config_file=self._session.config_file, sessions_dir=config.sessions_dir
+        )
+        self._say("\nWatcher")
+        if self._dry_run:
+            self.document["service"] = {"path": str(made.path)}
+            self._say(f"would write {made.path} and start it")
+            return
+        store = self._session.open_store()
+        if running(store.paths) is not None and not made.path.exists():
+            self.document["service"] = {"installed": False, "detail": "a watcher is already running"}
+            self._say("already running, not as a service")
+            return
+        try:
+            made.install()
+        except NoServiceManager as problem:
+            self.document["service"] = {"installed": False, "detail": problem.message, "hint": problem.hint}
+            self._say(f"not installed: {problem.message}")
+            self._say(f"  {problem.hint}")
+            return
+        deadline = time.monotonic() + _WATCHER_SECONDS
+        while running(store.paths) is None and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.document["service"] = {"installed": True, "path": str(made.path), "detail": "started"}
+        self._say(f"installed and started: {made.path}")
+
+    def finish(self) -> int:
+        """How things stand now."""
+        from jsonlstore.cli.watching import look_around, status
+
+        found = look_around(self._session)
+        self.document["status"] = found.document
+        if self._as_json:
+            print_json(self.document)
+        else:
+            say()
+            heading("Status")
+            click.get_current_context().invoke(status, expect_watcher=False, as_json=False)
+        return 1 if self._failed or found.failed else 0
+
+    def _say(self, text: str) -> None:
+        if not self._as_json:
+            say(text)

@@ -1,0 +1,145 @@
+"""`setup` takes a newcomer all the way, asks before it changes anything, and can be run again."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.bridges.openclaw.conftest import PLAIN, Home
+from tests.watch.conftest import Database, OpenClaw, Talk
+
+AGENTS = Path(__file__).parents[3] / "fixtures/transcripts/agents"
+
+
+@pytest.fixture
+def lived_in(home: Home, monkeypatch: pytest.MonkeyPatch, make: Any) -> Home:
+    """A home with some history of both eras, on a machine without a service manager."""
+    shutil.copytree(AGENTS / "main", home.state_dir / "agents/main")
+    talk = Talk("5c9a1f54-6d9b-4f3e-9a53-0c6d3d6a7b11", day=22, version=4)
+    records = [talk.header, *talk.turn("lighthouse lamp")]
+    Database(OpenClaw(home.state_dir, "work"), make).add(talk.session_id, records)
+    home.package("2026.9.6")
+    monkeypatch.setenv("PATH", str(home.root / "bin"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    return home
+
+
+def services(home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A service manager that notes what it is asked, and says yes."""
+    asked = home.root / "asked"
+    for name in ("systemctl", "launchctl"):
+        script = home.root / "bin" / name
+        script.write_text(f'#!/bin/sh\necho "$@" >> {shlex.quote(str(asked))}\n')
+        script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{home.root / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setattr("jsonlstore.cli.setup._WATCHER_SECONDS", 0.0)  # nobody is really started here
+    return asked
+
+
+def test_one_command_reads_history_and_installs_plugin_and_service(
+    lived_in: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = services(lived_in, monkeypatch)
+    told = lived_in.ask("setup", "--yes")
+    assert told["openclaw"]["version"] == "2026.9.6"
+    assert {row["kind"] for row in told["sources"]} >= {"jsonl", "sqlite"}
+    assert told["backfill"]["written"] > 3
+    assert told["overview"]["last"]
+    assert told["plugin"]["settings_changed"]
+    assert told["service"]["installed"]
+    assert "enable --now" in asked.read_text() or "bootstrap" in asked.read_text()
+    assert told["status"]["bridges"]["openclaw_plugin"]["installed"]
+    assert told["status"]["store"]["sessions"] == told["overview"]["sessions"] > 3
+
+
+def test_running_it_again_changes_nothing(lived_in: Home) -> None:
+    lived_in.ask("setup", "--yes")
+    before = lived_in.files()
+    told = lived_in.ask("setup", "--yes")
+    assert (told["backfill"]["written"], told["plugin"]["changed"]) == (0, False)
+    assert lived_in.files() == before
+
+
+def test_people_see_what_they_were_working_on(lived_in: Home) -> None:
+    said = lived_in.say("setup", "--yes")
+    for part in ("OpenClaw 2026.9.6", "Here is what you were working on", "openclaw uninstall", "Status"):
+        assert part in said
+    assert max(map(len, said[said.index("Here") : said.index("Plugin")].splitlines())) <= 80
+
+
+def test_without_a_service_manager_it_names_the_foreground_command(lived_in: Home) -> None:
+    said = lived_in.say("setup", "--yes")
+    assert "not installed: " in said
+    assert f"--state-dir {lived_in.state_dir} watch" in said
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_with_nobody_to_ask_it_does_nothing(
+    lived_in: Home, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    before = lived_in.files()
+    with open(os.devnull) as nobody:
+        monkeypatch.setattr(sys, "stdin", nobody)
+        assert "--yes" in lived_in.say("setup", *words, code=2)
+    assert lived_in.files() == before
+
+
+def test_history_alone_needs_nobody_to_ask(lived_in: Home) -> None:
+    told = lived_in.ask("setup", "--no-plugin", "--no-service")
+    assert told["plugin"] == told["service"] == {"skipped": True}
+    assert told["backfill"]["written"] > 3
+    assert lived_in.config.read_text() == PLAIN
+
+
+def test_a_dry_run_changes_nothing(lived_in: Home) -> None:
+    before = lived_in.files()
+    told = lived_in.ask("setup", "--dry-run")
+    assert told["backfill"]["behind"] > 3
+    assert "jsonlstore" in told["plugin"]["diff"]
+    assert lived_in.files() == before
+
+
+def test_a_refused_part_does_not_keep_the_others_from_being_done(lived_in: Home) -> None:
+    lived_in.write("{ plugins: { $include: './mine.json5' } }")
+    told = lived_in.ask("setup", "--yes", code=1)
+    assert told["plugin"]["error"]["code"] == "not_editable"
+    assert "add these lines yourself" in told["plugin"]["error"]["hint"]
+    assert told["backfill"]["written"] > 3
+    assert "service" in told
+
+
+def test_where_there_is_no_openclaw_it_says_so(home: Home) -> None:
+    home.config.unlink()
+    home.state_dir.rmdir()
+    assert "jsonlstore demo" in home.say("setup", "--yes", code=1)
+    assert not home.state_dir.exists()
+
+
+def test_an_openclaw_that_never_spoke_is_set_up_too(home: Home) -> None:
+    told = home.ask("setup", "--yes", "--no-service")
+    assert told["sources"] == []
+    assert told["plugin"]["settings_changed"]
+
+
+@pytest.mark.parametrize(("answers", "installed"), [("y\nn\n", True), ("n\nn\n", False)])
+def test_each_part_is_asked_for(lived_in: Home, answers: str, installed: bool) -> None:
+    """At a terminal, `n` leaves the settings alone."""
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(lived_in.state_dir), "setup"]
+    try:
+        with subprocess.Popen(command, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+            os.write(ours, answers.encode())
+            said = (process.communicate(timeout=60)[0]).decode()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert process.returncode == 0, said
+    assert "at every login?" in said
+    assert ("jsonlstore" in lived_in.config.read_text()) is installed
