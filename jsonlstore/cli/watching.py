@@ -120,6 +120,7 @@ def _on_signals(watcher: Watcher) -> None:
 @pass_session
 def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> int:
     """Read every transcript there is, both eras and archives. Running it twice changes nothing."""
+    from jsonlstore.store.bulk import BulkStore
     from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
     from jsonlstore.watch.backfill import backfill as run
     from jsonlstore.watch.backfill import find_sessions
@@ -132,7 +133,8 @@ def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: 
     shelf = Shelf(session.state_dir, skip=skip)
     shelf.look()
     sessions, warnings = find_sessions(paths, skip=skip) if paths else (shelf.sessions, shelf.library.warnings)
-    store = session.open_store()
+    archive_after = timedelta(days=config.archive_after_days)
+    store = BulkStore.of(session.open_store(), archive_after)
     tailer = Tailer(store, options_of(config), successor_start=shelf.successor_start)
     if dry_run:
         behind = [one.session_id for one in sessions if tailer.is_behind(one)]
@@ -147,7 +149,7 @@ def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: 
         store,
         shelf,
         sessions,
-        archive_after=timedelta(days=config.archive_after_days),
+        archive_after=archive_after,
         progress=_bar("backfill"),
     )
     seconds = time.monotonic() - started
