@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jsonlstore.errors import JsonlStoreError, SourceUnreadable
+from jsonlstore.store.mending import mend
 from jsonlstore.transcripts.jsonl import open_file
 from jsonlstore.transcripts.library import Library, Session, discover
 from jsonlstore.watch.endings import ending_of
@@ -74,6 +75,7 @@ def backfill(
                     progress(summary.bytes, total)
             if archive_after is not None:
                 summary.archived += _file_away(store, archive_after)
+        mend(store)
     finally:
         store.settle()
     return summary
