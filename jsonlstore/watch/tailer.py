@@ -205,8 +205,9 @@ class Tailer:
             log.debug("%s; reading it again", problem.message)
             self.discard(key)
             return Outcome.MORE
-        follower.settle()
         self._quiet[key] = mark
         if ending is not None:
             self.release(key)
+        else:
+            follower.settle(session)
         return Outcome.WRITTEN if wrote else Outcome.NOTHING
