@@ -196,9 +196,10 @@ def _bar(label: str) -> Callable[[int, int], None]:
 
 def _columns() -> int:
     try:
-        return max(20, os.get_terminal_size(2).columns - 1)
+        columns = os.get_terminal_size(2).columns
     except OSError:
-        return 79
+        columns = 0
+    return max(20, columns - 1) if columns else 79  # some terminals do not say how wide they are
 
 
 @with_example("jsonlstore status", "jsonlstore status --expect-watcher --json")
