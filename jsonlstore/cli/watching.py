@@ -130,6 +130,7 @@ def _on_signals(watcher: Watcher) -> None:
 @pass_session
 def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> int:
     """Read every transcript there is, both eras and archives. Running it twice changes nothing."""
+    from jsonlstore.store.bulk import BulkStore
     from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
     from jsonlstore.watch.backfill import backfill as run
     from jsonlstore.watch.backfill import find_sessions
@@ -142,7 +143,8 @@ def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: 
     shelf = Shelf(session.state_dir, skip=skip)
     shelf.look()
     sessions, warnings = find_sessions(paths, skip=skip) if paths else (shelf.sessions, shelf.library.warnings)
-    store = session.open_store()
+    archive_after = timedelta(days=config.archive_after_days)
+    store = BulkStore.of(session.open_store(), archive_after)
     tailer = Tailer(store, options_of(config), successor_start=shelf.successor_start)
     if dry_run:
         behind = [one.session_id for one in sessions if tailer.is_behind(one)]
@@ -157,7 +159,7 @@ def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: 
         store,
         shelf,
         sessions,
-        archive_after=timedelta(days=config.archive_after_days),
+        archive_after=archive_after,
         progress=progress_bar("backfill"),
     )
     seconds = time.monotonic() - started
@@ -204,9 +206,10 @@ def progress_bar(label: str) -> Callable[[int, int], None]:
 
 def _columns() -> int:
     try:
-        return max(20, os.get_terminal_size(2).columns - 1)
+        columns = os.get_terminal_size(2).columns
     except OSError:
-        return 79
+        columns = 0
+    return max(20, columns - 1) if columns else 79  # some terminals do not say how wide they are
 
 
 @with_example("jsonlstore status", "jsonlstore status --expect-watcher --json")

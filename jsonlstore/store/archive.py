@@ -105,5 +105,6 @@ def _move(disk: Disk, source: Path, target: Path) -> None:
         return
     data = read_bytes(source)
     if data is not None:
-        disk.replace(target, data, target.parent)
+        # synced whatever else is put off: what is removed on one file system must be safe on the other
+        type(disk)().replace(target, data, target.parent)
         disk.remove(source)

@@ -130,7 +130,8 @@ class SessionStore(SessionReader):
                 self._writable(session_id, known.folded)
                 return False
             data: dict[str, Any] = {"session_id": session_id, "schema_version": SCHEMA_VERSION, "fields": checked}
-            data |= {name: clean_event(given) for name, given in (("owner", owner), ("source", source)) if given}
+            data |= {"owner": clean_event(owner)} if owner else {}
+            data |= {"source": dict(source)} if source else {}
             self._commit(session_id, None, "session.started", by, data)
         self._tell(session_id, None)
         return True

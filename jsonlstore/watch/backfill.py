@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jsonlstore.errors import JsonlStoreError, SourceUnreadable
+from jsonlstore.store.mending import mend
 from jsonlstore.transcripts.jsonl import open_file
 from jsonlstore.transcripts.library import Library, Session, discover
 from jsonlstore.watch.endings import ending_of
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from pathlib import Path
 
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store.bulk import BulkStore
     from jsonlstore.watch.shelf import Shelf
 
 log = logging.getLogger("jsonlstore.watch")
 
-_SAVE_INDEX_EVERY = 200
+_SAVE_INDEX_EVERY = 100
 
 Progress = Callable[[int, int], None]
 
@@ -45,7 +46,7 @@ class Summary:
 
 def backfill(
     tailer: Tailer,
-    store: SessionStore,
+    store: BulkStore,
     shelf: Shelf,
     sessions: Iterable[Session],
     *,
@@ -65,19 +66,27 @@ def backfill(
     total = sum(sizes.values())
     progress(0, total)
     oldest_first = sorted(due, key=lambda one: (_start(shelf, one, summary), one.agent_id, one.session_id))
-    for portion in _portions(oldest_first):
-        with store.index.together():
-            for session in portion:
-                _take(tailer, session, summary)
-                summary.bytes += sizes[id(session)]
-                progress(summary.bytes, total)
-    if archive_after is not None:
-        due_to_go = store.archivable(archive_after)
-        with store.index.together():
-            for session_id in due_to_go:
-                store.archive(session_id)
-        summary.archived = len(due_to_go)
+    try:
+        for portion in _portions(oldest_first):
+            with store.index.together():
+                for session in portion:
+                    _take(tailer, session, summary)
+                    summary.bytes += sizes[id(session)]
+                    progress(summary.bytes, total)
+            if archive_after is not None:
+                summary.archived += _file_away(store, archive_after)
+        mend(store)
+    finally:
+        store.settle()
     return summary
+
+
+def _file_away(store: BulkStore, older_than: timedelta) -> int:
+    due = store.archivable(older_than)
+    with store.index.together():
+        for session_id in due:
+            store.archive(session_id)
+    return len(due)
 
 
 def find_sessions(paths: Sequence[Path], *, skip: AbstractSet[str]) -> tuple[list[Session], list[str]]:
@@ -149,4 +158,5 @@ def _take(tailer: Tailer, session: Session, summary: Summary) -> None:
 
 
 def _portions(sessions: list[Session]) -> Iterable[list[Session]]:
-    return (sessions[at : at + _SAVE_INDEX_EVERY] for at in range(0, len(sessions), _SAVE_INDEX_EVERY))
+    """At least one, empty if need be: there may be something to file away even if there is nothing to read."""
+    return (sessions[at : at + _SAVE_INDEX_EVERY] for at in range(0, max(1, len(sessions)), _SAVE_INDEX_EVERY))

@@ -5,6 +5,7 @@ There is no cursor file: all of this comes from the index, and for sessions that
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,12 @@ from jsonlstore.watch.endings import corrects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from jsonlstore.store.store import SessionStore
 
 Key = tuple[str, str]
+_LAST = "\uffff"  # after every session id
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,42 @@ class Past:
     session_key: str | None
 
 
+class History:
+    """The ended sessions of one agent in the order they ended, by conversation and by channel too."""
+
+    def __init__(self) -> None:
+        self._ended: dict[str, Past] = {}
+        self._groups: dict[tuple[str | None, str | None], list[tuple[str, str]]] = {}
+
+    def add(self, past: Past) -> None:
+        """Take a session in, or its new end."""
+        before = self._ended.get(past.session_id)
+        if before == past:
+            return
+        if before is not None:
+            for group in _groups_of(before.session_key, before.channel):
+                self._groups[group].remove((before.end_time, before.session_id))
+        self._ended[past.session_id] = past
+        for group in _groups_of(past.session_key, past.channel):
+            insort(self._groups.setdefault(group, []), (past.end_time, past.session_id))
+
+    def latest(self, start: str, channel: str, session_key: str | None, but: AbstractSet[str]) -> str | None:
+        """The last to end by `start`: of this conversation, else of this channel, else of all."""
+        for group in _groups_of(session_key, channel):
+            ended = self._groups.get(group, [])
+            for at in range(bisect_right(ended, (start, _LAST)) - 1, -1, -1):
+                if ended[at][1] not in but:
+                    return ended[at][1]
+        return None
+
+
+def _groups_of(session_key: str | None, channel: str) -> list[tuple[str | None, str | None]]:
+    """The groups a session belongs to, the closest first."""
+    known = channel if channel != "unknown" else None
+    groups = [(session_key, known), (session_key, None), (None, known), (None, None)]
+    return list(dict.fromkeys(groups))
+
+
 class Ledger:
     """Every transcript our store has seen, by agent and the runtime's session id."""
 
@@ -57,7 +96,7 @@ class Ledger:
         self._store = store
         self._known: dict[Key, Known] = {}
         self._owner: dict[str, str] = {}
-        self._past: dict[str, dict[str, Past]] = {}
+        self._past: dict[str, History] = {}
         self._forgotten: set[str] = set()
         self.reload()
 
@@ -96,7 +135,7 @@ class Ledger:
         agent = entry.get("agent_id") or ""
         if end_time:
             past = Past(session_id, end_time, known.channel, known.session_key)
-            self._past.setdefault(agent, {})[session_id] = past
+            self._past.setdefault(agent, History()).add(past)
         if not source:
             return
         runtime_id = str(source.get("session_id") or session_id)
@@ -118,7 +157,7 @@ class Ledger:
         self._owner.setdefault(key[1], key[0])
         if known.ended and known.end_time:
             past = Past(known.session_id, known.end_time, known.channel, known.session_key)
-            self._past.setdefault(key[0], {})[known.session_id] = past
+            self._past.setdefault(key[0], History()).add(past)
 
     def drop(self, key: Key) -> None:
         """Forget what we thought we knew: the log decides again."""
@@ -140,16 +179,10 @@ class Ledger:
 
     def previous(self, agent: str, start: str, channel: str, session_key: str | None, itself: str) -> str | None:
         """The session that ended last before `start`: of the same conversation, else channel, else agent (17)."""
-        best: tuple[int, str, str] | None = None
-        for past in self._past.get(agent, {}).values():
-            if past.end_time > start or past.session_id == itself or past.session_id in self._forgotten:
-                continue
-            same_key = session_key is not None and past.session_key == session_key
-            same_channel = channel != "unknown" and past.channel == channel
-            rank = (2 * same_key + same_channel, past.end_time, past.session_id)
-            if best is None or rank > best:
-                best = rank
-        return best[2] if best else None
+        history = self._past.get(agent)
+        if history is None:
+            return None
+        return history.latest(start, channel, session_key, self._forgotten | {itself} if self._forgotten else {itself})
 
 
 def how_far(source: Mapping[str, Any]) -> tuple[str | None, Cursor | None]:

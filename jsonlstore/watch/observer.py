@@ -69,6 +69,7 @@ class Observer:
         self._observer: BaseObserver | None = None
         self._identity: tuple[int, int] | None = None
         self._listening: _OverflowListener | None = None
+        self._partial = False
         self.problem: str | None = None
         self.restarts = 0
 
@@ -80,12 +81,21 @@ class Observer:
         """Start what is not running, restart what died, let go of a directory that was replaced."""
         if self._observer is not None:
             if self._is_well() and _identity(self._root) == self._identity:
+                self._check_watches()
                 return
             log.warning("watching %s again: the observer had stopped or the directory was replaced", self._root)
             self.stop()
             self.restarts += 1
             self._hints.lost(overflow=False)
         self._start()
+
+    def _check_watches(self) -> None:
+        """Give up if some directory still has no watch: at its limit the kernel refuses, and nobody is told."""
+        watches = watches_set()
+        partial = watches is not None and watches < directories_below(self._root)
+        if partial and self._partial:
+            self.give_up(f"inotify's watch limit was reached below {self._root}: see fs.inotify.max_user_watches")
+        self._partial = partial  # once may be a directory made a moment ago
 
     def give_up(self, why: str) -> None:
         """Stop relying on events."""
@@ -171,6 +181,28 @@ class _OverflowListener(logging.Handler):
 
     def detach(self) -> None:
         self._logger.removeHandler(self)
+
+
+def watches_set() -> int | None:
+    """How many inotify watches this process holds, as the kernel counts them; None where it does not say."""
+    try:
+        fds = os.listdir("/proc/self/fd")
+    except OSError:
+        return None
+    count = 0
+    for fd in fds:
+        try:
+            if os.readlink(f"/proc/self/fd/{fd}") == "anon_inode:inotify":
+                with open(f"/proc/self/fdinfo/{fd}", "rb") as info:
+                    count += sum(line.startswith(b"inotify ") for line in info)
+        except OSError:
+            continue  # closed while we looked
+    return count
+
+
+def directories_below(root: Path) -> int:
+    """`root` and every directory in it, links not followed."""
+    return sum(1 for _ in os.walk(root))
 
 
 def file_system_of(path: Path) -> str | None:

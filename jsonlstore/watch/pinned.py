@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
+from jsonlstore.continuity.pins import PinFile
 from jsonlstore.model import WorkingMemoryPin, read_parts
 
 if TYPE_CHECKING:
@@ -14,26 +13,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from jsonlstore.store.state import SessionFold
+    from jsonlstore.store.store import SessionStore
 
 log = logging.getLogger("jsonlstore.watch")
 
-_LARGEST = 4 * 1024 * 1024
 CAPTURED = "pins_captured"
 
 
-def pins_now(path: Path) -> list[dict[str, Any]]:
+def pins_now(path: Path, store: SessionStore) -> list[dict[str, Any]]:
     """The pins in the file; a missing or broken one has none, and is left as it is."""
-    try:
-        if path.stat().st_size > _LARGEST:
-            return []
-        document = orjson.loads(path.read_bytes())
-    except FileNotFoundError:
-        return []
-    except (OSError, orjson.JSONDecodeError) as problem:
-        log.warning("no pins captured, %s cannot be read: %s", path, problem)
-        return []
-    items = document.get("items") if isinstance(document, dict) else None
-    return [pin.to_dict() for pin in read_parts(WorkingMemoryPin, items if isinstance(items, list) else ())]
+    found = PinFile(path, store).read()
+    if found.problem:
+        log.warning("no pins captured: %s", found.problem)
+    return [pin.to_dict() for pin in found.pins]
 
 
 def with_earlier_pins(fields: Mapping[str, Any], folded: SessionFold, *, always: bool = False) -> dict[str, Any]:

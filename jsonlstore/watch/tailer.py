@@ -7,34 +7,29 @@ was derived from a transcript replaces what was derived from it before, so readi
 from __future__ import annotations
 
 import logging
-import os
 from collections import OrderedDict
 from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.errors import InvalidSessionId, SessionForgotten, SessionNotFound, StaleSource
-from jsonlstore.paths import check_session_id, shorten_home
+from jsonlstore.errors import InvalidSessionId, StaleSource
+from jsonlstore.paths import check_session_id
 from jsonlstore.signals.options import SignalOptions
-from jsonlstore.store.cleaning import clean
-from jsonlstore.store.state import OWN_FOLD
-from jsonlstore.watch.endings import corrects, ending_of, reason_of, rollover_reason
-from jsonlstore.watch.follower import Follower, Told, mark_of
-from jsonlstore.watch.ledger import Key, Known, Ledger, how_far
-from jsonlstore.watch.pinned import pins_now, with_earlier_pins
+from jsonlstore.watch.endings import ending_of, reason_of
+from jsonlstore.watch.follower import Follower, mark_of
+from jsonlstore.watch.ledger import Key, Known, Ledger
+from jsonlstore.watch.scribe import Scribe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
-    from jsonlstore.store.state import SessionFold
     from jsonlstore.store.store import SessionStore
     from jsonlstore.transcripts.library import Session
 
 log = logging.getLogger("jsonlstore.watch")
 
 FOLLOWED_AT_ONCE = 32
-_TAKEN_OVER = ("agent_id", "channel", "session_key")
 
 
 class Outcome(Enum):
@@ -59,12 +54,11 @@ class Tailer:
     ) -> None:
         self._store = store
         self._options = options or SignalOptions()
-        self._pin_file = pin_file
-        self._successor_start = successor_start
         self._followers: OrderedDict[Key, Follower] = OrderedDict()
         self._quiet: dict[Key, str] = {}
         self._warned: set[str] = set()
         self.ledger = Ledger(store)
+        self._scribe = Scribe(store, self.ledger, pin_file, successor_start)
 
     def catch_up(self, session: Session, *, live: bool = False, seconds: float = float("inf")) -> Outcome:
         """Make our log say what the transcript says, working for about `seconds`.
@@ -108,7 +102,7 @@ class Tailer:
         """The transcript of an open session is gone for good: it ended with its last entry."""
         self.release(key)
         self._quiet.pop(key, None)
-        return self._end(key, known, "forgotten", known.updated_at)
+        return self._scribe.end(key, known, "forgotten", known.updated_at)
 
     # what there is to do
 
@@ -178,10 +172,10 @@ class Tailer:
         if ending is None or known.is_over(ending):
             self._quiet[key] = mark_of(session)
             return self._rename(key, known, session)
-        fields: dict[str, Any] = self._pinned_at_end(known.session_id) if live and not known.ended else {}
-        reason = self._refined(ending, session, known.updated_at, live=live)
-        moved = self._moved(known, session, mark) if mark else None
-        done = self._end(key, known, reason, known.updated_at, fields, moved)
+        fields: dict[str, Any] = self._scribe.pinned_at_end(known.session_id) if live and not known.ended else {}
+        reason = self._scribe.refined(ending, session, known.updated_at, live=live)
+        moved = self._scribe.moved(known, session, mark) if mark else None
+        done = self._scribe.end(key, known, reason, known.updated_at, fields, moved)
         return Outcome.WRITTEN if done else Outcome.NOTHING
 
     # writing
@@ -204,197 +198,16 @@ class Tailer:
                 following = told[number + 1].stretch if number + 1 < len(told) else None
                 reason = reason_of(following.begun_by) if following else ending
                 if one.entries:
-                    source = self._source(session, one, follower, mark, final=following is not None)
-                    wrote |= self._keep(key, session, one, source, reason, before, live=live)
+                    source = self._scribe.source(session, one, follower, mark, final=following is not None)
+                    wrote |= self._scribe.keep(key, session, one, source, reason, before, live=live)
                 before = one.stretch.id
         except StaleSource as problem:
             log.debug("%s; reading it again", problem.message)
             self.discard(key)
             return Outcome.MORE
-        follower.settle()
         self._quiet[key] = mark
         if ending is not None:
             self.release(key)
+        else:
+            follower.settle(session)
         return Outcome.WRITTEN if wrote else Outcome.NOTHING
-
-    def _source(self, session: Session, told: Told, follower: Follower, mark: str, *, final: bool) -> dict[str, Any]:
-        """The cursor as it travels with the state; `final` for a stretch that a reset has closed."""
-        assert follower.cursor is not None
-        transcript = session.copies[-1][1]
-        return {
-            **follower.cursor.to_json(),
-            "agent_id": session.agent_id,
-            "session_id": session.session_id,
-            "stretch": told.stretch.number,
-            "mark": mark if not follower.problems else None,  # a copy that could not be read is worth another look
-            "file": self._shown(transcript.path),
-            "final": final,
-        }
-
-    def _moved(self, known: Known, session: Session, mark: str) -> dict[str, Any] | None:
-        """The cursor of a transcript that was read before and only has another name now."""
-        folded = self._folded(known.session_id)
-        if folded is None or not folded.source or folded.source.get("final"):
-            return None
-        return {**folded.source, "mark": mark, "file": self._shown(session.copies[-1][1].path)}
-
-    def _shown(self, path: Path) -> str:
-        try:
-            return os.fspath(path.relative_to(self._store.paths.state_dir))
-        except ValueError:
-            return shorten_home(path)
-
-    def _keep(
-        self,
-        key: Key,
-        session: Session,
-        told: Told,
-        source: dict[str, Any],
-        reason: str | None,
-        before: str | None,
-        *,
-        live: bool,
-    ) -> bool:
-        """Start, update, resume and end one stretch's session, each only if it is news."""
-        session_id = told.stretch.id
-        fields = self._fields(session, told)
-        last = told.signals.end_time or fields["updated_at"]
-        try:
-            folded = self._folded(session_id)
-            if folded is not None and source["final"] and _is_settled(folded, fields):
-                return False
-            was_open = folded is not None and not folded.ended
-            if folded is None:
-                wrote = self._begin(session, session_id, fields, source, before)
-                folded = self._folded(session_id)
-                assert folded is not None
-                if not wrote:
-                    wrote = self._update(session_id, folded, fields, source)
-            else:
-                if reason is None and folded.ended and (last > (_end_time(folded) or "") or _was_only_moved(folded)):
-                    self._store.resume(session_id, by="watcher")
-                    log.info("%s woke up again", session_id)
-                wrote = self._update(session_id, folded, fields, source)
-        except SessionForgotten:
-            self.ledger.forget(session_id)
-            return False
-        kept = self._folded(session_id) or folded
-        known = self._known(session_id, told, source, kept)
-        self.ledger.put(key, known)
-        if reason is not None:
-            at_end = self._pinned_at_end(session_id) if live and was_open else {}
-            wrote |= self._end(key, known, self._refined(reason, session, last, live=live), last, at_end)
-        return wrote
-
-    def _begin(
-        self, session: Session, session_id: str, fields: dict[str, Any], source: dict[str, Any], before: str | None
-    ) -> bool:
-        previous = before
-        if previous is None or self.ledger.is_forgotten(previous):
-            previous = self.ledger.previous(
-                session.agent_id, fields["start_time"], session.channel, session.session_key, session_id
-            )
-        if previous:
-            fields = {**fields, "previous_session_id": previous}
-        started = self._store.start(session_id, by="watcher", source=source, **fields)
-        if started:
-            log.info("%s started (%s, %s)", session_id, session.agent_id, session.channel)
-        return started
-
-    def _update(self, session_id: str, folded: SessionFold, fields: dict[str, Any], source: dict[str, Any]) -> bool:
-        fields = with_earlier_pins(fields, folded)
-        return self._store.update(session_id, fields, by="watcher", source=source, expect_source=folded.source)
-
-    def _end(
-        self,
-        key: Key,
-        known: Known,
-        reason: str,
-        last: str | None,
-        fields: Mapping[str, Any] | None = None,
-        source: Mapping[str, Any] | None = None,
-    ) -> bool:
-        reason = reason if known.end_reason is None or corrects(reason, known.end_reason) else known.end_reason
-        try:
-            done = self._store.end(known.session_id, fields, reason=reason, end_time=last, by="watcher", source=source)
-            end_time = _end_time(self._store.folded(known.session_id))
-        except (SessionForgotten, SessionNotFound):
-            self.ledger.forget(known.session_id)
-            return False
-        if done:
-            log.info("%s ended: %s", known.session_id, reason)
-        mark = source["mark"] if source else known.mark
-        self.ledger.put(key, replace(known, ended=True, end_time=end_time, end_reason=reason, mark=mark))
-        return done
-
-    def _refined(self, reason: str, session: Session, last: str | None, *, live: bool) -> str:
-        """`daily` or `idle` where the successor's first words, or our having been there, tell which."""
-        if reason != "rollover":
-            return reason
-        known = self.ledger.get((session.agent_id, session.session_id))
-        session_key = session.session_key or (known.session_key if known else None)
-        if session_key is None:
-            return reason
-        moved_on = self._successor_start(session.agent_id, session_key) or (self._store.now() if live else None)
-        return rollover_reason(last, moved_on)
-
-    def _fields(self, session: Session, told: Told) -> dict[str, Any]:
-        # said outright: what is not known any more replaces what was thought before
-        fields = {"last_topic": None, "next_step": None, **told.signals.to_fields()}
-        last = fields.pop("end_time", None) or session.updated_at or self._store.now()
-        fields.setdefault("start_time", last)
-        fields["updated_at"] = last
-        given = (session.agent_id, session.channel, session.session_key)
-        fields |= {
-            name: value for name, value in zip(_TAKEN_OVER, given, strict=True) if value not in (None, "unknown")
-        }
-        return fields
-
-    def _folded(self, session_id: str) -> SessionFold | None:
-        try:
-            return self._store.folded(session_id)
-        except SessionNotFound:
-            return None
-
-    def _known(self, session_id: str, told: Told, source: Mapping[str, Any], folded: SessionFold) -> Known:
-        state = folded.to_dict()
-        mark, cursor = how_far(source)
-        return Known(
-            session_id,
-            stretch=told.stretch.number,
-            mark=mark,
-            cursor=cursor,
-            ended=folded.ended,
-            session_key=state["session_key"],
-            channel=state["channel"],
-            updated_at=state["updated_at"],
-            end_time=state["end_time"],
-            end_reason=state["end_reason"],
-        )
-
-    def _pinned_at_end(self, session_id: str) -> dict[str, Any]:
-        """What is pinned at the moment of a live end, beside what the transcript tells (DECISION 52)."""
-        pins = pins_now(self._pin_file) if self._pin_file else []
-        folded = self._folded(session_id)
-        if not pins or folded is None:
-            return {}
-        return with_earlier_pins({"working_memory": pins, "pins_captured": True}, folded, always=True)
-
-
-def _is_settled(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
-    """Whether a stretch that was closed before still is what it was: then it stays where it is, archived or not."""
-    if not folded.ended or not (folded.source or {}).get("final"):
-        return False
-    layer = folded.layers.get("watcher", {})
-    given = clean(with_earlier_pins(fields, folded))
-    return all(layer.get(name) == value for name, value in given.items() if name not in OWN_FOLD)
-
-
-def _was_only_moved(folded: SessionFold) -> bool:
-    """Whether all that ended the session was that its transcript was not in its place, as during an import."""
-    return set(folded.ends) == {"watcher"} and folded.ends["watcher"].get("reason") in ("import", "forgotten", "delete")
-
-
-def _end_time(folded: SessionFold) -> str | None:
-    end: str | None = folded.to_dict()["end_time"]
-    return end

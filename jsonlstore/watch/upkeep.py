@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from jsonlstore.errors import JsonlStoreError
+from jsonlstore.store.mending import mend
 from jsonlstore.watch.notify import keep_alive_seconds, notify
 from jsonlstore.watch.presence import Report, remove_report, write_report
 
@@ -70,6 +71,16 @@ class Upkeep:
             write_report(self._store.paths, report)
         except JsonlStoreError as problem:
             log.warning("%s", problem.message)
+
+    def mend(self) -> None:
+        """Finish what a watcher that was killed left unfinished."""
+        try:
+            mended = mend(self._store)
+        except JsonlStoreError as problem:
+            log.warning("%s", problem.message)
+            return
+        if mended:
+            log.info("mended %d sessions after a crash", mended)
 
     def archive(self, after_days: int) -> None:
         """Once a day, move sessions that ended long ago to the archive."""

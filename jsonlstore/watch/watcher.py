@@ -99,6 +99,7 @@ class Watcher:
         written = 0
         try:
             self._observing = True
+            self.upkeep.mend()
             written += self.rescan()  # watch first, then look: what is written in between raises a hint
             self._first_pass_done = True
             notify(f"READY=1\nSTATUS=watching {self._store.paths.agents}")
@@ -113,6 +114,7 @@ class Watcher:
 
     def once(self) -> int:
         """Catch up with everything there is now; the number of sessions written to."""
+        self.upkeep.mend()
         written = self.rescan()
         while self._unfinished:
             written += self._go_on(self._take_unfinished())

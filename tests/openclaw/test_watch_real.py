@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("version", each_version("2026.2.26", "2026.9.6"))
+@pytest.mark.parametrize("version", each_version("2026.2.26", "2026.7.1", "2026.8.1", "2026.9.6"))
 def test_a_day_with_openclaw(version: str, tmp_path: Path, model: Model) -> None:
     """Turns, a tool call, a reset, a second conversation, its deletion, kill -9 in mid-turn, a restart."""
     openclaw = OpenClaw(version, tmp_path, model.port)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.config import Config
+from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.store import SessionStore
 from jsonlstore.watch.backfill import backfill
 from jsonlstore.watch.pace import Pace
@@ -231,7 +232,7 @@ def clean_backfill(state_dir: Path, tmp_path: Path) -> dict[str, dict[str, Any]]
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir()
     shutil.copytree(state_dir / "agents", root / "agents", symlinks=True)
-    store, shelf = SessionStore.open(root), Shelf(root)
+    store, shelf = BulkStore.of(SessionStore.open(root)), Shelf(root)
     shelf.look()
     backfill(Tailer(store), store, shelf, shelf.sessions, archive_after=None)
     return derived(root)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import shutil
 import subprocess
 import sys
 import time
@@ -13,7 +15,8 @@ import pytest
 
 from jsonlstore.cli.main import main
 from jsonlstore.store.store import SessionStore
-from tests.watch.conftest import Database, OpenClaw, Talk, derived, line
+from jsonlstore.watch.presence import alone
+from tests.watch.conftest import Database, OpenClaw, Talk, derived, line, stamp
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -184,3 +187,77 @@ def test_status_says_how_brain_db_stands(tmp_path: Path) -> None:
     brain.unlink()
     without = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert without["bridges"]["brain_db"] is None
+
+
+def test_a_running_watcher_that_is_behind_fails_the_status(openclaw: OpenClaw, state_dir: Path, run: Command) -> None:
+    path = openclaw.path(SID)
+    openclaw.begin(SID, "antenna")
+    with alone(SessionStore.open(state_dir).paths):
+        assert run("status")["warnings"] == []
+        an_hour_ago = time.time() - 3600
+        os.utime(path, (an_hour_ago, an_hour_ago))
+        openclaw.remember()
+        document = run("status", expect=1)
+    assert document["sources"][0]["lag_bytes"] == path.stat().st_size
+    assert "behind" in document["warnings"][0]
+
+
+def test_an_era_without_a_reader_is_not_silence(openclaw: OpenClaw, run: Command) -> None:
+    (openclaw.agent_dir / "agent").mkdir()
+    (openclaw.agent_dir / "agent" / "openclaw-agent-v3.sqlite").write_bytes(b"something new")
+    openclaw.remember()
+    assert any("no reader for" in warning for warning in run("status", expect=1)["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [((), ["started", "ended: reset"]), (("-q",), []), (("--debug",), ["started", "ended: reset"])],
+)
+def test_one_line_is_logged_per_boundary_and_none_if_asked_to_be_quiet(
+    openclaw: OpenClaw, state_dir: Path, option: tuple[str, ...], expected: list[str]
+) -> None:
+    openclaw.begin(SID, "antenna")
+    openclaw.rename(SID, f"reset.{stamp(9).replace(':', '-')}")
+    command = [sys.executable, "-m", "jsonlstore", *option, "--state-dir", str(state_dir), "watch", "--once"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert said.stdout == ""
+    lines = [each for each in said.stderr.splitlines() if SID in each]
+    assert len(lines) >= len(expected) if "--debug" in option else len(lines) == len(expected)
+    assert all(any(word in each for each in lines) for word in expected)
+
+
+def test_on_a_terminal_a_bar_shows_speed_and_the_time_left(openclaw: OpenClaw, state_dir: Path) -> None:
+    openclaw.begin(SID, "antenna")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(state_dir), "backfill"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, text=True, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "MB/s" in shown
+    assert "s left" in shown
+    assert "1 written" in done.stdout
+
+
+def test_a_backfill_makes_the_logs_durable_before_the_index_tells_of_them(openclaw: OpenClaw, state_dir: Path) -> None:
+    tool = shutil.which("strace")
+    if tool is None:
+        pytest.skip("strace is not installed")
+    openclaw.begin(SID, "antenna")
+    openclaw.begin(OTHER, "harbour", day=22)
+    calls = state_dir / "calls"
+    watched = "trace=write,pwrite64,syncfs,fdatasync,fsync,rename,renameat,renameat2,openat"
+    command = [tool, "-f", "-y", "-qq", "-e", watched, "-o", str(calls), sys.executable, "-m", "jsonlstore"]
+    done = subprocess.run(
+        [*command, "--state-dir", str(state_dir), "backfill"], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"strace does not work here: {done.stderr[-200:]}")
+    lines = calls.read_text(errors="replace").splitlines()
+    written = [at for at, each in enumerate(lines) if "write(" in each and f"{SID}.jsonl" in each]
+    synced = [at for at, each in enumerate(lines) if "syncfs(" in each]
+    told = [at for at, each in enumerate(lines) if "rename" in each and "/states/sessions.json" in each]
+    assert written
+    assert told
+    assert any(written[0] < at < told[0] for at in synced)
+    assert synced[-1] > told[-1]

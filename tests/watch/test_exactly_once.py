@@ -63,10 +63,9 @@ def check(openclaw: OpenClaw, state_dir: Path, tmp_path: Path) -> None:
     openclaw.remember()
     once(state_dir)
     assert derived(state_dir) == clean_backfill(state_dir, tmp_path)
-    # what a kill may leave of mirrors, moves and last lines is the doctor's to mend; the rest heals by itself
-    ill = {check.name for check in Doctor(SessionStore.open(state_dir)).examine() if not check.ok}
-    assert ill <= {"mirrors", "archive", "log tails"}
-    assert all(check.ok for check in Doctor(SessionStore.open(state_dir)).examine(fix=True))
+    # a torn last line is mended by the next append or the doctor; all the rest has healed by itself
+    ill = {check.name: check.detail for check in Doctor(SessionStore.open(state_dir)).examine() if not check.ok}
+    assert set(ill) <= {"log tails"}, ill
     assert once(state_dir) == 0
 
 

@@ -136,6 +136,14 @@ def rewrite_same_length(openclaw: OpenClaw) -> None:
         file.write(data)
 
 
+def rewrite_the_middle_and_grow(openclaw: OpenClaw) -> None:
+    """Equal in length, so that the end looks as it did, and longer besides, so that it seems to have merely grown."""
+    rewrite_same_length(openclaw)
+    with openclaw.path(SID).open("ab") as file:
+        talk = Talk(SID, day=22)
+        file.write(b"".join(map(line, talk.turn("orchid"))))
+
+
 def rewrite_prefix(openclaw: OpenClaw) -> None:
     path = openclaw.path(SID)
     lines = path.read_bytes().splitlines(keepends=True)
@@ -182,6 +190,7 @@ MISHAPS = [
     truncate_to_half,
     truncate_and_regrow,
     rewrite_same_length,
+    rewrite_the_middle_and_grow,
     rewrite_prefix,
     replace_from_same_directory,
     replace_from_elsewhere,

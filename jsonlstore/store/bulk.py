@@ -1,0 +1,96 @@
+"""A store for a great many changes at once: one sync for all of them instead of some for each.
+
+Nothing is acknowledged one by one. What a block of changes wrote is made durable when the block ends, and always
+before the index tells of it: a power cut in the middle loses records nobody was told of, and never leaves the index
+ahead of a log.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Self
+
+from jsonlstore.clock import format_time
+from jsonlstore.store.files import Disk, write_failed
+from jsonlstore.store.index import Index
+from jsonlstore.store.store import SessionStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import timedelta
+    from pathlib import Path
+
+
+class BulkStore(SessionStore):
+    """The same sessions as the store it is made of, for work that is done again if it is cut short."""
+
+    _no_mirror_before = ""
+
+    @classmethod
+    def of(cls, store: SessionStore, archive_after: timedelta | None = None) -> Self:
+        """A twin of `store`; where whole file systems cannot be synced, every change is, as ever.
+
+        Sessions that ended longer than `archive_after` ago get no mirror: the caller archives them in a moment.
+        """
+        late = store.disk.sync and _syncfs() is not None
+        twin = cls(store.paths, clock=store.clock, disk=Disk(sync=store.disk.sync and not late))
+        twin.listeners = store.listeners
+        if archive_after is not None:
+            twin._no_mirror_before = format_time(store.clock() - archive_after)
+        if late:
+            twin.index = _LateIndex(twin, store.disk)
+        return twin
+
+    def settle(self) -> None:
+        """Make everything written so far durable."""
+        if self.disk.sync or not isinstance(self.index, _LateIndex):
+            return
+        devices = {os.stat(path).st_dev: path for path in (self.paths.states, self.paths.sessions) if path.is_dir()}
+        for path in devices.values():
+            sync_file_system(path)
+
+    def _mirror(self, session_id: str, state: Mapping[str, Any]) -> None:
+        if state["end_time"] >= self._no_mirror_before:
+            super()._mirror(session_id, state)
+
+
+class _LateIndex(Index):
+    """An index that is written only after what it tells of is durable."""
+
+    def __init__(self, store: BulkStore, disk: Disk) -> None:
+        super().__init__(store.paths, disk, store.locks, store.open_log)
+        self._settle = store.settle
+
+    def _put(self, changes: Mapping[str, Any], *, sweep: bool = False) -> None:
+        self._settle()
+        super()._put(changes, sweep=sweep)
+
+
+def sync_file_system(path: Path) -> None:
+    """Make everything on the file system of `path` durable."""
+    sync = _syncfs()
+    assert sync is not None
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            sync(fd)
+        finally:
+            os.close(fd)
+    except OSError as problem:
+        raise write_failed(path, problem) from problem
+
+
+def _syncfs() -> Callable[[int], None] | None:
+    """Linux's `syncfs`, which Python does not offer; None where there is none."""
+    import ctypes
+
+    function = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+    if function is None:
+        return None
+
+    def sync(fd: int) -> None:
+        if function(fd):
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+
+    return sync

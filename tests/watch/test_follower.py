@@ -1,0 +1,44 @@
+"""A file that merely grew is told from one that was written over as well."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonlstore.watch.follower import imprint
+
+
+@given(st.binary(min_size=1, max_size=2000), st.data())
+def test_no_byte_of_a_small_file_changes_unseen(data: bytes, drawn: st.DataObject) -> None:
+    at = drawn.draw(st.integers(0, len(data) - 1))
+    other = drawn.draw(st.integers(0, 255).filter(lambda byte: byte != data[at]))
+    with tempfile.NamedTemporaryFile() as file:
+        path = Path(file.name)
+        path.write_bytes(data)
+        before = imprint(path, len(data))
+        path.write_bytes(data + b"more")
+        assert imprint(path, len(data)) == before
+        path.write_bytes(data[:at] + bytes([other]) + data[at + 1 :] + b"more")
+        assert imprint(path, len(data)) != before
+
+
+def test_of_a_large_file_samples_are_compared(tmp_path: Path) -> None:
+    """Its beginning, its end and places between: enough for a rewrite, not for a single byte anywhere."""
+    path = tmp_path / "large.jsonl"
+    data = bytearray(os.urandom(1 << 20)) * 3
+    path.write_bytes(data)
+    before = imprint(path, len(data))
+    for start in (0, len(data) // 2, len(data) - 1):
+        changed = bytearray(data)
+        end = min(len(data), start + len(data) // 60)
+        changed[start:end] = bytes(byte ^ 1 for byte in changed[start:end])
+        path.write_bytes(changed)
+        assert imprint(path, len(data)) != before
+    path.write_bytes(data + b"grown")
+    assert imprint(path, len(data)) == before
+    path.unlink()
+    assert imprint(path, len(data)) is None
