@@ -16,6 +16,7 @@ from typing import Any
 from jsonlstore.errors import ConfigError
 from jsonlstore.values import value_class
 
+_PLUGINS_OWN = ("command", "timeoutMs")  # read by the OpenClaw plugin, which shares our block of openclaw.json
 BOUNDARY_NAMES = ("new", "reset", "idle", "daily", "crash", "restart")
 
 
@@ -155,6 +156,8 @@ def load_config(
         sections = []
     for origin, section in sections:
         for name, value in _flatten(section).items():
+            if name in _PLUGINS_OWN:
+                continue
             if name not in _FIELDS:
                 unknown.append(f"{origin}: {name}")
                 continue

@@ -95,6 +95,11 @@ class StatePaths:
         return self.states / "quarantine"
 
     @cached_property
+    def plugin_heartbeat(self) -> Path:
+        """What the OpenClaw plugin says of itself: when it was loaded, when it last fired."""
+        return self.states / "openclaw-plugin.json"
+
+    @cached_property
     def archive(self) -> Path:
         return self.sessions / "archive"
 

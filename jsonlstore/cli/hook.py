@@ -6,6 +6,7 @@ is not what it should be is exit 2.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -32,9 +33,10 @@ log = logger("jsonlstore.session")
 _STARTED = time.perf_counter()
 _DEFAULT_BUDGET = 1.5  # until the settings are read: they may be what hangs
 _TEXTS = ("channel", "agent_id", "session_key", "cwd", "prompt", "reason")
-_SWITCHES = ("clean", "again")
+_SWITCHES = ("clean", "again", "explain", "catch_up")
 _RESETS = ("new", "reset")
 _LEVELS = {"debug": "DEBUG", "v": "INFO", "verbose": "INFO", "q": "ERROR", "quiet": "ERROR"}
+_OF_A_START = (*_TEXTS[1:], "clean", "again", "explain", "pid")
 _NOT_OF_A_STATE = ("session_id", "cwd", "prompt", "pid", "reason", *_SWITCHES)
 
 
@@ -125,7 +127,7 @@ def _session_start(document: dict[str, Any], options: Mapping[str, str]) -> Answ
     def work() -> RestoredSessionContext:
         manager = _manager(options, clock, budget)
         resolved[0] = session_id = _resolve(manager, document)
-        known = {name: document[name] for name in (*_TEXTS[1:], *_SWITCHES, "pid") if document.get(name) is not None}
+        known = {name: document[name] for name in _OF_A_START if document.get(name) is not None}
         channel = document.get("channel") or "unknown"
         if "dry-run" in options:
             from jsonlstore.continuity.context import RestoreRequest
@@ -139,7 +141,7 @@ def _session_start(document: dict[str, Any], options: Mapping[str, str]) -> Answ
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: whatever went wrong, the session starts
         context = cold_start(resolved[0], problem)
-    return context.timed(budget.elapsed_ms).to_dict(), None
+    return context.timed(budget.elapsed_ms).to_dict(explain=bool(document.get("explain"))), None
 
 
 def _turn_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
@@ -157,7 +159,7 @@ def _turn_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
     except Exception as problem:  # noqa: BLE001 - fail open: a turn that is not recorded stops nobody
         log.warning("turn of %s not recorded: %s", answer["session_id"], problem)
         return {**answer, "error": str(problem)}, None
-    return {**answer, "updated": True}, None
+    return {**answer, "updated": True}, partial(_catch_up, manager) if document.get("catch_up") else None
 
 
 def _session_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
@@ -183,7 +185,21 @@ def _session_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer
         "project_count": len(state.active_projects),
         "learning_count": len(state.recent_learnings),
     }
-    return {**answer, "captured": True, **counts}, manager.tidy
+
+    def after() -> None:
+        if document.get("catch_up"):
+            _catch_up(manager)
+        manager.tidy()
+
+    return {**answer, "captured": True, **counts}, after
+
+
+def _catch_up(manager: SessionPersistenceManager) -> None:
+    """Read what the runtime wrote, where no watcher does; nobody waits for this."""
+    from jsonlstore.watch.catching_up import catch_up_unwatched
+
+    gc.enable()
+    catch_up_unwatched(manager.store, manager.config)
 
 
 def _state_fields(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+_PREAMBLE = re.compile(r"<session-continuity.*?</session-continuity>\n*", re.DOTALL)
 _WISH = re.compile(r"\[\[(exec|slow):(.*?)\]\]", re.DOTALL)
 
 
@@ -24,7 +25,7 @@ def _text(content: Any) -> str:
 def answer(messages: list[dict[str, Any]]) -> tuple[str, str | None, float]:
     """What the model says, the command it wants run first, and how long it takes over it."""
     last_user = max((at for at, one in enumerate(messages) if one.get("role") == "user"), default=-1)
-    said = _text(messages[last_user].get("content")) if last_user >= 0 else ""
+    said = _PREAMBLE.sub("", _text(messages[last_user].get("content")) if last_user >= 0 else "")
     wishes = dict(_WISH.findall(said))
     ran = any(one.get("role") == "tool" for one in messages[last_user + 1 :])
     plain = _WISH.sub("", said).strip()[-300:]
@@ -41,6 +42,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
+        self.server.requests.append(body)  # type: ignore[attr-defined]
         text, command, seconds = answer(body.get("messages", []))
         call = None
         if command and body.get("tools"):
@@ -84,10 +86,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Model:
-    """The model, serving until it is closed."""
+    """The model, serving until it is closed; it remembers what it was sent."""
 
     def __init__(self) -> None:
+        self.requests: list[dict[str, Any]] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        self._server.requests = self.requests  # type: ignore[attr-defined]
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 

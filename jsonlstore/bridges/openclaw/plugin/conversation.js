@@ -1,0 +1,93 @@
+// What OpenClaw tells of a run: whose conversation it is, whether it is one at all, and whether it has begun.
+
+const CHORES = new Set(["heartbeat", "cron", "memory", "overflow", "cron-event", "exec-event"]);
+const CHORE_PROMPTS = [
+  "Read HEARTBEAT.md if it exists",
+  "[OpenClaw heartbeat",
+  "Pre-compaction memory flush",
+  "An async command you ran earlier has completed",
+  "A scheduled reminder has been triggered",
+  "A scheduled cron event was triggered",
+];
+const GREETING = "A new session was started via /new or /reset";
+const STAMP = /^\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [^\]\n]{10,60}\] ?/;
+const LONGEST_PROMPT = 8000;
+
+/** Whether a key is a person's conversation: not a utility run's, a sub-agent's or a cron job's. */
+export function isConversation(key) {
+  if (typeof key !== "string" || key === "") return false;
+  const parts = key.split(":");
+  if (parts[0] === "temp" || (parts[0] === "agent" && parts[2] === "temp")) return false;
+  return !parts.includes("subagent") && !parts.includes("cron");
+}
+
+/** Whether a turn is the runtime's own (a heartbeat poll, a memory flush): it neither gets nor uses up a preamble. */
+export function isChore(prompt, context = {}) {
+  if (CHORES.has(context.trigger) || CHORES.has(context.messageProvider)) return true;
+  return isChorePrompt(prompt);
+}
+
+function isChorePrompt(prompt) {
+  const text = textOf(prompt).replace(STAMP, "").trimStart();
+  return CHORE_PROMPTS.some((opening) => text.startsWith(opening));
+}
+
+/** Whether somebody got an answer in this session before: then it is not at its start, and nothing is brought back. */
+export function hasHistory(messages) {
+  if (!Array.isArray(messages)) return false;
+  let chore = false;
+  for (const message of messages) {
+    if (message?.role === "user") chore = isChorePrompt(message.content);
+    else if (message?.role === "compactionSummary" || message?.role === "branchSummary") return true;
+    else if (message?.role === "assistant" && !chore && !FAILED.has(message.stopReason)) return true;
+  }
+  return false;
+}
+
+const FAILED = new Set(["error", "aborted"]);
+
+/** What is known of a session, in the words of `jsonlstore hook`; `undefined` if it is nobody's conversation. */
+export function toldBy(context = {}, event = {}) {
+  const key = context.sessionKey ?? event.sessionKey;
+  const id = context.sessionId ?? event.sessionId;
+  if (!isConversation(key) || typeof id !== "string" || id === "") return undefined;
+  const told = { session_id: id, session_key: key };
+  const agent = context.agentId ?? event.agentId ?? (key.startsWith("agent:") ? key.split(":")[1] : undefined);
+  const channel = context.channel ?? context.messageProvider ?? context.messageChannel;
+  if (typeof agent === "string" && agent) told.agent_id = agent;
+  if (typeof channel === "string" && channel) told.channel = channel;
+  if (typeof context.workspaceDir === "string") told.cwd = context.workspaceDir;
+  return told;
+}
+
+/** The user's first words, as far as they help to find what belongs to them. */
+export function promptOf(event) {
+  const text = textOf(event?.currentUserMessage ?? event?.prompt).replace(STAMP, "");
+  return text === "" || text.startsWith(GREETING) ? undefined : text.slice(0, LONGEST_PROMPT);
+}
+
+/** The boundary a session begins after, where the prompt gives it away. */
+export function reasonOf(event) {
+  return textOf(event?.prompt).replace(STAMP, "").startsWith(GREETING) ? "new" : undefined;
+}
+
+function textOf(content) {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part) => (typeof part?.text === "string" ? part.text : "")).join("");
+}
+
+/** `message` without our block, if it is in there; `undefined` if there is nothing to take out. */
+export function without(preamble, message) {
+  const content = message?.content;
+  const cut = (text) => {
+    const at = text.indexOf(preamble);
+    return at < 0 ? text : text.slice(0, at) + text.slice(at + preamble.length).replace(/^\n+/, "");
+  };
+  if (typeof content === "string") {
+    return content.includes(preamble) ? { ...message, content: cut(content) } : undefined;
+  }
+  if (!Array.isArray(content) || !content.some((part) => part?.text?.includes?.(preamble))) return undefined;
+  const parts = content.map((part) => (part?.text?.includes?.(preamble) ? { ...part, text: cut(part.text) } : part));
+  return { ...message, content: parts };
+}

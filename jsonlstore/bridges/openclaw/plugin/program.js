@@ -1,0 +1,99 @@
+// Runs the jsonlstore program: never in the gateway's way, never longer than it is given, never a throw.
+
+import { spawn } from "node:child_process";
+
+const MOST_OUTPUT = 256 * 1024;
+
+/** The program and its first arguments, from what the settings say: a list, a path, or nothing (then: from PATH). */
+export function commandOf(configured) {
+  const words = (Array.isArray(configured) ? configured : [configured]).filter(
+    (word) => typeof word === "string" && word.trim() !== "",
+  );
+  return words.length > 0 ? words : ["jsonlstore"];
+}
+
+/**
+ * One run: `input` goes in as JSON, what comes back is `{ value }`, or `{ problem: "error" | "timeout", detail }`.
+ *
+ * The answer is there once the output is a whole document: a program that has more to do after it is not waited for
+ * (`onExit` tells when it is done). It gets a process group of its own, so that it outlives the gateway where it should
+ * and goes with its children where it must.
+ */
+export function run(command, words, { input, timeoutMs, onExit } = {}) {
+  return new Promise((resolve) => {
+    let child;
+    try {
+      child = spawn(command[0], [...command.slice(1), ...words], {
+        stdio: ["pipe", "pipe", "ignore"],
+        detached: true,
+        windowsHide: true,
+      });
+    } catch (problem) {
+      resolve({ problem: "error", detail: brief(problem) });
+      onExit?.();
+      return;
+    }
+    const chunks = [];
+    let size = 0;
+    let settled = false;
+    const timer = setTimeout(() => end({ problem: "timeout", detail: `no answer in ${timeoutMs} ms` }, true), timeoutMs);
+    timer.unref?.();
+
+    function end(outcome, kill) {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      child.stdout.destroy();
+      if (kill) killGroup(child);
+      child.unref();
+      resolve(outcome);
+    }
+
+    child.on("error", (problem) => {
+      end({ problem: "error", detail: brief(problem) }, true);
+      onExit?.();
+    });
+    child.on("close", (code) => {
+      end(parsed(Buffer.concat(chunks)) ?? { problem: "error", detail: `exit ${code}, no answer` }, false);
+      onExit?.();
+    });
+    child.stdin.on("error", () => {}); // it left without reading: its exit says the rest
+    child.stdout.on("error", () => {});
+    child.stdout.on("data", (chunk) => {
+      size += chunk.length;
+      if (size > MOST_OUTPUT) {
+        end({ problem: "error", detail: "the answer is too long" }, true);
+        return;
+      }
+      chunks.push(chunk);
+      if (chunk.includes(10)) {
+        const answer = parsed(Buffer.concat(chunks));
+        if (answer) end(answer, false);
+      }
+    });
+    child.stdin.end(input === undefined ? "" : JSON.stringify(input));
+  });
+}
+
+function parsed(output) {
+  try {
+    const value = JSON.parse(output.toString("utf8"));
+    if (value && typeof value === "object" && !Array.isArray(value)) return { value };
+  } catch {
+    // not (yet) a document
+  }
+  return undefined;
+}
+
+function killGroup(child) {
+  if (!child.pid) return;
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    child.kill("SIGKILL");
+  }
+}
+
+function brief(problem) {
+  return String(problem?.code ?? problem?.message ?? problem).slice(0, 120);
+}
