@@ -1,6 +1,7 @@
 """A model on loopback that says what it is told to: enough of the chat completions protocol for OpenClaw.
 
-In the latest user message `[[exec:COMMAND]]` asks for a tool call first, `[[slow:SECONDS]]` delays the answer.
+In the latest user message `[[exec:COMMAND]]` and `[[pin:LABEL|CONTENT]]` ask for a tool call first, `[[slow:SECONDS]]`
+delays the answer. What is injected into a prompt is not repeated in an answer.
 """
 
 from __future__ import annotations
@@ -12,25 +13,48 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-_PREAMBLE = re.compile(r"<session-continuity.*?</session-continuity>\n*", re.DOTALL)
-_WISH = re.compile(r"\[\[(exec|slow):(.*?)\]\]", re.DOTALL)
+_WISH = re.compile(r"\[\[(exec|pin|slow):(.*?)\]\]", re.DOTALL)
+_INJECTED = re.compile(
+    r"<session-continuity.*?</session-continuity>\n*"
+    r"|<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>\n*",
+    re.DOTALL,
+)
 
 
-def _text(content: Any) -> str:
+def text_of(content: Any) -> str:
+    """The words of a message, whichever way it holds them."""
     if isinstance(content, str):
         return content
     return "".join(part.get("text", "") for part in content or () if isinstance(part, dict))
 
 
-def answer(messages: list[dict[str, Any]]) -> tuple[str, str | None, float]:
-    """What the model says, the command it wants run first, and how long it takes over it."""
-    last_user = max((at for at, one in enumerate(messages) if one.get("role") == "user"), default=-1)
-    said = _PREAMBLE.sub("", _text(messages[last_user].get("content")) if last_user >= 0 else "")
+def said_by_user(messages: list[dict[str, Any]]) -> tuple[int, str]:
+    """Where the latest message is that a user wrote, and their words in it."""
+    for at in range(len(messages) - 1, -1, -1):
+        if messages[at].get("role") == "user":
+            words = _INJECTED.sub("", text_of(messages[at].get("content"))).strip()
+            if words:
+                return at, words
+    return -1, ""
+
+
+def answer(messages: list[dict[str, Any]]) -> tuple[str, dict[str, Any] | None, float]:
+    """What the model says, the tool it wants called first, and how long it takes over it."""
+    last_user, said = said_by_user(messages)
     wishes = dict(_WISH.findall(said))
     ran = any(one.get("role") == "tool" for one in messages[last_user + 1 :])
     plain = _WISH.sub("", said).strip()[-300:]
-    command = wishes.get("exec") if not ran else None
-    return f"Noted: {plain}", command, float(wishes.get("slow", 0))
+    return f"Noted: {plain}", None if ran else _tool_call(wishes), float(wishes.get("slow", 0))
+
+
+def _tool_call(wishes: dict[str, str]) -> dict[str, Any] | None:
+    if "exec" in wishes:
+        return {"name": "exec", "arguments": json.dumps({"command": wishes["exec"]})}
+    if "pin" in wishes:
+        label, _, content = wishes["pin"].partition("|")
+        arguments = {"action": "pin", "label": label, "content": content}
+        return {"name": "working_memory", "arguments": json.dumps(arguments)}
+    return None
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -43,10 +67,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
         self.server.requests.append(body)  # type: ignore[attr-defined]
-        text, command, seconds = answer(body.get("messages", []))
+        text, function, seconds = answer(body.get("messages", []))
         call = None
-        if command and body.get("tools"):
-            function = {"name": "exec", "arguments": json.dumps({"command": command})}
+        if function and body.get("tools"):
             call = {"index": 0, "id": f"call_{time.time_ns()}", "type": "function", "function": function}
         message: dict[str, Any] = {"role": "assistant", "content": text}
         if call:
@@ -69,6 +92,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._event({**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
             self._event({**chunk, "choices": [], "usage": usage})
             self.wfile.write(b"data: [DONE]\n\n")
+            if not call:
+                self.server.answered.append(said_by_user(body["messages"])[1])  # type: ignore[attr-defined]
         except (BrokenPipeError, ConnectionResetError):
             return  # the gateway was killed in the middle of it, as the story wants
 
@@ -86,12 +111,14 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Model:
-    """The model, serving until it is closed; it remembers what it was sent."""
+    """The model, serving until it is closed; it remembers what it was sent, and which words it answered."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
+        self.answered: list[str] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self._server.requests = self.requests  # type: ignore[attr-defined]
+        self._server.answered = self.answered  # type: ignore[attr-defined]
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 

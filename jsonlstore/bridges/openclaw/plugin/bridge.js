@@ -115,12 +115,13 @@ export class Bridge {
       session.answer = this.#ask(session, { ...known, again: true });
       outcome = await session.answer;
     }
+    const isNews = session.outcome === undefined;
     session.outcome = outcome;
     const text = outcome.value?.preamble;
     session.preamble = typeof text === "string" && text !== "" ? text : undefined;
     const problem = outcome.problem ?? (outcome.value?.error ? "error" : undefined);
     const detail = outcome.detail ?? outcome.value?.error;
-    if (problem) this.#log(`jsonlstore: nothing restored (${problem}: ${String(detail).slice(0, 200)})`);
+    if (problem && isNews) this.#log(`jsonlstore: nothing restored (${problem}: ${String(detail).slice(0, 200)})`);
     this.heartbeat.fired({
       path: way,
       last_result: session.preamble ? "preamble" : (problem ?? "nothing"),

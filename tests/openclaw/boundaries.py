@@ -1,0 +1,231 @@
+"""What the next model request holds after every way a session can end: the table of docs/openclaw.md.
+
+python -m tests.openclaw.boundaries                         everything (about half an hour)
+python -m tests.openclaw.boundaries --version 2026.9.6 --mode plugin --boundary reset
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.openclaw.stage import GREETING, MODES, SECRET, Sent, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+VERSIONS = ("2026.2.26", "2026.9.6")
+IDLE = {"session": {"reset": {"mode": "idle", "idleMinutes": 1}}}
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """One conversation, with words nobody else uses."""
+
+    key: str
+    task: str
+    pin: str
+    aside: str
+
+    @classmethod
+    def of(cls, name: str) -> Chat:
+        key = "agent:main:main" if name == "new" else f"agent:main:telegram:dm:{sum(map(ord, name))}"
+        word = name.replace("-", "")
+        return cls(key, f"repair the {word}lamp", f"{word}pin", f"ring the {word}bell twice and sell the boat")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one boundary led to. `by` says how task and pin got into the request: in a preamble, or by history."""
+
+    version: str
+    boundary: str
+    mode: str
+    by: str
+    task: bool
+    pin: bool
+    replayed: bool
+    foreign: bool
+    later: bool
+    utility: str
+    secret: bool
+    wait_ms: int | None
+
+    @property
+    def good(self) -> bool:
+        return self.task and self.pin and not (self.replayed or self.foreign or self.later or self.secret) and (
+            self.utility != "LEAKED"
+        )  # fmt: skip
+
+    def cells(self) -> list[str]:
+        def yes(value: bool) -> str:
+            return "yes" if value else "no"
+
+        wait = "-" if self.wait_ms is None else str(self.wait_ms)
+        return [self.version, self.boundary, self.mode, self.by, yes(self.task), yes(self.pin), yes(self.replayed),
+                yes(self.foreign), yes(self.later), self.utility, yes(self.secret), wait]  # fmt: skip
+
+
+HEADINGS = ("version", "boundary", "mode", "by", "task in next request", "pin in next request",
+            "replayed outside the block", "another chat's words", "block in later turns", "block in utility runs",
+            "secret in our files", "first turn waited, ms")  # fmt: skip
+
+
+class Story:
+    """Conversations on one stage, each brought to its boundary and over it."""
+
+    def __init__(self, stage: Stage, names: tuple[str, ...]) -> None:
+        self.stage = stage
+        self.chats = {name: Chat.of(name) for name in names}
+
+    def work(self, name: str) -> Chat:
+        """A day's work: a task is left open, something is pinned, something is said that must not come back."""
+        chat = self.chats[name]
+        self.stage.turn(
+            f"TODO: {chat.task}. The token is {SECRET} [[pin:{chat.pin}|by the {chat.pin} shelf]]", chat.key
+        )
+        self.stage.turn(f"Now {chat.aside}", chat.key)
+        self.stage.wait_for_state(chat.task, chat.pin)
+        return chat
+
+    def next_turns(self, name: str, label: str, *, goes_on: bool = False, first: Sent | None = None) -> Row:
+        """The first turn after a boundary, the one after it, and what they held."""
+        stage, chat = self.stage, self.chats[name]
+        asked = first or stage.turn(f"{label}: what is next?", chat.key)
+        wait = stage.heartbeat().get("last_wait_ms")
+        later = stage.turn(f"{label}: and then?", chat.key)
+        others = [one for other, one in self.chats.items() if other != name]
+        where = asked.outside if goes_on else asked.inside
+        leaked = [one for one in stage.utility_runs() if one.blocks]
+        return Row(
+            stage.version,
+            label,
+            stage.mode,
+            "history" if goes_on else "preamble",
+            chat.task in where,
+            chat.pin in where if goes_on else "1 pins inherited" in where,
+            replayed=asked.blocks > 0 if goes_on else asked.blocks != 1 or chat.aside in asked.outside + asked.inside,
+            foreign=any(one.task in asked.outside + asked.inside for one in others),
+            later=later.blocks > 0,
+            utility="LEAKED" if leaked else f"none of {len(stage.utility_runs())}",
+            secret=bool(stage.files_with_secret()),
+            wait_ms=None if goes_on else wait,
+        )
+
+    def reset(self, name: str, label: str) -> Row:
+        self.stage.openclaw.call("sessions.reset", key=self.chats[name].key, reason="new")
+        return self.next_turns(name, label)
+
+
+def new(story: Story) -> Iterator[Row]:
+    """`/new` typed into the chat: 2026.2 greets, and the greeting is the next request."""
+    chat, since = story.work("new"), len(story.stage.model.requests)
+    story.stage.openclaw.say("/new", chat.key)
+    greeted = story.stage.wait_for_request(lambda said: GREETING in said, since)
+    yield story.next_turns("new", "/new", first=greeted)
+
+
+def reset(story: Story) -> Iterator[Row]:
+    story.work("reset")
+    yield story.reset("reset", "sessions.reset")
+
+
+def delete(story: Story) -> Iterator[Row]:
+    chat = story.work("delete")
+    story.stage.openclaw.call("sessions.delete", key=chat.key, deleteTranscript=True)
+    yield story.next_turns("delete", "delete")
+
+
+def compaction(story: Story) -> Iterator[Row]:
+    chat = story.work("compaction")
+    story.stage.openclaw.call("sessions.compact", key=chat.key)
+    story.stage.turn("compaction: go on", chat.key)
+    yield story.reset("compaction", "compaction, then reset")
+
+
+def restart(story: Story) -> Iterator[Row]:
+    story.work("restart")
+    story.stage.openclaw.stop()
+    story.stage.openclaw.start()
+    yield story.next_turns("restart", "gateway restart", goes_on=True)
+    yield story.reset("restart", "gateway restart, then reset")
+
+
+def kill(story: Story) -> Iterator[Row]:
+    chat, since = story.work("kill"), len(story.stage.model.requests)
+    story.stage.openclaw.say("kill: a slow question [[slow:30]]", chat.key)
+    story.stage.wait_for_request(lambda said: "a slow question" in said, since)
+    story.stage.openclaw.stop(signal.SIGKILL)
+    story.stage.openclaw.start()
+    yield story.next_turns("kill", "kill -9 in mid-turn", goes_on=True)
+    yield story.reset("kill", "kill -9 in mid-turn, then reset")
+
+
+def idle(story: Story) -> Iterator[Row]:
+    story.work("idle")
+    time.sleep(65)  # OpenClaw's shortest idle timeout is a minute
+    yield story.next_turns("idle", "idle rollover")
+
+
+def migration(story: Story) -> Iterator[Row]:
+    story.work("migration")
+    story.stage.upgrade("2026.9.6")
+    story.stage.openclaw.start()
+    yield story.next_turns("migration", "era migration", goes_on=True)
+    yield story.reset("migration", "era migration, then reset")
+
+
+# one gateway serves a whole group: every boundary has a conversation of its own
+GROUPS: dict[str, list[tuple[dict[str, Any], tuple[Callable[[Story], Iterator[Row]], ...]]]] = {
+    "2026.2.26": [({}, (new, reset, delete, compaction, restart, kill, migration)), (IDLE, (idle,))],
+    "2026.7.1": [({}, (reset, delete, restart, kill))],
+    "2026.9.6": [({}, (reset, delete, compaction, restart, kill))],
+}
+
+
+def play(version: str, mode: str, home: Path, wanted: str | None = None) -> Iterator[Row]:
+    """Every boundary of one version in one mode, or only the wanted one."""
+    for number, (settings, group) in enumerate(GROUPS[version]):
+        chosen = [one for one in group if wanted in (None, one.__name__)]
+        if not chosen:
+            continue
+        stage = Stage(version, mode, home / f"{version}-{mode}-{number}", **settings)
+        try:
+            stage.openclaw.start()
+            story = Story(stage, tuple(one.__name__ for one in chosen))
+            for boundary in chosen:
+                yield from boundary(story)
+        finally:
+            stage.close()
+
+
+def main() -> int:
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("--version", action="append", choices=list(GROUPS))
+    words.add_argument("--mode", action="append", choices=MODES)
+    words.add_argument("--boundary")
+    words.add_argument("--home", type=Path, help="keep the homes here")
+    given = words.parse_args()
+    home = given.home or Path(tempfile.mkdtemp(prefix="boundaries-"))
+    print("| " + " | ".join(HEADINGS) + " |\n|" + "---|" * len(HEADINGS), flush=True)
+    bad = 0
+    for version in given.version or VERSIONS:
+        for mode in given.mode or MODES:
+            try:
+                for row in play(version, mode, home, given.boundary):
+                    bad += not row.good
+                    print("| " + " | ".join(row.cells()) + " |" + ("" if row.good else " <-- not good"), flush=True)
+            except AssertionError as problem:
+                bad += 1
+                print(f"| {version} | stopped | {mode} | {str(problem)[:300]} |", flush=True)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

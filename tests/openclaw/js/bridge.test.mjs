@@ -1,0 +1,341 @@
+import assert from "node:assert/strict";
+import { existsSync, statSync } from "node:fs";
+import path from "node:path";
+import test from "node:test";
+
+import { Host, KEY, hook, said } from "./host.mjs";
+
+const HISTORY = [said("user", "before"), said("assistant", "yes", { stopReason: "stop" })];
+
+test("the first turn of a session gets the preamble, the later ones do not", async () => {
+  const host = new Host("good");
+  assert.match(await host.turn(), /^<session-continuity/);
+  assert.equal(await host.turn({ messages: HISTORY }), undefined);
+  assert.equal(host.calls("session-start").length, 1);
+});
+
+test("what the program is told: who speaks where, and the first words, on stdin only", async () => {
+  const host = new Host("good");
+  await host.turn({ prompt: "[Mon 2026-11-16 04:00 UTC] the secret garden" });
+  const [{ words, input }] = host.calls("session-start");
+  assert.deepEqual(words, ["--state-dir", host.stateDir, "hook", "session-start"]);
+  const { pid, ...told } = input;
+  assert.equal(pid, process.pid);
+  const known = { session_id: "s1", session_key: KEY, agent_id: "main", channel: "webchat", cwd: "/w" };
+  assert.deepEqual(told, { ...known, prompt: "the secret garden" });
+});
+
+test("turns at the same time share one question and its answer", async () => {
+  const host = new Host("good");
+  const answers = await Promise.all([host.turn(), host.turn(), host.turn()]);
+  assert.ok(answers.every((text) => text?.startsWith("<session-continuity")));
+  assert.equal(host.calls("session-start").length, 1);
+});
+
+test("a turn that is tried again gets the same answer without another question", async () => {
+  const host = new Host("good");
+  const first = await host.turn();
+  const failed = [said("user", "hello there"), said("assistant", "", { stopReason: "error" })];
+  assert.equal(await host.turn({ messages: failed }), first);
+  assert.equal(host.calls("session-start").length, 1);
+});
+
+for (const key of ["temp:slug-generator", "agent:main:subagent:1", "agent:main:cron:1", "agent:main:temp:x", undefined]) {
+  test(`nobody's conversation gets nothing and is not reported: ${key}`, async () => {
+    const host = new Host("good");
+    const context = host.context({ sessionKey: key });
+    assert.equal(await host.turn({ context }), undefined);
+    await host.fire("agent_end", { success: true, messages: HISTORY }, context);
+    await host.fire("session_end", { sessionId: "s1", sessionKey: key, reason: "new" }, context);
+    assert.equal(host.calls().length, 0);
+  });
+}
+
+test("a heartbeat neither gets the preamble nor uses it up", async () => {
+  const host = new Host("good");
+  const poll = "Read HEARTBEAT.md if it exists (workspace context).";
+  assert.equal(await host.turn({ prompt: poll }), undefined);
+  assert.equal(await host.turn({ context: host.context({ trigger: "heartbeat" }) }), undefined);
+  assert.equal(host.calls("session-start").length, 0);
+  const messages = [said("user", poll), said("assistant", "HEARTBEAT_OK", { stopReason: "stop" })];
+  assert.match(await host.turn({ messages }), /^<session-continuity/);
+});
+
+for (const [behaviour, result] of [
+  ["failing", "error"],
+  ["garbage", "error"],
+  ["array", "error"],
+  ["odd", "nothing"],
+  ["error", "error"],
+  ["huge", "error"],
+  ["cold", "nothing"],
+]) {
+  test(`a program that is ${behaviour}: no preamble, at most one line in the debug log`, async () => {
+    const host = new Host(behaviour);
+    assert.equal(await host.turn(), undefined);
+    assert.equal(await host.turn(), undefined);
+    await host.until(() => host.heartbeat().last_result === result, "the report");
+    assert.ok(host.debug.length <= 1);
+  });
+}
+
+test("a program that is not there is no preamble", async () => {
+  const host = new Host("good", { config: { command: "/nowhere/jsonlstore" } });
+  assert.equal(await host.turn(), undefined);
+  await host.until(() => host.heartbeat().last_error === "ENOENT", "the report");
+});
+
+for (const behaviour of ["hanging", "late"]) {
+  test(`a program that is ${behaviour} is killed when the time is up, and asked no more`, async () => {
+    const host = new Host(behaviour, { config: { timeoutMs: 1500 } });
+    assert.equal(await host.turn(), undefined);
+    assert.equal(await host.turn(), undefined);
+    const calls = host.calls("session-start");
+    assert.equal(calls.length, 1);
+    await host.until(() => isGone(calls[0].pid), "its end");
+    await host.until(() => host.heartbeat().last_result === "timeout", "the report");
+  });
+}
+
+function isGone(pid) {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+test("the gateway's own loop goes on while the program thinks", async () => {
+  const host = new Host("hanging", { config: { timeoutMs: 1000 } });
+  let ticks = 0;
+  const timer = setInterval(() => (ticks += 1), 5);
+  await host.turn();
+  clearInterval(timer);
+  assert.ok(ticks > 20);
+});
+
+test("a new stretch under the same id is a new session: it asks again", async () => {
+  const host = new Host("good");
+  await host.turn();
+  await host.fire("agent_end", { success: true, messages: HISTORY });
+  const id = { sessionId: "s1", sessionKey: KEY };
+  await host.fire("session_end", { ...id, reason: "new", nextSessionId: "s1" }, id);
+  await host.fire("session_start", { ...id, resumedFrom: "s1" }, id);
+  assert.match(await host.turn(), /^<session-continuity/);
+  assert.equal(host.calls("session-start").length, 2);
+  await host.until(() => host.calls("session-end").length === 1, "the end's report");
+  assert.equal(host.calls("session-end")[0].input.reason, "new");
+});
+
+test("a reset no event told of is noticed by the empty history, and asked about without insisting", async () => {
+  const host = new Host("restored");
+  await host.turn();
+  await host.fire("agent_end", { success: true, messages: HISTORY });
+  assert.equal(await host.turn(), undefined);
+  assert.deepEqual(
+    host.calls("session-start").map(({ input }) => input.again ?? false),
+    [false, true, false],
+  );
+});
+
+test("a restart in the middle of a session asks nothing", async () => {
+  const host = new Host("good");
+  assert.equal(await host.turn({ messages: HISTORY }), undefined);
+  assert.equal(host.calls().length, 0);
+});
+
+test("a first turn that died with its process gets the preamble again", async () => {
+  const host = new Host("restored");
+  assert.match(await host.turn({ messages: [said("user", "hello there")] }), /^<session-continuity/);
+});
+
+test("our block is taken out of what an older OpenClaw stores, and nothing else is", async () => {
+  const host = new Host("good");
+  const block = await host.turn();
+  const write = (message) => host.fire("before_message_write", { message }, host.context());
+  assert.deepEqual(write(said("user", `${block}\n\nhello there`)), { message: said("user", "hello there") });
+  assert.deepEqual(write({ role: "user", content: `a\n\n${block}\n\nb` }), { message: { role: "user", content: "a\n\nb" } });
+  assert.equal(write(said("user", "about <session-continuity> tags")), undefined);
+  assert.equal(write(said("assistant", block)), undefined);
+});
+
+test("turns are reported one process at a time, a burst as two", async () => {
+  const host = new Host("busy");
+  for (let turn = 0; turn < 10; turn += 1) host.fire("agent_end", { success: true, messages: HISTORY });
+  await host.until(() => host.calls("turn-end").length === 2, "both reports");
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  const calls = host.calls("turn-end");
+  assert.equal(calls.length, 2);
+  const known = { session_id: "s1", session_key: KEY, agent_id: "main", channel: "webchat", catch_up: true };
+  assert.deepEqual(calls[0].input, known);
+});
+
+test("a session that only goes to sleep has not ended", async () => {
+  const host = new Host("good");
+  await host.turn({ messages: HISTORY });
+  for (const reason of ["shutdown", "restart", "compaction", "unknown"]) {
+    host.fire("session_end", { sessionId: "s1", sessionKey: KEY, reason }, { sessionId: "s1", sessionKey: KEY });
+  }
+  host.fire("session_end", { sessionId: "s1" }, { sessionId: "s1" });
+  await host.until(() => host.calls("session-end").length === 1, "the one end");
+  assert.equal(host.calls("session-end")[0].input.reason, undefined);
+});
+
+test("the gateway's start catches up with what was written meanwhile", async () => {
+  const host = new Host("good");
+  host.service.start({});
+  await host.until(() => host.calls("watch").length === 1, "the catch-up");
+  assert.deepEqual(host.calls("watch")[0].words.slice(2), ["-q", "watch", "--once"]);
+});
+
+test("the report is private, complete, and holds no word of a conversation", async () => {
+  const host = new Host("good");
+  host.service.start({});
+  await host.turn({ prompt: "the velvet word" });
+  await host.until(() => host.heartbeat().last_result === "preamble", "the report");
+  const file = path.join(host.states, "openclaw-plugin.json");
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  const report = host.heartbeat();
+  assert.deepEqual(Object.keys(report).sort(), [
+    "last_error",
+    "last_fired_at",
+    "last_result",
+    "last_wait_ms",
+    "loaded_at",
+    "openclaw_version",
+    "path",
+    "pid",
+    "plugin_version",
+    "session_id",
+  ]);
+  assert.equal(report.pid, process.pid);
+  assert.ok(!JSON.stringify(report).match(/velvet|PENDING/));
+});
+
+test("no directory of jsonlstore's, no report: the plugin makes none", async () => {
+  const host = new Host("good", { states: false });
+  host.service.start({});
+  await host.turn();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.ok(!existsSync(host.states));
+});
+
+test("disabled in the settings, nothing is registered", () => {
+  const host = new Host("good", { config: { enabled: false } });
+  assert.deepEqual(host.handlers, {});
+  assert.equal(host.tool, undefined);
+});
+
+test("loaded a second time in the same process, it still asks once", async () => {
+  const host = new Host("good");
+  await host.turn();
+  host.load();
+  assert.match(await host.turn(), /^<session-continuity/);
+  assert.equal(host.calls("session-start").length, 1);
+});
+
+test("the tool continues a session in the stretch the agent is in, and says so in its own words", async () => {
+  const host = new Host("good");
+  const tool = host.tool(host.context());
+  const { content } = await tool.execute("1", { session_id: "a1b2c3d4" });
+  assert.match(content[0].text, /^Inherited from session a1b2c3d4\n\n<session-continuity/);
+  const words = host.calls("continue")[0].words.slice(2);
+  assert.deepEqual(words, ["continue", "--into", "stretch-2", "--agent", "main", "--json", "--", "a1b2c3d4"]);
+});
+
+for (const wanted of ["--across", "-q", "../../etc", "", "a b", 7, undefined]) {
+  test(`the tool passes on nothing but an id: ${wanted}`, async () => {
+    const host = new Host("good");
+    const { content } = await host.tool(host.context()).execute("1", { session_id: wanted });
+    assert.equal(content[0].text, "That is not a session id.");
+    assert.equal(host.calls().length, 0);
+  });
+}
+
+test("the tool tells why nothing was continued", async () => {
+  const host = new Host("foreign");
+  const { content } = await host.tool(host.context()).execute("1", { session_id: "a1b2" });
+  assert.equal(content[0].text, "Nothing was continued: belongs to another conversation");
+});
+
+test("the tool of a version that does not name the session uses the one the conversation is in", async () => {
+  const host = new Host("good");
+  await host.turn();
+  const { content } = await host.tool({ agentId: "main", sessionKey: KEY }).execute("1", { session_id: "a1b2" });
+  assert.match(content[0].text, /^Inherited/);
+});
+
+test("/continuity says what was restored and why, without anybody's words", async () => {
+  const host = new Host("good");
+  await host.turn();
+  const { text } = await host.commandSpec.handler(host.context());
+  assert.match(text, /^Restored into this session: 2 open tasks, 1 pin, from\n- abcdef12, ended 3 h ago: score \(0\.50\)/);
+  assert.ok(!text.includes("PENDING"));
+});
+
+test("/continuity on an old version answers only where it can be no other conversation", async () => {
+  const host = new Host("good");
+  const ask = async () => (await host.commandSpec.handler({ channel: "webchat", senderId: "cli" })).text;
+  await host.turn();
+  assert.match(await ask(), /^Restored into this session/);
+  await host.turn({ context: host.context({ sessionKey: "agent:main:telegram:dm:42", sessionId: "s2" }) });
+  assert.match(await ask(), /cannot be told here/);
+});
+
+function bootstrap(host, more = {}) {
+  const files = [{ name: "AGENTS.md", path: "/w/AGENTS.md", content: "x", missing: false }];
+  const cfg = { hooks: { internal: { entries: { jsonlstore: { command: host.command, timeoutMs: 5000 } } } } };
+  const context = { workspaceDir: "/w", bootstrapFiles: files, sessionKey: KEY, sessionId: "s1", agentId: "main", cfg, ...more };
+  return { files, event: { type: "agent", action: "bootstrap", sessionKey: context.sessionKey, context, messages: [] } };
+}
+
+test("the hook adds the preamble to the first turn's files, and leaves the kept list alone", async () => {
+  const host = new Host("good", { plugin: false });
+  const first = bootstrap(host);
+  await hook(first.event);
+  assert.equal(first.files.length, 1);
+  assert.equal(first.event.context.bootstrapFiles.length, 2);
+  assert.match(first.event.context.bootstrapFiles[1].content, /^<session-continuity/);
+  const second = bootstrap(host);
+  await hook(second.event);
+  assert.equal(second.event.context.bootstrapFiles.length, 1);
+  assert.equal(host.calls("session-start").length, 1);
+});
+
+test("the hook asks again after a reset that keeps the id", async () => {
+  const host = new Host("good", { plugin: false });
+  await hook(bootstrap(host).event);
+  await hook({ type: "command", action: "new", sessionKey: KEY, context: { sessionEntry: { sessionId: "s1" } } });
+  const later = bootstrap(host);
+  await hook(later.event);
+  assert.equal(later.event.context.bootstrapFiles.length, 2);
+});
+
+test("the hook stays silent where the plugin speaks, in whatever order they are asked", async () => {
+  const host = new Host("good");
+  await host.fire("before_model_resolve", { prompt: "hi" });
+  const { event } = bootstrap(host);
+  await hook(event);
+  assert.equal(event.context.bootstrapFiles.length, 1);
+  assert.match((await host.fire("before_prompt_build", { prompt: "hi", messages: [] })).prependContext, /^<session/);
+});
+
+test("a plugin that is not let into conversations leaves them to the hook, and never both", async () => {
+  const host = new Host("good");
+  const { event } = bootstrap(host);
+  await hook(event);
+  assert.equal(event.context.bootstrapFiles.length, 2);
+  assert.equal(await host.turn(), undefined);
+});
+
+test("the hook lets utility runs and whatever goes wrong be", async () => {
+  const host = new Host("failing", { plugin: false });
+  for (const more of [{ sessionKey: "temp:slug-generator" }, {}, { bootstrapFiles: undefined }]) {
+    const { event } = bootstrap(host, more);
+    await hook(event);
+    assert.ok((event.context.bootstrapFiles?.length ?? 1) === 1);
+  }
+  await hook({});
+  await hook(undefined);
+});

@@ -1,0 +1,93 @@
+// A host that is enough of OpenClaw for the plugin: it collects what is registered and fires events at it.
+
+import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+export const package_ = path.resolve(here, "../../../jsonlstore/bridges/openclaw");
+const { register } = await import(path.join(package_, "plugin", "index.js"));
+export const hook = (await import(path.join(package_, "hook", "jsonlstore", "handler.js"))).default;
+const REGISTRY = Symbol.for("jsonlstore.openclaw.bridge.1");
+
+export const KEY = "agent:main:main";
+export const said = (role, text, more = {}) => ({ role, content: [{ type: "text", text }], ...more });
+
+/** A gateway with the plugin in it, and a jsonlstore that behaves in a certain way. */
+export class Host {
+  constructor(behaviour, { config = {}, plugin = true, states = true } = {}) {
+    delete globalThis[REGISTRY]; // every test is a process of its own
+    this.stateDir = mkdtempSync(path.join(os.tmpdir(), "bridge-"));
+    this.states = path.join(this.stateDir, "sessions", "states");
+    if (states) mkdirSync(this.states, { recursive: true });
+    this.log = path.join(this.stateDir, "calls.jsonl");
+    this.command = [process.execPath, path.join(here, "stand-in.mjs"), behaviour, this.log];
+    this.config = { command: this.command, timeoutMs: 5000, ...config };
+    this.handlers = {};
+    this.debug = [];
+    if (plugin) this.load();
+  }
+
+  load() {
+    this.handlers = {};
+    register({
+      pluginConfig: this.config,
+      runtime: { state: { resolveStateDir: () => this.stateDir } },
+      logger: { debug: (line) => this.debug.push(line) },
+      on: (name, handler) => {
+        this.handlers[name] = handler;
+      },
+      registerTool: (tool) => {
+        this.tool = tool;
+      },
+      registerCommand: (command) => {
+        this.commandSpec = command;
+      },
+      registerService: (service) => {
+        this.service = service;
+      },
+    });
+  }
+
+  context(more = {}) {
+    return { agentId: "main", sessionKey: KEY, sessionId: "s1", workspaceDir: "/w", messageProvider: "webchat", ...more };
+  }
+
+  fire(name, event = {}, context = this.context()) {
+    return this.handlers[name](event, context);
+  }
+
+  /** What a turn puts before its prompt. */
+  async turn({ prompt = "hello there", messages = [], context = this.context() } = {}) {
+    await this.fire("before_model_resolve", { prompt }, context);
+    return (await this.fire("before_prompt_build", { prompt, messages }, context))?.prependContext;
+  }
+
+  calls(event) {
+    let lines = [];
+    try {
+      lines = readFileSync(this.log, "utf8").trim().split("\n").filter(Boolean).map((line) => JSON.parse(line));
+    } catch {
+      // nobody called
+    }
+    return event ? lines.filter(({ words }) => words.includes(event)) : lines;
+  }
+
+  heartbeat() {
+    return JSON.parse(readFileSync(path.join(this.states, "openclaw-plugin.json"), "utf8"));
+  }
+
+  async until(condition, what = "it") {
+    const deadline = Date.now() + 20000;
+    for (;;) {
+      try {
+        if (condition()) return;
+      } catch {
+        // not yet
+      }
+      if (Date.now() > deadline) throw new Error(`${what} did not happen in time`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}

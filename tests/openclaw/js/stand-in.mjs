@@ -1,0 +1,46 @@
+// A stand-in for the jsonlstore program: BEHAVIOUR LOG [jsonlstore's arguments]. Every call is noted in LOG.
+
+import { appendFileSync, readFileSync } from "node:fs";
+
+const [behaviour, log, ...words] = process.argv.slice(2);
+const event = words[words.indexOf("hook") + 1];
+const input = readFileSync(0, "utf8");
+appendFileSync(log, `${JSON.stringify({ words, input: input ? JSON.parse(input) : null, pid: process.pid })}\n`);
+
+const BLOCK = '<session-continuity hint="inherited from prior sessions">\nPENDING TASKS\n</session-continuity>';
+const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+
+if (words.includes("continue")) {
+  if (behaviour === "foreign") say({ error: { code: "out_of_scope", message: "belongs to another conversation" } });
+  else say({ reply: "Inherited from session a1b2c3d4", preamble: BLOCK });
+} else if (event === "turn-end" || event === "session-end") {
+  say({ session_id: "stretch-2", updated: true });
+  if (behaviour === "busy") await new Promise((resolve) => setTimeout(resolve, 300));
+} else if (event === "session-start") {
+  const restored = { session_id: "s", preamble: BLOCK, already_restored: false, pending_task_count: 2 };
+  const candidate = { session_id: "abcdef1234", hours_elapsed: 3, score: 0.5, qualified: true, reason: "score" };
+  const answers = {
+    good: () => say({ ...restored, inherited_pins: [{}], candidates: [candidate] }),
+    busy: () => say(restored),
+    foreign: () => say(restored),
+    cold: () => say({ session_id: "s", preamble: null, already_restored: false }),
+    restored: () =>
+      say(input.includes('"again":true') ? restored : { session_id: "s", preamble: null, already_restored: true }),
+    failing: () => process.exit(1),
+    garbage: () => process.stdout.write("Traceback (most recent call last):\n"),
+    array: () => say([BLOCK]),
+    odd: () => say({ preamble: { not: "a text" } }),
+    error: () => say({ preamble: null, error: "the disk is full" }),
+    huge: () => {
+      process.stdout.on("error", () => process.exit(0));
+      const more = () => {
+        while (process.stdout.write("x".repeat(65536)));
+        process.stdout.once("drain", more);
+      };
+      more();
+    },
+    hanging: () => setInterval(() => {}, 1000),
+    late: () => setTimeout(() => say(restored), 30000),
+  };
+  answers[behaviour]();
+}
