@@ -199,6 +199,7 @@ def _catch_up(manager: SessionPersistenceManager) -> None:
     from jsonlstore.watch.catching_up import catch_up_unwatched
 
     gc.enable()
+    os.nice(10)  # whoever talks to the agent right now comes first
     catch_up_unwatched(manager.store, manager.config)
 
 

@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 @with_example("jsonlstore watch", "jsonlstore watch --once --json")
 @click.command("watch")
 @click.option("--once", is_flag=True, help="Catch up with everything there is now, and exit.")
+@click.option("--if-unwatched", is_flag=True, help="With --once: at low priority, and not at all where a watcher runs.")
 @dry_run_option
 @json_option
 @pass_session
-def watch(session: Session, once: bool, dry_run: bool, as_json: bool) -> int:
+def watch(session: Session, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
     """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
     from jsonlstore.watch.presence import alone
     from jsonlstore.watch.watcher import Watcher
@@ -47,6 +48,14 @@ def watch(session: Session, once: bool, dry_run: bool, as_json: bool) -> int:
     config = session.loaded.config
     if not config.enabled:
         click.echo("jsonlstore is disabled in the settings; nothing to do", err=True)
+        return 0
+    if once and if_unwatched:
+        from jsonlstore.watch.catching_up import catch_up_unwatched
+
+        os.nice(10)
+        found = catch_up_unwatched(store, config)
+        if as_json:
+            print_json({"written": found or 0, "watched": found is None})
         return 0
     watcher = Watcher(store, config, reload=lambda: _fresh_config(session))
     if once:

@@ -67,6 +67,16 @@ def test_where_a_watcher_runs_it_is_left_to_it(home: Home) -> None:
     assert catch_up_unwatched(home.store, home.config) == 1
 
 
+def test_a_gateway_s_start_catches_up_where_nobody_watches(home: Home) -> None:
+    transcript(home, OLD, "TODO: repair the lighthouse lamp")
+    with alone(home.store.paths):
+        watched = home.run("watch", "--once", "--if-unwatched", "--json")
+    assert json.loads(watched.stdout) == {"written": 0, "watched": True}
+    done = home.run("watch", "--once", "--if-unwatched", "--json")
+    assert json.loads(done.stdout) == {"written": 1, "watched": False}
+    assert home.store.get(OLD).pending_tasks
+
+
 def test_the_reasons_come_with_the_answer_when_asked_for(home: Home) -> None:
     home.past("a", pending_tasks=[{"task_id": "t1", "title": "Fix it", "stage": "build"}])
     plain = home.hook("session-start", "--dry-run", session_id="b", channel="cli")

@@ -186,7 +186,7 @@ test("the gateway's start catches up with what was written meanwhile", async () 
   const host = new Host("good");
   host.service.start({});
   await host.until(() => host.calls("watch").length === 1, "the catch-up");
-  assert.deepEqual(host.calls("watch")[0].words.slice(2), ["-q", "watch", "--once"]);
+  assert.deepEqual(host.calls("watch")[0].words.slice(2), ["-q", "watch", "--once", "--if-unwatched"]);
 });
 
 test("the report is private, complete, and holds no word of a conversation", async () => {

@@ -46,7 +46,7 @@ export async function continuity(bridge, told) {
   const { value, detail } = await bridge.call(["hook", "session-start", "--dry-run"], input);
   if (!value || value.error) return `Session continuity is not available: ${value?.error ?? detail ?? "no answer"}`;
   const taken = (value.candidates ?? []).filter((one) => one.qualified);
-  const lines = [head(value, bridge.current(told.session_key)?.outcome, taken.length)];
+  const lines = [head(bridge.current(told.session_key)?.outcome, value)];
   for (const one of taken.slice(0, 5)) {
     lines.push(`- ${one.session_id.slice(0, 8)}, ended ${ago(one.hours_elapsed)}: ${one.reason} (${one.score.toFixed(2)})`);
   }
@@ -56,11 +56,15 @@ export async function continuity(bridge, told) {
   return lines.join("\n");
 }
 
-function head(value, outcome, count) {
-  const what = `${plural(value.pending_task_count, "open task")}, ${plural(value.inherited_pins?.length, "pin")}`;
-  if (outcome?.problem) return `Nothing was restored: ${outcome.detail}. There would have been ${what}:`;
-  if (outcome?.value?.preamble) return `Restored into this session: ${what}, from`;
-  return count > 0 ? `For this session there are ${what}, from` : "Nothing to restore into this session.";
+/** What this process gave the session, if it was asked; what a look now finds, if not. */
+function head(outcome, found) {
+  if (outcome?.value?.preamble) return `Restored into this session: ${counted(outcome.value)}, from`;
+  if (outcome?.problem) return `Nothing was restored: ${outcome.detail}. There would have been ${counted(found)}, from`;
+  return found.preamble ? `For this session there are ${counted(found)}, from` : "Nothing to restore into this session.";
+}
+
+function counted(value) {
+  return `${plural(value.pending_task_count, "open task")}, ${plural(value.inherited_pins?.length, "pin")}`;
 }
 
 function plural(count, noun) {

@@ -234,7 +234,7 @@ export class Bridge {
     }
     const [key, { event, input }] = first.value;
     this.#waiting.delete(key);
-    const words = event === "catch-up" ? ["-q", "watch", "--once"] : ["hook", event];
+    const words = event === "catch-up" ? ["-q", "watch", "--once", "--if-unwatched"] : ["hook", event];
     const timeoutMs = event === "catch-up" ? CATCH_UP_MS : REPORT_MS;
     const done = new Promise((resolve) => {
       const patience = setTimeout(resolve, CATCH_UP_MS);
