@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.openclaw.boundaries import VERSIONS, play
+from tests.openclaw.lab import each_version
 from tests.openclaw.stage import MODES
 
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ def bad(rows: list[Row]) -> str:
     return "\n".join(" | ".join(row.cells()) for row in rows if not row.good)
 
 
-@pytest.mark.openclaw
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", each_version(*VERSIONS))
 def test_a_reset_brings_task_and_pin_into_the_next_request_once(version: str, tmp_path: Path) -> None:
     """With the plugin alone."""
     rows = list(play(version, "plugin", tmp_path, "reset"))
@@ -31,10 +31,9 @@ def test_a_reset_brings_task_and_pin_into_the_next_request_once(version: str, tm
     assert not bad(rows), bad(rows)
 
 
-@pytest.mark.openclaw
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", each_version(*VERSIONS))
 def test_every_boundary(version: str, mode: str, tmp_path: Path) -> None:
     rows = list(play(version, mode, tmp_path))
     assert len(rows) >= 7
