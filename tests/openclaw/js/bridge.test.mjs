@@ -171,6 +171,13 @@ test("turns are reported one process at a time, a burst as two", async () => {
   assert.deepEqual(calls[0].input, known);
 });
 
+test("a heartbeat is no channel", async () => {
+  const host = new Host("good");
+  await host.fire("agent_end", { success: true, messages: [] }, host.context({ messageProvider: "heartbeat" }));
+  await host.until(() => host.calls("turn-end").length === 1, "the report");
+  assert.equal(host.calls("turn-end")[0].input.channel, undefined);
+});
+
 test("a session that only goes to sleep has not ended", async () => {
   const host = new Host("good");
   await host.turn({ messages: HISTORY });
