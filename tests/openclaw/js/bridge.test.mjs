@@ -171,11 +171,14 @@ test("turns are reported one process at a time, a burst as two", async () => {
   assert.deepEqual(calls[0].input, known);
 });
 
-test("a heartbeat is no channel", async () => {
+test("a heartbeat is nothing to report", async () => {
   const host = new Host("good");
-  await host.fire("agent_end", { success: true, messages: [] }, host.context({ messageProvider: "heartbeat" }));
-  await host.until(() => host.calls("turn-end").length === 1, "the report");
-  assert.equal(host.calls("turn-end")[0].input.channel, undefined);
+  const end = (context) => host.fire("agent_end", { success: true, messages: HISTORY }, host.context(context));
+  end({ messageProvider: "heartbeat" });
+  end({ trigger: "heartbeat" });
+  end({ sessionId: "s2" });
+  await host.until(() => host.calls("turn-end").length > 0, "the report");
+  assert.deepEqual(host.calls("turn-end").map(({ input }) => input.session_id), ["s2"]);
 });
 
 test("a session that only goes to sleep has not ended", async () => {

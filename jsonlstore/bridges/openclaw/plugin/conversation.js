@@ -55,7 +55,7 @@ export function toldBy(context = {}, event = {}) {
   const agent = context.agentId ?? event.agentId ?? (key.startsWith("agent:") ? key.split(":")[1] : undefined);
   const channel = context.channel ?? context.messageProvider ?? context.messageChannel;
   if (typeof agent === "string" && agent) told.agent_id = agent;
-  if (typeof channel === "string" && channel && !CHORES.has(channel)) told.channel = channel;
+  if (typeof channel === "string" && channel) told.channel = channel;
   if (typeof context.workspaceDir === "string") told.cwd = context.workspaceDir;
   return told;
 }

@@ -73,7 +73,8 @@ function injectWith(bridge, api) {
 function reportWith(bridge, api) {
   on(api, "agent_end", (event, context) => {
     const told = toldBy(context);
-    if (told) bridge.turned(told, { success: event?.success !== false && hasHistory(event?.messages) });
+    if (!told || isChore(undefined, context)) return; // what a heartbeat did is read with the next turn
+    bridge.turned(told, { success: event?.success !== false && hasHistory(event?.messages) });
   });
   on(api, "session_end", (event, context) => {
     const told = toldBy(context, event);
