@@ -126,8 +126,8 @@ class OpenClaw:
             os.killpg(gateway.pid, signal.SIGKILL)
             gateway.wait(10)
 
-    def call(self, method: str, **params: Any) -> None:
-        """One call to the gateway; one that comes before it is ready is made again."""
+    def call(self, method: str, **params: Any) -> str:
+        """One call to the gateway, and its answer; one that comes before it is ready is made again."""
         words = (
             "gateway",
             "call",
@@ -139,15 +139,12 @@ class OpenClaw:
             "--timeout",
             "60000",
         )
-        for attempt in range(5):
+        for _ in range(4):
             try:
-                self.run(*words, "--json", "--params", json.dumps(params))
+                return self.run(*words, "--json", "--params", json.dumps(params))
             except AssertionError:
-                if attempt == 4:
-                    raise
                 time.sleep(2)
-            else:
-                return
+        return self.run(*words, "--json", "--params", json.dumps(params))
 
     def say(self, text: str, key: str = "agent:main:main") -> None:
         """Send a message; the answer comes by itself."""

@@ -1,7 +1,7 @@
 """A model on loopback that says what it is told to: enough of the chat completions protocol for OpenClaw.
 
-In the latest user message `[[exec:COMMAND]]` and `[[pin:LABEL|CONTENT]]` ask for a tool call first, `[[slow:SECONDS]]`
-delays the answer. What is injected into a prompt is not repeated in an answer.
+In the latest user message `[[exec:COMMAND]]`, `[[pin:LABEL|CONTENT]]` and `[[continue:SESSION]]` ask for a tool call first,
+`[[slow:SECONDS]]` delays the answer. What is injected into a prompt is not repeated in an answer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-_WISH = re.compile(r"\[\[(exec|pin|slow):(.*?)\]\]", re.DOTALL)
+_WISH = re.compile(r"\[\[(exec|pin|continue|slow):(.*?)\]\]", re.DOTALL)
 _INJECTED = re.compile(
     r"<session-continuity.*?</session-continuity>\n*"
     r"|<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>\n*",
@@ -54,6 +54,8 @@ def _tool_call(wishes: dict[str, str]) -> dict[str, Any] | None:
         label, _, content = wishes["pin"].partition("|")
         arguments = {"action": "pin", "label": label, "content": content}
         return {"name": "working_memory", "arguments": json.dumps(arguments)}
+    if "continue" in wishes:
+        return {"name": "cortex_session_continue", "arguments": json.dumps({"session_id": wishes["continue"]})}
     return None
 
 
