@@ -1,7 +1,7 @@
 """A model on loopback that says what it is told to: enough of the chat completions protocol for OpenClaw.
 
-In the latest user message `[[exec:COMMAND]]`, `[[pin:LABEL|CONTENT]]` and `[[continue:SESSION]]` ask for a tool call first,
-`[[slow:SECONDS]]` delays the answer. What is injected into a prompt is not repeated in an answer.
+In the latest user message `[[exec:COMMAND]]`, `[[pin:LABEL|CONTENT]]` and `[[continue:SESSION]]` ask for a tool call
+first, `[[slow:SECONDS]]` delays the answer. What is injected into a prompt is not repeated in an answer.
 """
 
 from __future__ import annotations
