@@ -150,6 +150,13 @@ test("a first turn that died with its process gets the preamble again", async ()
   assert.match(await host.turn({ messages: [said("user", "hello there")] }), /^<session-continuity/);
 });
 
+test("turns at the same time share the second question too, and all of it is over in time", async () => {
+  const host = new Host("restored");
+  const answers = await Promise.all([host.turn(), host.turn()]);
+  assert.ok(answers.every((text) => text?.startsWith("<session-continuity")));
+  assert.equal(host.calls("session-start").length, 2);
+});
+
 test("our block is taken out of what an older OpenClaw stores, and nothing else is", async () => {
   const host = new Host("good");
   const block = await host.turn();

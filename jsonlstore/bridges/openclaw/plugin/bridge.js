@@ -62,10 +62,7 @@ export class Bridge {
 
   /** A session, or a new stretch of one, begins. */
   begins(sessionId) {
-    const session = this.#sessions.get(sessionId);
-    if (session) Object.assign(session, fresh());
-    else this.#keep(sessionId, {});
-    this.#sessions.get(sessionId).announced = true;
+    this.#keep(sessionId, { announced: true });
   }
 
   /** The plugin is asked about this conversation's prompts: the hook need not be. */
@@ -93,7 +90,7 @@ export class Bridge {
   /** Begin to ask, if this session was announced as new, so that its first turn waits less. */
   prepare(way, told, known) {
     const session = this.#meet(told);
-    if (session.announced && session.turns === 0) this.#answer(session, way, known);
+    if (session.announced && session.turns === 0) this.#answer(session, way, known, Date.now() + this.#timeoutMs);
   }
 
   /**
@@ -103,16 +100,17 @@ export class Bridge {
    */
   async preamble(way, told, known, { unanswered = false } = {}) {
     const asked = Date.now();
-    const session = this.#meet(told);
+    const deadline = asked + this.#timeoutMs;
+    let session = this.#meet(told);
     // turns we know of, and no trace of them: a reset nobody told us of. It is asked for, but not insisted on
-    if (unanswered && session.turns > 0) Object.assign(session, fresh(), { again: true });
-    const answer = this.#answer(session, way, known);
+    if (unanswered && session.turns > 0) session = this.#keep(told.session_id, { again: true });
+    const answer = this.#answer(session, way, known, deadline);
     if (answer === undefined) return undefined; // the other way in has it
     let outcome = await answer;
-    if (outcome.value?.already_restored && unanswered && !session.again) {
+    if (outcome.value?.already_restored && unanswered) {
       // given to a turn that never came to its end: the process died in the middle of it
+      if (!session.again) session.answer = this.#ask(session, { ...known, again: true }, deadline);
       session.again = true;
-      session.answer = this.#ask(session, { ...known, again: true });
       outcome = await session.answer;
     }
     const isNews = session.outcome === undefined;
@@ -170,14 +168,15 @@ export class Bridge {
   // inside
 
   #meet(told) {
-    const session = this.#sessions.get(told.session_id) ?? this.#keep(told.session_id, {});
+    const session = this.#sessions.get(told.session_id) ?? this.#keep(told.session_id);
     session.told = { ...session.told, ...told };
     this.#current.set(told.session_key, told.session_id);
     return session;
   }
 
+  /** A session from its start; what an earlier stretch of it still waits for is no business of this one. */
   #keep(sessionId, known) {
-    const session = { ...fresh(), ...known };
+    const session = { ...fresh(), told: this.#sessions.get(sessionId)?.told, ...known };
     this.#sessions.set(sessionId, session);
     if (this.#sessions.size > MOST_SESSIONS) {
       const oldest = this.#sessions.keys().next().value;
@@ -188,16 +187,15 @@ export class Bridge {
     return session;
   }
 
-  #answer(session, way, known) {
+  #answer(session, way, known, deadline) {
     session.way ??= way;
     if (session.way !== way) return undefined;
-    session.answer ??= this.#ask(session, known);
+    session.answer ??= this.#ask(session, known, deadline);
     return session.answer;
   }
 
-  async #ask(session, known) {
-    const deadline = Date.now() + this.#timeoutMs;
-    await this.#quiet(session.told.session_key, this.#timeoutMs / 2);
+  async #ask(session, known, deadline) {
+    await this.#quiet(session.told.session_key, (deadline - Date.now()) / 2);
     const input = { ...session.told, ...known, pid: process.pid };
     const timeoutMs = Math.max(50, deadline - Date.now());
     return run(this.#command, ["--state-dir", this.#stateDir, "hook", "session-start"], { input, timeoutMs });
