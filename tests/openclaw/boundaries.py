@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.openclaw.lab import wait_until
 from tests.openclaw.stage import GREETING, MODES, SECRET, Sent, Stage
 
 if TYPE_CHECKING:
@@ -97,7 +98,10 @@ class Story:
     def next_turns(self, name: str, label: str, *, goes_on: bool = False, first: Sent | None = None) -> Row:
         """The first turn after a boundary, the one after it, and what they held."""
         stage, chat = self.stage, self.chats[name]
+        before = None if first else stage.heartbeat().get("last_fired_at")
         asked = first or stage.turn(f"{label}: what is next?", chat.key)
+        if asked.blocks:
+            wait_until(lambda: stage.heartbeat().get("last_fired_at") != before, 20, "the bridge's report")
         wait = stage.heartbeat().get("last_wait_ms")
         later = stage.turn(f"{label}: and then?", chat.key)
         others = [one for other, one in self.chats.items() if other != name]
