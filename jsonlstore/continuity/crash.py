@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
 
+    from jsonlstore.continuity.context import RestoreRequest
     from jsonlstore.continuity.scope import Scope
     from jsonlstore.store.projection import IndexEntry
     from jsonlstore.store.reader import SessionReader
@@ -152,26 +153,30 @@ def find_crashed(
 
 
 def find_superseded(
-    store: SessionReader, entries: Iterable[IndexEntry], now: datetime, scope: Scope, current: str, reason: str | None
+    store: SessionReader, entries: Iterable[IndexEntry], now: datetime, scope: Scope, request: RestoreRequest
 ) -> Iterator[Crashed]:
-    """The sessions a runtime has moved on from by starting `current` under the same key (DECISION 54).
+    """The sessions a runtime has moved on from by starting another one under the same key (DECISION 54).
 
-    One with a living owner is a session at the same time, and one the watcher follows ends by what its transcript
-    shows; where nobody watches, this is the only sign there will ever be.
+    One whose owner lives in another process is a session at the same time, and one the watcher follows ends by what its
+    transcript shows, unless the runtime itself says that it went on; where nobody watches, this is the only sign there
+    will ever be.
     """
+    current, reason, runtime = request.session_id, request.reason, request.pid
     if not scope.session_key or not current:
         return
     for entry in entries:
-        if entry.session_id == current or entry.session_key != scope.session_key or entry.source or entry.archived:
+        if entry.session_id == current or entry.session_key != scope.session_key or entry.archived:
             continue
-        if not scope.same_conversation(entry) or (entry.owner and not is_dead(entry.owner)):
+        if not scope.same_conversation(entry) or (entry.source and runtime is None):
+            continue
+        if entry.owner and entry.owner.get("pid") != runtime and not is_dead(entry.owner):
             continue
         try:
             folded = store.folded(entry.session_id)
         except JsonlStoreError as problem:
             log.warning("session %s could not be examined for its end: %s", entry.session_id, problem)
             continue
-        if not folded.ended and not folded.source:
+        if not folded.ended and (runtime is not None or not folded.source):
             ended = last_sign_of_life(folded.updated_at or entry.start_time, entry.start_time, now)
             how = reason if reason in _TOLD else "rollover"
             yield Crashed(entry.session_id, ended, f"{current} was started under the same key", how)
