@@ -117,14 +117,17 @@ class _Setup:
         """Read what is not read yet, and show what it was about."""
         from jsonlstore.cli.watching import progress_bar
         from jsonlstore.continuity.overview import overview
+        from jsonlstore.store.bulk import BulkStore
         from jsonlstore.watch.attribution import attribute
         from jsonlstore.watch.backfill import backfill
         from jsonlstore.watch.pace import options_of
         from jsonlstore.watch.tailer import Tailer
 
         config, shelf = self._session.loaded.config, self._shelf
+        archive_after = timedelta(days=config.archive_after_days)
         store = self._session.open_store()
-        tailer = Tailer(store, options_of(config), successor_start=shelf.successor_start)
+        bulk = BulkStore.of(store, archive_after)
+        tailer = Tailer(bulk, options_of(config), successor_start=shelf.successor_start)
         if self._dry_run:
             behind = sum(tailer.is_behind(one) for one in shelf.sessions)
             self.document["backfill"] = {"behind": behind}
@@ -133,10 +136,10 @@ class _Setup:
         started = time.monotonic()
         summary = backfill(
             tailer,
-            store,
+            bulk,
             shelf,
             shelf.sessions,
-            archive_after=timedelta(days=config.archive_after_days),
+            archive_after=archive_after,
             progress=progress_bar("reading"),
         )
         summary.warnings = shelf.library.warnings

@@ -153,27 +153,33 @@ def find_crashed(
 
 
 def find_superseded(
-    store: SessionReader, entries: Iterable[IndexEntry], now: datetime, scope: Scope, start: RestoreRequest
+    store: SessionReader, entries: Iterable[IndexEntry], now: datetime, scope: Scope, request: RestoreRequest
 ) -> Iterator[Crashed]:
-    """The sessions a runtime has moved on from by starting another under the same key (DECISION 54).
+    """The sessions a runtime has moved on from by starting another one under the same key (DECISION 54).
 
-    A conversation has one session at a time, whoever else follows it: a watcher may hear of the end later than the
-    next session starts. Only one that another living process owns is a session at the same time.
+    One whose owner lives in another process is a session at the same time, and one the watcher follows ends by what its
+    transcript shows, unless the runtime itself says that it went on; where nobody watches, this is the only sign there
+    will ever be.
     """
+    current, reason, runtime = request.session_id, request.reason, request.pid
+    if not scope.session_key or not current:
+        return
     for entry in entries:
-        if entry.session_id == start.session_id or entry.archived or not scope.is_same_conversation(entry):
+        if entry.session_id == current or entry.session_key != scope.session_key or entry.archived:
             continue
-        if entry.owner and entry.owner.get("pid") != start.pid and not is_dead(entry.owner):
+        if not scope.same_conversation(entry) or (entry.source and runtime is None):
+            continue
+        if entry.owner and entry.owner.get("pid") != runtime and not is_dead(entry.owner):
             continue
         try:
             folded = store.folded(entry.session_id)
         except JsonlStoreError as problem:
             log.warning("session %s could not be examined for its end: %s", entry.session_id, problem)
             continue
-        if not folded.ended:
+        if not folded.ended and (runtime is not None or not folded.source):
             ended = last_sign_of_life(folded.updated_at or entry.start_time, entry.start_time, now)
-            how = start.reason if start.reason in _TOLD else "rollover"
-            yield Crashed(entry.session_id, ended, f"{start.session_id} was started under the same key", how)
+            how = reason if reason in _TOLD else "rollover"
+            yield Crashed(entry.session_id, ended, f"{current} was started under the same key", how)
 
 
 def _examine(store: SessionReader, entry: IndexEntry, now: datetime, line: str) -> list[Crashed]:

@@ -230,7 +230,7 @@ class SessionRestorer(Inheritor):
         )
         gone = {one.session_id for one in dead}
         others = (entry for entry in still_open if entry.session_id not in gone)
-        left = find_superseded(store, others, now, scope, request) if request.session_id else ()
+        left = find_superseded(store, others, now, scope, request)
         return [*dead, *islice(left, _MOST_LEFT_BEHIND)]
 
     @staticmethod

@@ -65,6 +65,10 @@ class Scope(NamedTuple):
         """Whether a session's words may be used here."""
         return self.reaches(session.agent_id, session.session_key, session.channel)
 
+    def same_conversation(self, session: IndexEntry | SessionState) -> bool:
+        """Whether a session is of this very conversation, however far one may look."""
+        return self._replace(reach="conversation").allows(session)
+
     def reaches(self, agent_id: str | None, session_key: str | None, channel: str | None) -> bool:
         """The same for the three things it depends on."""
         if self.reach == "all":
@@ -80,16 +84,6 @@ class Scope(NamedTuple):
         if names_a_peer(key) or names_a_peer(self.session_key):
             return False
         return (channel or "unknown") == self.channel
-
-    def is_same_conversation(self, session: IndexEntry | SessionState) -> bool:
-        """Whether a session certainly has the same agent and the same key."""
-        key = self.session_key
-        return (
-            key is not None
-            and _REDACTED not in key
-            and session.session_key == key
-            and agent_of(session.agent_id, session.session_key) == self.agent
-        )
 
     def in_reach(self) -> Callable[[Mapping[str, Any]], bool]:
         """`reaches` for entries of an index: thousands of them share a few conversations."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.watch.catching_up import catch_up_unwatched
@@ -39,7 +40,7 @@ def test_a_turn_a_move_and_the_task_comes_back(home: Home) -> None:
     answer = home.hook("turn-end", session_id=OLD, catch_up=True, **told)
     assert answer == {"session_id": OLD, "updated": True}
     home.later(hours=1)
-    restored = home.hook("session-start", session_id=NEW, **told)
+    restored = home.hook("session-start", session_id=NEW, pid=os.getpid(), **told)
     assert "repair the lighthouse lamp" in restored["preamble"]
 
 

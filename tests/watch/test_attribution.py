@@ -8,6 +8,7 @@ import pytest
 
 from jsonlstore.config import Config
 from jsonlstore.continuity.manager import SessionPersistenceManager
+from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.store import SessionStore
 from jsonlstore.watch.attribution import Attribution, attribute
 from jsonlstore.watch.backfill import backfill
@@ -36,7 +37,8 @@ def store(openclaw: OpenClaw, state_dir: Path) -> SessionStore:
 def read(state_dir: Path) -> SessionStore:
     store, shelf = SessionStore.open(state_dir, clock=FakeClock("2026-09-21T18:00:00+00:00")), Shelf(state_dir)
     shelf.look()
-    backfill(Tailer(store), store, shelf, shelf.sessions, archive_after=None)
+    bulk = BulkStore.of(store)
+    backfill(Tailer(bulk), bulk, shelf, shelf.sessions, archive_after=None)
     return store
 
 
