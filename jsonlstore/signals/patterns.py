@@ -71,7 +71,7 @@ class _Matcher:
         for rule in rules.RULES:
             self._set.Add("(?i)" + rule.pattern)
         self._set.Compile()
-        # a line holds several sentences, so what is anchored to a clause may stand anywhere in it
+        # a text holds several lines and a line several sentences, so what is anchored to a clause may stand anywhere in it
         self._anywhere: Any = re2.Set.SearchSet()
         for rule in rules.RULES:
             self._anywhere.Add("(?i)" + _ANCHOR.sub("", rule.pattern))
@@ -109,6 +109,8 @@ def detect(text: str) -> list[Detected]:
 def told_sentences(text: str) -> Iterator[str]:
     """The sentences of a message in which some rule might hold."""
     matcher = _matcher()
+    if not matcher.may_tell(text.replace("’", "'")):
+        return
     for line in prose_lines(text):
         if matcher.may_tell(line.replace("’", "'")):
             yield from sentences(line)

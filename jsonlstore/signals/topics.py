@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_COUNTED = 16_384
 MOST_NAMED = 2_048
 # pairs cost more than words: they are counted at the beginning of a message, where it says what it is about
-PAIRED_PIECES = 64
+PAIRED_PIECES = 40
 LONGEST_LABEL = 80
 _PAIR_BONUS = 1.15
 _NAMED_RARITY = RARE * 1.25
