@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from jsonlstore.lazyre import pattern
@@ -61,6 +62,12 @@ def project_of(path: str, roots: Iterable[str] = (), *, is_file: bool = False) -
     if is_file:
         below_home = below_home[:-1]
     return _by_root_name(parts) or _by_home(below_home)
+
+
+@lru_cache(maxsize=1024)
+def _project_of(path: str, roots: tuple[str, ...], is_file: bool) -> str | None:
+    """A session works in few places, many times."""
+    return project_of(path, roots, is_file=is_file)
 
 
 def _normalise(path: str) -> str:
@@ -161,7 +168,7 @@ class ProjectTally:
         """Count a place the session worked at; relative paths start from `base`. Returns the project it lies in."""
         if base and not path.startswith(("/", "~", "$")) and not re.match(r"[A-Za-z]:[\\/]", path):
             path = posixpath.join(base, path)
-        name = project_of(path, self._roots, is_file=is_file)
+        name = _project_of(path, self._roots, is_file)
         if name:
             self.mention(name)
         return name

@@ -87,11 +87,15 @@ class HotTopicExtractor:
 
     def record_text(self, text: str, weight: float = 1.0) -> None:
         """Prose: every word counts `weight`."""
-        step = round(min(max(weight, 0.0), 10.0), 1)
-        if step and text:
-            if step not in self._tallies:
-                self._tallies[step] = _Tally()
-            self._tallies[step].add(text)
+        if not text:
+            return
+        tally = self._tallies.get(weight)
+        if tally is None:
+            step = round(min(max(weight, 0.0), 10.0), 1)
+            if not step:
+                return
+            tally = self._tallies.setdefault(step, _Tally())
+        tally.add(text)
 
     def record_name(self, name: str, weight: float = 1.0) -> None:
         """Something that is a topic as a whole: a label, a category, a project, a file name."""
