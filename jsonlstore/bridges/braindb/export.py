@@ -19,11 +19,21 @@ from jsonlstore.bridges.braindb.ledger import Ledger
 from jsonlstore.bridges.braindb.migration import columns_of, migrate
 from jsonlstore.bridges.braindb.rows import Row, as_dict, upsert_sql, would_change
 from jsonlstore.bridges.braindb.schema import COLUMNS, TABLE
-from jsonlstore.bridges.braindb.standing import Mark, Standing, hot_marks, mark_of, may_go, standing_of
+from jsonlstore.bridges.braindb.standing import (
+    Mark,
+    Scene,
+    Standing,
+    ended_row,
+    hot_marks,
+    mark_of,
+    may_go,
+    scene_of,
+    standing_of,
+)
 from jsonlstore.clock import format_time
 from jsonlstore.errors import JsonlStoreError, WriteFailed
-from jsonlstore.paths import check_session_id
-from jsonlstore.store.index import Progress, silent
+from jsonlstore.paths import check_session_id, is_session_id
+from jsonlstore.store.index import Progress, silent, uncollected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +42,8 @@ if TYPE_CHECKING:
     from jsonlstore.store.store import SessionStore
 
 WAIT_SECONDS = 10.0
-_BATCH = 900  # sessions read ahead, with no lock held; as many as one transaction can write in its time
+_BATCH = 2000  # sessions read ahead at most, with no lock held
+_FIRST_BATCH = 800  # before it is known how many one transaction can write in its time
 _BATCH_BYTES = 8 * 1024 * 1024  # of logs
 _SLICE = 50  # rows compared at a time, and written between two looks at the clock
 _DELETE = "DELETE FROM session_states WHERE id = ?"
@@ -132,6 +143,8 @@ def _dry_run(
 class _Batch:
     """Sessions as they were read, with no lock held."""
 
+    scene: Scene  # of the store and the database, before the first of them was read
+    version: int
     taken: int = 0
     rows: list[Row] = field(default_factory=list)
     gone: dict[str, Standing] = field(default_factory=dict)
@@ -163,6 +176,7 @@ class _Export:
         self._upsert = upsert_sql(columns)
         lacking = [name for name in COLUMNS if name not in columns]
         self._refused: set[str] = set()
+        self._room = min(_FIRST_BATCH, _BATCH)
         self._stamped = "updated_at" in columns
         if lacking:
             report.problems.append(f"{TABLE} has no column {', '.join(lacking)}: left out")
@@ -179,12 +193,15 @@ class _Export:
         self._report.unchanged += len(marks) - len(todo)
         todo.sort(reverse=True)  # in the order of the table's key, from the end: its pages are changed one by one
         done = 0
-        while todo:
-            batch = self._read(todo)
-            grown = self._export(batch, stamps)
+        left: _Batch | None = None
+        while todo or left:
+            with uncollected():
+                batch = self._read(todo, left)
+                grown, left = self._export(batch, stamps)
             todo += grown  # read again, so that an older state never overwrites a newer row
-            done += batch.taken - len(grown)
-            self._progress(done, done + len(todo))
+            waiting = left.taken if left else 0
+            done += batch.taken - len(grown) - waiting
+            self._progress(done, done + len(todo) + waiting)
         self._remove(stamps.keys() - marks.keys())
 
     def _stamps(self) -> dict[str, str | None]:
@@ -204,43 +221,57 @@ class _Export:
                 after = page[-1][2]
         return found
 
-    def _read(self, todo: list[str]) -> _Batch:
-        """Take some sessions off the end of `todo` and read them."""
-        batch = _Batch()
+    def _read(self, todo: list[str], left: _Batch | None) -> _Batch:
+        """Take some sessions off the end of `todo` and read them, to go with those `left` from the last time."""
+        batch = left or _Batch(scene_of(self._store.paths), self._writer.version() if self._writer else 0)
         size = 0
-        while todo and batch.taken < _BATCH and size < _BATCH_BYTES:
+        while todo and batch.taken < self._room and size < _BATCH_BYTES:
             session_id = todo.pop()
             batch.taken += 1
-            standing = self._standing(session_id)
-            if standing is None:
-                continue
-            batch.marks[session_id] = standing.mark
-            size += standing.mark[0] if standing.mark else 0
-            if standing.row is not None and self._wanted(standing.row):
-                batch.rows.append(standing.row)
-            elif standing.kind == "forgotten":
+            ended = ended_row(self._states, session_id) if is_session_id(session_id) else None
+            standing = None
+            row: Row | None
+            mark: Mark | None
+            if ended is not None:
+                row, mark = ended
+            else:
+                standing = self._standing(session_id)
+                if standing is None:
+                    continue
+                row, mark = standing.row, standing.mark
+            batch.marks[session_id] = mark
+            size += mark[0] if mark else 0
+            if row is not None and self._wanted(row):
+                batch.rows.append(row)
+            elif standing is not None and standing.kind == "forgotten":
                 batch.gone[session_id] = standing
         return batch
 
-    def _export(self, batch: _Batch, stamps: dict[str, str | None]) -> list[str]:
-        """Write the rows of one batch; returns the sessions whose logs grew before their rows were written."""
+    def _export(self, batch: _Batch, stamps: dict[str, str | None]) -> tuple[list[str], _Batch | None]:
+        """Write the rows of one batch.
+
+        Returns the sessions whose logs grew before their rows were written, and the rows there was no time for.
+        """
         rows, marks, gone = batch.rows, batch.marks, batch.gone
         there = self._existing([row[0] for row in rows if row[0] in stamps])
-        fresh = [row for row in rows if row[0] not in there or would_change(there[row[0]], row)]
-        grown = self._write(fresh, marks)
-        late = {*grown, *self._refused}
+        fresh = [row for row in rows if row[0] not in there or would_change(there[row[0]], row)] if there else rows
+        grown, unwritten = self._write(fresh, batch)
+        late = {*grown, *self._refused, *(row[0] for row in unwritten)}
         self._report.unchanged += len(rows) - len(fresh)
-        for row in fresh:
-            if row[0] not in late:
-                self._report.updated += row[0] in there
-                self._report.added += row[0] not in there
+        written = [row[0] for row in fresh if row[0] not in late] if late else [row[0] for row in fresh]
+        updated = sum(map(there.__contains__, written)) if there else 0
+        self._report.updated += updated
+        self._report.added += len(written) - updated
         for row in rows:
             if row[0] not in late:
                 self._ledger.note(row[0], marks[row[0]], row[_UPDATED_AT] or "")
         self._drop({each: standing for each, standing in gone.items() if each in stamps})
         for session_id in gone:
             self._ledger.note(session_id, marks[session_id], None)
-        return grown
+        if not unwritten:
+            return grown, None
+        kept = {row[0]: marks[row[0]] for row in unwritten}
+        return grown, _Batch(batch.scene, batch.version, len(unwritten), list(unwritten), marks=kept)
 
     def _standing(self, session_id: str) -> Standing | None:
         try:
@@ -264,42 +295,51 @@ class _Export:
                 found.update({each["id"]: each for each in (as_dict(cursor, row) for row in cursor)})
         return found
 
-    def _write(self, rows: Sequence[Row], marks: dict[str, Mark | None]) -> list[str]:
-        """Upsert in as many short transactions as it takes; returns the sessions that moved on meanwhile."""
-        if self._writer is None:
-            return []
+    def _write(self, rows: Sequence[Row], batch: _Batch) -> tuple[list[str], Sequence[Row]]:
+        """Upsert in one short transaction; returns the sessions that moved on meanwhile, and the rows left over.
+
+        The next rows are read before those get another: that is the time in which others have the database.
+        """
+        if self._writer is None or not rows:
+            return [], ()
+        try:
+            done, grown = self._transact(rows, batch)
+        except WriteFailed as problem:
+            if not isinstance(problem.__cause__, sqlite3.IntegrityError):
+                raise
+            return self._write_one_by_one(rows, batch), ()
+        self._room = min(self._room * 9 // 8 + 1, _BATCH) if done == len(rows) else done
+        return grown, rows[done:]
+
+    def _write_one_by_one(self, rows: Sequence[Row], batch: _Batch) -> list[str]:
+        """The table refuses one of them: find out which, and write the others."""
         grown: list[str] = []
-        start, one_by_one = 0, False
-        while start < len(rows):
-            stop = start + 1 if one_by_one else len(rows)
+        for row in rows:
             try:
-                start, late = self._transact(rows[:stop], start, marks)
+                grown += self._transact([row], batch)[1]
             except WriteFailed as problem:
                 if not isinstance(problem.__cause__, sqlite3.IntegrityError):
                     raise
-                if one_by_one:
-                    self._report.problems.append(f"{rows[start][0]}: the table refuses its row: {problem.__cause__}")
-                    self._refused.add(rows[start][0])
-                    start += 1
-                one_by_one = True
-            else:
-                grown += late
+                self._report.problems.append(f"{row[0]}: the table refuses its row: {problem.__cause__}")
+                self._refused.add(row[0])
         return grown
 
-    def _transact(self, rows: Sequence[Row], start: int, marks: dict[str, Mark | None]) -> tuple[int, list[str]]:
+    def _transact(self, rows: Sequence[Row], batch: _Batch) -> tuple[int, list[str]]:
         assert self._writer is not None
-        return self._writer.transact(lambda full: self._fill(rows, start, marks, full))
+        return self._writer.transact(lambda full: self._fill(rows, batch, full))
 
-    def _fill(
-        self, rows: Sequence[Row], start: int, marks: dict[str, Mark | None], full: Callable[[], bool]
-    ) -> tuple[int, list[str]]:
+    def _fill(self, rows: Sequence[Row], batch: _Batch, full: Callable[[], bool]) -> tuple[int, list[str]]:
         assert self._connection is not None
+        assert self._writer is not None
+        # Looked at with the lock held: whoever writes or removes a row later comes after us. Where nobody wrote to the
+        # database no newer row can be overwritten, and where nothing was renamed nothing was forgotten.
+        quiet = self._writer.version() == batch.version and scene_of(self._store.paths) == batch.scene
+        marks = batch.marks
         late: list[str] = []
-        done = start
+        done = 0
         while done < len(rows):
             some = rows[done : done + _SLICE]
-            # looked at with the lock held: whoever writes or removes a row later comes after us
-            due = [row for row in some if mark_of(self._states, row[0]) == marks[row[0]]]
+            due = some if quiet else [row for row in some if mark_of(self._states, row[0]) == marks[row[0]]]
             self._connection.executemany(self._upsert, due)
             if len(due) < len(some):
                 late += {row[0] for row in some}.difference(row[0] for row in due)
