@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from jsonlstore.store.store import SessionStore
 
 WAIT_SECONDS = 10.0
-_BATCH = 2000  # sessions read ahead at most, with no lock held
-_FIRST_BATCH = 800  # before it is known how many one transaction can write in its time
+_BATCH = 1500  # sessions read ahead, with no lock held; about as many as one transaction can write in its time
 _BATCH_BYTES = 8 * 1024 * 1024  # of logs
 _SLICE = 50  # rows compared at a time, and written between two looks at the clock
 _DELETE = "DELETE FROM session_states WHERE id = ?"
@@ -176,7 +175,6 @@ class _Export:
         self._upsert = upsert_sql(columns)
         lacking = [name for name in COLUMNS if name not in columns]
         self._refused: set[str] = set()
-        self._room = min(_FIRST_BATCH, _BATCH)
         self._stamped = "updated_at" in columns
         if lacking:
             report.problems.append(f"{TABLE} has no column {', '.join(lacking)}: left out")
@@ -225,7 +223,7 @@ class _Export:
         """Take some sessions off the end of `todo` and read them, to go with those `left` from the last time."""
         batch = left or _Batch(scene_of(self._store.paths), self._writer.version() if self._writer else 0)
         size = 0
-        while todo and batch.taken < self._room and size < _BATCH_BYTES:
+        while todo and batch.taken < _BATCH and size < _BATCH_BYTES:
             session_id = todo.pop()
             batch.taken += 1
             ended = ended_row(self._states, session_id) if is_session_id(session_id) else None
@@ -308,7 +306,6 @@ class _Export:
             if not isinstance(problem.__cause__, sqlite3.IntegrityError):
                 raise
             return self._write_one_by_one(rows, batch), ()
-        self._room = min(self._room * 9 // 8 + 1, _BATCH) if done == len(rows) else done
         return grown, rows[done:]
 
     def _write_one_by_one(self, rows: Sequence[Row], batch: _Batch) -> list[str]:
