@@ -16,7 +16,7 @@ from jsonlstore.bridges.braindb.database import (
     read_unchanged,
 )
 from jsonlstore.bridges.braindb.ledger import Ledger
-from jsonlstore.bridges.braindb.migration import columns_of, migrate
+from jsonlstore.bridges.braindb.migration import columns_of, has_rowid, migrate
 from jsonlstore.bridges.braindb.rows import Row, as_dict, upsert_sql, would_change
 from jsonlstore.bridges.braindb.schema import COLUMNS, TABLE
 from jsonlstore.bridges.braindb.standing import (
@@ -36,7 +36,7 @@ from jsonlstore.paths import check_session_id, is_session_id
 from jsonlstore.store.index import Progress, silent, uncollected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from datetime import datetime
 
     from jsonlstore.store.store import SessionStore
@@ -140,14 +140,14 @@ def _dry_run(
 
 @dataclass(slots=True)
 class _Batch:
-    """Sessions as they were read, with no lock held."""
+    """Sessions as they were read, with no lock held, and are yet to be written."""
 
-    scene: Scene  # of the store and the database, before the first of them was read
+    scene: Scene  # of the store, and version of the database, before the first of them was read
     version: int
-    taken: int = 0
     rows: list[Row] = field(default_factory=list)
-    gone: dict[str, Standing] = field(default_factory=dict)
     marks: dict[str, Mark | None] = field(default_factory=dict)
+    there: set[str] = field(default_factory=set)  # have a row already, another one
+    gone: dict[str, Standing] = field(default_factory=dict)
 
 
 class _Export:
@@ -190,17 +190,21 @@ class _Export:
         ]
         self._report.unchanged += len(marks) - len(todo)
         todo.sort(reverse=True)  # in the order of the table's key, from the end: its pages are changed one by one
-        done = 0
-        left: _Batch | None = None
-        while todo or left:
+        total = len(todo)
+        batch = self._batch()
+        while todo or batch.rows:
+            if not batch.rows:
+                batch = self._batch()
             with uncollected():
-                batch = self._read(todo, left)
-                grown, left = self._export(batch, stamps)
-            todo += grown  # read again, so that an older state never overwrites a newer row
-            waiting = left.taken if left else 0
-            done += batch.taken - len(grown) - waiting
-            self._progress(done, done + len(todo) + waiting)
+                self._read(todo, batch)
+                self._skip_same(batch, stamps)
+                todo += self._export(batch)  # read again what grew: an older state never overwrites a newer row
+            self._forget(batch, stamps)
+            self._progress(total - len(todo) - len(batch.rows), total)
         self._remove(stamps.keys() - marks.keys())
+
+    def _batch(self) -> _Batch:
+        return _Batch(scene_of(self._store.paths), self._writer.version() if self._writer else 0)
 
     def _stamps(self) -> dict[str, str | None]:
         """Every row there is, and when it was last updated."""
@@ -210,7 +214,7 @@ class _Export:
         found: dict[str, str | None] = {}
         after = -(2**63)
         with explained(self._report.path):
-            if not _has_rowid(self._connection):
+            if not has_rowid(self._connection):
                 return dict(self._connection.execute(f"SELECT id, {column} FROM session_states"))  # noqa: S608
             # page by page: without a write-ahead log nobody can commit while somebody reads
             sql = f"SELECT id, {column}, rowid FROM session_states WHERE rowid > ? ORDER BY rowid LIMIT ?"  # noqa: S608
@@ -219,17 +223,14 @@ class _Export:
                 after = page[-1][2]
         return found
 
-    def _read(self, todo: list[str], left: _Batch | None) -> _Batch:
-        """Take some sessions off the end of `todo` and read them, to go with those `left` from the last time."""
-        batch = left or _Batch(scene_of(self._store.paths), self._writer.version() if self._writer else 0)
+    def _read(self, todo: list[str], batch: _Batch) -> None:
+        """Take some sessions off the end of `todo` and read them, to go with those there was no time for."""
         size = 0
-        while todo and batch.taken < _BATCH and size < _BATCH_BYTES:
+        for _ in range(min(len(todo), _BATCH - len(batch.rows))):
             session_id = todo.pop()
-            batch.taken += 1
-            ended = ended_row(self._states, session_id) if is_session_id(session_id) else None
-            standing = None
             row: Row | None
             mark: Mark | None
+            ended = ended_row(self._states, session_id) if is_session_id(session_id) else None
             if ended is not None:
                 row, mark = ended
             else:
@@ -237,39 +238,52 @@ class _Export:
                 if standing is None:
                     continue
                 row, mark = standing.row, standing.mark
-            batch.marks[session_id] = mark
-            size += mark[0] if mark else 0
-            if row is not None and self._wanted(row):
+                if standing.kind == "forgotten":
+                    batch.gone[session_id] = standing
+            if row is not None and (self._since is None or self._wanted(row, self._since)):
                 batch.rows.append(row)
-            elif standing is not None and standing.kind == "forgotten":
-                batch.gone[session_id] = standing
-        return batch
+                batch.marks[session_id] = mark
+            size += mark[0] if mark else 0
+            if size >= _BATCH_BYTES:
+                break
 
-    def _export(self, batch: _Batch, stamps: dict[str, str | None]) -> tuple[list[str], _Batch | None]:
-        """Write the rows of one batch.
+    def _skip_same(self, batch: _Batch, stamps: Collection[str]) -> None:
+        """Leave out what the table says already."""
+        there = self._existing([row[0] for row in batch.rows if row[0] in stamps and row[0] not in batch.there])
+        if not there:
+            return
+        same = {row[0] for row in batch.rows if row[0] in there and not would_change(there[row[0]], row)}
+        for row in batch.rows:
+            if row[0] in same:
+                self._note(row, batch)
+        batch.rows = [row for row in batch.rows if row[0] not in same]
+        batch.there |= there.keys() - same
+        self._report.unchanged += len(same)
 
-        Returns the sessions whose logs grew before their rows were written, and the rows there was no time for.
-        """
-        rows, marks, gone = batch.rows, batch.marks, batch.gone
-        there = self._existing([row[0] for row in rows if row[0] in stamps])
-        fresh = [row for row in rows if row[0] not in there or would_change(there[row[0]], row)] if there else rows
-        grown, unwritten = self._write(fresh, batch)
-        late = {*grown, *self._refused, *(row[0] for row in unwritten)}
-        self._report.unchanged += len(rows) - len(fresh)
-        written = [row[0] for row in fresh if row[0] not in late] if late else [row[0] for row in fresh]
-        updated = sum(map(there.__contains__, written)) if there else 0
-        self._report.updated += updated
-        self._report.added += len(written) - updated
-        for row in rows:
-            if row[0] not in late:
-                self._ledger.note(row[0], marks[row[0]], row[_UPDATED_AT] or "")
-        self._drop({each: standing for each, standing in gone.items() if each in stamps})
-        for session_id in gone:
-            self._ledger.note(session_id, marks[session_id], None)
-        if not unwritten:
-            return grown, None
-        kept = {row[0]: marks[row[0]] for row in unwritten}
-        return grown, _Batch(batch.scene, batch.version, len(unwritten), list(unwritten), marks=kept)
+    def _export(self, batch: _Batch) -> list[str]:
+        """Write what there is time for; returns the sessions whose logs grew before their rows were written."""
+        done, grown = self._write(batch)
+        late = {*grown, *self._refused}
+        for row in batch.rows[:done]:
+            if row[0] in late:
+                continue
+            self._note(row, batch)
+            if row[0] in batch.there:
+                self._report.updated += 1
+            else:
+                self._report.added += 1
+        del batch.rows[:done]
+        return grown
+
+    def _note(self, row: Row, batch: _Batch) -> None:
+        self._ledger.note(row[0], batch.marks[row[0]], row[_UPDATED_AT] or "")
+
+    def _forget(self, batch: _Batch, stamps: Collection[str]) -> None:
+        """Take out the rows of sessions that are forgotten now."""
+        self._drop({each: standing for each, standing in batch.gone.items() if each in stamps})
+        for session_id, standing in batch.gone.items():
+            self._ledger.note(session_id, standing.mark, None)
+        batch.gone.clear()
 
     def _standing(self, session_id: str) -> Standing | None:
         try:
@@ -278,8 +292,9 @@ class _Export:
             self._report.problems.append(f"{session_id}: {problem}")
             return None
 
-    def _wanted(self, row: Row) -> bool:
-        return self._since is None or max(row[_START], row[_END] or "", row[_UPDATED_AT] or "") >= self._since
+    @staticmethod
+    def _wanted(row: Row, since: str) -> bool:
+        return bool(max(row[_START], row[_END] or "", row[_UPDATED_AT] or "") >= since)
 
     def _existing(self, session_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         if self._connection is None or not session_ids:
@@ -293,20 +308,20 @@ class _Export:
                 found.update({each["id"]: each for each in (as_dict(cursor, row) for row in cursor)})
         return found
 
-    def _write(self, rows: Sequence[Row], batch: _Batch) -> tuple[list[str], Sequence[Row]]:
-        """Upsert in one short transaction; returns the sessions that moved on meanwhile, and the rows left over.
+    def _write(self, batch: _Batch) -> tuple[int, list[str]]:
+        """Upsert in one short transaction; returns how many rows it had time for, and whose sessions moved on.
 
-        The next rows are read before those get another: that is the time in which others have the database.
+        The next are read before the others get their turn: that is the time in which others have the database.
         """
+        rows = batch.rows
         if self._writer is None or not rows:
-            return [], ()
+            return len(rows), []
         try:
-            done, grown = self._transact(rows, batch)
+            return self._transact(rows, batch)
         except WriteFailed as problem:
             if not isinstance(problem.__cause__, sqlite3.IntegrityError):
                 raise
-            return self._write_one_by_one(rows, batch), ()
-        return grown, rows[done:]
+        return len(rows), self._write_one_by_one(rows, batch)
 
     def _write_one_by_one(self, rows: Sequence[Row], batch: _Batch) -> list[str]:
         """The table refuses one of them: find out which, and write the others."""
@@ -381,12 +396,3 @@ class _Export:
             if full():
                 break
         return done
-
-
-def _has_rowid(connection: sqlite3.Connection) -> bool:
-    """A table of somebody else's making may have none."""
-    try:
-        connection.execute("SELECT rowid FROM session_states LIMIT 0")
-    except sqlite3.OperationalError:
-        return False
-    return True
