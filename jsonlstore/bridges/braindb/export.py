@@ -196,8 +196,9 @@ class _Export:
             if not batch.rows:
                 batch = self._batch()
             with uncollected():
+                before = len(batch.rows)
                 self._read(todo, batch)
-                self._skip_same(batch, stamps)
+                self._skip_same(batch, before, stamps)
                 todo += self._export(batch)  # read again what grew: an older state never overwrites a newer row
             self._forget(batch, stamps)
             self._progress(total - len(todo) - len(batch.rows), total)
@@ -240,25 +241,27 @@ class _Export:
                 row, mark = standing.row, standing.mark
                 if standing.kind == "forgotten":
                     batch.gone[session_id] = standing
-            if row is not None and (self._since is None or self._wanted(row, self._since)):
+            if row is not None and self._wanted(row):
                 batch.rows.append(row)
                 batch.marks[session_id] = mark
             size += mark[0] if mark else 0
             if size >= _BATCH_BYTES:
                 break
 
-    def _skip_same(self, batch: _Batch, stamps: Collection[str]) -> None:
-        """Leave out what the table says already."""
-        there = self._existing([row[0] for row in batch.rows if row[0] in stamps and row[0] not in batch.there])
+    def _skip_same(self, batch: _Batch, start: int, stamps: Collection[str]) -> None:
+        """Leave out, of the rows from `start` on, what the table says already."""
+        new = batch.rows[start:]
+        there = self._existing([row[0] for row in new if row[0] in stamps])
         if not there:
             return
-        same = {row[0] for row in batch.rows if row[0] in there and not would_change(there[row[0]], row)}
-        for row in batch.rows:
-            if row[0] in same:
+        del batch.rows[start:]
+        for row in new:
+            if row[0] not in there or would_change(there[row[0]], row):
+                batch.rows.append(row)
+            else:
                 self._note(row, batch)
-        batch.rows = [row for row in batch.rows if row[0] not in same]
-        batch.there |= there.keys() - same
-        self._report.unchanged += len(same)
+                self._report.unchanged += 1
+        batch.there.update(there)
 
     def _export(self, batch: _Batch) -> list[str]:
         """Write what there is time for; returns the sessions whose logs grew before their rows were written."""
@@ -292,9 +295,8 @@ class _Export:
             self._report.problems.append(f"{session_id}: {problem}")
             return None
 
-    @staticmethod
-    def _wanted(row: Row, since: str) -> bool:
-        return bool(max(row[_START], row[_END] or "", row[_UPDATED_AT] or "") >= since)
+    def _wanted(self, row: Row) -> bool:
+        return self._since is None or max(row[_START], row[_END] or "", row[_UPDATED_AT] or "") >= self._since
 
     def _existing(self, session_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         if self._connection is None or not session_ids:
