@@ -26,7 +26,7 @@ T = TypeVar("T")
 HOLD_SECONDS = 0.025  # how long a transaction is meant to last, its commit included; the promise is 0.1
 COMMIT_SECONDS = 0.04  # how long a commit may wait for readers while it keeps new ones out
 _POLITE_SECONDS = 1.0  # how long after another writer was noticed it is given more room
-_LEAST_SECONDS = 0.005  # what statements get however slow commits are
+_LEAST_SECONDS = 0.002  # what statements get however slow commits are
 _SLEEPS = (0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025, 0.025, 0.025, 0.05, 0.05, 0.1)  # of SQLite's busy handler
 
 # Reading byte-cleanly may mean copying the file, and closing a file drops every lock this process has on it, those of
@@ -242,7 +242,7 @@ class Writer:
         self._held = now - begun
         self.longest = max(self.longest, self._held)
         # one slow commit is remembered for a few more, one quick commit is no promise
-        self._commit_cost = max(now - committing, self._commit_cost * 0.5)
+        self._commit_cost = max(now - committing, self._commit_cost * 0.75)
 
     def _wait_at_most(self, seconds: float) -> None:
         # a setting of this connection, not of the file
