@@ -20,18 +20,18 @@ _RESERVED = frozenset({"sessions", "metrics", "archive", "states"})
 
 def check_session_id(session_id: object) -> str:
     """Return `session_id` if it is a plain id; it becomes a file name, so anything else is refused."""
-    if (
-        not isinstance(session_id, str)
-        or not _SESSION_ID.match(session_id)
-        or session_id.endswith(".lock")
-        or session_id.lower() in _RESERVED
-    ):
+    if not isinstance(session_id, str) or not is_session_id(session_id):
         shown = repr(session_id)
         raise InvalidSessionId(
             f"not a session id: {shown if len(shown) <= 60 else shown[:57] + '...'}",
             hint="1 to 128 letters, digits, '.', '_' or '-', starting with a letter or digit",
         )
     return session_id
+
+
+def is_session_id(text: str) -> bool:
+    """Is it a plain id, fit to be a file name?"""
+    return bool(_SESSION_ID.match(text)) and not text.endswith(".lock") and text.lower() not in _RESERVED
 
 
 def resolve_state_dir(option: str | os.PathLike[str] | None = None, env: Mapping[str, str] = os.environ) -> Path:

@@ -350,7 +350,7 @@ def _join(lines: list[bytes]) -> bytes:
 def parse(data: bytes) -> dict[str, Entry] | None:
     """The entries in an index file, or None if it is not one we can use."""
     try:
-        with _uncollected():
+        with uncollected():
             raw = orjson.loads(data)
     except orjson.JSONDecodeError:
         return None
@@ -363,7 +363,7 @@ def parse(data: bytes) -> dict[str, Entry] | None:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """No search for garbage while nothing but what is kept is made: thousands of objects would start several."""
     was_on = gc.isenabled()
     gc.disable()

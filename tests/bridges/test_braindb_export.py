@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from jsonlstore.bridges.braindb import export_sessions
+from jsonlstore.bridges.braindb import attach, export_sessions
 from jsonlstore.bridges.braindb.migration import backups_of
 from jsonlstore.bridges.braindb.schema import COLUMNS, CREATE_TABLE, INDEXES
+from jsonlstore.config import Config
 from jsonlstore.errors import LockTimeout, Unreadable, WriteFailed
 
 PIN = {"content": "CRITICAL: never force-push", "pinnedAt": "2026-11-10T08:00:00.000Z", "label": "rule"}
@@ -344,23 +345,94 @@ def test_readers_that_never_pause_do_not_make_a_commit_wait_with_the_door_shut(s
     assert export_sessions(store, brain).updated == 1
 
 
-def test_a_log_that_grows_while_it_is_exported_is_read_again(store, brain, rows, monkeypatch):
-    """An older state never overwrites the newer row a live writer put there first."""
+@pytest.fixture
+def once_read(monkeypatch):
+    """Have something happen between the moment the export has read a session and the moment it writes its row."""
     from jsonlstore.bridges.braindb import export
 
+    def arrange(happens):
+        def then(name):
+            read = getattr(export, name)
+
+            def read_first(*args):
+                found = read(*args)
+                if found is not None and pending:
+                    pending.pop()()
+                return found
+
+            monkeypatch.setattr(export, name, read_first)
+
+        pending = [happens]
+        then("standing_of")  # how a session that goes on is read
+        then("ended_row")  # and one that ended
+
+    return arrange
+
+
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_log_that_grows_while_it_is_exported_is_read_again(store, brain, rows, once_read, mode, ended):
+    """An older state never overwrites the newer row a live writer put there first."""
+    run(brain, f"PRAGMA journal_mode = {mode}")
     a_session(store)
-    read = export.standing_of
-
-    def read_then_grow(reader, session_id):
-        found = read(reader, session_id)
-        monkeypatch.setattr(export, "standing_of", read)
-        store.update("s-1", {"hot_topics": ["newer"]})
-        return found
-
-    monkeypatch.setattr(export, "standing_of", read_then_grow)
-    assert export_sessions(store, brain).added == 1
+    if ended:
+        store.end("s-1")
+    attach(store, Config(brain_db_enabled=True, brain_db_path=str(brain)))
+    once_read(lambda: store.update("s-1", {"hot_topics": ["newer"]}))
+    export_sessions(store, brain)
     assert rows(brain)["s-1"]["hot_topics"] == '["newer"]'
     assert export_sessions(store, brain).written == 0
+
+
+def test_a_log_that_grows_unseen_by_the_database_is_caught_up_by_the_next_export(store, brain, rows, once_read):
+    a_session(store)
+    once_read(lambda: store.update("s-1", {"hot_topics": ["newer"]}))
+    assert export_sessions(store, brain).added == 1
+    export_sessions(store, brain)
+    assert rows(brain)["s-1"]["hot_topics"] == '["newer"]'
+    assert export_sessions(store, brain).written == 0
+
+
+@pytest.mark.parametrize("ended", [False, True])
+@pytest.mark.parametrize("live", [False, True])
+def test_a_session_forgotten_while_it_is_exported_is_not_written_back(store, brain, rows, once_read, live, ended):
+    """Also where the table never had its row, so that the live writer had nothing to remove."""
+    a_session(store)
+    if ended:
+        store.end("s-1")
+    if live:
+        attach(store, Config(brain_db_enabled=True, brain_db_path=str(brain)))
+    once_read(lambda: store.forget("s-1"))
+    export_sessions(store, brain)
+    assert rows(brain) == {}
+
+
+def test_a_session_archived_while_it_is_exported_is_not_written_back(store, brain, rows, clock, once_read):
+    a_session(store)
+    store.end("s-1")
+    clock.advance(days=40)
+    once_read(lambda: store.archive("s-1"))
+    export_sessions(store, brain)
+    assert rows(brain) == {}
+
+
+def test_rows_there_was_no_time_for_are_written_with_the_next(store, brain, rows, monkeypatch):
+    """A transaction that is full after a few rows leaves the others, each of which is written once."""
+    from jsonlstore.bridges.braindb import database, export
+
+    monkeypatch.setattr(export, "_BATCH", 5)
+    monkeypatch.setattr(export, "_SLICE", 2)
+    monkeypatch.setattr(database, "HOLD_SECONDS", 0.0)
+    monkeypatch.setattr(database, "_LEAST_SECONDS", 0.0)
+    for number in range(12):
+        store.start(f"s-{number}")
+        store.end(f"s-{number}")
+    steps = []
+    report = export_sessions(store, brain, progress=lambda done, total: steps.append((done, total)))
+    assert (report.added, report.updated, report.unchanged) == (12, 0, 0)
+    assert steps == [(done, 12) for done in (2, 4, 6, 8, 10, 12)]
+    assert len(rows(brain)) == 12
+    assert export_sessions(store, brain).unchanged == 12
 
 
 def test_no_secret_reaches_the_file(store, brain):

@@ -188,14 +188,18 @@ class Writer:
             self._sleep(pause)
             pause = min(pause * 2, 0.1)
 
+    def version(self) -> int:
+        """A number that is another one once anybody else has committed something."""
+        with explained(self.path):
+            return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+
     def _leave_gap(self) -> None:
         """Stay away from the lock long enough for whoever waited for it to look again.
 
         Then a neighbour waits for one transaction of ours at most, never for the whole export. Mostly the time went
         by already, with reading what is to be written next. Where others do write, there is time to wake up late.
         """
-        with explained(self.path):
-            version = int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+        version = self.version()
         now = self._timer()
         if self._version not in (None, version):
             self._polite_until = now + _POLITE_SECONDS

@@ -16,23 +16,33 @@ from jsonlstore.bridges.braindb.database import (
     read_unchanged,
 )
 from jsonlstore.bridges.braindb.ledger import Ledger
-from jsonlstore.bridges.braindb.migration import columns_of, migrate
+from jsonlstore.bridges.braindb.migration import columns_of, has_rowid, migrate
 from jsonlstore.bridges.braindb.rows import Row, as_dict, upsert_sql, would_change
 from jsonlstore.bridges.braindb.schema import COLUMNS, TABLE
-from jsonlstore.bridges.braindb.standing import Mark, Standing, hot_marks, mark_of, may_go, standing_of
+from jsonlstore.bridges.braindb.standing import (
+    Mark,
+    Scene,
+    Standing,
+    ended_row,
+    hot_marks,
+    mark_of,
+    may_go,
+    scene_of,
+    standing_of,
+)
 from jsonlstore.clock import format_time
 from jsonlstore.errors import JsonlStoreError, WriteFailed
-from jsonlstore.paths import check_session_id
-from jsonlstore.store.index import Progress, silent
+from jsonlstore.paths import check_session_id, is_session_id
+from jsonlstore.store.index import Progress, silent, uncollected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from datetime import datetime
 
     from jsonlstore.store.store import SessionStore
 
 WAIT_SECONDS = 10.0
-_BATCH = 900  # sessions read ahead, with no lock held; as many as one transaction can write in its time
+_BATCH = 1500  # sessions read ahead, with no lock held; about as many as one transaction can write in its time
 _BATCH_BYTES = 8 * 1024 * 1024  # of logs
 _SLICE = 50  # rows compared at a time, and written between two looks at the clock
 _DELETE = "DELETE FROM session_states WHERE id = ?"
@@ -130,12 +140,14 @@ def _dry_run(
 
 @dataclass(slots=True)
 class _Batch:
-    """Sessions as they were read, with no lock held."""
+    """Sessions as they were read, with no lock held, and are yet to be written."""
 
-    taken: int = 0
+    scene: Scene  # of the store, and version of the database, before the first of them was read
+    version: int
     rows: list[Row] = field(default_factory=list)
-    gone: dict[str, Standing] = field(default_factory=dict)
     marks: dict[str, Mark | None] = field(default_factory=dict)
+    there: set[str] = field(default_factory=set)  # have a row already, another one
+    gone: dict[str, Standing] = field(default_factory=dict)
 
 
 class _Export:
@@ -178,14 +190,22 @@ class _Export:
         ]
         self._report.unchanged += len(marks) - len(todo)
         todo.sort(reverse=True)  # in the order of the table's key, from the end: its pages are changed one by one
-        done = 0
-        while todo:
-            batch = self._read(todo)
-            grown = self._export(batch, stamps)
-            todo += grown  # read again, so that an older state never overwrites a newer row
-            done += batch.taken - len(grown)
-            self._progress(done, done + len(todo))
+        total = len(todo)
+        batch = self._batch()
+        while todo or batch.rows:
+            if not batch.rows:
+                batch = self._batch()
+            with uncollected():
+                before = len(batch.rows)
+                self._read(todo, batch)
+                self._skip_same(batch, before, stamps)
+                todo += self._export(batch)  # read again what grew: an older state never overwrites a newer row
+            self._forget(batch, stamps)
+            self._progress(total - len(todo) - len(batch.rows), total)
         self._remove(stamps.keys() - marks.keys())
+
+    def _batch(self) -> _Batch:
+        return _Batch(scene_of(self._store.paths), self._writer.version() if self._writer else 0)
 
     def _stamps(self) -> dict[str, str | None]:
         """Every row there is, and when it was last updated."""
@@ -195,7 +215,7 @@ class _Export:
         found: dict[str, str | None] = {}
         after = -(2**63)
         with explained(self._report.path):
-            if not _has_rowid(self._connection):
+            if not has_rowid(self._connection):
                 return dict(self._connection.execute(f"SELECT id, {column} FROM session_states"))  # noqa: S608
             # page by page: without a write-ahead log nobody can commit while somebody reads
             sql = f"SELECT id, {column}, rowid FROM session_states WHERE rowid > ? ORDER BY rowid LIMIT ?"  # noqa: S608
@@ -204,43 +224,69 @@ class _Export:
                 after = page[-1][2]
         return found
 
-    def _read(self, todo: list[str]) -> _Batch:
-        """Take some sessions off the end of `todo` and read them."""
-        batch = _Batch()
+    def _read(self, todo: list[str], batch: _Batch) -> None:
+        """Take some sessions off the end of `todo` and read them, to go with those there was no time for."""
         size = 0
-        while todo and batch.taken < _BATCH and size < _BATCH_BYTES:
+        for _ in range(min(len(todo), _BATCH - len(batch.rows))):
             session_id = todo.pop()
-            batch.taken += 1
-            standing = self._standing(session_id)
-            if standing is None:
-                continue
-            batch.marks[session_id] = standing.mark
-            size += standing.mark[0] if standing.mark else 0
-            if standing.row is not None and self._wanted(standing.row):
-                batch.rows.append(standing.row)
-            elif standing.kind == "forgotten":
-                batch.gone[session_id] = standing
-        return batch
+            row: Row | None
+            mark: Mark | None
+            ended = ended_row(self._states, session_id) if is_session_id(session_id) else None
+            if ended is not None:
+                row, mark = ended
+            else:
+                standing = self._standing(session_id)
+                if standing is None:
+                    continue
+                row, mark = standing.row, standing.mark
+                if standing.kind == "forgotten":
+                    batch.gone[session_id] = standing
+            if row is not None and self._wanted(row):
+                batch.rows.append(row)
+                batch.marks[session_id] = mark
+            size += mark[0] if mark else 0
+            if size >= _BATCH_BYTES:
+                break
 
-    def _export(self, batch: _Batch, stamps: dict[str, str | None]) -> list[str]:
-        """Write the rows of one batch; returns the sessions whose logs grew before their rows were written."""
-        rows, marks, gone = batch.rows, batch.marks, batch.gone
-        there = self._existing([row[0] for row in rows if row[0] in stamps])
-        fresh = [row for row in rows if row[0] not in there or would_change(there[row[0]], row)]
-        grown = self._write(fresh, marks)
+    def _skip_same(self, batch: _Batch, start: int, stamps: Collection[str]) -> None:
+        """Leave out, of the rows from `start` on, what the table says already."""
+        new = batch.rows[start:]
+        there = self._existing([row[0] for row in new if row[0] in stamps])
+        if not there:
+            return
+        del batch.rows[start:]
+        for row in new:
+            if row[0] not in there or would_change(there[row[0]], row):
+                batch.rows.append(row)
+            else:
+                self._note(row, batch)
+                self._report.unchanged += 1
+        batch.there.update(there)
+
+    def _export(self, batch: _Batch) -> list[str]:
+        """Write what there is time for; returns the sessions whose logs grew before their rows were written."""
+        done, grown = self._write(batch)
         late = {*grown, *self._refused}
-        self._report.unchanged += len(rows) - len(fresh)
-        for row in fresh:
-            if row[0] not in late:
-                self._report.updated += row[0] in there
-                self._report.added += row[0] not in there
-        for row in rows:
-            if row[0] not in late:
-                self._ledger.note(row[0], marks[row[0]], row[_UPDATED_AT] or "")
-        self._drop({each: standing for each, standing in gone.items() if each in stamps})
-        for session_id in gone:
-            self._ledger.note(session_id, marks[session_id], None)
+        for row in batch.rows[:done]:
+            if row[0] in late:
+                continue
+            self._note(row, batch)
+            if row[0] in batch.there:
+                self._report.updated += 1
+            else:
+                self._report.added += 1
+        del batch.rows[:done]
         return grown
+
+    def _note(self, row: Row, batch: _Batch) -> None:
+        self._ledger.note(row[0], batch.marks[row[0]], row[_UPDATED_AT] or "")
+
+    def _forget(self, batch: _Batch, stamps: Collection[str]) -> None:
+        """Take out the rows of sessions that are forgotten now."""
+        self._drop({each: standing for each, standing in batch.gone.items() if each in stamps})
+        for session_id, standing in batch.gone.items():
+            self._ledger.note(session_id, standing.mark, None)
+        batch.gone.clear()
 
     def _standing(self, session_id: str) -> Standing | None:
         try:
@@ -264,42 +310,50 @@ class _Export:
                 found.update({each["id"]: each for each in (as_dict(cursor, row) for row in cursor)})
         return found
 
-    def _write(self, rows: Sequence[Row], marks: dict[str, Mark | None]) -> list[str]:
-        """Upsert in as many short transactions as it takes; returns the sessions that moved on meanwhile."""
-        if self._writer is None:
-            return []
+    def _write(self, batch: _Batch) -> tuple[int, list[str]]:
+        """Upsert in one short transaction; returns how many rows it had time for, and whose sessions moved on.
+
+        The next are read before the others get their turn: that is the time in which others have the database.
+        """
+        rows = batch.rows
+        if self._writer is None or not rows:
+            return len(rows), []
+        try:
+            return self._transact(rows, batch)
+        except WriteFailed as problem:
+            if not isinstance(problem.__cause__, sqlite3.IntegrityError):
+                raise
+        return len(rows), self._write_one_by_one(rows, batch)
+
+    def _write_one_by_one(self, rows: Sequence[Row], batch: _Batch) -> list[str]:
+        """The table refuses one of them: find out which, and write the others."""
         grown: list[str] = []
-        start, one_by_one = 0, False
-        while start < len(rows):
-            stop = start + 1 if one_by_one else len(rows)
+        for row in rows:
             try:
-                start, late = self._transact(rows[:stop], start, marks)
+                grown += self._transact([row], batch)[1]
             except WriteFailed as problem:
                 if not isinstance(problem.__cause__, sqlite3.IntegrityError):
                     raise
-                if one_by_one:
-                    self._report.problems.append(f"{rows[start][0]}: the table refuses its row: {problem.__cause__}")
-                    self._refused.add(rows[start][0])
-                    start += 1
-                one_by_one = True
-            else:
-                grown += late
+                self._report.problems.append(f"{row[0]}: the table refuses its row: {problem.__cause__}")
+                self._refused.add(row[0])
         return grown
 
-    def _transact(self, rows: Sequence[Row], start: int, marks: dict[str, Mark | None]) -> tuple[int, list[str]]:
+    def _transact(self, rows: Sequence[Row], batch: _Batch) -> tuple[int, list[str]]:
         assert self._writer is not None
-        return self._writer.transact(lambda full: self._fill(rows, start, marks, full))
+        return self._writer.transact(lambda full: self._fill(rows, batch, full))
 
-    def _fill(
-        self, rows: Sequence[Row], start: int, marks: dict[str, Mark | None], full: Callable[[], bool]
-    ) -> tuple[int, list[str]]:
+    def _fill(self, rows: Sequence[Row], batch: _Batch, full: Callable[[], bool]) -> tuple[int, list[str]]:
         assert self._connection is not None
+        assert self._writer is not None
+        # Looked at with the lock held: whoever writes or removes a row later comes after us. Where nobody wrote to the
+        # database no newer row can be overwritten, and where nothing was renamed nothing was forgotten.
+        quiet = self._writer.version() == batch.version and scene_of(self._store.paths) == batch.scene
+        marks = batch.marks
         late: list[str] = []
-        done = start
+        done = 0
         while done < len(rows):
             some = rows[done : done + _SLICE]
-            # looked at with the lock held: whoever writes or removes a row later comes after us
-            due = [row for row in some if mark_of(self._states, row[0]) == marks[row[0]]]
+            due = some if quiet else [row for row in some if mark_of(self._states, row[0]) == marks[row[0]]]
             self._connection.executemany(self._upsert, due)
             if len(due) < len(some):
                 late += {row[0] for row in some}.difference(row[0] for row in due)
@@ -344,12 +398,3 @@ class _Export:
             if full():
                 break
         return done
-
-
-def _has_rowid(connection: sqlite3.Connection) -> bool:
-    """A table of somebody else's making may have none."""
-    try:
-        connection.execute("SELECT rowid FROM session_states LIMIT 0")
-    except sqlite3.OperationalError:
-        return False
-    return True

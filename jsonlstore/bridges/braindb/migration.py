@@ -29,6 +29,15 @@ def columns_of(connection: sqlite3.Connection, table: str = TABLE) -> tuple[str,
     return tuple(str(row[0]) for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,)))
 
 
+def has_rowid(connection: sqlite3.Connection) -> bool:
+    """Do the table's rows have numbers? One of somebody else's making may have none."""
+    try:
+        connection.execute("SELECT rowid FROM session_states LIMIT 0")
+    except sqlite3.OperationalError:
+        return False
+    return True
+
+
 def is_migrated(connection: sqlite3.Connection) -> bool:
     """Are the table and every index its columns allow there?"""
     return not _missing(connection)

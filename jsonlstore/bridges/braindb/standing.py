@@ -11,14 +11,16 @@ import orjson
 from jsonlstore.bridges.braindb.rows import Row, agrees, as_dict, to_row
 from jsonlstore.errors import Unreadable
 from jsonlstore.store.archive import find_month
-from jsonlstore.store.files import read_bytes
+from jsonlstore.store.files import read_bytes, unreadable
 from jsonlstore.store.log import FULL_STATE_TYPES
 from jsonlstore.store.projection import fold_events
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Container, Mapping
+    from pathlib import Path
 
+    from jsonlstore.paths import StatePaths
     from jsonlstore.store.log import Scan
     from jsonlstore.store.reader import SessionReader
 
@@ -26,6 +28,7 @@ _TAIL_BYTES = 256 * 1024
 _ADD_NO_MORE = ("session.continued", "session.inherited")  # than the next session's id
 
 Mark = tuple[int, int]  # size and mtime of a log: it only ever grows, so equal means unchanged
+Scene = tuple[int, ...]  # of a store: see `scene_of`
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +37,8 @@ class Standing:
 
     kind: Literal["hot", "archived", "forgotten", "unknown"]
     row: Row | None = None
-    state: Mapping[str, Any] | None = None
     mark: Mark | None = None  # of the hot log, as it was read
+    state: Mapping[str, Any] | None = None  # of the archived session
 
 
 def mark_of(states: str, session_id: str) -> Mark | None:
@@ -60,6 +63,25 @@ def hot_marks(store: SessionReader, wanted: Container[str]) -> dict[str, Mark | 
     return {each: mark_of(states, each) if each in wanted else None for each in ids if each != "metrics"}
 
 
+def scene_of(paths: StatePaths) -> Scene:
+    """What is another one once a session was forgotten, archived or brought back, whichever that was.
+
+    Each of them renames a file into the directory and then replaces the index by a new file. A log that only grew
+    does not show.
+    """
+    return *_signature(paths.states), *_signature(paths.index)
+
+
+def _signature(path: Path) -> tuple[int, ...]:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return ()
+    except OSError as problem:
+        raise unreadable(path, problem) from problem
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def _mark(found: os.stat_result) -> Mark:
     return found.st_size, found.st_mtime_ns
 
@@ -67,9 +89,9 @@ def _mark(found: os.stat_result) -> Mark:
 def standing_of(store: SessionReader, session_id: str) -> Standing:
     """Read one session straight from its log, hot or archived."""
     states = str(store.paths.states)
-    ended = _ended(states, session_id)
+    ended = ended_row(states, session_id)
     if ended is not None:
-        return ended
+        return Standing("hot", *ended)
     before = mark_of(states, session_id)
     scan = store.open_log(store.paths.log(session_id)).scan_recent()
     if scan is not None and scan.events:
@@ -81,10 +103,10 @@ def standing_of(store: SessionReader, session_id: str) -> Standing:
     return Standing("archived", state=state) if state is not None else Standing("unknown")
 
 
-def _ended(states: str, session_id: str) -> Standing | None:
-    """A session whose log ends with its full state, as every ended session's does, and who went on; None for any other.
+def ended_row(states: str, session_id: str) -> tuple[Row, Mark] | None:
+    """The row of a session whose log ends with its full state, as every ended session's does, and who went on.
 
-    Then there is nothing to fold, and reading it is most of what exporting a session costs.
+    None for any other. Here there is nothing to fold, and reading it is most of what exporting a session costs.
     """
     try:
         file = os.open(f"{states}/{session_id}.jsonl", os.O_RDONLY | os.O_CLOEXEC)
@@ -103,7 +125,7 @@ def _ended(states: str, session_id: str) -> Standing | None:
         return None  # not as we write it: whoever folds the log sorts it out
 
 
-def _from_full_line(session_id: str, tail: bytes, mark: Mark) -> Standing | None:
+def _from_full_line(session_id: str, tail: bytes, mark: Mark) -> tuple[Row, Mark] | None:
     end = len(tail)
     successor: str | None = None
     while True:
@@ -122,22 +144,20 @@ def _from_full_line(session_id: str, tail: bytes, mark: Mark) -> Standing | None
     state, layers = event["data"]["state"], event["data"]["layers"]
     if successor is not None:
         state["continued_by"] = successor
-    return _hot(session_id, state, layers, mark)
+    return _row(session_id, state, layers), mark
 
 
-def _hot(
-    session_id: str, state: Mapping[str, Any], layers: Mapping[str, Mapping[str, Any]], mark: Mark | None
-) -> Standing:
+def _row(session_id: str, state: Mapping[str, Any], layers: Mapping[str, Mapping[str, Any]]) -> Row:
     # mostly one writer spoke, and its fields need no set of their own
     given: Collection[str] = next(iter(layers.values()), ()) if len(layers) < 2 else set().union(*layers.values())
-    return Standing("hot", to_row(session_id, state, given), state, mark)
+    return to_row(session_id, state, given)
 
 
 def _standing(session_id: str, scan: Scan, mark: Mark | None) -> Standing:
     folded = fold_events(session_id, (placed.event for placed in scan.events))
     if folded.forgotten:
         return Standing("forgotten", mark=mark)
-    return _hot(session_id, folded.to_dict(), folded.layers, mark)
+    return Standing("hot", _row(session_id, folded.to_dict(), folded.layers), mark)
 
 
 def _archived(store: SessionReader, session_id: str, month: str) -> Mapping[str, Any] | None:
