@@ -84,7 +84,7 @@ def tell_install(outcome: Outcome, *, dry_run: bool) -> None:
     elif dry_run:
         where = shorten_home(outcome.config_path)
         say(f"would change {where}:" if outcome.diff else "would renew the plugin's files")
-        click.echo(outcome.diff)
+        say(outcome.diff)
     else:
         where = shorten_home(outcome.config_path)
         say(f"installed: {where} names it now" if outcome.settings_changed else "plugin files renewed")
@@ -113,7 +113,7 @@ def uninstall(session: Session, dry_run: bool, as_json: bool) -> None:
     elif dry_run:
         where = shorten_home(outcome.config_path)
         say(f"would change {where}:" if outcome.diff else "would remove the plugin's files")
-        click.echo(outcome.diff)
+        say(outcome.diff)
     else:
         how = "is what it was, byte for byte" if outcome.exact else "had other changes, which stay; ours are out"
         say(

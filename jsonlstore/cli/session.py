@@ -85,9 +85,12 @@ def _set_now(ctx: click.Context, _param: click.Parameter, value: str | None) -> 
     if value is None:
         return
     try:
-        ctx.find_object(Session).now = parse_time(value)  # type: ignore[union-attr]  # the root group always makes one
+        moment = parse_time(value)
     except ValueError as problem:
         raise click.BadParameter("must be an ISO 8601 time such as 2026-02-14T09:00:00Z") from problem
+    if not 1 < moment.year < 9999:  # there must be a day before and after it, in every time zone
+        raise click.BadParameter("must lie between the years 2 and 9998")
+    ctx.find_object(Session).now = moment  # type: ignore[union-attr]  # the root group always makes one
 
 
 now_option = click.option(

@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsonlstore.continuity.scope import names_a_peer
+from jsonlstore.continuity.scope import agent_of, names_a_peer
 from jsonlstore.errors import JsonlStoreError
 from jsonlstore.store.files import read_bytes
 from jsonlstore.transcripts.records import parse_object
@@ -61,7 +61,11 @@ def _only_channel(store: SessionStore, agent_id: str) -> str | None:
         return None  # `status` tells; here it means that nothing is known
     index = parse_object(data or b"")
     rows = {key: value for key, value in (index or {}).items() if isinstance(value, dict) and not skip_reason(key)}
-    known = {(entry.session_key, entry.channel) for entry in store.entries() if entry.agent_id == agent_id}
+    known = {
+        (entry.session_key, entry.channel)
+        for entry in store.entries()
+        if agent_of(entry.agent_id, entry.session_key) == agent_id
+    }
     keys = {*rows, *(key for key, _ in known if key)}
     if not rows or any(map(names_a_peer, keys)):
         return None

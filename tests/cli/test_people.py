@@ -261,3 +261,13 @@ def test_relative_times_read_well() -> None:
     assert ago(format_time(NOW + timedelta(hours=1)), NOW) == "in the future"
     assert lasted("2026-01-01T00:00:00Z", "2026-01-03T04:00:00Z") == "2d 4h"
     assert [megabytes(size) for size in (12, 1234, 56_789, 3_400_000)] == ["12 bytes", "1.2 kB", "57 kB", "3.4 MB"]
+
+
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"])
+@pytest.mark.parametrize("words", [["recall", "today"], ["list"], ["restore", "--dry-run"]])
+def test_a_time_with_no_day_before_or_after_it_is_refused(
+    words: list[str], moment: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Time zones and margins are added to it: at the edge of the calendar there is nothing to add to."""
+    assert main(["--state-dir", str(tmp_path), *words, "--now", moment]) == 2
+    assert "between the years 2 and 9998" in capsys.readouterr().err

@@ -55,6 +55,14 @@ def test_the_owner_s_only_channel_gets_its_past_back(store: SessionStore) -> Non
     assert attribute(store) == Attribution()
 
 
+@pytest.mark.parametrize("agent", ["main", None])
+def test_a_peer_that_only_we_remember_keeps_it_from_everybody(store: SessionStore, agent: str | None) -> None:
+    """A runtime's hook need not name the agent: the key does."""
+    store.start("somebody", channel="webchat", agent_id=agent, session_key="agent:main:webchat:dm:42")
+    store.end("somebody", reason="new")
+    assert attribute(store) == Attribution(untold=1)
+
+
 def test_a_dry_run_only_counts(store: SessionStore) -> None:
     assert attribute(store, dry_run=True) == attribute(store, dry_run=True) == Attribution(told=1)
 

@@ -27,7 +27,7 @@ from jsonlstore.bridges.openclaw.config_file import (
     unfinished_of,
 )
 from jsonlstore.bridges.openclaw.json5_edit import Add, DropItem, Edit, Put, edit, lookup, undo
-from jsonlstore.bridges.openclaw.json5_tree import NotEditable, decode
+from jsonlstore.bridges.openclaw.json5_tree import NotEditable, decode, unspoken
 from jsonlstore.bridges.openclaw.record import NAME, DoneEdit, Record, digest, read_record, record_path, write_record
 from jsonlstore.bridges.openclaw.references import naming
 from jsonlstore.bridges.openclaw.wiring import (
@@ -368,10 +368,11 @@ def _encoded(made: Edit) -> bytes:
 
 
 def _diff(file: ConfigFile, after: str) -> str:
-    """The lines that change, for people to read: with nothing around them, and clean of secrets if a line has any."""
+    """The lines that change, for people to read, with nothing around them and no value that stays as it is."""
     from jsonlstore.signals.redact import redact_text
 
     before = "" if file.data is None else file.data.decode("utf-8", "replace")
+    before, after = unspoken(before, after)
     name = file.path.name
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm="", n=0)
     return redact_text("\n".join(lines))

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsonlstore.errors import JsonlStoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_DEPTH = 200
 
@@ -81,6 +84,30 @@ def last_comment_end(text: str, start: int, end: int) -> int:
     for found in _COMMENT.finditer(text, start, end):
         at = found.end()
     return at
+
+
+def unspoken(*texts: str) -> tuple[str, ...]:
+    """The texts without the strings and numbers that stand in every one of them: what only surrounds a change."""
+    try:
+        found = [dict(_scalars(text, parse(text))) if text else {} for text in texts]
+    except NotEditable:
+        return texts
+    common = set.intersection(*(set(scalars.values()) for scalars in found)) - {"true", "false", "null"}
+    return tuple(_masked(text, scalars, common) for text, scalars in zip(texts, found, strict=True))
+
+
+def _scalars(text: str, node: Node) -> Iterator[tuple[int, str]]:
+    if node.kind == "value":
+        yield node.start, text[node.start : node.end]
+    for child in node.children:
+        yield from _scalars(text, child.node)
+
+
+def _masked(text: str, scalars: dict[int, str], hidden: set[str]) -> str:
+    for start, said in reversed(scalars.items()):
+        if said in hidden:
+            text = text[:start] + "…" + text[start + len(said) :]
+    return text
 
 
 class _Walker:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -55,7 +56,10 @@ class Standing:
     problems: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        from jsonlstore.signals.redact import redact_text
+
+        command = [redact_text(str(word)) for word in self.command] if self.command else self.command
+        return {**asdict(self), "command": command}
 
 
 def standing_of(
@@ -93,7 +97,7 @@ def _wired(found: Standing, paths: StatePaths, settings: Any, openclaw: Installa
     if found.via is None:
         return
     command = lookup(settings, command_path(found.via))
-    found.command = command if isinstance(command, list) else None
+    found.command = [command] if isinstance(command, str) else command if isinstance(command, list) else None
     there, packaged = js.deployed(paths), js.packaged()
     found.files_present = bool(there)
     found.files_current = there == packaged
@@ -101,7 +105,7 @@ def _wired(found: Standing, paths: StatePaths, settings: Any, openclaw: Installa
         found.problems.append(f"the files OpenClaw should load are gone; {_AGAIN}")
     elif not found.files_current:
         found.problems.append(f"OpenClaw loads files of another jsonlstore version; {_AGAIN}")
-    if found.command and not os.access(found.command[0], os.X_OK):
+    if found.command and shutil.which(str(found.command[0])) is None:
         found.problems.append(f"{found.command[0]} cannot be run any more; {_AGAIN}")
     if found.included_by:
         return  # what several files come to together is OpenClaw's to say

@@ -52,11 +52,11 @@ def plan(settings: Any, wanted: Wanted, *, ours: tuple[Change, ...] = ()) -> Pla
             there = lookup(settings, change.path)
             if there is None and not _is_null(settings, change.path):
                 made.changes.append(change)
-            elif not same(there, change.value):
+            elif not same(there, change.value) and not same([there], change.value):  # a program, or a list of words
                 if any(isinstance(one, Put) and one.path == change.path and same(one.value, there) for one in ours):
                     made.changes.append(change)
                 else:
-                    made.notes.append(f"{'.'.join(change.path)} is {there!r} in your settings and was left so")
+                    made.notes.append(f"{'.'.join(change.path)} is {_shown(there)} in your settings and was left so")
         elif isinstance(change, Add) and change.item not in _items(settings, change.path):
             made.changes.append(change)
     made.notes += obstacles(settings, wanted.via)
@@ -100,6 +100,15 @@ def obstacles(settings: Any, via: str) -> list[str]:
     if lookup(settings, (*ENTRY, "hooks", "allowPromptInjection")) is False:
         found.append("plugins.entries.jsonlstore.hooks.allowPromptInjection is false: nothing can be restored")
     return found
+
+
+def _shown(value: Any) -> str:
+    """A value of the user's, for a terminal: a command of one's own may have a secret among its words."""
+    from jsonlstore.signals.redact import redact_text
+
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_shown, value)) + "]"
+    return repr(redact_text(value) if isinstance(value, str) else value)
 
 
 def _items(settings: Any, path: Path) -> list[Any]:

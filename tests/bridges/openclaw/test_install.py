@@ -411,3 +411,31 @@ def test_any_settings_file_comes_back_byte_for_byte(text: str) -> None:
         assert installer.uninstall().exact
         assert config.read_bytes() == text.encode()
         assert sorted(os.listdir(state_dir)) == ["openclaw.json", "sessions"]
+
+
+@pytest.mark.parametrize("text", ['{ env: { DOOR: "swordfish", PIN: 4711 } }', '{\n  "door": "swordfish"\n}\n'])
+def test_what_is_shown_of_a_change_has_no_value_of_the_user_s(home: Home, text: str) -> None:
+    """A line that only gets a comma, or the only line there is, may hold a secret of no known shape."""
+    home.write(text)
+    shown = home.say("openclaw", "install", "--dry-run")
+    home.say("openclaw", "install")
+    shown += home.say("openclaw", "uninstall", "--dry-run")
+    assert shown.count(FOLDER) == 2
+    assert "swordfish" not in shown
+    assert "4711" not in shown
+
+
+def test_a_command_of_the_user_s_own_is_named_without_its_secrets(home: Home) -> None:
+    command = ["env", "API_TOKEN=hunter2-not-real", "jsonlstore"]
+    home.write(json.dumps({"plugins": {"entries": {"jsonlstore": {"config": {"command": command}}}}}))
+    said = home.say("openclaw", "install")
+    said += json.dumps(home.ask("openclaw", "status"))
+    assert "command is ['env', 'API_TOKEN=[REDACTED]'" in " ".join(said.split())
+    assert "hunter2" not in said
+
+
+def test_the_settings_are_shown_without_what_a_terminal_would_obey(home: Home) -> None:
+    home.write("{ a: 1, /* \u202e\x07 */ }")
+    said = home.say("openclaw", "install", "--dry-run")
+    assert FOLDER in said
+    assert not {"\u202e", "\x07"} & set(said)

@@ -147,3 +147,20 @@ def test_uninstalling_takes_the_report_along(home: Home) -> None:
     beat(home)
     home.say("openclaw", "uninstall")
     assert not (home.state_dir / "sessions/states/openclaw-plugin.json").exists()
+
+
+@pytest.mark.parametrize("command", ["jsonlstore-of-mine", ["jsonlstore-of-mine"], ["jsonlstore-of-mine", "-q"]])
+def test_a_command_on_path_is_a_command(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str | list[str]
+) -> None:
+    """The settings may name a program, with or without arguments, that the shell would find."""
+    program = tmp_path / "own-bin" / "jsonlstore-of-mine"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    home.write(json.dumps({"plugins": {"entries": {"jsonlstore": {"config": {"command": command}}}}}))
+    home.say("openclaw", "install")
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    assert home.ask("openclaw", "status")["problems"] == []
+    program.unlink()
+    assert "cannot be run any more" in home.ask("openclaw", "status", code=1)["problems"][0]

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
 
-import { Host, KEY, hook, said } from "./host.mjs";
+import { Host, KEY, hook, package_, said } from "./host.mjs";
 
+const { Bridge } = await import(path.join(package_, "plugin", "bridge.js"));
 const HISTORY = [said("user", "before"), said("assistant", "yes", { stopReason: "stop" })];
 
 test("the first turn of a session gets the preamble, the later ones do not", async () => {
@@ -83,6 +85,26 @@ test("a program that is not there is no preamble", async () => {
   const host = new Host("good", { config: { command: "/nowhere/jsonlstore" } });
   assert.equal(await host.turn(), undefined);
   await host.until(() => host.heartbeat().last_error === "ENOENT", "the report");
+});
+
+test("a gateway that has no file descriptors left is told so, and lives", () => {
+  const script = `
+    import { openSync } from "node:fs";
+    import { run } from ${JSON.stringify(path.join(package_, "plugin", "program.js"))};
+    try { for (;;) openSync("/dev/null"); } catch {}
+    let exits = 0;
+    const { problem, detail } = await run(["true"], [], { input: {}, timeoutMs: 5000, onExit: () => (exits += 1) });
+    process.exit(problem === "error" && detail === "EMFILE" && exits > 0 ? 0 : 3);`;
+  const words = ["-c", 'ulimit -n 64; exec "$0" --input-type=module -e "$1"', process.execPath, script];
+  const { status, stderr } = spawnSync("sh", words, { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+});
+
+test("a gateway that runs for months remembers only so many conversations", () => {
+  const many = new Bridge();
+  for (let number = 0; number < 2000; number += 1) many.pluginSees(`agent:main:openai:${number}`);
+  assert.ok(many.isPlugins("agent:main:openai:1999"));
+  assert.ok(!many.isPlugins("agent:main:openai:0"));
 });
 
 for (const behaviour of ["hanging", "late"]) {
@@ -276,6 +298,15 @@ test("the tool tells why nothing was continued", async () => {
   assert.equal(content[0].text, "Nothing was continued: belongs to another conversation");
 });
 
+test("the tool names no session of another conversation, whatever the program says of it", async () => {
+  for (const behaviour of ["strange", "ambiguous"]) {
+    const host = new Host(behaviour);
+    const { content } = await host.tool(host.context()).execute("1", { session_id: "a" });
+    assert.match(content[0].text, /^Nothing was continued: /);
+    assert.doesNotMatch(content[0].text, /a1b2c3d4/);
+  }
+});
+
 test("the tool of a version that does not name the session uses the one the conversation is in", async () => {
   const host = new Host("good");
   await host.turn();
@@ -299,6 +330,25 @@ test("/continuity on an old version answers only where it can be no other conver
   await host.turn({ context: host.context({ sessionKey: "agent:main:telegram:dm:42", sessionId: "s2" }) });
   assert.match(await ask(), /cannot be told here/);
 });
+
+for (const [key, asks, told] of [
+  ["agent:main:telegram:dm:42", { senderId: "42", from: "telegram:42" }, true],
+  ["agent:main:telegram:group:-100", { senderId: "42", from: "telegram:group:-100" }, true],
+  ["agent:main:telegram:group:-100:topic:7", { senderId: "42", from: "telegram:group:-100:topic:7" }, true],
+  ["agent:main:telegram:dm:42", { senderId: "43", from: "telegram:43" }, false],
+  ["agent:main:telegram:dm:42", { senderId: "42", from: "telegram:group:-100" }, false],
+  ["agent:main:telegram:dm:42", { senderId: "2" }, false],
+  [KEY, { senderId: "42", from: "telegram:42" }, true],
+  [KEY, { senderId: "42", from: "telegram:group:-100" }, false],
+  [KEY, { senderId: "42", from: "1203@g.us" }, false],
+]) {
+  test(`/continuity on an old version: ${key} is ${told ? "" : "not "}where ${JSON.stringify(asks)} asks`, async () => {
+    const host = new Host("good");
+    await host.turn({ context: host.context({ sessionKey: key, messageProvider: "telegram" }) });
+    const { text } = await host.commandSpec.handler({ channel: "telegram", ...asks });
+    assert.match(text, told ? /^Restored into this session/ : /cannot be told here/);
+  });
+}
 
 function bootstrap(host, more = {}) {
   const files = [{ name: "AGENTS.md", path: "/w/AGENTS.md", content: "x", missing: false }];

@@ -12,6 +12,10 @@ const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
 if (words.includes("continue")) {
   if (behaviour === "foreign") say({ error: { code: "out_of_scope", message: "belongs to another conversation" } });
+  else if (behaviour === "strange")
+    say({ error: { code: "out_of_scope", message: "session a1b2c3d4 belongs to another conversation" } });
+  else if (behaviour === "ambiguous")
+    say({ error: { code: "ambiguous_session_id", message: "'a' fits 2 sessions: a1b2c3d4, a9" } });
   else say({ reply: "Inherited from session a1b2c3d4", preamble: BLOCK });
 } else if (event === "turn-end" || event === "session-end") {
   say({ session_id: "stretch-2", updated: true });

@@ -33,8 +33,14 @@ export async function continueSession(bridge, told, wanted) {
   return typeof preamble === "string" ? `${reply}\n\n${preamble}` : reply;
 }
 
+// the program names the sessions it means, and they may be of anybody's conversation
+const UNNAMED = {
+  out_of_scope: "belongs to another conversation",
+  ambiguous_session_id: "more than one session begins like that; give more of its id",
+};
+
 function failed({ value, detail }) {
-  const message = value?.error?.message ?? value?.error ?? detail ?? "no answer";
+  const message = UNNAMED[value?.error?.code] ?? value?.error?.message ?? value?.error ?? detail ?? "no answer";
   return `Nothing was continued: ${String(message).slice(0, 300)}`;
 }
 

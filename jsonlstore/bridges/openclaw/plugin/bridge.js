@@ -67,7 +67,9 @@ export class Bridge {
 
   /** The plugin is asked about this conversation's prompts: the hook need not be. */
   pluginSees(sessionKey) {
+    this.#plugin.delete(sessionKey); // the latest last
     this.#plugin.add(sessionKey);
+    if (this.#plugin.size > MOST_SESSIONS) this.#plugin.delete(this.#plugin.keys().next().value);
   }
 
   isPlugins(sessionKey) {

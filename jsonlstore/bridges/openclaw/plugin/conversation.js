@@ -60,6 +60,25 @@ export function toldBy(context = {}, event = {}) {
   return told;
 }
 
+const PLACE = /(?:^|:)(dm|direct|user|group|channel|room):(.+)$/;
+const ALONE = new Set(["dm", "direct", "user"]);
+
+/** Whether what came from this sender can belong to a key: the same chat, or no group where a key names nobody. */
+export function isGivenIn(key, { from, senderId } = {}) {
+  const asked = placeOf(String(from ?? senderId ?? "").toLowerCase());
+  const parts = key.split(":");
+  if (parts[0] === "agent" && parts.length === 3) return asked.alone;
+  const kept = placeOf(key.toLowerCase());
+  return kept.peer === asked.peer && kept.alone === asked.alone;
+}
+
+/** The peer of a key or of a sender, `telegram:group:-100` or `telegram:42`, and whether it is a single person. */
+function placeOf(text) {
+  const [, kind, named] = PLACE.exec(text) ?? [];
+  const peer = named ?? text.slice(text.indexOf(":") + 1);
+  return { peer, alone: kind ? ALONE.has(kind) : !peer.endsWith("@g.us") };
+}
+
 /** The user's first words, as far as they help to find what belongs to them. */
 export function promptOf(event) {
   const text = textOf(event?.currentUserMessage ?? event?.prompt).replace(STAMP, "");

@@ -5,7 +5,7 @@
 
 import { TOOL, TOOL_DESCRIPTION, TOOL_PARAMETERS, continueSession, continuity } from "./answers.js";
 import { bridge as theBridge } from "./bridge.js";
-import { hasHistory, isChore, promptOf, reasonOf, toldBy, without } from "./conversation.js";
+import { hasHistory, isChore, isGivenIn, promptOf, reasonOf, toldBy, without } from "./conversation.js";
 
 const FIRST = { priority: 100 };
 
@@ -106,12 +106,12 @@ function offerWith(bridge, api) {
   });
 }
 
-/** The conversation a command was given in. Older versions do not say: then only if it can be no other. */
+/** The conversation a command was given in. Older versions do not say: then the only one seen, if that fits. */
 function whereIs(bridge, context) {
   const told = toldBy(context);
   if (told) return told;
   const keys = bridge.keysOn(context?.channel);
-  return keys.length === 1 ? bridge.current(keys[0])?.told : undefined;
+  return keys.length === 1 && isGivenIn(keys[0], context) ? bridge.current(keys[0])?.told : undefined;
 }
 
 function knownOf(event) {

@@ -43,7 +43,7 @@ export function run(command, words, { input, timeoutMs, onExit } = {}) {
       if (settled) return;
       settled = true;
       clearTimeout(timer);
-      child.stdout.destroy();
+      child.stdout?.destroy();
       if (kill) killGroup(child);
       child.unref();
       resolve(outcome);
@@ -57,6 +57,7 @@ export function run(command, words, { input, timeoutMs, onExit } = {}) {
       end(parsed(Buffer.concat(chunks)) ?? { problem: "error", detail: `exit ${code}, no answer` }, false);
       onExit?.();
     });
+    if (!child.stdin || !child.stdout) return; // no descriptors left for its pipes: "error" comes next
     child.stdin.on("error", () => {}); // it left without reading: its exit says the rest
     child.stdout.on("error", () => {});
     child.stdout.on("data", (chunk) => {
