@@ -103,7 +103,7 @@ def _fail(problem: JsonlStoreError, *, as_json: bool) -> int:
 
     click.echo(plain(f"error: {problem.message}"), err=True)
     if problem.hint:
-        click.echo(plain(f"hint: {problem.hint}"), err=True)
+        click.echo("\n".join(map(plain, f"hint: {problem.hint}".split("\n"))), err=True)
     if as_json:
         import orjson
 

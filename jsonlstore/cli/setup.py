@@ -179,9 +179,9 @@ class _Setup:
         except JsonlStoreError as problem:
             self._failed = True
             self.document[part] = {"error": problem.to_dict()}
-            click.echo(f"error: {problem.message}", err=True)
+            say(f"error: {problem.message}", err=True)
             if problem.hint:
-                click.echo(f"hint: {problem.hint}", err=True)
+                say(f"hint: {problem.hint}", err=True)
 
     def plugin(self, found: Installation) -> None:
         """OpenClaw's side."""

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 _ATTEMPTS = 3
 _LOCK_SECONDS = 10.0
 _OUR_OBJECTS: list[tuple[str, ...]] = [(*ENTRY, "config"), (*ENTRY, "hooks"), ENTRY, HOOK_ENTRY]
+_MAY_NAME_US = (ENTRY[-1].encode(), b"$include")
 _UNKNOWN_VERSION = (
     "the version of OpenClaw is not known: one from 2026.5.7 on lets the plugin see sessions only after "
     "`jsonlstore openclaw install --openclaw PATH`"
@@ -188,10 +189,12 @@ class Installer:
             try:
                 data, outcome.exact, outcome.notes = self._without_us(file, record)
             except NotEditable as problem:
-                raise self._removal_refusal(problem, file) from problem
+                if record is not None or any(word in file.data for word in _MAY_NAME_US):
+                    raise self._removal_refusal(problem, file) from problem
         outcome.settings_changed = data != file.data
-        outcome.diff = _diff(file, data.decode() if data is not None else "")
-        self._nobody_names_us(None if data is None else data.decode())
+        text = None if data is None else data.decode("utf-8", "replace")
+        outcome.diff = _diff(file, text or "")
+        self._nobody_names_us(text)
         traces = [*backups_of(self._config_path), self._paths.plugin_heartbeat, record_path(self._paths)]
         outcome.files_changed = js.root_of(self._paths).exists() or any(path.exists() for path in traces)
         outcome.changed = outcome.settings_changed or outcome.files_changed

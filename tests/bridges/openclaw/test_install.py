@@ -439,3 +439,30 @@ def test_the_settings_are_shown_without_what_a_terminal_would_obey(home: Home) -
     said = home.say("openclaw", "install", "--dry-run")
     assert FOLDER in said
     assert not {"\u202e", "\x07"} & set(said)
+
+
+@pytest.mark.parametrize("text", ["", "\n", '{ "a": ', "null"])
+def test_what_a_refused_install_left_can_be_taken_away(home: Home, text: str) -> None:
+    """Settings that cannot be read and have no word of us in them keep nobody from uninstalling."""
+    home.write(text)
+    before = home.files()
+    home.say("openclaw", "install", code=1)
+    home.say("openclaw", "uninstall")
+    assert home.files() == before
+
+
+@pytest.mark.parametrize("text", ['{ "jsonlstore": ', '{ "$include": "./more.json5", '])
+def test_settings_that_cannot_be_read_and_may_name_us_keep_the_files(home: Home, text: str) -> None:
+    home.write(text)
+    home.say("openclaw", "install", code=1)
+    home.say("openclaw", "uninstall", code=1)
+    assert (home.state_dir / FOLDER / "index.js").exists()
+
+
+@pytest.mark.parametrize("command", [["openclaw", "install"], ["setup", "--yes", "--no-service"]])
+def test_the_lines_to_paste_are_lines(home: Home, command: list[str]) -> None:
+    home.write('{ "plugins": { "$include": "./plugins.json5" } }')
+    (home.state_dir / "plugins.json5").write_text("{}")
+    said = home.say(*command, code=1)
+    assert json.loads(said[said.index("yourself:") + len("yourself:") :])["plugins"]["load"]["paths"]
+    assert '\n  "plugins": {\n' in said
