@@ -30,6 +30,7 @@ WRITERS = ("operator", "hook", "import", "watcher")
 # what is only known live, and therefore never replaced by "not known"
 _NEVER_DOWNGRADED = frozenset({"channel", "agent_id", "session_key", "end_reason"})
 _UNKNOWN = (None, "", "unknown")
+_BLANK = SessionState("", "").to_dict()
 # folded from events of their own, not kept in layers
 OWN_FOLD = frozenset({"session_id", "end_time", "end_reason", "continued_by", "crash_recovered", "updated_at"})
 
@@ -46,6 +47,7 @@ class SessionFold:
     """The running fold of one session's events, with what the store needs besides the state itself."""
 
     __slots__ = (
+        "_stored",
         "continued",
         "crash_recovered",
         "ends",
@@ -73,6 +75,7 @@ class SessionFold:
         self.updated_at: str | None = None
         self.schema_version = SCHEMA_VERSION
         self.seq = 0
+        self._stored: dict[str, Any] | None = None
 
     @property
     def started(self) -> bool:
@@ -84,6 +87,7 @@ class SessionFold:
 
     def apply(self, event: Event) -> None:
         """Take one event in. Types and fields from newer writers pass by; they stay in the log."""
+        self._stored = None
         self.seq = max(self.seq, event.seq)
         step = _STEPS.get(event.type)
         if step is not None:
@@ -103,7 +107,8 @@ class SessionFold:
         return twin
 
     def layer(self, by: str) -> dict[str, Any]:
-        """What one writer has said so far."""
+        """What one writer has said so far, to be added to."""
+        self._stored = None
         return self.layers.setdefault(by, {})
 
     def state(self) -> SessionState:
@@ -111,22 +116,28 @@ class SessionFold:
         return SessionState.from_dict(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """The stored form of the state."""
+        """The stored form of the state; worked out once between two events, however often it is asked for."""
+        if self._stored is None:
+            self._stored = self._merged()
+        return dict(self._stored)
+
+    def _merged(self) -> dict[str, Any]:
         if self.session_id is None:
             raise ValueError("the log never starts a session")
         merged = _merge(self.layers)
         end = self.ends.get("told") or self.ends.get("watcher") or {}
-        base = SessionState(
-            session_id=self.session_id,
-            start_time=merged.pop("start_time", None) or self.updated_at or "",
-            end_time=end.get("end_time"),
-            end_reason=next((e["reason"] for e in self._ends() if e.get("reason") not in _UNKNOWN), None),
-            continued_by=self.continued[-1] if self.continued else None,
-            crash_recovered=self.crash_recovered,
-            updated_at=self.updated_at,
-            schema_version=self.schema_version,
-        ).to_dict()
-        return cap({**base, **{key: value for key, value in merged.items() if value is not None}})
+        own = {
+            "session_id": self.session_id,
+            "start_time": merged.pop("start_time", None) or self.updated_at or "",
+            "end_time": end.get("end_time"),
+            "end_reason": next((e["reason"] for e in self._ends() if e.get("reason") not in _UNKNOWN), None),
+            "continued_by": self.continued[-1] if self.continued else None,
+            "crash_recovered": self.crash_recovered,
+            "updated_at": self.updated_at,
+            "schema_version": self.schema_version,
+        }
+        blank = {key: value.copy() if value.__class__ in (list, dict) else value for key, value in _BLANK.items()}
+        return cap({**blank, **own, **{key: value for key, value in merged.items() if value is not None}})
 
     def _ends(self) -> list[dict[str, Any]]:
         return [self.ends[slot] for slot in ("told", "watcher") if slot in self.ends]
