@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.model import Part
 from jsonlstore.signals.generated import hide_generated, hide_generated_in
+from jsonlstore.signals.glance import is_plain
 from jsonlstore.signals.learnings import MemoryLedger, categories_of
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.options import SignalOptions, ToolNames
@@ -152,19 +153,23 @@ class Distiller:
     # who said what
 
     def _hear(self, entry: Entry, *, by_user: bool) -> str:
-        # redacted whole, then cut: half a key block would not be known for what it is
-        text = _bounded(redact_text(entry.text)) if entry.text else ""
-        if text.strip():
-            at = entry.timestamp or ""
-            prose = without_code(text)
+        text = entry.text
+        plain = len(text) <= HEAD + TAIL and is_plain(text)
+        if not plain:
+            # redacted whole, then cut: half a key block would not be known for what it is
+            text = _bounded(redact_text(text))
+        if text and not text.isspace():
+            prose = text if plain else without_code(text)
             if by_user:
                 self.topics.record_text(prose)
             else:
                 self.topics.record_text(_opening(prose), _ASSISTANT_WEIGHT)
             self._notes.next_message()
-            for told in self._detect(prose):
-                self._notes.add(told, entry.id, at, self._project)
-            self.tasks.read(prose, entry.id)
+            if not plain or self._options.first_match_patterns:
+                for told in self._detect(prose):
+                    self._notes.add(told, entry.id, entry.timestamp or "", self._project)
+            if not plain or self.tasks.any_open:
+                self.tasks.read(prose, entry.id)
             if not by_user:
                 self._sops.heard(prose)
         if not by_user:

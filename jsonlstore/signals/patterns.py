@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from jsonlstore.signals import pattern_rules as rules
+from jsonlstore.signals.pattern_matcher import matching, may_tell, without_neutral
 from jsonlstore.signals.sentences import prose_lines, sentences
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ STRONG = 0.8
 _PRECEDENCE = {kind: place for place, kind in enumerate(
     (rules.TASK, rules.SCOPE, rules.DONE, rules.INSIGHT, rules.DECISION, rules.BLOCKER)
 )}  # fmt: skip
-_ANCHOR = re.compile(r"(?<!\[)\^|\$")
 _GREETING = re.compile(
     r"(?:(?:hey|hi|hello|yo|what's up|good (?:morning|evening)|nice|cool|awesome|great|thanks|thank you|thx|lol|haha|ok|okay"
     r"|oh|so|well|fine|hallo|moin|danke|super|sure|right|yeah|yes|yep|no|nope|hmm+|ugh|alright|anyway|btw|perfect|wow)\b"
@@ -40,6 +40,7 @@ _CLAUSE = re.compile(
 _QUOTED = re.compile(
     r"`[^`\n]{1,200}`|\"[^\"\n]{1,120}\"|“[^”\n]{1,120}”|„[^“”\n]{1,120}[“”]|«[^»\n]{1,120}»|(?<!\w)'[^'\n]{1,60}'(?!\w)"
 )
+_QUOTE = re.compile("[`\"“„«']")
 _ASKS = re.compile(
     r"^(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|shall|what|who|where|when|how|which|any|why"
     r"|ist|sind|hat|haben|kann|kannst|wie|was|wo|wer|wann|gibt|läuft|geht|funktioniert)\b",
@@ -61,41 +62,6 @@ class Detected:
     clause: str = ""
 
 
-class _Matcher:
-    """All rules compiled together; matching one clause costs about two microseconds."""
-
-    def __init__(self) -> None:
-        import re2
-
-        self._set: Any = re2.Set.SearchSet()
-        for rule in rules.RULES:
-            self._set.Add("(?i)" + rule.pattern)
-        self._set.Compile()
-        # a text holds several lines and a line several sentences, so what is anchored to a clause may stand anywhere in it
-        self._anywhere: Any = re2.Set.SearchSet()
-        for rule in rules.RULES:
-            self._anywhere.Add("(?i)" + _ANCHOR.sub("", rule.pattern))
-        self._anywhere.Compile()
-        self._neutral: Any = re2.compile("(?i)" + "|".join(f"(?:{phrase})" for phrase in rules.NEUTRAL))
-
-    def tells(self, clause: str) -> list[rules.Rule]:
-        """The rules that hold for a clause once its neutral phrases are out."""
-        told = self._set.Match(clause)
-        if not told:
-            return []
-        outright = [rule for at in told if (rule := rules.RULES[at]).kind in _ASKED_ANYWAY]
-        rest = self._neutral.sub(" … ", clause)
-        return outright + [rules.RULES[at] for at in self._set.Match(rest) or ()]
-
-    def may_tell(self, text: str) -> bool:
-        return bool(self._anywhere.Match(text))
-
-
-@cache
-def _matcher() -> _Matcher:
-    return _Matcher()
-
-
 def detect(text: str) -> list[Detected]:
     """What a message tells, at most one thing per clause, in the order said."""
     found: list[Detected] = []
@@ -108,19 +74,21 @@ def detect(text: str) -> list[Detected]:
 
 def told_sentences(text: str) -> Iterator[str]:
     """The sentences of a message in which some rule might hold."""
-    matcher = _matcher()
-    if not matcher.may_tell(text.replace("’", "'")):
+    if not may_tell(text):
         return
     for line in prose_lines(text):
-        if matcher.may_tell(line.replace("’", "'")):
+        if may_tell(line):
             yield from sentences(line)
 
 
-def detect_in_sentence(sentence: str) -> list[Detected]:
+@lru_cache(maxsize=128)  # whoever reads a message for patterns reads it for tasks next
+def detect_in_sentence(sentence: str) -> tuple[Detected, ...]:
     """What one sentence tells, clause by clause."""
-    if is_casual(sentence):
-        return []
-    plain = _QUOTED.sub("…", sentence.replace("’", "'"))
+    if not may_tell(sentence) or is_casual(sentence):
+        return ()
+    plain = sentence.replace("’", "'")
+    if _QUOTE.search(plain):
+        plain = _QUOTED.sub("…", plain)
     greeting = _GREETING.match(plain)
     plain = plain[greeting.end() if greeting else 0 :]
     found: list[Detected] = []
@@ -128,18 +96,29 @@ def detect_in_sentence(sentence: str) -> list[Detected]:
         best = _best(clause.strip(), asks=plain.rstrip(" )*_").endswith(("?", "？")))
         if best:
             found.append(Detected(best.kind, best.confidence, sentence, clause))
-    return found
+    return tuple(found)
 
 
 def _best(clause: str, *, asks: bool) -> rules.Rule | None:
     if len(clause) < 3:
         return None
-    told = _matcher().tells(clause)
+    told = _told(clause)
     if asks or (_ASKS.match(clause) and clause.endswith("?")):
         told = [rule for rule in told if _holds_in_question(rule, clause)]
     if not told:
         return None
     return min(told, key=lambda rule: (_PRECEDENCE[rule.kind], -rule.confidence))
+
+
+def _told(clause: str) -> list[rules.Rule]:
+    """The rules that hold for a clause once its neutral phrases are out."""
+    told = matching(clause)
+    if not told:
+        return []
+    rest = without_neutral(clause)
+    if rest == clause:
+        return told
+    return [rule for rule in told if rule.kind in _ASKED_ANYWAY] + matching(rest)
 
 
 def _holds_in_question(rule: rules.Rule, clause: str) -> bool:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from jsonlstore.signals import secret_assignments as named
 from jsonlstore.signals import secret_joints as joints
 from jsonlstore.signals import secret_tables as tables
+from jsonlstore.signals.searching import any_of, compiled, searcher
 from jsonlstore.signals.secret_blocks import private_keys, private_spans
 from jsonlstore.signals.secret_patterns import SHAPES, Shape
 from jsonlstore.signals.secret_values import whole
@@ -21,12 +22,15 @@ from jsonlstore.signals.secret_words import is_placeholder, looks_random, looks_
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from jsonlstore.signals.searching import Search
+
 MARK = b"[REDACTED]"
 Span: TypeAlias = tuple[int, int, str]
-_Groups: TypeAlias = "Sequence[tuple[int, int]]"
-_Search: TypeAlias = "Callable[[bytes, int], _Groups]"
 _Rule: TypeAlias = "Callable[[bytes], Iterator[Span]]"
 _MOST_TRIGGERS = 32  # after so many hits simply all shapes are looked for
+
+# whatever may be the beginning of something to hide
+TELLING = any_of([*(shape.trigger for shape in SHAPES), named.NAME, tables.HEAD, joints.HINT])
 
 
 def find_spans(data: bytes) -> list[Span]:
@@ -89,9 +93,8 @@ class _Finder:
     """
 
     def __init__(self) -> None:
-        triggers = [shape.trigger for shape in SHAPES]
-        self.glance = _searcher(_any_of([*triggers, named.NAME, tables.HEAD, joints.HINT]))[0]
-        self._joint = _searcher(f"{joints.JOINT}|{joints.LONE}")[0]
+        self.glance = searcher(compiled(TELLING))
+        self._joint = searcher(compiled(f"{joints.JOINT}|{joints.LONE}"))
         self._rules = [_shape_rule(shape) for shape in SHAPES]
 
     def spans(self, data: bytes, first: int) -> Iterator[Span]:
@@ -158,37 +161,6 @@ class _Finder:
         return found, told
 
 
-def _any_of(patterns: Sequence[str]) -> str:
-    return "|".join(f"(?:{pattern})" for pattern in patterns)
-
-
-def _searcher(pattern: str) -> tuple[_Search, Any]:
-    """A search over bytes for the spans of a match and its groups, (-1, -1) for none; and the compiled expression."""
-    import re2
-
-    options = re2.Options()
-    options.encoding = re2.Options.Encoding.LATIN1  # bytes: three times faster, and invalid UTF-8 hides nothing
-    options.max_mem = 64 << 20
-    options.log_errors = False
-    compiled = re2.compile(pattern.encode(), options)
-    groups = range(compiled.groups + 1)
-    none = [(-1, -1)] * (compiled.groups + 1)
-
-    def search(data: bytes, at: int) -> _Groups:
-        match = compiled.search(data, at)
-        return [match.span(group) for group in groups] if match else none
-
-    try:  # the wrapper's generators and match objects cost more than a search in a short text
-        direct, anchor = compiled._regexp.Match, re2._Anchor.UNANCHORED  # noqa: SLF001
-    except AttributeError:
-        return search, compiled
-
-    def search_directly(data: bytes, at: int) -> _Groups:
-        return direct(anchor, data, at, len(data))  # type: ignore[no-any-return]
-
-    return search_directly, compiled
-
-
 _Trigger: TypeAlias = "tuple[int, re.Pattern[bytes]]"
 
 
@@ -211,18 +183,18 @@ def _first_bytes() -> list[Collection[int]]:
     """For each shape the bytes its trigger may begin with, so that a hit asks a few of them and not all."""
     first: list[Collection[int]] = []
     for shape in SHAPES:
-        least, most = _searcher(shape.trigger)[1].possiblematchrange(8)
+        least, most = compiled(shape.trigger).possiblematchrange(8)
         either_case = least[:1].lower() == most[:1].lower()
         first.append({least[0], most[0]} if either_case else range(least[0], most[0] + 1))
     return first
 
 
 def _shape_rule(shape: Shape) -> _Rule:
-    search: list[_Search] = []  # compiled when first needed: most shapes never are
+    search: list[Search] = []  # compiled when first needed: most shapes never are
 
     def rule(data: bytes) -> Iterator[Span]:
         if not search:
-            search.append(_searcher(shape.shape)[0])
+            search.append(searcher(compiled(shape.shape)))
         find, at = search[0], 0
         while (groups := find(data, at))[0][0] >= 0:
             start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])

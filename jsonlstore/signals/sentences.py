@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 LONGEST_SENTENCE = 600
 _LINE_HEAD = 200  # what a line is shows at its beginning; looking further would cost time on hostile input
 
+FENCES = ("```", "~~~")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _LOG_LINE = re.compile(
     r"""\s*(?:
@@ -30,7 +31,8 @@ _LOG_LINE = re.compile(
     re.VERBOSE,
 )
 _BULLET = re.compile(r"\s*(?:[-*+•–]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)?(?:\[[ xX]\]\s+)?")
-_SENTENCE_END = re.compile(r"[.!?…]([\"')\]*_”“]*\s+)(?=\S)|[。！？]")  # ends where the group begins
+# ends where the group begins; all marks in one class, because that is what a search runs ahead by
+_SENTENCE_END = re.compile(r"[.!?…。！？](?:(?<=[。！？])|([\"')\]*_”“]*\s+)(?=\S))")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|z\.b|d\.h|bzw|ca|approx|resp|Mr|Dr|No|Nr|fig|cf|usw)|\b[A-Za-z])\.$", re.IGNORECASE
 )
@@ -38,7 +40,7 @@ _ABBREVIATION = re.compile(
 
 def without_code(text: str) -> str:
     """`text` without its fenced blocks, whatever language they are in."""
-    if "```" not in text and "~~~" not in text:
+    if not any(fence in text for fence in FENCES):
         return text
     return _FENCE.sub("\n", text)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.model import PendingTask
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.signals.patterns import says_done
+from jsonlstore.signals.searching import any_of
 from jsonlstore.signals.sentences import prose_lines, sentences, shorten
 from jsonlstore.signals.words import keywords
 
@@ -51,6 +52,10 @@ _DONE_MARK = re.compile(
 )
 _SPLIT_IDS = re.compile(r"[,;]|\bbut\b|\band\b|\baber\b|\bund\b")
 _CLOSED_STATUS = frozenset({"completed", "complete", "done", "killed", "cancelled", "canceled", "closed", "archived"})
+
+# without one of these no task opens
+_TELLING_WORDS = ("task", "todo", "to-do", "[ ]", "progress", "complete", "unfinished")
+TELLING = "(?i)" + any_of(map(re.escape, _TELLING_WORDS))
 
 
 @dataclass(slots=True)
@@ -117,9 +122,14 @@ class TaskBook:
         self._open: dict[str, _Open] = {}
         self._closed: dict[str, None] = {}
 
+    @property
+    def any_open(self) -> bool:
+        """Whether something said later could close a task."""
+        return bool(self._open)
+
     def read(self, text: str, entry_id: str | None = None) -> list[str]:
         """Take in what was said; returns the ids of tasks it opened."""
-        if not _may_matter(text) and not self._open:
+        if not self._open and not _may_matter(text):
             return []
         opened: list[str] = []
         for line in prose_lines(text):
@@ -245,15 +255,7 @@ class TaskBook:
 
 def _may_matter(text: str) -> bool:
     low = text.lower()
-    return (
-        "task" in low
-        or "todo" in low
-        or "to-do" in low
-        or "[ ]" in low
-        or "progress" in low
-        or "complete" in low
-        or "unfinished" in low
-    )
+    return any(word in low for word in _TELLING_WORDS)
 
 
 def _title(text: str) -> str:

@@ -225,20 +225,31 @@ class HotTopicExtractor:
         return counts
 
     def _pairs(self) -> Iterable[tuple[str, float, float]]:
-        """Word pairs said at least twice, with how often and how rare their words are."""
-        counts: dict[tuple[str, str], float] = {}
-        times: dict[tuple[str, str], int] = {}
-        for weight, tally in self._tallies.items():
-            ends = _Ends()
-            for (left, right), count in tally.pairs.items():
-                pair = (ends[left][1], ends[right][0])
-                if pair[0] and pair[1]:
-                    counts[pair] = counts.get(pair, 0.0) + weight * count
-                    times[pair] = times.get(pair, 0) + count
-        named = {tuple(name.split()) for name in self._named}
-        for (one, two), often in times.items():
-            if (often >= 2 or (one, two) in named) and one != two and self._stop.isdisjoint((one, two)):
-                yield f"{one} {two}", counts[one, two], (rarity(one) + rarity(two)) / 2
+        """Word pairs said at least twice, or named, with how often and how rare their words are."""
+        ends = _Ends()
+        said = [(weight, _folded(tally.pairs, ends)) for weight, tally in self._tallies.items()]
+        seen: set[tuple[str, str]] = set()
+        again: set[tuple[str, str]] = set()
+        for _, pairs in said:
+            again |= seen & pairs.keys()
+            again.update(pair for pair, count in pairs.items() if count >= 2)
+            seen |= pairs.keys()
+        again |= seen & {(one, two) for one, _, two in (name.partition(" ") for name in self._named)}
+        for one, two in dict.fromkeys(pair for _, pairs in said for pair in pairs if pair in again):
+            if one != two and self._stop.isdisjoint((one, two)):
+                often = sum(weight * pairs.get((one, two), 0) for weight, pairs in said)
+                yield f"{one} {two}", often, (rarity(one) + rarity(two)) / 2
+
+
+def _folded(pairs: Counter[tuple[str, str]], ends: _Ends) -> dict[tuple[str, str], int]:
+    """Pairs of pieces as pairs of words."""
+    out: dict[tuple[str, str], int] = {}
+    for (left, right), count in pairs.items():
+        one, two = ends[left][1], ends[right][0]
+        if one and two:
+            pair = (one, two)
+            out[pair] = out.get(pair, 0) + count
+    return out
 
 
 class _Ends(dict[str, tuple[str, str]]):

@@ -43,6 +43,7 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 _ARCHIVE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d(?:\.\d+)?)Z")
 _IMPORTED_INDEX = "sessions.json.imported-"
 _HEAD = 64 * 1024
+_HEADER_CHUNK = 1024  # a header takes a few hundred bytes
 _TAIL = 256
 
 
@@ -322,7 +323,7 @@ def _has_newline(path: Path, start: int) -> bool:
 
 
 def _read_header_id(path: Path) -> str | None:
-    with open_stream(path) as stream:
+    with open_stream(path, _HEADER_CHUNK) as stream:
         line = stream.readline(_HEAD)
     entry = parse_entry(line)
     return entry.id if entry and entry.type == "session" else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -58,9 +59,16 @@ class _Unpacked(io.RawIOBase):
         super().close()
 
 
-def open_stream(path: Path) -> BinaryIO:
-    """`path` for reading, decompressed if it is a `.zst` archive."""
-    return unpacked(path) if path.name.endswith(".zst") else path.open("rb", buffering=_CHUNK)
+def open_stream(path: Path, chunk: int = _CHUNK) -> BinaryIO:
+    """`path` for reading in pieces of `chunk` bytes, decompressed if it is a `.zst` archive."""
+    if path.name.endswith(".zst"):
+        return unpacked(path)
+    raw = io.FileIO(path)
+    try:  # most files are small, and clearing a megabyte of memory takes longer than reading one of them
+        return io.BufferedReader(raw, min(chunk, max(os.fstat(raw.fileno()).st_size, io.DEFAULT_BUFFER_SIZE)))
+    except OSError:
+        raw.close()
+        raise
 
 
 def unpacked(packed: Path | BinaryIO) -> BinaryIO:
