@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.model import Part
 from jsonlstore.signals.generated import hide_generated, hide_generated_in
-from jsonlstore.signals.glance import is_plain
 from jsonlstore.signals.learnings import MemoryLedger, categories_of
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.options import SignalOptions, ToolNames
 from jsonlstore.signals.outlook import LONGEST_TEXT, Outlook, Said, in_progress, last_topic, next_step
+from jsonlstore.signals.pattern_matcher import may_tell
 from jsonlstore.signals.patterns import Detected, detect, detect_first_match
 from jsonlstore.signals.pins import PinBoard
 from jsonlstore.signals.projects import directories_in_command, git_roots_in_output
 from jsonlstore.signals.redact import redact_text, redact_value
+from jsonlstore.signals.secret_finder import may_hide
 from jsonlstore.signals.sentences import without_code
 from jsonlstore.signals.sops import SopTracker, is_sop
 from jsonlstore.signals.tasks import TaskBook
@@ -154,7 +155,7 @@ class Distiller:
 
     def _hear(self, entry: Entry, *, by_user: bool) -> str:
         text = entry.text
-        plain = len(text) <= HEAD + TAIL and is_plain(text)
+        plain = is_plain(text)
         if not plain:
             # redacted whole, then cut: half a key block would not be known for what it is
             text = _bounded(redact_text(text))
@@ -293,6 +294,11 @@ class Distiller:
             self._sops.acknowledge(path)
         elif path:
             self._sops.injected(path, at, tool)
+
+
+def is_plain(text: str) -> bool:
+    """Whether `text` is short, and nothing in it could be a secret, tell something, open a task or be code."""
+    return len(text) <= HEAD + TAIL and text.isascii() and not may_tell(text) and not may_hide(text.encode())
 
 
 @lru_cache(maxsize=1024)

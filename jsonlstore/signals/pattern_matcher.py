@@ -12,9 +12,10 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.signals.pattern_rules import NEUTRAL, RULES
+from jsonlstore.signals.pattern_rules import NEUTRAL, RULES, TASK_WORDS
 from jsonlstore.signals.pattern_words import WORDS
 from jsonlstore.signals.searching import any_of, compiled, searcher
+from jsonlstore.signals.sentences import FENCES
 
 if TYPE_CHECKING:
     from jsonlstore.signals.pattern_rules import Rule
@@ -50,20 +51,18 @@ def _asking() -> dict[str, tuple[int, ...]]:
     return asking
 
 
-def telling() -> str:
-    """A pattern found in every text of ASCII in which a rule might hold."""
-    words = (re.escape(word).replace(r"\ ", r"\W+") for word in _asking() if word != BEYOND_ASCII)
-    return rf"(?i)\b(?:{'|'.join(words)})\b"
-
-
 @cache
 def _anywhere() -> Search:
-    return searcher(compiled(telling(), text=True))
+    phrases = sorted(re.escape(words).replace(r"\ ", r"\W+") for words in _asking() if words != BEYOND_ASCII)
+    return searcher(compiled(rf"\b(?:{'|'.join(phrases)})\b|{any_of(map(re.escape, (*TASK_WORDS, *FENCES)))}"))
 
 
 def may_tell(text: str) -> bool:
-    """Whether any rule might hold for a clause of `text`."""
-    return is_beyond_ascii(text) or _anywhere()(text.encode("utf-8", "replace"), 0)[0][0] >= 0
+    """Whether there may be something in `text` for a rule to hold for, to open a task by, or to cut out as code.
+
+    Of letters beyond ASCII nothing is certain; what is nothing but plain words is known for that in one pass.
+    """
+    return is_beyond_ascii(text) or _anywhere()(text.lower().encode("utf-8", "replace"), 0)[0][0] >= 0
 
 
 def matching(clause: str) -> list[Rule]:

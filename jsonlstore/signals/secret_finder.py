@@ -29,8 +29,10 @@ Span: TypeAlias = tuple[int, int, str]
 _Rule: TypeAlias = "Callable[[bytes], Iterator[Span]]"
 _MOST_TRIGGERS = 32  # after so many hits simply all shapes are looked for
 
-# whatever may be the beginning of something to hide
-TELLING = any_of([*(shape.trigger for shape in SHAPES), named.NAME, tables.HEAD, joints.HINT])
+
+def may_hide(data: bytes) -> bool:
+    """Whether there may be something to hide; False is certain."""
+    return _finder().glance(data, 0)[0][0] >= 0
 
 
 def find_spans(data: bytes) -> list[Span]:
@@ -93,7 +95,8 @@ class _Finder:
     """
 
     def __init__(self) -> None:
-        self.glance = searcher(compiled(TELLING))
+        triggers = [shape.trigger for shape in SHAPES]
+        self.glance = searcher(compiled(any_of([*triggers, named.NAME, tables.HEAD, joints.HINT])))
         self._joint = searcher(compiled(f"{joints.JOINT}|{joints.LONE}"))
         self._rules = [_shape_rule(shape) for shape in SHAPES]
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.model import PendingTask
 from jsonlstore.signals.options import SignalOptions
+from jsonlstore.signals.pattern_rules import TASK_WORDS
 from jsonlstore.signals.patterns import says_done
-from jsonlstore.signals.searching import any_of
 from jsonlstore.signals.sentences import prose_lines, sentences, shorten
 from jsonlstore.signals.words import keywords
 
@@ -52,10 +52,6 @@ _DONE_MARK = re.compile(
 )
 _SPLIT_IDS = re.compile(r"[,;]|\bbut\b|\band\b|\baber\b|\bund\b")
 _CLOSED_STATUS = frozenset({"completed", "complete", "done", "killed", "cancelled", "canceled", "closed", "archived"})
-
-# without one of these no task opens
-_TELLING_WORDS = ("task", "todo", "to-do", "[ ]", "progress", "complete", "unfinished")
-TELLING = "(?i)" + any_of(map(re.escape, _TELLING_WORDS))
 
 
 @dataclass(slots=True)
@@ -255,7 +251,7 @@ class TaskBook:
 
 def _may_matter(text: str) -> bool:
     low = text.lower()
-    return any(word in low for word in _TELLING_WORDS)
+    return any(word in low for word in TASK_WORDS)
 
 
 def _title(text: str) -> str:

@@ -20,7 +20,7 @@ from jsonlstore.signals.pattern_matcher import BEYOND_ASCII, is_beyond_ascii
 from jsonlstore.signals.pattern_rules import RULES
 
 BOUNDARY, ANYTHING = "\0", "\1"
-_MOST_SKETCHES = 600
+_MOST_SKETCHES = 250
 _SMALL_CLASS = 8
 # words that talk about software is full of, whatever it is about
 _OF_THE_TRADE = frozenset(
@@ -198,7 +198,9 @@ def _frequency(words: str) -> float:
 
 
 def _commonness(word: str) -> float:
-    if word in STOP or len(word) <= 2:
+    if len(word) <= 2:
+        return 0.03
+    if word in STOP:
         return 0.02
     if word in _OF_THE_TRADE:
         return 0.003
