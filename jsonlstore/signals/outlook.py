@@ -8,14 +8,17 @@ import re
 from collections import deque
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jsonlstore.signals.patterns import is_casual
+from jsonlstore.signals.searching import compiled, searcher
 from jsonlstore.signals.sentences import prose_lines, sentences, shorten
 from jsonlstore.signals.words import keywords
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
+
+    from jsonlstore.signals.searching import Search
 
 REMEMBERED = 256
 LONGEST_TEXT = 4_000
@@ -91,19 +94,17 @@ def last_topic(path: list[Said]) -> str | None:
 
 
 @cache
-def _glance(pattern: str) -> Any:
+def _glance(pattern: str) -> Search:
     """A cheap look at a whole message: whether any of its sentences could match.
 
     RE2 reads a message a hundred times faster than `re` its sentences; it errs on the side of looking closer, since a
     sentence may begin anywhere in a message and words may have letters beyond ASCII.
     """
-    import re2
-
-    return re2.compile("(?i)" + pattern.replace("|^", "|").replace(r"\w+", r"\S+"))
+    return searcher(compiled("(?i)" + pattern.replace("|^", "|").replace(r"\w+", r"\S+"), text=True))
 
 
 def _may_match(pattern: re.Pattern[str], text: str) -> bool:
-    return _glance(pattern.pattern).search(text.replace("’", "'")) is not None
+    return _glance(pattern.pattern)(text.replace("’", "'").encode("utf-8", "replace"), 0)[0][0] >= 0
 
 
 def in_progress(path: list[Said], open_titles: Iterable[str], most: int = 5) -> list[str]:

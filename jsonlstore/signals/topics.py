@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.signals.background import RARE, STOP, rarity
@@ -211,7 +212,7 @@ class HotTopicExtractor:
             scores[name] = scores.get(name, 0.0) + (1.0 + math.log1p(weight)) * _NAMED_RARITY
         for stop in self._stop:
             scores.pop(stop, None)
-        ordered = sorted(scores.items(), key=lambda item: -item[1])
+        ordered = sorted(scores.items(), key=itemgetter(1), reverse=True)
         return _without_variants(ordered, n)
 
     def _words(self) -> dict[str, float]:
@@ -235,10 +236,13 @@ class HotTopicExtractor:
             again.update(pair for pair, count in pairs.items() if count >= 2)
             seen |= pairs.keys()
         again |= seen & {(one, two) for one, _, two in (name.partition(" ") for name in self._named)}
-        for one, two in dict.fromkeys(pair for _, pairs in said for pair in pairs if pair in again):
-            if one != two and self._stop.isdisjoint((one, two)):
-                often = sum(weight * pairs.get((one, two), 0) for weight, pairs in said)
-                yield f"{one} {two}", often, (rarity(one) + rarity(two)) / 2
+        often = dict.fromkeys((pair for _, pairs in said for pair in pairs if pair in again), 0.0)
+        for weight, pairs in said:
+            for pair in often.keys() & pairs.keys():
+                often[pair] += weight * pairs[pair]
+        for (one, two), count in often.items():
+            if one != two and one not in self._stop and two not in self._stop:
+                yield f"{one} {two}", count, (rarity(one) + rarity(two)) / 2
 
 
 def _folded(pairs: Counter[tuple[str, str]], ends: _Ends) -> dict[tuple[str, str], int]:
