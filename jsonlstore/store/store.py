@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 log = logger(__name__)
 
 SNAPSHOT_EVERY = 64 * 1024
-_CACHED_FOLDS = 128
 
 
 class SessionStore(SessionReader):
