@@ -76,8 +76,9 @@ def told_sentences(text: str) -> Iterator[str]:
     """The sentences of a message in which some rule might hold."""
     if not may_tell(text):
         return
+    several = "\n" in text
     for line in prose_lines(text):
-        if may_tell(line):
+        if not several or may_tell(line):
             yield from sentences(line)
 
 

@@ -40,7 +40,8 @@ _ABBREVIATION = re.compile(
 
 def without_code(text: str) -> str:
     """`text` without its fenced blocks, whatever language they are in."""
-    if not any(fence in text for fence in FENCES):
+    backticks, tildes = FENCES
+    if backticks not in text and tildes not in text:
         return text
     return _FENCE.sub("\n", text)
 

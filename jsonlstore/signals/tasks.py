@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.model import PendingTask
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.signals.pattern_rules import TASK_WORDS
 from jsonlstore.signals.patterns import says_done
+from jsonlstore.signals.searching import any_of, compiled, searcher
 from jsonlstore.signals.sentences import prose_lines, sentences, shorten
 from jsonlstore.signals.words import keywords
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from jsonlstore.model import WorkingMemoryPin
+    from jsonlstore.signals.searching import Search
 
 LONGEST_TITLE = 200
 MOST_OPEN = 200
@@ -249,9 +252,13 @@ class TaskBook:
         return next((stage for stage in named if stage in self._stages), "")
 
 
+@cache
+def _task_words() -> Search:
+    return searcher(compiled(any_of(map(re.escape, TASK_WORDS))))
+
+
 def _may_matter(text: str) -> bool:
-    low = text.lower()
-    return any(word in low for word in TASK_WORDS)
+    return _task_words()(text.lower().encode("utf-8", "replace"), 0)[0][0] >= 0
 
 
 def _title(text: str) -> str:
