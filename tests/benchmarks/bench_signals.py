@@ -53,6 +53,22 @@ def small_sessions(size: int) -> list[list[bytes]]:
     return sessions
 
 
+def talk(messages: int) -> list[bytes]:
+    """A session of nothing but talk, every sentence of which may tell something: the worst there is."""
+    chance = random.Random(4)
+    patterns = Path(__file__).parents[2] / "fixtures" / "patterns"
+    said = [orjson.loads(line)["text"] for path in sorted(patterns.glob("*.jsonl")) for line in path.open("rb")]
+    lines = []
+    for number in range(messages):
+        text = " ".join(chance.sample(said, chance.randrange(1, 9)))
+        role = ("user", "assistant")[number % 2]
+        message = {"role": role, "content": [{"type": "text", "text": text}]}
+        stamp = f"2026-09-21T{number // 3600 % 24:02}:{number // 60 % 60:02}:{number % 60:02}.000Z"
+        links = {"id": f"{number + 1:08x}", "parentId": f"{number:08x}" if number else None}
+        lines.append(orjson.dumps({"type": "message", **links, "timestamp": stamp, "message": message}))
+    return lines
+
+
 def distilled_each(sessions: list[list[bytes]]) -> int:
     """Every session by itself, from its first record to its signals."""
     topics = 0
@@ -105,6 +121,14 @@ def main() -> None:
     print(
         f"many small sessions: {len(sessions)} of {total / len(sessions) / 1e3:.0f} KB, {total / 1e6 / each:.0f} MB/s, "
         f"{each / len(sessions) * 1e3:.2f} ms a session, {each / parsed:.1f} times the bare parse"
+    )
+    lines = talk(min(2_000, size // 1_000))
+    total = sum(map(len, lines))
+    parsed, telling = best(lambda: [orjson.loads(line) for line in lines], lambda: distilled_each([lines]))
+    print(
+        f"nothing but telling talk: {len(lines)} messages of {total / len(lines):.0f} bytes, "
+        f"{telling / len(lines) * 1e6:.0f} us a message, {total / 1e6 / telling:.1f} MB/s, "
+        f"{telling / parsed:.0f} times the bare parse"
     )
 
 
