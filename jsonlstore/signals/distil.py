@@ -7,10 +7,12 @@ Text is redacted before anything is taken from it, and what leaves is redacted a
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.lazyre import pattern
 from jsonlstore.model import Part
 from jsonlstore.signals.generated import hide_generated, hide_generated_in
 from jsonlstore.signals.learnings import MemoryLedger, categories_of
@@ -21,7 +23,7 @@ from jsonlstore.signals.pattern_matcher import may_tell
 from jsonlstore.signals.patterns import Detected, detect, detect_first_match
 from jsonlstore.signals.pins import PinBoard
 from jsonlstore.signals.projects import directories_in_command, git_roots_in_output
-from jsonlstore.signals.redact import redact_text, redact_value
+from jsonlstore.signals.redact import MARK, redact_text, redact_value
 from jsonlstore.signals.secret_finder import may_hide
 from jsonlstore.signals.sentences import without_code
 from jsonlstore.signals.sops import SopTracker, is_sop
@@ -43,6 +45,9 @@ _WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "workingDirectory")
 _MOST_BLOCKED_TASKS = 5
 _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_OPENING = 400
+_HIDDEN = pattern(
+    rf"""(?<![\w.-])[\w.-]{{1,80}}+["'`]?[ \t]{{0,4}}[:=]{{1,2}}>?[ \t]{{0,4}}["'`]?{re.escape(MARK)}|{re.escape(MARK)}"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +167,9 @@ class Distiller:
         if text and not text.isspace():
             prose = text if plain else without_code(text)
             if by_user:
-                self.topics.record_text(prose)
+                self.topics.record_text(_without_hidden(prose))
             else:
-                self.topics.record_text(_opening(prose), _ASSISTANT_WEIGHT)
+                self.topics.record_text(_without_hidden(_opening(prose)), _ASSISTANT_WEIGHT)
             self._notes.next_message()
             if not plain or self._options.first_match_patterns:
                 for told in self._detect(prose):
@@ -326,6 +331,11 @@ def _opening(prose: str) -> str:
         return prose
     space = prose.find(" ", _ASSISTANT_OPENING)
     return prose[: min(space, _ASSISTANT_OPENING + 200)] if space > 0 else prose[:_ASSISTANT_OPENING]
+
+
+def _without_hidden(prose: str) -> str:
+    """`prose` without what was hidden and the key it stood behind: nobody talked about either."""
+    return _HIDDEN.sub(" ", prose) if MARK in prose else prose
 
 
 def _redacted(texts: Collection[str]) -> tuple[str, ...]:

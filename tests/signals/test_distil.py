@@ -110,6 +110,22 @@ def test_the_fields_fit_a_session_state() -> None:
     assert state.extra == {}
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "GITHUB_TOKEN=ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "GITHUB_TOKEN: ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        'export GITHUB_TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"',
+        "'github_token' => 'ghp_16C7e42F292c6912E7710c838347Ae178B4a',",
+    ],
+)
+def test_the_name_of_what_was_hidden_is_no_topic(said: str) -> None:
+    """Nobody talks about a variable by pasting its value."""
+    signals = distil(user(f"antenna antenna {said} antenna"), user(f"{said} antenna"))
+    assert "antenna" in signals.hot_topics
+    assert not [topic for topic in signals.hot_topics if "token" in topic or "redacted" in topic]
+
+
 def test_failed_calls_leave_nothing() -> None:
     found = distil(
         assistant(
