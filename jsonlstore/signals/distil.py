@@ -46,7 +46,7 @@ _MOST_BLOCKED_TASKS = 5
 _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_OPENING = 400
 _HIDDEN = pattern(
-    rf"""(?<![\w.-])[\w.-]{{1,80}}+["'`]?[ \t]{{0,4}}[:=]{{1,2}}>?[ \t]{{0,4}}["'`]?{re.escape(MARK)}|{re.escape(MARK)}"""
+    rf"""(?:(?<![\w.-])[\w.-]{{1,80}}+["'`]?[ \t]{{0,4}}[:=]{{1,2}}>?[ \t]{{0,4}}["'`]?)?{re.escape(MARK)}"""
 )
 
 
