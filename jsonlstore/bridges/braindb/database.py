@@ -74,7 +74,7 @@ def connected(path: Path, wait: float) -> Iterator[sqlite3.Connection]:
             f"file:{quote(os.fspath(path))}?mode=rw", uri=True, timeout=max(wait, 0.0), isolation_level=None
         )
         try:
-            connection.text_factory = _text
+            connection.text_factory = lenient
             _suit(connection)
             yield connection
         finally:
@@ -127,7 +127,7 @@ def read_unchanged(path: Path, query: Callable[[sqlite3.Connection], T]) -> T:
     """The result of `query` on one state of the database, which is byte for byte the same afterwards."""
 
     def ask(database: Database) -> T:
-        database.connection.text_factory = _text
+        database.connection.text_factory = lenient
         return query(database.connection)
 
     with _ONE_AT_A_TIME, explained(path):
@@ -263,5 +263,6 @@ def _journal_mode(connection: sqlite3.Connection) -> str:
     return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
 
 
-def _text(data: bytes) -> str:
+def lenient(data: bytes) -> str:
+    """Text as somebody stored it, who may have taken anything for text."""
     return data.decode("utf-8", "replace")
