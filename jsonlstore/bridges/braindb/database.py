@@ -71,7 +71,7 @@ def connected(path: Path, wait: float) -> Iterator[sqlite3.Connection]:
     """An existing database, open for writing; locks are waited for at most `wait` seconds."""
     with _ONE_AT_A_TIME, explained(path):
         connection = sqlite3.connect(
-            f"file:{quote(os.fspath(path))}?mode=rw", uri=True, timeout=max(wait, 0.0), isolation_level=None
+            f"file:{quote(os.fsencode(path))}?mode=rw", uri=True, timeout=max(wait, 0.0), isolation_level=None
         )
         try:
             connection.text_factory = lenient
@@ -98,7 +98,7 @@ def make_durable(path: Path) -> None:
     Only the log: opening and closing the database file itself would drop the locks SQLite holds on it for us.
     """
     try:
-        file = os.open(f"{path}-wal", os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(f"{os.path.realpath(path)}-wal", os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return  # another journal mode, where every commit is durable
     except OSError as problem:
@@ -187,6 +187,18 @@ class Writer:
                 )
             self._sleep(pause)
             pause = min(pause * 2, 0.1)
+
+    def wipe(self) -> None:
+        """Leave nothing of what was deleted in a write-ahead log, unless somebody is reading from it just now.
+
+        The log is copied first, with everybody at liberty to write; only what is all copied is cut off, in no time.
+        """
+        with explained(self.path):
+            self._wait_at_most(0)
+            _, logged, copied = self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            if logged == copied > 0:
+                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._wait_at_most(self._wait)
 
     def version(self) -> int:
         """A number that is another one once anybody else has committed something."""

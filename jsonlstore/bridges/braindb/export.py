@@ -184,6 +184,8 @@ class _Export:
             self._report.unchanged += len(marks) - len(self._todo)
             self._bring()
             self._remove(stamps.keys() - marks.keys())
+        if self._writer is not None and self._table.removed:
+            self._writer.wipe()
 
     def _bring(self) -> None:
         """Read and write in turns: it is while we read that others have the database."""

@@ -82,6 +82,7 @@ class _Import:
         self._store = store
         self._report = report
         self._entries = store.index.entries()
+        self._taken: set[str] = set()
 
     def run(self, rows: list[dict[str, Any]], progress: Progress) -> None:
         for number, row in enumerate(rows):
@@ -100,6 +101,11 @@ class _Import:
         if entry is not None and entry.get("forgotten"):
             self._report.forgotten += 1
             return
+        if session_id in self._taken:  # a table without a key
+            self._report.problems.setdefault(session_id, []).append(
+                "there is another row of this id, which was left out"
+            )
+            return
         read = self._without_bad_links(read_row(row))
         if entry is not None and not self._begun_by_import(read, entry):
             self._report.known += 1
@@ -108,6 +114,7 @@ class _Import:
             raise UsageError("no column says when the session was")
         if not self._report.dry_run:
             self._write(read)
+        self._taken.add(session_id)
         (self._report.imported if entry is None else self._report.completed).append(session_id)
         if read.problems and entry is None:
             self._report.problems[session_id] = list(read.problems)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ from jsonlstore.store.cleaning import clean
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterable, Mapping
+
+_NUMBER = re.compile(r"\d{9,14}(\.\d{1,9})?")  # of seconds or milliseconds; fewer digits are a date
 
 Row = tuple[Any, ...]  # one value per column of COLUMNS; None where we have nothing to say
 
@@ -107,8 +110,9 @@ def read_row(row: Mapping[str, Any]) -> ReadRow:
     end_time = _time(row, "end_time", problems)
     if fields["start_time"] is None:
         fields["start_time"] = end_time
-    if isinstance(row.get("channel"), str):
-        fields["channel"] = row["channel"]
+    channel = _word(row, "channel", problems)
+    if channel is not None:
+        fields["channel"] = channel
     for name in LISTS:
         items = read_list(name, row.get(name), problems)
         if items is not None:
@@ -116,18 +120,26 @@ def read_row(row: Mapping[str, Any]) -> ReadRow:
     crashed = row.get("crash_recovered") in (1, True, "1", "true")
     if crashed and end_time is None:
         problems.append("crash_recovered without an end_time")
-    links = {name: row[name] for name in _LINKS if isinstance(row.get(name), str) and row[name]}
-    if "previous_session_id" in links:
+    links = {name: _word(row, name, problems) or None for name in _LINKS}
+    if links["previous_session_id"] is not None:
         fields["previous_session_id"] = links["previous_session_id"]
     fields.update(_extra(row, problems))
     return ReadRow(
         session_id=str(row.get("id")),
         fields=fields,
         end_time=end_time,
-        continued_by=links.get("continued_by"),
+        continued_by=links["continued_by"],
         crash_recovered=crashed,
         problems=tuple(problems),
     )
+
+
+def _word(row: Mapping[str, Any], name: str, problems: list[str]) -> str | None:
+    value = row.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    problems.append(f"{name} is not text")
+    return None
 
 
 def read_time(value: Any) -> str | None:
@@ -137,6 +149,8 @@ def read_time(value: Any) -> str | None:
     """
     if value is None or value == "":
         return None
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = float(value)  # a column of text makes text of the numbers some programs keep
     if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
         try:
             moment = from_millis(value if abs(value) > 1e11 else value * 1000)

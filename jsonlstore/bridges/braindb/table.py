@@ -27,6 +27,7 @@ class SessionTable:
         self._path = path
         columns = COLUMNS if connection is None else columns_of(connection)
         self.lacks = [name for name in COLUMNS if name not in columns]
+        self.removed = False  # anything, by us
         self._upsert = upsert_sql(columns)
 
     def stamps(self) -> dict[str, str | None]:
@@ -86,3 +87,4 @@ class SessionTable:
         """Delete a row; within a transaction."""
         assert self._connection is not None
         self._connection.execute("DELETE FROM session_states WHERE id = ?", (session_id,))
+        self.removed = True
