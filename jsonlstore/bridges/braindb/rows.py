@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -224,8 +223,3 @@ def agrees(existing: Mapping[str, Any], state: Mapping[str, Any]) -> bool:
     said = {**said, "end_time": read.end_time, "continued_by": read.continued_by, "updated_at": None}
     empty: Iterable[Any] = (None, "", "unknown", [])
     return all(value in empty or state.get(name) == value for name, value in said.items())
-
-
-def local_date(moment: datetime) -> str:
-    """The date part of a time, in UTC: comparable, as text, with any ISO form."""
-    return moment.astimezone(UTC).date().isoformat()
