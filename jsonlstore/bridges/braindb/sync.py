@@ -62,7 +62,10 @@ class BrainDbSync:
             self._bring(WAIT_SECONDS if self.healthy else _UNHEALTHY_SECONDS)
 
     def catch_up(self, wait: float = 5.0) -> bool:
-        """Write everything that was missed, however much it is; for those with time, such as the watcher."""
+        """Write everything that was missed, however much it is, and whether or not anybody knows of it.
+
+        For those with time, such as the watcher: a process killed between log and row tells nobody. Did it work?
+        """
         from jsonlstore.bridges.braindb.export import export_sessions
 
         if not os.path.exists(self.path):
@@ -109,7 +112,8 @@ class BrainDbSync:
         except Exception as problem:  # noqa: BLE001 - another program's file must never break a session
             self.healthy = False
             log.warning("brain.db is behind, the session goes on: %s", problem)
-            self._backlog.add(self._pending, str(problem))
+            if self._pending or self._backlog.read() is not None:
+                self._backlog.add(self._pending, str(problem))
             return False
         self.healthy = True
         return True
