@@ -17,12 +17,13 @@ from jsonlstore.bridges.braindb import (
     StmMemories,
     attach,
     brain_db_status,
+    export,
     export_sessions,
     import_sessions,
 )
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE
 from jsonlstore.config import Config
-from jsonlstore.errors import Unreadable
+from jsonlstore.errors import Unreadable, WriteFailed
 
 CORTEX = """
 import sqlite3, sys
@@ -212,3 +213,96 @@ def test_nothing_of_a_forgotten_session_stays_while_others_have_the_database_ope
         assert export_sessions(store, brain).removed == ["b"]
         for path in brain.parent.glob("brain.db*"):
             assert b"affair" not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        CREATE_TABLE.replace("created_at TEXT NOT NULL,\n    updated_at TEXT", "created_at TEXT NOT NULL"),
+        CREATE_TABLE.replace("updated_at TEXT\n", "updated_at TEXT GENERATED ALWAYS AS (end_time)\n"),
+        "CREATE TABLE session_states (id TEXT PRIMARY KEY, start_time TEXT, end_time TEXT)",
+    ],
+    ids=["without its last column", "with one that nobody may write", "without most of them"],
+)
+def test_a_table_that_ends_early_gets_what_it_has_columns_for(store, brain, rows, table):
+    with closing(sqlite3.connect(brain)) as db:
+        db.execute(table)
+    attach(store, Config(brain_db_enabled=True, brain_db_path=str(brain)))
+    store.start("a", hot_topics=["x"])
+    store.listeners.clear()
+    store.end("a")
+    store.start("b")
+    report = export_sessions(store, brain)
+    assert (report.added, report.updated) == (1, 1)
+    assert "updated_at" in report.problems[0]
+    assert rows(brain)["a"]["end_time"] == store.get("a").end_time
+    assert export_sessions(store, brain).written == 0
+
+
+def test_the_manager_makes_do_with_fewer_columns(brain):
+    with closing(sqlite3.connect(brain)) as db:
+        db.execute("CREATE TABLE session_states (id TEXT PRIMARY KEY, start_time TEXT, end_time TEXT)")
+    manager = SessionManager(brain)
+    manager.save_session({"session_id": "a", "hot_topics": ["x"]})
+    manager.mark_continued("a", "b")
+    manager.recover_crashed("a", "2026-11-01T10:00:00Z")
+    (found,) = manager.get_session_chain("a")
+    assert found["end_time"] == "2026-11-01T10:00:00.000Z"
+
+
+def test_a_column_called_rowid_hides_no_row(store, brain):
+    with closing(sqlite3.connect(brain)) as db:
+        db.execute(CREATE_TABLE.replace("updated_at TEXT\n", "updated_at TEXT, rowid TEXT\n"))
+    store.start("a")
+    assert export_sessions(store, brain).added == 1
+    assert export_sessions(store, brain).unchanged == 1
+
+
+@pytest.mark.parametrize("schema", ["CREATE VIEW session_states AS SELECT 1 AS id, 2 AS start_time", "id is no key"])
+def test_a_dry_run_refuses_what_the_export_would_refuse(store, brain, schema):
+    with closing(sqlite3.connect(brain)) as db:
+        db.execute(schema if schema[0] == "C" else CREATE_TABLE.replace("id TEXT PRIMARY KEY", "id TEXT"))
+    store.start("a")
+    with pytest.raises(Unreadable) as real:
+        export_sessions(store, brain)
+    with pytest.raises(Unreadable) as dry:
+        export_sessions(store, brain, dry_run=True)
+    assert dry.value.message == real.value.message
+
+
+@pytest.mark.parametrize("kind", ["directory", "pipe"])
+def test_what_is_no_file_is_refused_at_once(store, brain, kind):
+    """A pipe would keep its reader waiting until somebody writes to it."""
+    brain.mkdir() if kind == "directory" else os.mkfifo(brain)
+    store.start("a")
+    config = Config(brain_db_enabled=True, brain_db_path=str(brain))
+    for use in (
+        lambda: export_sessions(store, brain),
+        lambda: export_sessions(store, brain, dry_run=True),
+        lambda: import_sessions(store, brain),
+        lambda: SessionManager(brain),
+    ):
+        with pytest.raises(Unreadable, match="is not a file"):
+            use()
+    assert "is not a file" in brain_db_status(store, config).warning
+    assert StmMemories(brain).confidences(["m"]) == {}
+    attach(store, config)
+    assert store.start("b") is True
+
+
+def test_a_database_replaced_during_an_export_is_said_plainly_and_the_next_export_fills_it(
+    store, brain, rows, monkeypatch
+):
+    monkeypatch.setattr(export, "_BATCH", 1)
+    store.start("a")
+    store.start("b")
+
+    def replace(done, _total):
+        if done == 1:
+            brain.rename(brain.with_name("old.db"))
+            stranger(brain, id="theirs")
+
+    with pytest.raises(WriteFailed, match="moved or replaced"):
+        export_sessions(store, brain, progress=replace)
+    assert export_sessions(store, brain).added == 2
+    assert set(rows(brain)) == {"a", "b", "theirs"}

@@ -36,7 +36,12 @@ _ONE_AT_A_TIME = threading.RLock()
 
 def explain(path: Path, problem: sqlite3.Error) -> JsonlStoreError:
     """SQLite's error as one of ours, with what to do about it."""
-    code = (getattr(problem, "sqlite_errorcode", None) or 0) & 0xFF
+    extended = getattr(problem, "sqlite_errorcode", None) or 0
+    code = extended & 0xFF
+    if extended == sqlite3.SQLITE_READONLY_DBMOVED:
+        return WriteFailed(
+            f"cannot write {path}: it was moved or replaced meanwhile", hint="the next try finds the new one", path=path
+        )
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return LockTimeout(
             f"{path} is locked by another process",
@@ -69,6 +74,7 @@ def explained(path: Path) -> Iterator[None]:
 @contextmanager
 def connected(path: Path, wait: float) -> Iterator[sqlite3.Connection]:
     """An existing database, open for writing; locks are waited for at most `wait` seconds."""
+    _check_is_file(path)
     with _ONE_AT_A_TIME, explained(path):
         connection = sqlite3.connect(
             f"file:{quote(os.fsencode(path))}?mode=rw", uri=True, timeout=max(wait, 0.0), isolation_level=None
@@ -130,8 +136,15 @@ def read_unchanged(path: Path, query: Callable[[sqlite3.Connection], T]) -> T:
         database.connection.text_factory = lenient
         return query(database.connection)
 
+    _check_is_file(path)
     with _ONE_AT_A_TIME, explained(path):
         return consistently(path, ask)
+
+
+def _check_is_file(path: Path) -> None:
+    """Refuse a directory, and a pipe before it keeps us waiting; what is not there is for others to say."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise Unreadable(f"{path} is not a file", hint="name the database itself", path=path)
 
 
 class Writer:

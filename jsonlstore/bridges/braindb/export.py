@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.braindb.database import Writer, connected, create_empty, make_durable, read_unchanged
 from jsonlstore.bridges.braindb.ledger import Ledger
-from jsonlstore.bridges.braindb.migration import columns_of, migrate
+from jsonlstore.bridges.braindb.migration import columns_of, is_migrated, migrate
 from jsonlstore.bridges.braindb.rows import Row, would_change
 from jsonlstore.bridges.braindb.schema import COLUMNS, TABLE
 from jsonlstore.bridges.braindb.standing import (
@@ -126,6 +126,7 @@ def _dry_run(
     # the file may have to be read again if it changes meanwhile: count from zero each time
     report.added = report.updated = report.unchanged = 0
     report.removed, report.kept, report.problems = [], [], []
+    is_migrated(connection)  # refuses what the export would refuse
     table = SessionTable(connection if columns_of(connection) else None, report.path)
     _Export(store, ledger, report, since, table, progress).run()
 

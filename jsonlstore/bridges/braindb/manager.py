@@ -122,6 +122,9 @@ class SessionManager:
 
     def _update(self, session_id: str, **values: Any) -> None:
         values["updated_at"] = format_time(system_clock())
+        values = {name: value for name, value in values.items() if name in self._columns}
+        if not values:
+            return
         sets = ", ".join(f"{name} = ?" for name in values)
         self._change(
             lambda connection: connection.execute(

@@ -32,7 +32,7 @@ def columns_of(connection: sqlite3.Connection, table: str = TABLE) -> tuple[str,
 def has_rowid(connection: sqlite3.Connection) -> bool:
     """Do the table's rows have numbers? One of somebody else's making may have none."""
     try:
-        connection.execute("SELECT rowid FROM session_states LIMIT 0")
+        connection.execute("SELECT _rowid_ FROM session_states LIMIT 0")
     except sqlite3.OperationalError:
         return False
     return True

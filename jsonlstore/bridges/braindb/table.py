@@ -29,6 +29,7 @@ class SessionTable:
         self.lacks = [name for name in COLUMNS if name not in columns]
         self.removed = False  # anything, by us
         self._upsert = upsert_sql(columns)
+        self._width = max(number for number, name in enumerate(COLUMNS, 1) if name in columns)
 
     def stamps(self) -> dict[str, str | None]:
         """Every row there is, and when it was last updated."""
@@ -42,7 +43,7 @@ class SessionTable:
                 listed = self._fetch(f"SELECT id, {column} FROM session_states")  # noqa: S608
                 return {key: stamp for key, stamp in listed if isinstance(key, str)}
             # page by page: without a write-ahead log nobody can commit while somebody reads
-            sql = f"SELECT id, {column}, rowid FROM session_states WHERE rowid > ? ORDER BY rowid LIMIT ?"  # noqa: S608
+            sql = f"SELECT id, {column}, _rowid_ FROM session_states WHERE _rowid_ > ? ORDER BY _rowid_ LIMIT ?"  # noqa: S608
             while page := self._fetch(sql, (after, _PAGE)):
                 found.update([(key, stamp) for key, stamp, _ in page if isinstance(key, str)])
                 after = page[-1][2]
@@ -62,7 +63,7 @@ class SessionTable:
         return self._connection.execute(sql, values).fetchall()
 
     def rows(self, session_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Those of these sessions that have a row, and what it says by column."""
+        """Those of these sessions that have a row, and what it says in the columns that can be written."""
         if self._connection is None or not session_ids:
             return {}
         found: dict[str, dict[str, Any]] = {}
@@ -71,13 +72,18 @@ class SessionTable:
                 some = session_ids[start : start + _SLICE]
                 marks = ",".join("?" * len(some))
                 cursor = self._connection.execute(f"SELECT * FROM session_states WHERE id IN ({marks})", some)  # noqa: S608
-                found.update({each["id"]: each for each in (as_dict(cursor, row) for row in cursor)})
+                for row in cursor:
+                    said = as_dict(cursor, row)
+                    found[said["id"]] = {name: value for name, value in said.items() if name not in self.lacks}
         return found
 
     def put(self, rows: Sequence[Row]) -> None:
         """Insert or update; within a transaction."""
         assert self._connection is not None
-        self._connection.executemany(self._upsert, rows)
+        # a statement takes no more values than it speaks of
+        self._connection.executemany(
+            self._upsert, rows if self._width == len(COLUMNS) else [row[: self._width] for row in rows]
+        )
 
     def may_go(self, session_id: str, standing: Standing) -> bool:
         """May the row be removed, as the session stands?"""
