@@ -164,6 +164,26 @@ def test_times_that_are_numbers_are_read_though_the_column_made_them_text(store,
     assert store.get("a").start_time == read
 
 
+@pytest.mark.parametrize("stored", ["20261101120000", "202611011200", "176200000", "1762000000123456"])
+def test_other_numbers_are_no_times(store, brain, stored):
+    """Sixty years ago is no better a guess than none."""
+    stranger(brain, id="a", start_time=stored)
+    assert import_sessions(store, brain).problems == {"a": ["start_time is not a time"]}
+    assert store.get("a").start_time == "2026-11-01T10:00:00.000Z"
+
+
+@pytest.mark.parametrize("name", ["self", "by", "session_id", "fields", "select", "we'ird \"name", "password"])
+def test_a_column_may_have_any_name(store, brain, name):
+    stranger(brain, id="a")
+    with closing(sqlite3.connect(brain)) as db:
+        quoted = '"' + name.replace('"', '""') + '"'
+        db.execute(f"ALTER TABLE session_states ADD COLUMN {quoted} TEXT DEFAULT 'hunter2-Xyz9!'")
+        db.commit()
+    assert import_sessions(store, brain).imported == ["a"]
+    if name == "password":
+        assert b"hunter2" not in store.paths.log("a").read_bytes()
+
+
 def test_blobs_and_numbers_where_words_belong_are_left_out_and_named(store, brain):
     stranger(brain, id="a", channel=b"\xff", previous_session_id=b"b", continued_by=b"c", start_time=b"x")
     report = import_sessions(store, brain)
@@ -211,6 +231,7 @@ def test_nothing_of_a_forgotten_session_stays_while_others_have_the_database_ope
         store.listeners.clear()
         store.forget("b")
         assert export_sessions(store, brain).removed == ["b"]
+        assert cortex.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         for path in brain.parent.glob("brain.db*"):
             assert b"affair" not in path.read_bytes(), path
 

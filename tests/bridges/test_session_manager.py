@@ -130,6 +130,7 @@ def test_crashed_sessions_are_found_and_recovered(manager):
     for session_id in ("crashed", "active"):
         manager.save_session(a_session(session_id, end_time=None))
     assert [session["session_id"] for session in manager.get_crashed_sessions("active")] == ["crashed"]
+    assert len(manager.get_crashed_sessions(None)) == 2, "nobody is active"
     manager.recover_crashed("crashed", ago(hours=2))
     assert manager.get_crashed_sessions("active") == []
     (found,) = manager.get_recent_sessions()

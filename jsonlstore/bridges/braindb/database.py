@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from jsonlstore.errors import JsonlStoreError, LockTimeout, Unreadable, WriteFailed
+from jsonlstore.logs import logger
 from jsonlstore.store.files import Disk, write_failed
 from jsonlstore.transcripts.readonly import Database, consistently
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+log = logger(__name__)
 
 T = TypeVar("T")
 
@@ -206,11 +209,14 @@ class Writer:
 
         The log is copied first, with everybody at liberty to write; only what is all copied is cut off, in no time.
         """
-        with explained(self.path):
-            self._wait_at_most(0)
+        self._wait_at_most(0)
+        try:
             _, logged, copied = self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             if logged == copied > 0:
                 self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error as problem:
+            log.warning("what was removed stays in the log of %s until its next checkpoint: %s", self.path, problem)
+        finally:
             self._wait_at_most(self._wait)
 
     def version(self) -> int:

@@ -88,7 +88,7 @@ class SessionManager:
 
     def get_crashed_sessions(self, active_session_id: str) -> list[dict[str, Any]]:
         """The sessions without an end, other than the active one."""
-        return self._select("WHERE end_time IS NULL AND id != ?", active_session_id)
+        return self._select("WHERE end_time IS NULL AND id IS NOT ?", active_session_id)
 
     def mark_continued(self, session_id: str, next_id: str) -> None:
         """Record that `next_id` goes on from this session."""

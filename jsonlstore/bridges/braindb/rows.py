@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterable, Mapping
 
-_NUMBER = re.compile(r"\d{9,14}(\.\d{1,9})?")  # of seconds or milliseconds; fewer digits are a date
+_NUMBER = re.compile(r"\d{10}(\d{3})?(\.\d+)?")  # of seconds or milliseconds in this century; else digits are a date
 
 Row = tuple[Any, ...]  # one value per column of COLUMNS; None where we have nothing to say
 
 _UNKNOWN = (None, "", "unknown")
 _LINKS = ("previous_session_id", "continued_by")
-_TAKEN = frozenset({"by", "owner", "source"})  # words that mean something else in our events
+_TAKEN = frozenset({"by", "owner", "self", "source"})  # words that mean something else where sessions are started
 _OUR_SCALARS = frozenset(SCALARS) - {"channel"}
 
 
