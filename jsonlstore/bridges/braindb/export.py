@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,13 +21,14 @@ from jsonlstore.bridges.braindb.standing import (
     scene_of,
     standing_of,
 )
-from jsonlstore.bridges.braindb.table import SessionTable
+from jsonlstore.bridges.braindb.table import RowRefused, SessionTable
 from jsonlstore.clock import format_time
-from jsonlstore.errors import JsonlStoreError, WriteFailed
+from jsonlstore.errors import JsonlStoreError
 from jsonlstore.paths import check_session_id, is_session_id
 from jsonlstore.store.index import Progress, silent, uncollected
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
@@ -281,10 +281,8 @@ class _Export:
             return len(batch.rows), []
         try:
             return self._writer.transact(lambda full: self._fill(batch.rows, batch, full))
-        except WriteFailed as problem:
-            if not isinstance(problem.__cause__, sqlite3.IntegrityError):
-                raise
-        return len(batch.rows), self._write_one_by_one(self._writer, batch)
+        except RowRefused:
+            return len(batch.rows), self._write_one_by_one(self._writer, batch)
 
     def _write_one_by_one(self, writer: Writer, batch: _Batch) -> list[str]:
         """The table refuses one of them: find out which, and write the others."""
@@ -292,10 +290,8 @@ class _Export:
         for row in batch.rows:
             try:
                 late += writer.transact(lambda full, row=row: self._fill([row], batch, full))[1]  # type: ignore[misc]
-            except WriteFailed as problem:
-                if not isinstance(problem.__cause__, sqlite3.IntegrityError):
-                    raise
-                self._report.problems.append(f"{row[0]}: the table refuses its row: {problem.__cause__}")
+            except RowRefused as problem:
+                self._report.problems.append(f"{row[0]}: the table refuses its row: {problem}")
                 self._refused.add(row[0])
         return late
 
@@ -352,5 +348,4 @@ class _Export:
 
 
 def _last_active(row: Row) -> str:
-    moments: list[str] = [row[_START], row[_END] or "", row[_UPDATED_AT] or ""]
-    return max(moments)
+    return max(str(row[column] or "") for column in (_START, _END, _UPDATED_AT))

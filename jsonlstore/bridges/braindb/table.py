@@ -10,6 +10,7 @@ from jsonlstore.bridges.braindb.migration import columns_of, has_rowid
 from jsonlstore.bridges.braindb.rows import Row, as_dict, upsert_sql
 from jsonlstore.bridges.braindb.schema import COLUMNS
 from jsonlstore.bridges.braindb.standing import Standing, may_go
+from jsonlstore.errors import JsonlStoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 _PAGE = 1500  # rows listed at a time
 _SLICE = 50  # rows fetched whole at a time
+
+
+class RowRefused(JsonlStoreError):
+    """The table does not take a row: a constraint of its owner's, or a value no column can hold."""
 
 
 class SessionTable:
@@ -78,12 +83,14 @@ class SessionTable:
         return found
 
     def put(self, rows: Sequence[Row]) -> None:
-        """Insert or update; within a transaction."""
+        """Insert or update, within a transaction; raises `RowRefused`, whichever of them it was."""
         assert self._connection is not None
-        # a statement takes no more values than it speaks of
-        self._connection.executemany(
-            self._upsert, rows if self._width == len(COLUMNS) else [row[: self._width] for row in rows]
-        )
+        if self._width < len(COLUMNS):
+            rows = [row[: self._width] for row in rows]  # a statement takes no more values than it speaks of
+        try:
+            self._connection.executemany(self._upsert, rows)
+        except (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError, OverflowError) as problem:
+            raise RowRefused(str(problem), path=self._path) from problem
 
     def may_go(self, session_id: str, standing: Standing) -> bool:
         """May the row be removed, as the session stands?"""
