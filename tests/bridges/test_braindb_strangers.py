@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sqlite3
 import subprocess
@@ -327,3 +328,64 @@ def test_a_database_replaced_during_an_export_is_said_plainly_and_the_next_expor
         export_sessions(store, brain, progress=replace)
     assert export_sessions(store, brain).added == 2
     assert set(rows(brain)) == {"a", "b", "theirs"}
+
+
+MORE_THAN_WE_TAKE = {
+    "start_time": "2026-11-01 10:00:00",
+    "end_time": "2026-11-01 11:00:00",
+    "updated_at": "2026-11-01 10:59:00",
+    "hot_topics": json.dumps([f"topic {number}" for number in range(3000)]),
+    "working_memory": '[{"content": "keep"}, {"label": "without content"}, 7]',
+    "recent_learnings": "[1, 2]",
+    "sop_interactions": "not json",
+    "schema_version": 3,
+}
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_row_is_not_written_over_by_what_was_only_read_from_it(store, brain, rows, live):
+    """What we could not take in, or had to cut, is nowhere but there."""
+    stranger(brain, id="a", **MORE_THAN_WE_TAKE)
+    export_sessions(store, brain)  # adds the indexes
+    before = rows(brain)
+    assert import_sessions(store, brain).imported == ["a"]
+    if live:
+        sync = attach(store, Config(brain_db_enabled=True, brain_db_path=str(brain)))
+        sync("a", None)
+    assert export_sessions(store, brain, dry_run=True).written == 0
+    assert export_sessions(store, brain).unchanged == 1
+    assert rows(brain) == before
+
+
+def test_what_became_of_an_imported_session_reaches_its_row(store, brain, rows):
+    stranger(brain, id="a", **MORE_THAN_WE_TAKE)
+    stranger(brain, id="b", **MORE_THAN_WE_TAKE | {"end_time": None})
+    before = rows(brain)
+    import_sessions(store, brain)
+    store.link("a", "c")
+    store.recover("b", "2026-11-01T12:00:00Z")
+    assert export_sessions(store, brain).updated == 2
+    assert rows(brain) == {
+        "a": before["a"] | {"continued_by": "c"},
+        "b": before["b"] | {"end_time": "2026-11-01T12:00:00.000Z", "crash_recovered": 1},
+    }
+    assert export_sessions(store, brain).written == 0
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_an_imported_session_that_goes_on_here_is_ours_to_tell(store, brain, rows, live):
+    stranger(brain, id="a", hot_topics='["theirs"]', working_memory="not json")
+    import_sessions(store, brain)
+    if live:
+        attach(store, Config(brain_db_enabled=True, brain_db_path=str(brain)))
+    store.update("a", {"hot_topics": ["ours"]})
+    assert export_sessions(store, brain).written == (0 if live else 1)
+    assert rows(brain)["a"]["hot_topics"] == '["ours","theirs"]'
+    assert rows(brain)["a"]["working_memory"] == "not json"
+
+
+def test_an_imported_session_is_whole_in_another_database(store, brain, tmp_path, rows):
+    stranger(brain, id="a", hot_topics='["x"]', end_time="2026-11-01T11:00:00Z")
+    import_sessions(store, brain)
+    export_sessions(store, tmp_path / "other.db")
+    assert rows(tmp_path / "other.db")["a"]["hot_topics"] == '["x"]'

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.bridges.braindb.database import Writer, connected, create_empty, make_durable, read_unchanged
 from jsonlstore.bridges.braindb.ledger import Ledger
 from jsonlstore.bridges.braindb.migration import columns_of, is_migrated, migrate
-from jsonlstore.bridges.braindb.rows import Row, would_change
+from jsonlstore.bridges.braindb.rows import Row, news, would_change
 from jsonlstore.bridges.braindb.schema import COLUMNS, TABLE
 from jsonlstore.bridges.braindb.standing import (
     Mark,
@@ -142,6 +142,7 @@ class _Batch:
     rows: list[Row] = field(default_factory=list)
     marks: dict[str, Mark | None] = field(default_factory=dict)
     there: set[str] = field(default_factory=set)  # have a row already, another one
+    imported: set[str] = field(default_factory=set)  # and nothing else
     gone: dict[str, Standing] = field(default_factory=dict)
 
 
@@ -212,7 +213,9 @@ class _Export:
         for _ in range(min(len(self._todo), _BATCH - len(batch.rows))):
             session_id = self._todo.pop()
             ended = ended_row(self._states, session_id) if is_session_id(session_id) else None
-            row, mark = ended or self._read_in_full(session_id, batch)
+            row, mark, imported = ended or self._read_in_full(session_id, batch)
+            if imported:
+                batch.imported.add(session_id)
             if row is not None and (self._since is None or _last_active(row) >= self._since):
                 rows.append(row)
                 batch.marks[session_id] = mark
@@ -222,13 +225,13 @@ class _Export:
                     break
         return rows
 
-    def _read_in_full(self, session_id: str, batch: _Batch) -> tuple[Row | None, Mark | None]:
+    def _read_in_full(self, session_id: str, batch: _Batch) -> tuple[Row | None, Mark | None, bool]:
         standing = self._standing(session_id)
         if standing is None:
-            return None, None
+            return None, None, False
         if standing.kind == "forgotten":
             batch.gone[session_id] = standing
-        return standing.row, standing.mark
+        return standing.row, standing.mark, standing.imported
 
     def _without_same(self, rows: list[Row], batch: _Batch) -> list[Row]:
         """The rows without those the table has already."""
@@ -237,7 +240,8 @@ class _Export:
             return rows
         batch.there.update(there)
         differing: list[Row] = []
-        for row in rows:
+        for whole in rows:
+            row = news(there[whole[0]], whole) if whole[0] in there and whole[0] in batch.imported else whole
             if row[0] not in there or would_change(there[row[0]], row):
                 differing.append(row)
             else:

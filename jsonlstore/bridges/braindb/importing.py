@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.bridges.braindb.database import read_unchanged
 from jsonlstore.bridges.braindb.migration import columns_of
 from jsonlstore.bridges.braindb.rows import ReadRow, as_dict, read_row
-from jsonlstore.bridges.braindb.schema import TABLE
+from jsonlstore.bridges.braindb.schema import IMPORTER, TABLE
 from jsonlstore.errors import JsonlStoreError, SessionForgotten, Unreadable, UsageError
 from jsonlstore.paths import check_session_id
 from jsonlstore.store.index import Progress, silent
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from jsonlstore.store.store import SessionStore
-
-BY = "import"
 
 
 @dataclass(slots=True)
@@ -129,19 +127,19 @@ class _Import:
             layers = self._store.folded(read.session_id).layers
         except JsonlStoreError:
             return False
-        return {by for by, fields in layers.items() if fields} == {BY}
+        return {by for by, fields in layers.items() if fields} == {IMPORTER}
 
     def _write(self, read: ReadRow) -> None:
         """Three events at most, each complete in itself; doing it again adds only what is missing."""
         store, session_id = self._store, read.session_id
-        store.start(session_id, by=BY, **read.fields)
+        store.start(session_id, by=IMPORTER, **read.fields)
         if read.end_time is not None and not store.folded(session_id).ended:
             if read.crash_recovered:
-                store.recover(session_id, read.end_time, by=BY)
+                store.recover(session_id, read.end_time, by=IMPORTER)
             else:
-                store.end(session_id, end_time=read.end_time, by=BY)
+                store.end(session_id, end_time=read.end_time, by=IMPORTER)
         if read.continued_by is not None:
-            store.link(session_id, read.continued_by, by=BY)
+            store.link(session_id, read.continued_by, by=IMPORTER)
 
     @staticmethod
     def _without_bad_links(read: ReadRow) -> ReadRow:

@@ -79,6 +79,22 @@ def would_change(existing: Mapping[str, Any], row: Row) -> bool:
     )
 
 
+def news(existing: Mapping[str, Any], row: Row) -> Row:
+    """What the row of an imported session is yet to be told: that it ended, or crashed, and who goes on.
+
+    The rest was read from it, and what we could not read or had to cut is nowhere but there.
+    """
+    ours = dict(zip(COLUMNS, row, strict=True))
+    ended = existing.get("end_time") is None
+    told = {
+        **{name: existing.get(name) for name in ("id", "start_time", "created_at")},  # a row is never without them
+        "end_time": ours["end_time"] if ended else existing["end_time"],
+        "continued_by": ours["continued_by"],
+        "crash_recovered": ours["crash_recovered"] if ended else None,
+    }
+    return tuple(told.get(name) for name in COLUMNS)
+
+
 def as_dict(cursor: sqlite3.Cursor, row: Row) -> dict[str, Any]:
     """A fetched row by column name."""
     return dict(zip((item[0] for item in cursor.description), row, strict=True))

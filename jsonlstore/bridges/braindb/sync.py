@@ -145,14 +145,16 @@ class BrainDbSync:
         self, table: SessionTable, session_ids: Sequence[str], full: Callable[[], bool], refused: dict[str, str]
     ) -> int:
         """Read and write inside one transaction: two processes at once leave the newer state, not the slower one."""
+        from jsonlstore.bridges.braindb.rows import news
         from jsonlstore.bridges.braindb.standing import standing_of
         from jsonlstore.bridges.braindb.table import RowRefused
 
         for number, session_id in enumerate(session_ids, 1):
             standing = standing_of(self._store, session_id)
             if standing.row is not None:
+                there = table.rows([session_id]) if standing.imported else {}
                 try:
-                    table.put([standing.row])
+                    table.put([news(there[session_id], standing.row) if there else standing.row])
                 except RowRefused as problem:  # this one stays behind, the others go on
                     refused[session_id] = str(problem)
             elif table.may_go(session_id, standing):
