@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("jsonlstore.watch")
 
 _ROUND = 3600.0
-_AGAIN = 60.0
+_AGAIN = 60.0  # after a failure, and twice as long after each one more
 _PATIENCE = 0.2
 
 
@@ -36,6 +36,7 @@ class Upkeep:
         self._report_at = 0.0
         self._alive_at = 0.0
         self._hand_on_at = 0.0
+        self._hand_on_again = _AGAIN
         self.last_event_at: str | None = None
         self.last_scan_at: str | None = None
         self.problem: str | None = None
@@ -82,7 +83,11 @@ class Upkeep:
             return
         copies = [bring for each in self._store.listeners if (bring := getattr(each, "catch_up", None))]
         done = [bring(wait=_PATIENCE) for bring in copies]  # whatever is wrong there is theirs to say
-        self._hand_on_at = now + (_ROUND if all(done) else _AGAIN)
+        if all(done):
+            self._hand_on_at, self._hand_on_again = now + _ROUND, _AGAIN
+            return
+        self._hand_on_at = now + self._hand_on_again
+        self._hand_on_again = min(self._hand_on_again * 2, _ROUND)
 
     def mend(self) -> None:
         """Finish what a watcher that was killed left unfinished."""
