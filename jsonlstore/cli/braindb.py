@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from jsonlstore.cli.session import (
     progress,
     with_example,
 )
-from jsonlstore.clock import parse_time
+from jsonlstore.clock import parse_time, time_before
 
 
 @with_example("jsonlstore export brain-db --dry-run")
@@ -57,8 +58,8 @@ def export_brain_db(session: Session, path: Path | None, since: Any, dry_run: bo
     """Bring the session_states table of brain.db after our sessions. No other table is touched."""
     from jsonlstore.bridges.braindb import export_sessions
 
-    if since is not None and not hasattr(since, "year"):
-        since = session.clock() - since
+    if isinstance(since, timedelta):
+        since = parse_time(time_before(session.clock(), since))
     report = export_sessions(
         session.open_store(live=False),
         _path(session, path),

@@ -68,12 +68,14 @@ class Database:
 
 def fingerprint(path: Path) -> tuple[tuple[int, int, int, int] | None, ...]:
     """Size, mtime and inode of the database and its log: equal means nothing was written."""
+    path = _resolved(path)
     return tuple(_stat(Path(f"{path}{suffix}")) for suffix in ("", "-wal", "-journal"))
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[Database]:
     """`path` open for reading in the way that suits its present situation."""
+    path = _resolved(path)
     situation = _situation(path)
     before = fingerprint(path)
     if situation == "copy":
@@ -156,7 +158,7 @@ def _in_order(path: Path) -> bool:
 def _connect(file: Path, situation: Situation) -> sqlite3.Connection:
     option = {"immutable": "mode=ro&immutable=1", "shared": "mode=ro&readonly_shm=1", "copy": "mode=rw"}[situation]
     connection = sqlite3.connect(
-        f"file:{quote(os.fspath(file))}?{option}", uri=True, timeout=_BUSY_SECONDS, isolation_level=None
+        f"file:{quote(os.fsencode(file))}?{option}", uri=True, timeout=_BUSY_SECONDS, isolation_level=None
     )
     connection.text_factory = bytes
     return connection
@@ -199,6 +201,11 @@ def _copy(source: Path, target: Path, *, required: bool) -> None:
             raise SourceUnreadable(f"{source} is gone", path=source) from None
     except OSError as problem:
         raise SourceUnreadable(f"cannot read {source}: {problem.strerror}", path=source) from problem
+
+
+def _resolved(path: Path) -> Path:
+    """Where the file itself is: SQLite keeps log and shared memory beside that, not beside a symlink to it."""
+    return Path(os.path.realpath(path))
 
 
 def _stat(path: Path) -> tuple[int, int, int, int] | None:

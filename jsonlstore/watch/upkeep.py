@@ -1,4 +1,4 @@
-"""What a watcher does beside watching: leave word of itself, tell systemd it lives, archive once a day."""
+"""What a watcher does beside watching: leave word of itself, tell systemd it lives, archive, mind the copies."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("jsonlstore.watch")
 
 _ROUND = 3600.0
+_AGAIN = 60.0  # after a failure, and twice as long after each one more
+_PATIENCE = 0.2
 
 
 class Upkeep:
@@ -33,6 +35,8 @@ class Upkeep:
         self._archived_on: str | None = None
         self._report_at = 0.0
         self._alive_at = 0.0
+        self._hand_on_at = 0.0
+        self._hand_on_again = _AGAIN
         self.last_event_at: str | None = None
         self.last_scan_at: str | None = None
         self.problem: str | None = None
@@ -71,6 +75,19 @@ class Upkeep:
             write_report(self._store.paths, report)
         except JsonlStoreError as problem:
             log.warning("%s", problem.message)
+
+    def hand_on(self) -> None:
+        """Once an hour, let those who keep a copy of the store bring it up to date: also with what nobody told them."""
+        now = time.monotonic()
+        if now < self._hand_on_at:
+            return
+        copies = [bring for each in self._store.listeners if (bring := getattr(each, "catch_up", None))]
+        done = [bring(wait=_PATIENCE) for bring in copies]  # whatever is wrong there is theirs to say
+        if all(done):
+            self._hand_on_at, self._hand_on_again = now + _ROUND, _AGAIN
+            return
+        self._hand_on_at = now + self._hand_on_again
+        self._hand_on_again = min(self._hand_on_again * 2, _ROUND)
 
     def mend(self) -> None:
         """Finish what a watcher that was killed left unfinished."""

@@ -141,6 +141,7 @@ class Watcher:
             written += self.rescan(hinted=hinted)
         else:
             written += self._go_on(self._take_unfinished())
+        self.upkeep.hand_on()
         self.upkeep.report(self.observer, self.hints)
         self.upkeep.keep_alive()
         return written

@@ -50,7 +50,9 @@ def test_without_a_path_the_usual_place_is_meant(cli, store, tmp_path):
     assert (tmp_path / "state" / "workspace" / "memory" / "brain.db").exists()
 
 
-@pytest.mark.parametrize(("since", "added"), [("7d", 1), ("2026-11-20T00:00:00Z", 0), ("2026-11-09", 1)])
+@pytest.mark.parametrize(
+    ("since", "added"), [("7d", 1), ("2026-11-20T00:00:00Z", 0), ("2026-11-09", 1), ("999999w", 1)]
+)
 def test_since(cli, store, brain, since, added):
     store.start("s-1")
     _, out, _ = cli("export", "brain-db", brain, "--since", since, "--now", "2026-11-12T00:00:00Z", "--json")
@@ -58,7 +60,10 @@ def test_since(cli, store, brain, since, added):
 
 
 def test_nonsense_is_a_usage_error(cli, brain):
-    assert cli("export", "brain-db", brain, "--since", "lately")[0] == 2
+    for nonsense in ("lately", "", "-5d", "2026-13-01", "5y", "1762000000"):
+        code, _, err = cli("export", "brain-db", brain, "--since", nonsense, "--json")
+        assert (code, "--since" in err) == (2, True), nonsense
+    assert not brain.exists()
 
 
 def test_errors_name_the_file_and_what_to_do(cli, store, brain):

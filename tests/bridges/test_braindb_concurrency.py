@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.bridges.braindb import export, export_sessions
+from jsonlstore.bridges.braindb import export, export_sessions, table
 from jsonlstore.bridges.braindb.database import COMMIT_SECONDS, HOLD_SECONDS, Writer, asleep_after
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE
 
@@ -228,7 +228,8 @@ def test_large_sessions_are_not_all_in_memory_at_once(store, cortex, monkeypatch
 def test_no_long_read_keeps_a_neighbour_from_committing(store, brain, monkeypatch):
     """Without a write-ahead log a reader keeps commits out, so a large table is looked at page by page."""
     monkeypatch.setattr(export, "_BATCH", 10)
-    monkeypatch.setattr(export, "_SLICE", 10)
+    monkeypatch.setattr(table, "_PAGE", 10)
+    monkeypatch.setattr(table, "_SLICE", 10)
     versioned(store, 95, 1)
     export_sessions(store, brain)
     versioned(store, 95, 2)

@@ -458,6 +458,25 @@ def test_a_row_the_table_refuses_does_not_keep_the_others_out(store, brain, rows
     assert export_sessions(store, brain).added == 1
 
 
+@pytest.mark.parametrize("odd", [["cli"], {"a": 1}, 2**63 + 5])
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_log_that_says_what_no_column_can_hold_keeps_no_other_session_out(store, brain, rows, odd, ended):
+    a_session(store, "s-1")
+    if ended:
+        store.end("s-1")
+    log = store.paths.log("s-1")
+    log.write_bytes(log.read_bytes().replace(b'"channel":"cli"', b'"channel":' + json.dumps(odd).encode()))
+    a_session(store, "s-2")
+    report = export_sessions(store, brain)
+    assert (report.added, set(rows(brain))) == (1, {"s-2"})
+    assert [problem.partition(": ")[0] for problem in report.problems] == ["s-1"]
+    sync = attach(store, Config(brain_db_enabled=True, brain_db_path=str(brain)))
+    sync("s-1", None)
+    a_session(store, "s-3")
+    assert set(rows(brain)) == {"s-2", "s-3"}
+    assert "refuses" in sync.problem
+
+
 def test_a_log_under_another_name_is_the_session_its_name_says(store, brain, rows):
     a_session(store)
     store.end("s-1")

@@ -9,6 +9,7 @@ from contextlib import closing
 import pytest
 
 from jsonlstore.bridges.braindb import StmMemories
+from jsonlstore.continuity.inheritance import decayed_memories
 
 
 def make(path, columns, *rows):
@@ -58,9 +59,22 @@ def test_odd_confidences(brain, stored, read):
         ("some day", True),
     ],
 )
-def test_expired_memories_are_gone(brain, clock, until, there):
+def test_nobody_is_sure_of_an_expired_memory(brain, clock, until, there):
     make(brain, "id TEXT, confidence REAL, expires_at", ("a", 0.5, until))
-    assert ("a" in StmMemories(brain, clock=clock).confidences(["a"])) is there
+    assert StmMemories(brain, clock=clock).confidences(["a"]) == {"a": 0.5 if there else 0.0}
+
+
+@pytest.mark.parametrize("column", ["expires_at TEXT", "expires_at INTEGER", "expires_at"])
+def test_an_expired_memory_is_not_inherited_and_an_unknown_one_is_certain(store, brain, clock, column):
+    make(brain, f"id TEXT, confidence REAL, {column}", ("old", 0.9, 1700000000), ("new", 0.9, 1900000000))
+    store.start("s-1", recent_learnings=["old", "new", "elsewhere"])
+    store.end("s-1")
+    found = decayed_memories([store.get("s-1")], StmMemories(brain, clock=clock), clock(), 0.3)
+    assert {memory.memory_id: (memory.original_confidence, memory.excluded) for memory in found} == {
+        "old": (0.0, True),
+        "new": (0.9, False),
+        "elsewhere": (1.0, False),
+    }
 
 
 def test_ids_may_be_numbers_and_many(brain):

@@ -15,6 +15,7 @@ from jsonlstore.bridges.braindb.migration import backups_of
 from jsonlstore.cli.main import main
 from jsonlstore.config import Config
 from jsonlstore.store.store import SessionStore
+from jsonlstore.watch.watcher import Watcher
 
 
 def config(brain, **settings):
@@ -273,3 +274,31 @@ def test_two_stores_at_once_leave_the_newer_state(store, brain, rows):
     theirs.update("s-1", {"hot_topics": ["newer"]})
     late("s-1", old)
     assert rows(brain)["s-1"]["hot_topics"] == '["newer"]'
+
+
+def test_a_watcher_brings_what_a_killed_process_never_wrote(store, brain, rows):
+    """Killed between the log and the row, it could not even note that the row is missing; and then there are many."""
+    export_sessions(store, brain)
+    store.start("a")
+    attach(store, config(brain))
+    assert rows(brain) == {}
+    watcher = Watcher(store, config(brain))
+    watcher.step()
+    assert set(rows(brain)) == {"a"}
+    with closing(sqlite3.connect(brain)) as db:
+        db.execute("DELETE FROM session_states")
+        db.commit()
+    watcher.step()
+    assert rows(brain) == {}, "once an hour is enough"
+
+
+def test_a_locked_brain_does_not_keep_a_watcher_from_watching(store, brain, rows):
+    export_sessions(store, brain)
+    store.start("a")
+    sync = attach(store, config(brain))
+    with closing(sqlite3.connect(brain, isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        Watcher(store, config(brain)).step()
+        assert sync.problem is None, "nobody knows of anything that is missing"
+    assert sync.catch_up() is True
+    assert set(rows(brain)) == {"a"}

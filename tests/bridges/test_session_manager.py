@@ -130,6 +130,7 @@ def test_crashed_sessions_are_found_and_recovered(manager):
     for session_id in ("crashed", "active"):
         manager.save_session(a_session(session_id, end_time=None))
     assert [session["session_id"] for session in manager.get_crashed_sessions("active")] == ["crashed"]
+    assert len(manager.get_crashed_sessions(None)) == 2, "nobody is active"
     manager.recover_crashed("crashed", ago(hours=2))
     assert manager.get_crashed_sessions("active") == []
     (found,) = manager.get_recent_sessions()
@@ -225,5 +226,48 @@ def test_the_module_prints_json(tmp_path):
     assert [each["session_id"] for each in json.loads(module("recent").stdout)] == ["s-2", "s-1"]
     assert [each["session_id"] for each in json.loads(module("recent", "1").stdout)] == ["s-2"]
     assert [each["session_id"] for each in json.loads(module("chain", "s-2").stdout)] == ["s-1", "s-2"]
+    assert [each["session_id"] for each in json.loads(module("recent", "9999999").stdout)] == ["s-2", "s-1"]
     assert module("nonsense").returncode == 2
     assert "usage" in module().stderr
+
+
+@pytest.mark.parametrize("days", [10**6, 10**12, float("inf")])
+def test_more_days_than_there_are_means_all_of_them(manager, days):
+    manager.save_session(a_session())
+    assert [session["session_id"] for session in manager.get_recent_sessions(days)] == ["s-1"]
+
+
+def test_a_recovery_without_a_time_or_a_link_without_a_session_is_refused(manager):
+    """Else a session would be recovered and still open, or go on in one called None."""
+    manager.save_session(a_session(end_time=None))
+    before = manager.get_session_chain("s-1")
+    for nothing in (None, "", 5, b"s-2"):
+        with pytest.raises(UsageError, match="next_id"):
+            manager.mark_continued("s-1", nothing)
+    for no_time in (None, "", "soon", b"2026"):
+        with pytest.raises(UsageError, match="estimated_end_time"):
+            manager.recover_crashed("s-1", no_time)
+    assert manager.get_session_chain("s-1") == before
+
+
+def test_times_may_be_datetimes_as_python_programs_have_them(manager):
+    end = datetime.now(UTC).replace(microsecond=0)
+    manager.save_session(a_session(end_time=end, start_time=end.replace(tzinfo=None)))
+    manager.recover_crashed("s-1", end + timedelta(seconds=1))
+    (found,) = manager.get_recent_sessions()
+    assert datetime.fromisoformat(found["end_time"]) == end + timedelta(seconds=1)
+    assert datetime.fromisoformat(found["start_time"]) == end.astimezone().replace(tzinfo=None).astimezone(UTC)
+
+
+@pytest.mark.parametrize("version", [2**70, -(2**70), True, None, "2", 1.5])
+def test_a_schema_version_that_is_none_is_the_first(manager, version):
+    manager.save_session(a_session(schema_version=version))
+    assert manager.get_session_chain("s-1")[0]["schema_version"] == 1
+
+
+def test_half_characters_and_long_numbers_are_kept_as_well_as_they_can_be(manager):
+    """A text cut in the middle of an emoji must not cost the session."""
+    manager.save_session(a_session(channel="a\ud83d", hot_topics=["cut \ud83d", "whole"], recent_learnings=[2**70]))
+    (found,) = manager.get_recent_sessions()
+    assert (found["channel"], found["hot_topics"]) == ("a?", ["cut ?", "whole"])
+    assert found["recent_learnings"] == [float(2**70)]

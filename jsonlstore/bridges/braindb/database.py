@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from jsonlstore.errors import JsonlStoreError, LockTimeout, Unreadable, WriteFailed
+from jsonlstore.logs import logger
 from jsonlstore.store.files import Disk, write_failed
 from jsonlstore.transcripts.readonly import Database, consistently
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+log = logger(__name__)
 
 T = TypeVar("T")
 
@@ -36,7 +39,12 @@ _ONE_AT_A_TIME = threading.RLock()
 
 def explain(path: Path, problem: sqlite3.Error) -> JsonlStoreError:
     """SQLite's error as one of ours, with what to do about it."""
-    code = (getattr(problem, "sqlite_errorcode", None) or 0) & 0xFF
+    extended = getattr(problem, "sqlite_errorcode", None) or 0
+    code = extended & 0xFF
+    if extended == sqlite3.SQLITE_READONLY_DBMOVED:
+        return WriteFailed(
+            f"cannot write {path}: it was moved or replaced meanwhile", hint="the next try finds the new one", path=path
+        )
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return LockTimeout(
             f"{path} is locked by another process",
@@ -69,12 +77,13 @@ def explained(path: Path) -> Iterator[None]:
 @contextmanager
 def connected(path: Path, wait: float) -> Iterator[sqlite3.Connection]:
     """An existing database, open for writing; locks are waited for at most `wait` seconds."""
+    _check_is_file(path)
     with _ONE_AT_A_TIME, explained(path):
         connection = sqlite3.connect(
-            f"file:{quote(os.fspath(path))}?mode=rw", uri=True, timeout=max(wait, 0.0), isolation_level=None
+            f"file:{quote(os.fsencode(path))}?mode=rw", uri=True, timeout=max(wait, 0.0), isolation_level=None
         )
         try:
-            connection.text_factory = _text
+            connection.text_factory = lenient
             _suit(connection)
             yield connection
         finally:
@@ -98,7 +107,7 @@ def make_durable(path: Path) -> None:
     Only the log: opening and closing the database file itself would drop the locks SQLite holds on it for us.
     """
     try:
-        file = os.open(f"{path}-wal", os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(f"{os.path.realpath(path)}-wal", os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return  # another journal mode, where every commit is durable
     except OSError as problem:
@@ -127,11 +136,18 @@ def read_unchanged(path: Path, query: Callable[[sqlite3.Connection], T]) -> T:
     """The result of `query` on one state of the database, which is byte for byte the same afterwards."""
 
     def ask(database: Database) -> T:
-        database.connection.text_factory = _text
+        database.connection.text_factory = lenient
         return query(database.connection)
 
+    _check_is_file(path)
     with _ONE_AT_A_TIME, explained(path):
         return consistently(path, ask)
+
+
+def _check_is_file(path: Path) -> None:
+    """Refuse a directory, and a pipe before it keeps us waiting; what is not there is for others to say."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise Unreadable(f"{path} is not a file", hint="name the database itself", path=path)
 
 
 class Writer:
@@ -187,6 +203,21 @@ class Writer:
                 )
             self._sleep(pause)
             pause = min(pause * 2, 0.1)
+
+    def wipe(self) -> None:
+        """Leave nothing of what was deleted in a write-ahead log, unless somebody is reading from it just now.
+
+        The log is copied first, with everybody at liberty to write; only what is all copied is cut off, in no time.
+        """
+        self._wait_at_most(0)
+        try:
+            _, logged, copied = self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            if logged == copied > 0:
+                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error as problem:
+            log.warning("what was removed stays in the log of %s until its next checkpoint: %s", self.path, problem)
+        finally:
+            self._wait_at_most(self._wait)
 
     def version(self) -> int:
         """A number that is another one once anybody else has committed something."""
@@ -263,5 +294,6 @@ def _journal_mode(connection: sqlite3.Connection) -> str:
     return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
 
 
-def _text(data: bytes) -> str:
+def lenient(data: bytes) -> str:
+    """Text as somebody stored it, who may have taken anything for text."""
     return data.decode("utf-8", "replace")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.bridges.braindb.database import read_unchanged
 from jsonlstore.bridges.braindb.migration import columns_of
 from jsonlstore.bridges.braindb.rows import ReadRow, as_dict, read_row
-from jsonlstore.bridges.braindb.schema import TABLE
+from jsonlstore.bridges.braindb.schema import IMPORTER, TABLE
 from jsonlstore.errors import JsonlStoreError, SessionForgotten, Unreadable, UsageError
 from jsonlstore.paths import check_session_id
 from jsonlstore.store.index import Progress, silent
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from jsonlstore.store.store import SessionStore
-
-BY = "import"
 
 
 @dataclass(slots=True)
@@ -82,6 +80,7 @@ class _Import:
         self._store = store
         self._report = report
         self._entries = store.index.entries()
+        self._taken: set[str] = set()
 
     def run(self, rows: list[dict[str, Any]], progress: Progress) -> None:
         for number, row in enumerate(rows):
@@ -100,6 +99,11 @@ class _Import:
         if entry is not None and entry.get("forgotten"):
             self._report.forgotten += 1
             return
+        if session_id in self._taken:  # a table without a key
+            self._report.problems.setdefault(session_id, []).append(
+                "there is another row of this id, which was left out"
+            )
+            return
         read = self._without_bad_links(read_row(row))
         if entry is not None and not self._begun_by_import(read, entry):
             self._report.known += 1
@@ -108,6 +112,7 @@ class _Import:
             raise UsageError("no column says when the session was")
         if not self._report.dry_run:
             self._write(read)
+        self._taken.add(session_id)
         (self._report.imported if entry is None else self._report.completed).append(session_id)
         if read.problems and entry is None:
             self._report.problems[session_id] = list(read.problems)
@@ -122,19 +127,19 @@ class _Import:
             layers = self._store.folded(read.session_id).layers
         except JsonlStoreError:
             return False
-        return {by for by, fields in layers.items() if fields} == {BY}
+        return {by for by, fields in layers.items() if fields} == {IMPORTER}
 
     def _write(self, read: ReadRow) -> None:
         """Three events at most, each complete in itself; doing it again adds only what is missing."""
         store, session_id = self._store, read.session_id
-        store.start(session_id, by=BY, **read.fields)
+        store.start(session_id, by=IMPORTER, **read.fields)
         if read.end_time is not None and not store.folded(session_id).ended:
             if read.crash_recovered:
-                store.recover(session_id, read.end_time, by=BY)
+                store.recover(session_id, read.end_time, by=IMPORTER)
             else:
-                store.end(session_id, end_time=read.end_time, by=BY)
+                store.end(session_id, end_time=read.end_time, by=IMPORTER)
         if read.continued_by is not None:
-            store.link(session_id, read.continued_by, by=BY)
+            store.link(session_id, read.continued_by, by=IMPORTER)
 
     @staticmethod
     def _without_bad_links(read: ReadRow) -> ReadRow:

@@ -32,8 +32,9 @@ class Ledger:
 
     def __init__(self, store: SessionReader, database: Path) -> None:
         self._store = store
-        self._database = shorten_home(os.path.realpath(database))
-        name = hashlib.sha256(os.path.realpath(database).encode()).hexdigest()[:16]
+        real = os.path.realpath(database)
+        self._database = os.fsencode(shorten_home(real)).decode("utf-8", "backslashreplace")
+        name = hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
         self.path = store.paths.states / "exports" / f"brain-db-{name}.json"
         self._rows: dict[str, list[Any]] = self._read()
         self._dirty = False

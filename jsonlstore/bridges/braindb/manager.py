@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import json
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,9 @@ import orjson
 from jsonlstore.bridges.braindb.database import Writer, connected, create_empty
 from jsonlstore.bridges.braindb.location import resolve_brain_db
 from jsonlstore.bridges.braindb.migration import columns_of, migrate
-from jsonlstore.bridges.braindb.rows import as_dict, local_date, read_time
+from jsonlstore.bridges.braindb.rows import as_dict, read_time
 from jsonlstore.bridges.braindb.schema import COLUMNS, LISTS
-from jsonlstore.clock import format_time, system_clock
+from jsonlstore.clock import format_time, system_clock, time_before
 from jsonlstore.errors import UsageError
 from jsonlstore.paths import resolve_state_dir
 from jsonlstore.signals.redact import redact_text, redact_value
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 WAIT_SECONDS = 5.0
+_EVER = 4_000_000  # days: more than there are
 _TIMES = ("start_time", "end_time", "created_at", "updated_at")
 # what a later, fuller record must never take away again by saying nothing
 _KEPT_WHEN_NONE = frozenset({"start_time", "channel", "created_at", *LISTS, "previous_session_id", "continued_by"})
@@ -75,26 +77,31 @@ class SessionManager:
 
     def get_recent_sessions(self, days: int = 7, limit: int = 20) -> list[dict[str, Any]]:
         """The sessions that ended within the last `days`, latest end first, whatever zone their times are in."""
-        since = system_clock() - timedelta(days=days)
+        span = timedelta(days=min(days, _EVER))
+        line = time_before(system_clock(), span)
         # as text, times of different zones compare right to the day; the exact line is drawn below
-        roughly = local_date(since - timedelta(days=1))
+        roughly = time_before(system_clock(), span + timedelta(days=1))[:10]
         found = self._select("WHERE end_time >= ?", roughly)
-        line = format_time(since)
         recent = [session for session in found if _is_time(session["end_time"]) and session["end_time"] >= line]
         recent.sort(key=lambda session: str(session["end_time"]), reverse=True)
         return recent[: max(0, limit)]
 
     def get_crashed_sessions(self, active_session_id: str) -> list[dict[str, Any]]:
         """The sessions without an end, other than the active one."""
-        return self._select("WHERE end_time IS NULL AND id != ?", active_session_id)
+        return self._select("WHERE end_time IS NULL AND id IS NOT ?", active_session_id)
 
     def mark_continued(self, session_id: str, next_id: str) -> None:
         """Record that `next_id` goes on from this session."""
+        if not isinstance(next_id, str) or not next_id:
+            raise UsageError("next_id must be the id of a session")
         self._update(session_id, continued_by=_plain(next_id))
 
     def recover_crashed(self, session_id: str, estimated_end_time: str) -> None:
         """Give a crashed session an end, and say that it crashed."""
-        self._update(session_id, end_time=_time("estimated_end_time", estimated_end_time), crash_recovered=1)
+        end_time = _time("estimated_end_time", estimated_end_time)
+        if end_time is None:
+            raise UsageError("estimated_end_time is missing", hint="a recovered session has an end")
+        self._update(session_id, end_time=end_time, crash_recovered=1)
 
     def get_session_chain(self, session_id: str, depth: int = 5) -> list[dict[str, Any]]:
         """The session and those before it, oldest first, at most `depth`; a gap or a circle ends it."""
@@ -115,6 +122,9 @@ class SessionManager:
 
     def _update(self, session_id: str, **values: Any) -> None:
         values["updated_at"] = format_time(system_clock())
+        values = {name: value for name, value in values.items() if name in self._columns}
+        if not values:
+            return
         sets = ", ".join(f"{name} = ?" for name in values)
         self._change(
             lambda connection: connection.execute(
@@ -156,7 +166,7 @@ def _columns(session: Mapping[str, Any]) -> dict[str, Any]:
         elif name == "crash_recovered":
             out[name] = int(value in (True, 1, "1", "true"))
         elif name == "schema_version":
-            out[name] = value if isinstance(value, int) else 1
+            out[name] = value if type(value) is int and abs(value) < 2**31 else 1
         else:
             out[name] = _plain(value)
     return out
@@ -174,12 +184,22 @@ def _list(name: str, value: Any) -> str:
         if not isinstance(items, list):
             raise UsageError(f"{name} must be a list, or a list as JSON")
         # through JSON first: what the redactor sees is what is stored
-        return orjson.dumps(redact_value(orjson.loads(orjson.dumps(items)))).decode()
-    except (orjson.JSONDecodeError, orjson.JSONEncodeError) as problem:
+        return orjson.dumps(redact_value(orjson.loads(_json(items)))).decode()
+    except (ValueError, TypeError, RecursionError) as problem:
         raise UsageError(f"{name} is not JSON: {problem}") from problem
 
 
+def _json(items: list[Any]) -> bytes:
+    try:
+        return orjson.dumps(items)
+    except orjson.JSONEncodeError:
+        # half of an emoji, or a number of more than 64 bits: the slow way has a form for them
+        return clean_text(json.dumps(items, ensure_ascii=False)).encode()
+
+
 def _time(name: str, value: Any) -> str | None:
+    if isinstance(value, datetime):
+        value = value.isoformat()
     try:
         return read_time(value)
     except ValueError as problem:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 log = logger(__name__)
 
 _CHUNK = 500
-_CERTAIN = 1.0
+_CERTAIN, _GONE = 1.0, 0.0
 
 
 class StmMemories:
@@ -32,7 +32,7 @@ class StmMemories:
         self.problem: str | None = None
 
     def confidences(self, ids: Sequence[str]) -> Mapping[str, float]:
-        """The stored confidence of each memory that is there and has not expired.
+        """The stored confidence of each memory that is there; none is left in one that has expired.
 
         Without a `confidence` column, or a number in it, a memory counts as certain.
         """
@@ -61,7 +61,8 @@ class StmMemories:
                 f"SELECT id, {confidence}, {expires} FROM stm WHERE id IN ({marks})",  # noqa: S608
                 some,
             )
-            found.update({str(key): _number(value) for key, value, until in rows if not _expired(until, now)})
+            # said, not left out: a memory that nobody knows of counts as certain
+            found.update({str(key): _GONE if _expired(until, now) else _number(value) for key, value, until in rows})
         return found
 
 

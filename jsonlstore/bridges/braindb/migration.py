@@ -32,7 +32,7 @@ def columns_of(connection: sqlite3.Connection, table: str = TABLE) -> tuple[str,
 def has_rowid(connection: sqlite3.Connection) -> bool:
     """Do the table's rows have numbers? One of somebody else's making may have none."""
     try:
-        connection.execute("SELECT rowid FROM session_states LIMIT 0")
+        connection.execute("SELECT _rowid_ FROM session_states LIMIT 0")
     except sqlite3.OperationalError:
         return False
     return True
@@ -76,9 +76,26 @@ def _missing(connection: sqlite3.Connection) -> list[str]:
             f"{TABLE} is there but is not the table the specification describes",
             hint="another program uses the name; nothing was changed",
         )
+    if not _has_key(connection):
+        raise Unreadable(
+            f"{TABLE} is there but its id is no key: a session could have several rows",
+            hint="make it one with `CREATE UNIQUE INDEX … ON session_states(id)`; nothing was changed",
+        )
     return [
         statement for name, (statement, needs) in INDEXES.items() if name not in found and columns.issuperset(needs)
     ]
+
+
+def _has_key(connection: sqlite3.Connection) -> bool:
+    """Is there at most one row of an id? Only then can one be brought up to date."""
+    keys = [name for name, place in connection.execute("SELECT name, pk FROM pragma_table_info(?)", (TABLE,)) if place]
+    if keys == ["id"]:
+        return True
+    whole = "SELECT name FROM pragma_index_list(?) WHERE [unique] AND NOT partial"
+    return any(
+        connection.execute("SELECT name FROM pragma_index_info(?)", index).fetchall() == [("id",)]
+        for index in connection.execute(whole, (TABLE,)).fetchall()
+    )
 
 
 def back_up(path: Path, wait: float) -> Path:

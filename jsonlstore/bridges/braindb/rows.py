@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterable, Mapping
 
+_NUMBER = re.compile(r"\d{10}(\d{3})?(\.\d+)?")  # of seconds or milliseconds in this century; else digits are a date
+
 Row = tuple[Any, ...]  # one value per column of COLUMNS; None where we have nothing to say
 
 _UNKNOWN = (None, "", "unknown")
 _LINKS = ("previous_session_id", "continued_by")
-_TAKEN = frozenset({"by", "owner", "source"})  # words that mean something else in our events
+_TAKEN = frozenset({"by", "owner", "self", "source"})  # words that mean something else where sessions are started
 _OUR_SCALARS = frozenset(SCALARS) - {"channel"}
 
 
@@ -77,6 +79,22 @@ def would_change(existing: Mapping[str, Any], row: Row) -> bool:
     )
 
 
+def news(existing: Mapping[str, Any], row: Row) -> Row:
+    """What the row of an imported session is yet to be told: that it ended, or crashed, and who goes on.
+
+    The rest was read from it, and what we could not read or had to cut is nowhere but there.
+    """
+    ours = dict(zip(COLUMNS, row, strict=True))
+    ended = existing.get("end_time") is None
+    told = {
+        **{name: existing.get(name) for name in ("id", "start_time", "created_at")},  # a row is never without them
+        "end_time": ours["end_time"] if ended else existing["end_time"],
+        "continued_by": ours["continued_by"],
+        "crash_recovered": ours["crash_recovered"] if ended else None,
+    }
+    return tuple(told.get(name) for name in COLUMNS)
+
+
 def as_dict(cursor: sqlite3.Cursor, row: Row) -> dict[str, Any]:
     """A fetched row by column name."""
     return dict(zip((item[0] for item in cursor.description), row, strict=True))
@@ -107,8 +125,9 @@ def read_row(row: Mapping[str, Any]) -> ReadRow:
     end_time = _time(row, "end_time", problems)
     if fields["start_time"] is None:
         fields["start_time"] = end_time
-    if isinstance(row.get("channel"), str):
-        fields["channel"] = row["channel"]
+    channel = _word(row, "channel", problems)
+    if channel is not None:
+        fields["channel"] = channel
     for name in LISTS:
         items = read_list(name, row.get(name), problems)
         if items is not None:
@@ -116,18 +135,26 @@ def read_row(row: Mapping[str, Any]) -> ReadRow:
     crashed = row.get("crash_recovered") in (1, True, "1", "true")
     if crashed and end_time is None:
         problems.append("crash_recovered without an end_time")
-    links = {name: row[name] for name in _LINKS if isinstance(row.get(name), str) and row[name]}
-    if "previous_session_id" in links:
+    links = {name: _word(row, name, problems) or None for name in _LINKS}
+    if links["previous_session_id"] is not None:
         fields["previous_session_id"] = links["previous_session_id"]
     fields.update(_extra(row, problems))
     return ReadRow(
         session_id=str(row.get("id")),
         fields=fields,
         end_time=end_time,
-        continued_by=links.get("continued_by"),
+        continued_by=links["continued_by"],
         crash_recovered=crashed,
         problems=tuple(problems),
     )
+
+
+def _word(row: Mapping[str, Any], name: str, problems: list[str]) -> str | None:
+    value = row.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    problems.append(f"{name} is not text")
+    return None
 
 
 def read_time(value: Any) -> str | None:
@@ -137,6 +164,8 @@ def read_time(value: Any) -> str | None:
     """
     if value is None or value == "":
         return None
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = float(value)  # a column of text makes text of the numbers some programs keep
     if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
         try:
             moment = from_millis(value if abs(value) > 1e11 else value * 1000)
@@ -210,8 +239,3 @@ def agrees(existing: Mapping[str, Any], state: Mapping[str, Any]) -> bool:
     said = {**said, "end_time": read.end_time, "continued_by": read.continued_by, "updated_at": None}
     empty: Iterable[Any] = (None, "", "unknown", [])
     return all(value in empty or state.get(name) == value for name, value in said.items())
-
-
-def local_date(moment: datetime) -> str:
-    """The date part of a time, in UTC: comparable, as text, with any ISO form."""
-    return moment.astimezone(UTC).date().isoformat()

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TABLE = "session_states"
+IMPORTER = "import"  # who, in our logs, says what was read from a row
 
 CREATE_TABLE = """\
 CREATE TABLE IF NOT EXISTS session_states (

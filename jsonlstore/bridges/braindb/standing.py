@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 
 from jsonlstore.bridges.braindb.rows import Row, agrees, as_dict, to_row
+from jsonlstore.bridges.braindb.schema import IMPORTER
 from jsonlstore.errors import Unreadable
 from jsonlstore.store.archive import find_month
 from jsonlstore.store.files import read_bytes, unreadable
@@ -38,6 +39,7 @@ class Standing:
     kind: Literal["hot", "archived", "forgotten", "unknown"]
     row: Row | None = None
     mark: Mark | None = None  # of the hot log, as it was read
+    imported: bool = False  # from a row, and nobody else has spoken since
     state: Mapping[str, Any] | None = None  # of the archived session
 
 
@@ -103,10 +105,11 @@ def standing_of(store: SessionReader, session_id: str) -> Standing:
     return Standing("archived", state=state) if state is not None else Standing("unknown")
 
 
-def ended_row(states: str, session_id: str) -> tuple[Row, Mark] | None:
+def ended_row(states: str, session_id: str) -> tuple[Row, Mark, bool] | None:
     """The row of a session whose log ends with its full state, as every ended session's does, and who went on.
 
-    None for any other. Here there is nothing to fold, and reading it is most of what exporting a session costs.
+    With its mark, and whether it was only imported; None for any other session. Here there is nothing to fold, and
+    reading it is most of what exporting a session costs.
     """
     try:
         file = os.open(f"{states}/{session_id}.jsonl", os.O_RDONLY | os.O_CLOEXEC)
@@ -125,7 +128,7 @@ def ended_row(states: str, session_id: str) -> tuple[Row, Mark] | None:
         return None  # not as we write it: whoever folds the log sorts it out
 
 
-def _from_full_line(session_id: str, tail: bytes, mark: Mark) -> tuple[Row, Mark] | None:
+def _from_full_line(session_id: str, tail: bytes, mark: Mark) -> tuple[Row, Mark, bool] | None:
     end = len(tail)
     successor: str | None = None
     while True:
@@ -144,7 +147,11 @@ def _from_full_line(session_id: str, tail: bytes, mark: Mark) -> tuple[Row, Mark
     state, layers = event["data"]["state"], event["data"]["layers"]
     if successor is not None:
         state["continued_by"] = successor
-    return _row(session_id, state, layers), mark
+    return _row(session_id, state, layers), mark, IMPORTER in layers and _only_imported(layers)
+
+
+def _only_imported(layers: Mapping[str, Mapping[str, Any]]) -> bool:
+    return [by for by, fields in layers.items() if fields] == [IMPORTER]
 
 
 def _row(session_id: str, state: Mapping[str, Any], layers: Mapping[str, Mapping[str, Any]]) -> Row:
@@ -157,7 +164,8 @@ def _standing(session_id: str, scan: Scan, mark: Mark | None) -> Standing:
     folded = fold_events(session_id, (placed.event for placed in scan.events))
     if folded.forgotten:
         return Standing("forgotten", mark=mark)
-    return Standing("hot", _row(session_id, folded.to_dict(), folded.layers), mark)
+    row = _row(session_id, folded.to_dict(), folded.layers)
+    return Standing("hot", row, mark, imported=_only_imported(folded.layers))
 
 
 def _archived(store: SessionReader, session_id: str, month: str) -> Mapping[str, Any] | None:

@@ -13,10 +13,10 @@ from jsonlstore.errors import WriteFailed
 from jsonlstore.logs import logger
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from jsonlstore.bridges.braindb.table import SessionTable
     from jsonlstore.config import Config
     from jsonlstore.store.state import SessionFold
     from jsonlstore.store.store import SessionStore
@@ -62,7 +62,10 @@ class BrainDbSync:
             self._bring(WAIT_SECONDS if self.healthy else _UNHEALTHY_SECONDS)
 
     def catch_up(self, wait: float = 5.0) -> bool:
-        """Write everything that was missed, however much it is; for those with time, such as the watcher."""
+        """Write everything that was missed, however much it is, and whether or not anybody knows of it.
+
+        For those with time, such as the watcher: a process killed between log and row tells nobody. Did it work?
+        """
         from jsonlstore.bridges.braindb.export import export_sessions
 
         if not os.path.exists(self.path):
@@ -109,15 +112,16 @@ class BrainDbSync:
         except Exception as problem:  # noqa: BLE001 - another program's file must never break a session
             self.healthy = False
             log.warning("brain.db is behind, the session goes on: %s", problem)
-            self._backlog.add(self._pending, str(problem))
+            if self._pending or self._backlog.read() is not None:
+                self._backlog.add(self._pending, str(problem))
             return False
         self.healthy = True
         return True
 
     def _write(self, session_ids: Sequence[str], deadline: float, refused: dict[str, str]) -> None:
         from jsonlstore.bridges.braindb.database import Writer, connected
-        from jsonlstore.bridges.braindb.migration import columns_of, is_migrated, migrate
-        from jsonlstore.bridges.braindb.rows import upsert_sql
+        from jsonlstore.bridges.braindb.migration import is_migrated, migrate
+        from jsonlstore.bridges.braindb.table import SessionTable
 
         if not os.path.exists(self.path):
             raise WriteFailed(f"{self.path} is missing", hint="`jsonlstore export brain-db` creates it", path=self.path)
@@ -127,36 +131,34 @@ class BrainDbSync:
             if not is_migrated(connection):
                 migrate(writer, max(0.02, deadline - time.monotonic()))
                 self._backlog.add((), "the table is new: older sessions are still to come", everything=True)
-            sql = upsert_sql(columns_of(connection))
+            table = SessionTable(connection, self.path)
             left = list(session_ids)
             while left:
-                done = writer.transact(lambda full, some=tuple(left): self._fill(connection, sql, some, full, refused))  # type: ignore[misc]
+                done = writer.transact(lambda full, some=tuple(left): self._fill(table, some, full, refused))  # type: ignore[misc]
                 for session_id in left[:done]:
                     self._pending.pop(session_id, None)
                 left = left[done:]
+            if table.removed:
+                writer.wipe()
 
     def _fill(
-        self,
-        connection: sqlite3.Connection,
-        sql: str,
-        session_ids: Sequence[str],
-        full: Callable[[], bool],
-        refused: dict[str, str],
+        self, table: SessionTable, session_ids: Sequence[str], full: Callable[[], bool], refused: dict[str, str]
     ) -> int:
         """Read and write inside one transaction: two processes at once leave the newer state, not the slower one."""
-        from sqlite3 import IntegrityError
-
-        from jsonlstore.bridges.braindb.standing import may_go, standing_of
+        from jsonlstore.bridges.braindb.rows import news
+        from jsonlstore.bridges.braindb.standing import standing_of
+        from jsonlstore.bridges.braindb.table import RowRefused
 
         for number, session_id in enumerate(session_ids, 1):
             standing = standing_of(self._store, session_id)
             if standing.row is not None:
+                there = table.rows([session_id]) if standing.imported else {}
                 try:
-                    connection.execute(sql, standing.row)
-                except IntegrityError as problem:  # this one stays behind, the others go on
+                    table.put([news(there[session_id], standing.row) if there else standing.row])
+                except RowRefused as problem:  # this one stays behind, the others go on
                     refused[session_id] = str(problem)
-            elif may_go(connection, session_id, standing):
-                connection.execute("DELETE FROM session_states WHERE id = ?", (session_id,))
+            elif table.may_go(session_id, standing):
+                table.remove(session_id)
             if full():
                 return number
         return len(session_ids)
