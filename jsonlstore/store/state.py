@@ -11,13 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.model import (
-    PART_LISTS,
-    SCALARS,
     SCHEMA_VERSION,
-    STRING_LISTS,
     SessionState,
-    WorkingMemoryPin,
 )
+from jsonlstore.store.layers import UNKNOWN, as_mapping, merge, pack, unpack
 from jsonlstore.store.limits import cap
 
 if TYPE_CHECKING:
@@ -25,11 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SessionFold", "SessionState", "fold"]
 
-# the most direct witness first
-WRITERS = ("operator", "hook", "import", "watcher")
 # what is only known live, and therefore never replaced by "not known"
 _NEVER_DOWNGRADED = frozenset({"channel", "agent_id", "session_key", "end_reason"})
-_UNKNOWN = (None, "", "unknown")
 _BLANK = SessionState("", "").to_dict()
 # folded from events of their own, not kept in layers
 OWN_FOLD = frozenset({"session_id", "end_time", "end_reason", "continued_by", "crash_recovered", "updated_at"})
@@ -124,13 +118,13 @@ class SessionFold:
     def _merged(self) -> dict[str, Any]:
         if self.session_id is None:
             raise ValueError("the log never starts a session")
-        merged = _merge(self.layers)
+        merged = merge(self.layers)
         end = self.ends.get("told") or self.ends.get("watcher") or {}
         own = {
             "session_id": self.session_id,
             "start_time": merged.pop("start_time", None) or self.updated_at or "",
             "end_time": end.get("end_time"),
-            "end_reason": next((e["reason"] for e in self._ends() if e.get("reason") not in _UNKNOWN), None),
+            "end_reason": next((e["reason"] for e in self._ends() if e.get("reason") not in UNKNOWN), None),
             "continued_by": self.continued[-1] if self.continued else None,
             "crash_recovered": self.crash_recovered,
             "updated_at": self.updated_at,
@@ -144,9 +138,10 @@ class SessionFold:
 
     def carry(self) -> dict[str, Any]:
         """Everything a later reader needs to go on from here without what came before."""
+        state = self.to_dict()
         return {
-            "state": self.to_dict(),
-            "layers": {by: dict(fields) for by, fields in self.layers.items()},
+            "state": state,
+            **pack(self.layers, state),
             "ends": {slot: dict(end) for slot, end in self.ends.items()},
             "continued": list(self.continued),
             "source": self.source,
@@ -157,7 +152,7 @@ class SessionFold:
     def _set(self, by: str, fields: Mapping[str, Any], at: str) -> None:
         layer = self.layer(by)
         for key, value in fields.items():
-            if key in OWN_FOLD or (key in _NEVER_DOWNGRADED and value in _UNKNOWN):
+            if key in OWN_FOLD or (key in _NEVER_DOWNGRADED and value in UNKNOWN):
                 continue
             layer[key] = value
         active = fields.get("updated_at")
@@ -168,25 +163,21 @@ class SessionFold:
             self.updated_at = max(self.updated_at or active, active)
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _on_started(self: SessionFold, event: Event) -> None:
     data = event.data
     if not isinstance(data.get("session_id"), str):
         return
     if self.session_id is None:
         self.session_id = data["session_id"]
-        self.owner = _mapping(data.get("owner")) or None
+        self.owner = as_mapping(data.get("owner")) or None
         version = data.get("schema_version")
         self.schema_version = version if isinstance(version, int) else SCHEMA_VERSION
-    self._set(event.by, _mapping(data.get("fields")), event.at)
+    self._set(event.by, as_mapping(data.get("fields")), event.at)
     _take_source(self, event)
 
 
 def _on_updated(self: SessionFold, event: Event) -> None:
-    self._set(event.by, _mapping(event.data.get("fields")), event.at)
+    self._set(event.by, as_mapping(event.data.get("fields")), event.at)
     _take_source(self, event)
 
 
@@ -206,11 +197,11 @@ def _on_noted(self: SessionFold, event: Event) -> None:
 def _on_ended(self: SessionFold, event: Event) -> None:
     if _resume_from(self, event):
         return
-    self._set(event.by, _mapping(event.data.get("fields")), event.at)
+    self._set(event.by, as_mapping(event.data.get("fields")), event.at)
     _take_source(self, event)
     slot = "watcher" if event.by == "watcher" or event.data.get("inferred") is True else "told"
     reason = event.data.get("reason")
-    if reason in _UNKNOWN:
+    if reason in UNKNOWN:
         reason = self.ends.get(slot, {}).get("reason")
     self.ends[slot] = {"end_time": event.data.get("end_time"), "reason": reason}
     if event.type == "session.recovered":
@@ -222,7 +213,7 @@ def _on_ended(self: SessionFold, event: Event) -> None:
 def _on_resumed(self: SessionFold, event: Event) -> None:
     self.ends.clear()
     self.crash_recovered = False
-    owner = _mapping(event.data.get("owner"))
+    owner = as_mapping(event.data.get("owner"))
     if owner:
         self.owner = owner
 
@@ -253,15 +244,15 @@ def _on_snapshot(self: SessionFold, event: Event) -> None:
 def _resume_from(self: SessionFold, event: Event) -> bool:
     """Go on from an event that carries the full state; False if it carries none."""
     data = event.data
-    state = _mapping(data.get("state"))
+    state = as_mapping(data.get("state"))
     if not isinstance(state.get("session_id"), str) or "layers" not in data:
         return False
     self.session_id = state["session_id"]
-    self.layers = {by: dict(_mapping(fields)) for by, fields in _mapping(data["layers"]).items()}
-    self.ends = {slot: dict(_mapping(end)) for slot, end in _mapping(data.get("ends")).items()}
+    self.layers = unpack(data, state)
+    self.ends = {slot: dict(as_mapping(end)) for slot, end in as_mapping(data.get("ends")).items()}
     self.continued = [item for item in data.get("continued") or () if isinstance(item, str)]
-    self.source = _mapping(data.get("source")) or None
-    self.owner = _mapping(data.get("owner")) or None
+    self.source = as_mapping(data.get("source")) or None
+    self.owner = as_mapping(data.get("owner")) or None
     self.inherited = data.get("inherited") is True
     self.crash_recovered = state.get("crash_recovered") is True
     self.updated_at = state.get("updated_at")
@@ -292,71 +283,3 @@ BOUNDARIES = frozenset(
         "session.forgotten",
     }
 )
-
-
-def _merge(layers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    ordered = [layers[by] for by in sorted(layers, key=_rank)]
-    merged: dict[str, Any] = {}
-    for layer in ordered:
-        for key, value in layer.items():
-            if key in PART_LISTS or key in STRING_LISTS:
-                merged[key] = _union(merged.get(key, []), value, _KEY_OF.get(key, _lowered))
-            elif key == "trimmed":
-                counts = merged.setdefault(key, {})
-                for name, number in _mapping(value).items():
-                    counts[name] = counts.get(name, 0) + number
-            elif merged.get(key) is None or (key in SCALARS and merged[key] in _UNKNOWN):
-                merged[key] = value
-    return merged
-
-
-def _rank(by: str) -> tuple[int, str]:
-    return (WRITERS.index(by) if by in WRITERS else len(WRITERS), by)
-
-
-def _union(first: list[Any], second: Any, key_of: Callable[[Any], Any]) -> list[Any]:
-    """Both lists, the first's items in front; what the first already has is not taken again."""
-    seen = {key_of(item) for item in first}
-    out = list(first)
-    fresh: set[Any] = set()
-    for item in second if isinstance(second, list) else ():
-        key = key_of(item)
-        if key in seen or (key_of is not _memory and key in fresh):
-            continue
-        fresh.add(key)
-        out.append(item)
-    return out
-
-
-def _lowered(item: Any) -> Any:
-    return item.lower() if isinstance(item, str) else repr(item)
-
-
-def _field(name: str) -> Callable[[Any], Any]:
-    return lambda item: str(item.get(name)) if isinstance(item, dict) else repr(item)
-
-
-def _memory(item: Any) -> Any:
-    """One memory may change its confidence many times: only another witness's account of it is a repetition."""
-    return str(item.get("memory_id")) if isinstance(item, dict) else repr(item)
-
-
-def _pin(item: Any) -> Any:
-    try:
-        return WorkingMemoryPin.from_dict(item).key
-    except ValueError:
-        return repr(item)
-
-
-def _sop(item: Any) -> Any:
-    return (str(item.get("sop_path")), str(item.get("tool_call"))) if isinstance(item, dict) else repr(item)
-
-
-_KEY_OF: dict[str, Callable[[Any], Any]] = {
-    "working_memory": _pin,
-    "pending_tasks": _field("task_id"),
-    "confidence_updates": _memory,
-    "sop_interactions": _sop,
-    "notes": _field("id"),
-    "recent_learnings": str,
-}

@@ -28,12 +28,13 @@ from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
 from jsonlstore.store.cleaning import clean, clean_event
 from jsonlstore.store.fields import check_time
 from jsonlstore.store.files import Disk
+from jsonlstore.store.layers import WRITERS
 from jsonlstore.store.locking import DEFAULT_TIMEOUT, Locks
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.mirror import write_mirror
 from jsonlstore.store.projection import project
 from jsonlstore.store.reader import Known, SessionReader, not_found
-from jsonlstore.store.state import OWN_FOLD, WRITERS, SessionFold
+from jsonlstore.store.state import OWN_FOLD, SessionFold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

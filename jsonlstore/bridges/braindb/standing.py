@@ -144,19 +144,21 @@ def _from_full_line(session_id: str, tail: bytes, mark: Mark) -> tuple[Row, Mark
         if successor is None and isinstance(named, str):
             successor = named  # the last one counts
         end = start
-    state, layers = event["data"]["state"], event["data"]["layers"]
+    data = event["data"]
+    state = data["state"]
+    said = data.get("said") or data["layers"]  # logs of the first versions have the layers whole
     if successor is not None:
         state["continued_by"] = successor
-    return _row(session_id, state, layers), mark, IMPORTER in layers and _only_imported(layers)
+    return _row(session_id, state, said), mark, IMPORTER in said and _only_imported(said)
 
 
-def _only_imported(layers: Mapping[str, Mapping[str, Any]]) -> bool:
-    return [by for by, fields in layers.items() if fields] == [IMPORTER]
+def _only_imported(said: Mapping[str, Collection[str]]) -> bool:
+    return [by for by, fields in said.items() if fields] == [IMPORTER]
 
 
-def _row(session_id: str, state: Mapping[str, Any], layers: Mapping[str, Mapping[str, Any]]) -> Row:
+def _row(session_id: str, state: Mapping[str, Any], said: Mapping[str, Collection[str]]) -> Row:
     # mostly one writer spoke, and its fields need no set of their own
-    given: Collection[str] = next(iter(layers.values()), ()) if len(layers) < 2 else set().union(*layers.values())
+    given = next(iter(said.values()), ()) if len(said) < 2 else set().union(*said.values())
     return to_row(session_id, state, given)
 
 
