@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @pass_session
 def watch(session: Session, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
     """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
+    from jsonlstore.watch.notify import notify
     from jsonlstore.watch.presence import alone
     from jsonlstore.watch.watcher import Watcher
 
@@ -48,6 +49,7 @@ def watch(session: Session, once: bool, if_unwatched: bool, dry_run: bool, as_js
     store = session.open_store()
     config = session.loaded.config
     if not config.enabled:
+        notify("READY=1\nSTATUS=disabled in the settings")  # a service with nothing to do has not failed
         click.echo("jsonlstore is disabled in the settings; nothing to do", err=True)
         return 0
     if once and if_unwatched:

@@ -358,6 +358,10 @@ class Watcher:
         except JsonlStoreError as problem:
             log.error("settings not changed: %s", problem.message)  # noqa: TRY400 - the message says it all
             return
+        if not config.enabled:
+            log.info("disabled in the settings: nothing is followed any more")
+            self.stop()
+            return
         notify("RELOADING=1")
         self._configure(config)
         self._scan_at = 0.0
