@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -51,7 +50,7 @@ class Watcher:
         self._reload = reload
         self.hints = Hints()
         self.observer = Observer(store.paths.agents, self.hints)
-        self._stopping = threading.Event()
+        self._stopping = False
         self._reload_wanted = False
         self._unfinished: dict[Key, None] = {}
         self._written_at: dict[Key, float] = {}
@@ -86,7 +85,7 @@ class Watcher:
 
     def stop(self) -> None:
         """Finish the append under way and come back; safe in a signal handler."""
-        self._stopping.set()
+        self._stopping = True
         self.hints.bell.set()
 
     def reload(self) -> None:
@@ -103,7 +102,7 @@ class Watcher:
             written += self.rescan()  # watch first, then look: what is written in between raises a hint
             self._first_pass_done = True
             notify(f"READY=1\nSTATUS=watching {self._store.paths.agents}")
-            while not self._stopping.is_set():
+            while not self._stopping:
                 self.hints.bell.wait(self._patience())
                 written += self.step()
         finally:
@@ -125,9 +124,9 @@ class Watcher:
 
     def step(self) -> int:
         """One turn: follow the hints, go on with what is unfinished, look at everything when it is time to."""
-        if self._reload_wanted:
-            self._read_settings()
         paths, everything = self.hints.take()
+        if self._reload_wanted:  # asked after the bell is quiet: asked before, a hangup in between would go unheard
+            self._read_settings()
         touched, unknown = self._sessions_at(paths)
         written = self._catch_up(touched, live=True)
         if written:
@@ -225,7 +224,7 @@ class Watcher:
     def _catch_up(self, sessions: Iterable[Session], *, live: bool) -> int:
         written = 0
         for session in sessions:
-            if self._stopping.is_set():
+            if self._stopping:
                 break
             written += self._catch_up_one(session, live=live)
             self.upkeep.keep_alive()

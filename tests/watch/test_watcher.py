@@ -210,6 +210,47 @@ def test_a_polite_signal_ends_it_with_zero_and_a_word(process: subprocess.Popen[
     assert f"{SID} started" in said
 
 
+# signals come in whatever it is doing, also in the middle of waiting for the bell, or of ringing it
+ALARMED = """
+import signal
+from pathlib import Path
+from jsonlstore.config import Config
+from jsonlstore.store.store import SessionStore
+from jsonlstore.watch.watcher import Watcher
+
+watcher = Watcher(SessionStore.in_memory(), Config())
+rung = 0
+def ring(_number, _frame):
+    global rung
+    rung += 1
+    watcher.reload()
+    watcher.stop()
+signal.signal(signal.SIGALRM, ring)
+signal.setitimer(signal.ITIMER_REAL, 0.0001, 0.0001)
+while rung < 20_000:
+    watcher.hints.bell.wait(0.0005)
+    watcher.hints.take()
+signal.setitimer(signal.ITIMER_REAL, 0)
+"""
+
+
+def test_a_signal_at_any_moment_stops_nothing_for_good() -> None:
+    done = subprocess.run([sys.executable, "-c", ALARMED], timeout=120, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-500:]
+
+
+def test_switched_off_by_its_settings_it_stops(openclaw: OpenClaw, state_dir: Path) -> None:
+    openclaw.begin(SID, "antenna")
+    settings = [Config(enabled=False)]
+    made = Watcher(SessionStore.open(state_dir), Config(), pace=IMPATIENT, reload=settings.pop)
+    thread = threading.Thread(target=made.run)
+    thread.start()
+    wait_until(lambda: knows(state_dir, SID, "antenna"))
+    made.reload()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
 def test_there_is_one_watcher_and_the_second_says_who(
     process: subprocess.Popen[str], state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
