@@ -135,8 +135,8 @@ def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: 
     from jsonlstore.store.bulk import BulkStore
     from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
     from jsonlstore.watch.backfill import backfill as run
-    from jsonlstore.watch.backfill import find_sessions
     from jsonlstore.watch.pace import options_of
+    from jsonlstore.watch.places import find_sessions
     from jsonlstore.watch.shelf import Shelf
     from jsonlstore.watch.tailer import Tailer
 

@@ -115,6 +115,60 @@ def test_a_transcript_elsewhere_can_be_named(openclaw: OpenClaw, state_dir: Path
     assert run("backfill", str(tmp_path / "nowhere"), expect=1)["error"]["code"] == "source_unreadable"
 
 
+def test_a_single_file_brings_its_other_copies_its_conversation_and_its_end(
+    openclaw: OpenClaw, tmp_path: Path, state_dir: Path, run: Command
+) -> None:
+    elsewhere = OpenClaw(tmp_path / "old-machine", "helper")
+    talk = elsewhere.begin(SID, "antenna", key="agent:helper:telegram:dm:1")
+    kept = elsewhere.path(SID).read_bytes()
+    (elsewhere.sessions / f"{SID}.jsonl.bak-1-2").write_bytes(kept)
+    elsewhere.append(SID, *talk.turn("harbour"))
+    run("backfill", str(elsewhere.sessions / f"{SID}.jsonl.bak-1-2"))
+    state = SessionStore.open(state_dir).get(SID)
+    assert (state.agent_id, state.session_key) == ("helper", "agent:helper:telegram:dm:1")
+    assert "harbour" in state.hot_topics
+    alone = tmp_path / "downloads" / f"{OTHER}.jsonl.reset.2026-09-21T15-00-00.000Z"
+    alone.parent.mkdir()
+    other = Talk(OTHER)
+    alone.write_bytes(b"".join(map(line, [other.header, *other.turn("crane")])))
+    run("backfill", str(alone))
+    state = SessionStore.open(state_dir).get(OTHER)
+    assert (state.agent_id, state.end_reason) == ("main", "reset")
+
+
+def test_a_database_or_an_agent_s_directory_can_be_named_wherever_it_lies(
+    openclaw: OpenClaw, database: Database, tmp_path: Path, state_dir: Path, run: Command
+) -> None:
+    talk = Talk(OTHER)
+    database.add(OTHER, [talk.header, *talk.turn("harbour")])
+    elsewhere = tmp_path / "backup" / "main"
+    shutil.copytree(openclaw.agent_dir, elsewhere)
+    for at, path in enumerate((elsewhere, elsewhere / "agent/openclaw-agent.sqlite", database.path)):
+        other = tmp_path / f"new-{at}"
+        assert main(["--state-dir", str(other), "backfill", str(path)]) == 0
+        assert SessionStore.open(other).get(OTHER).agent_id == "main"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("talk.txt", b"hello\nworld\n"),
+        ("noise.jsonl", bytes(range(256)) * 20),
+        ("nothing.jsonl", b"\0" * 5000),
+        ("database.sqlite", b"SQLite format 3\0" + bytes(4080)),
+        ("one.trajectory.jsonl", b'{"type":"session","id":"x"}\n'),
+        ("one.jsonl.lock", b'{"pid":1}\n'),
+        ("sessions.json", b"{}"),
+    ],
+)
+def test_a_file_that_is_no_transcript_is_not_taken_for_one(
+    name: str, content: bytes, tmp_path: Path, run: Command
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert run("backfill", str(path), expect=1)["error"]["code"] == "source_unreadable"
+
+
 def test_status_has_the_keys_of_the_contract(openclaw: OpenClaw, database: Database, run: Command) -> None:
     openclaw.begin(SID, "antenna")
     talk = Talk(OTHER)
