@@ -173,6 +173,13 @@ class Ledger:
         """The agent that this id belongs to, if it is known: a copied or linked directory shows it under two."""
         return self._owner.get(runtime_id)
 
+    def hand_over(self, runtime_id: str, agent: str) -> None:
+        """The id is another agent's from now on; it is read anew, so that its log says whose it is."""
+        before = self._owner.get(runtime_id)
+        if before is not None:
+            self._known.pop((before, runtime_id), None)
+        self._owner[runtime_id] = agent
+
     def open(self) -> Iterator[tuple[Key, Known]]:
         """Every transcript whose session has not ended."""
         return iter([(key, known) for key, known in self._known.items() if not known.ended])

@@ -51,7 +51,7 @@ def status_of(store: SessionStore, now: datetime, bridges: Mapping[str, Any], no
     tailer = Tailer(store)
     sources, behind = _sources(shelf, tailer, now)
     watcher, watching, problems = _watcher(store, now, behind)
-    blind = [*shelf.library.warnings, *_without_reader(store.paths.agents)]
+    blind = [*shelf.library.warnings, *_without_reader(store.paths.agents), *_refused(shelf, tailer)]
     kept = _store(store)
     warnings = [*blind, *problems, *noted]
     if not kept["index_ok"]:
@@ -85,6 +85,25 @@ def _sources(shelf: Shelf, tailer: Tailer, now: datetime) -> tuple[list[dict[str
         row["lag_bytes" if "lag_bytes" in row else "lag_events"] += lag
         behind += bool(lag) and _waited(newest.updated_at, now)
     return list(rows.values()), behind
+
+
+def _refused(shelf: Shelf, tailer: Tailer) -> Iterator[str]:
+    """Sessions whose id another agent's session has, and that are more than a copy of it: only one of them is kept."""
+    extents = {(one.agent_id, one.session_id): _extent(one) for one in shelf.sessions}
+    for session in shelf.sessions:
+        owner = tailer.rival(session)
+        if owner is None or tailer.wants(session):
+            continue
+        if extents.get((owner, session.session_id)) != _extent(session):
+            yield (
+                f"{session.session_id} of agent {session.agent_id} is not kept: "
+                f"agent {owner} has another session with this id"
+            )
+
+
+def _extent(session: Session) -> tuple[int, int | None]:
+    newest = session.copies[-1][1]
+    return newest.size, newest.newest
 
 
 def _row(source: TranscriptSource) -> dict[str, Any]:

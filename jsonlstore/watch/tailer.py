@@ -7,6 +7,7 @@ was derived from a transcript replaces what was derived from it before, so readi
 from __future__ import annotations
 
 import logging
+import os
 from collections import OrderedDict
 from dataclasses import replace
 from enum import Enum
@@ -117,14 +118,36 @@ class Tailer:
         except InvalidSessionId as problem:
             self._warn_once(session_id, f"skipped: {problem.message}")
             return False
-        owner = self.ledger.owner(session_id)
-        if owner not in (None, session.agent_id):
-            self._warn_once(
-                f"{session.agent_id}:{session_id}",
-                f"{session_id} is also found under agent {session.agent_id}; it is kept as {owner}'s",
-            )
+        owner = self.rival(session)
+        if owner is None:
+            return True
+        if self._has_left(owner, session_id):
+            log.info("%s is agent %s's now, it was %s's", session_id, session.agent_id, owner)
+            self.ledger.hand_over(session_id, session.agent_id)
+            return True
+        self._warn_once(
+            f"{session.agent_id}:{session_id}",
+            f"{session_id} is also found under agent {session.agent_id}; it is kept as {owner}'s",
+        )
+        return False
+
+    def rival(self, session: Session) -> str | None:
+        """The other agent whose session this is, as far as we know."""
+        owner = self.ledger.owner(session.session_id)
+        return owner if owner != session.agent_id else None
+
+    def _has_left(self, agent: str, session_id: str) -> bool:
+        """Whether an agent surely does not have a session any more: it was renamed, or the transcript was moved."""
+        known = self.ledger.get((agent, session_id))
+        if known is not None and known.end_reason == "forgotten":
+            return True
+        try:
+            os.stat(self._store.paths.agents / agent)
+        except FileNotFoundError:
+            return True
+        except OSError:
             return False
-        return True
+        return False
 
     def _warn_once(self, what: str, message: str) -> None:
         if what not in self._warned:

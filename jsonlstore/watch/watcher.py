@@ -292,7 +292,7 @@ class Watcher:
             return False
         if self.tailer.ledger.get((session.agent_id, session.session_id)) is not None:
             return False
-        return self._age(session) < self._pace.grace
+        return abs(self._age(session)) < self._pace.grace  # a clock may have been put back, or run ahead elsewhere
 
     def _age(self, session: Session) -> float:
         try:
@@ -331,10 +331,16 @@ class Watcher:
 
     def _vanish(self, key: Key, known: Known) -> bool:
         try:
-            return self.tailer.vanish(key, known)
+            done = self.tailer.vanish(key, known)
         except JsonlStoreError as problem:
             self._complain(key, problem.message)
             return False
+        # it may lie with another agent now, whose it was not as long as it was here
+        moved = [other for other in self._seen if other[1] == key[1]]
+        for other in moved:
+            del self._seen[other]
+            self.shelf.look_again()
+        return done
 
     def _is_skipped(self, key: Key) -> bool:
         """It is there, but turned out to be no conversation of the user's."""
