@@ -65,7 +65,7 @@ def watch(session: Session, once: bool, if_unwatched: bool, dry_run: bool, as_js
         _on_signals(watcher)
         written = watcher.once()
         _say_written(written, watcher, as_json=as_json)
-        return 0
+        return 1 if watcher.troubles else 0
     with alone(store.paths):
         _on_signals(watcher)
         written = watcher.run()
@@ -75,11 +75,11 @@ def watch(session: Session, once: bool, if_unwatched: bool, dry_run: bool, as_js
 
 def _say_written(written: int, watcher: Watcher, *, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {"written": written, "sources": len(watcher.shelf.sources), "warnings": watcher.shelf.library.warnings}
-        )
+        print_json({"written": written, "sources": len(watcher.shelf.sources), "warnings": watcher.troubles})
     else:
         click.echo(f"caught up: {written} updates written, {len(watcher.shelf.sources)} sources", err=True)
+        for trouble in watcher.troubles:
+            click.echo(f"warning: {trouble}", err=True)
 
 
 def _say_what_is_behind(session: Session, *, as_json: bool) -> int:
@@ -181,7 +181,7 @@ def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: 
             click.echo(f"warning: {name}: {problem}", err=True)
         for warning in warnings:
             click.echo(f"warning: {warning}", err=True)
-    return 1 if summary.failed else 0
+    return 1 if summary.failed or warnings else 0
 
 
 def progress_bar(label: str) -> Callable[[int, int], None]:

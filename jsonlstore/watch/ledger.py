@@ -160,8 +160,10 @@ class Ledger:
             self._past.setdefault(key[0], History()).add(past)
 
     def drop(self, key: Key) -> None:
-        """Forget what we thought we knew: the log decides again."""
-        self._known.pop(key, None)
+        """Forget how far we thought it was read: it is read again. That there is such a session stays known."""
+        known = self._known.get(key)
+        if known is not None:
+            self._known[key] = replace(known, mark=None, cursor=None)
 
     def forget(self, session_id: str) -> None:
         self._forgotten.add(session_id)

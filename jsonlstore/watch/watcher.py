@@ -63,6 +63,7 @@ class Watcher:
         self._missing: dict[Key, int] = {}
         self._missed = 0
         self._problems: dict[Key, str] = {}
+        self._unread: dict[Key, str] = {}
         self._first_pass_done = False
         self._scan_at = 0.0
         self.upkeep = Upkeep(store, self._pace.report)
@@ -119,6 +120,11 @@ class Watcher:
             written += self._go_on(self._take_unfinished())
         self._first_pass_done = True
         return written
+
+    @property
+    def troubles(self) -> list[str]:
+        """What could not be read in the last look, or not be kept, and waits for another try."""
+        return list(dict.fromkeys([*self.shelf.library.warnings, *self._unread.values(), *self._problems.values()]))
 
     # the loop
 
@@ -256,6 +262,7 @@ class Watcher:
             return self.tailer.catch_up(session, live=live, seconds=self._pace.slice)
         except (SourceUnreadable, OSError) as problem:
             log.debug("%s: %s", session.session_id, problem)
+            self._unread[key] = f"{session.session_id}: {problem}"
             self.tailer.release(key)
             self.shelf.look_again()
         except JsonlStoreError as problem:
@@ -276,6 +283,7 @@ class Watcher:
         self.shelf.look_again()
 
     def _recovered(self, key: Key) -> None:
+        self._unread.pop(key, None)
         if self._problems.pop(key, None):
             self.upkeep.problem = next(iter(self._problems.values()), None)
 
@@ -327,6 +335,10 @@ class Watcher:
             else:
                 self.shelf.look_again()
         self._missing = missing
+        open_ones = {key for key, _ in self.tailer.ledger.open()}
+        for key in [*self._problems, *self._unread]:
+            if key not in self._by_key and key not in open_ones:
+                self._recovered(key)  # what is gone cannot be tried again
         return written
 
     def _vanish(self, key: Key, known: Known) -> bool:
@@ -335,6 +347,7 @@ class Watcher:
         except JsonlStoreError as problem:
             self._complain(key, problem.message)
             return False
+        self._recovered(key)
         # it may lie with another agent now, whose it was not as long as it was here
         moved = [other for other in self._seen if other[1] == key[1]]
         for other in moved:

@@ -169,6 +169,36 @@ def test_a_file_that_is_no_transcript_is_not_taken_for_one(
     assert run("backfill", str(path), expect=1)["error"]["code"] == "source_unreadable"
 
 
+def test_what_could_not_be_read_fails_whoever_wanted_to_read_it(
+    openclaw: OpenClaw, state_dir: Path, run: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openclaw.begin(SID, "antenna")
+    assert run("watch", "--once")["warnings"] == []
+    (openclaw.agent_dir / "agent").mkdir()
+    (openclaw.agent_dir / "agent" / "openclaw-agent.sqlite").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    openclaw.remember()
+    assert "openclaw-agent.sqlite" in run("watch", "--once", expect=1)["warnings"][0]
+    assert "openclaw-agent.sqlite" in run("backfill", expect=1)["warnings"][0]
+    assert main(["--state-dir", str(state_dir), "watch", "--once"]) == 1
+    assert "warning: cannot read" in capsys.readouterr().err
+
+
+def test_what_could_not_be_kept_fails_a_single_look(openclaw: OpenClaw, state_dir: Path, run: Command) -> None:
+    import resource
+
+    talk = openclaw.begin(SID, "antenna")
+    run("watch", "--once")
+    openclaw.append(SID, *talk.turn("harbour"))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    size = (state_dir / "sessions" / "states" / f"{SID}.jsonl").stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 10, limits[1]))
+    try:
+        assert "cannot write" in run("watch", "--once", expect=1)["warnings"][0]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert run("watch", "--once") == {"written": 1, "sources": 1, "warnings": []}
+
+
 def test_status_has_the_keys_of_the_contract(openclaw: OpenClaw, database: Database, run: Command) -> None:
     openclaw.begin(SID, "antenna")
     talk = Talk(OTHER)

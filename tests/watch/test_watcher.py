@@ -375,3 +375,30 @@ def test_a_disk_that_refuses_loses_nothing(openclaw: OpenClaw, state_dir: Path) 
     live.rescan()
     assert knows(state_dir, SID, "harbour")
     assert live.upkeep.problem is None
+
+
+def test_an_end_that_could_not_be_kept_is_kept_later(openclaw: OpenClaw, state_dir: Path) -> None:
+    """The disk is full while a transcript grows, and still is when it goes; there will be nothing to read any more."""
+    import resource
+
+    talk = openclaw.begin(SID, "antenna")
+    openclaw.begin(OTHER, "harbour", key="agent:main:webchat:dm:u")
+    live = Watcher(SessionStore.open(state_dir), Config(), pace=IMPATIENT)
+    live.once()
+    openclaw.append(SID, *talk.turn("windmill"))
+    log = state_dir / "sessions" / "states" / f"{SID}.jsonl"
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size + 10, limits[1]))
+    try:
+        live.rescan()
+        openclaw.path(SID).unlink()
+        openclaw.remember()
+        for _ in range(3):
+            live.rescan()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert live.upkeep.problem
+    live.rescan()
+    assert SessionStore.open(state_dir).get(SID).end_reason == "forgotten"
+    assert live.upkeep.problem is None
+    assert live.troubles == []
