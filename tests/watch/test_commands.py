@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SID = "11111111-aaaa-4aaa-8aaa-111111111111"
+THIRD = "33333333-aaaa-4aaa-8aaa-333333333333"
 OTHER = "22222222-aaaa-4aaa-8aaa-222222222222"
 
 
@@ -197,6 +198,28 @@ def test_what_could_not_be_kept_fails_a_single_look(openclaw: OpenClaw, state_di
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert run("watch", "--once") == {"written": 1, "sources": 1, "warnings": []}
+
+
+def test_transcripts_in_a_form_nobody_knows_yet_are_not_silence(
+    openclaw: OpenClaw, database: Database, run: Command
+) -> None:
+    """Lines that are no records, rows packed in a new way: there is something, and it cannot be read."""
+    talk = openclaw.begin(SID, "antenna")
+    database.add(OTHER, [talk.header, *talk.turn("harbour")], key="agent:main:x:dm:u")
+    run("watch", "--once")
+    run("status")
+    openclaw.write(THIRD, b"\x93\x01 packed\n" * 20)
+    assert any(f"{THIRD}.jsonl" in warning for warning in run("status", expect=1)["warnings"])
+    openclaw.path(THIRD).unlink()
+    openclaw.write(THIRD, b'{"type":"mess')  # only just being written
+    run("status")
+    database.run(
+        ("ALTER TABLE transcript_events RENAME TO before", ()),
+        ("CREATE TABLE transcript_events AS SELECT *, NULL AS event_new FROM before", ()),
+        ("DROP TABLE before", ()),
+        ("UPDATE transcript_events SET event_new = event_json, event_json = NULL WHERE seq = 2", ()),
+    )
+    assert any("1 of the events" in warning for warning in run("status", expect=1)["warnings"])
 
 
 def test_status_has_the_keys_of_the_contract(openclaw: OpenClaw, database: Database, run: Command) -> None:
