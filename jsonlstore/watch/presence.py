@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from jsonlstore.paths import StatePaths
+
+log = logging.getLogger("jsonlstore.watch")
 
 LOCK, REPORT = "watcher.lock", "watcher.json"
 
@@ -57,15 +60,21 @@ def alone(paths: StatePaths, disk: Disk | None = None) -> Iterator[None]:
     try:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as problem:
+        except BlockingIOError as problem:
             holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
             raise WatcherRunning(
                 f"a watcher already runs for {paths.state_dir}: process {holder or 'unknown'}",
                 hint="`jsonlstore status` shows how it is doing; `jsonlstore watch --once` works beside it",
                 path=path,
             ) from problem
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+        except OSError as problem:
+            raise write_failed(path, problem) from problem
+        try:
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+        except OSError as problem:
+            # the lock is held all the same, and a watcher that waits for room on the disk loses nothing
+            log.warning("%s", write_failed(path, problem).message)
         yield
     finally:
         os.close(fd)

@@ -267,6 +267,23 @@ def test_there_is_one_watcher_and_the_second_says_who(
         assert running(paths) == os.getpid()
 
 
+def test_a_full_disk_does_not_keep_a_watcher_from_starting(state_dir: Path) -> None:
+    """It waits for room like one that runs; only its number may be missing meanwhile."""
+    import resource
+
+    paths = SessionStore.open(state_dir).paths
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for _ in range(2):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+        try:
+            with alone(paths):
+                assert running(paths) == 0
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        with alone(paths):
+            assert running(paths) == os.getpid()
+
+
 def test_status_sees_the_watcher_and_what_it_said(
     process: subprocess.Popen[str], state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
