@@ -12,7 +12,7 @@ from jsonlstore.paths import shorten_home
 from jsonlstore.signals.redact import redact_text
 from jsonlstore.store.cleaning import clean
 from jsonlstore.store.state import OWN_FOLD
-from jsonlstore.watch.endings import corrects, rollover_reason
+from jsonlstore.watch.endings import MISSED, corrects, rollover_reason
 from jsonlstore.watch.ledger import Key, Known, Ledger, how_far
 from jsonlstore.watch.pinned import pins_now, with_earlier_pins
 
@@ -156,6 +156,16 @@ class Scribe:
         self._ledger.put(key, replace(known, ended=True, end_time=end_time, end_reason=reason, mark=mark))
         return done
 
+    def wake(self, key: Key, known: Known) -> bool:
+        """Reopen a session that had ended only because its transcript was missed, and that is back as it was."""
+        folded = self._folded(known.session_id)
+        if folded is None or not folded.ended or not _was_only_moved(folded):
+            return False
+        self._store.resume(known.session_id, by="watcher")
+        log.info("%s is back", known.session_id)
+        self._ledger.put(key, replace(known, ended=False, end_time=None, end_reason=None))
+        return True
+
     def refined(self, reason: str, session: Session, last: str | None, *, live: bool) -> str:
         """`daily` or `idle` where the successor's first words, or our having been there, tell which."""
         if reason != "rollover":
@@ -221,7 +231,7 @@ def _is_settled(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
 
 def _was_only_moved(folded: SessionFold) -> bool:
     """Whether all that ended the session was that its transcript was not in its place, as during an import."""
-    return set(folded.ends) == {"watcher"} and folded.ends["watcher"].get("reason") in ("import", "forgotten", "delete")
+    return set(folded.ends) == {"watcher"} and folded.ends["watcher"].get("reason") in MISSED
 
 
 def _end_time(folded: SessionFold) -> str | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.errors import InvalidSessionId, StaleSource
 from jsonlstore.paths import check_session_id
 from jsonlstore.signals.options import SignalOptions
-from jsonlstore.watch.endings import ending_of, reason_of
+from jsonlstore.watch.endings import MISSED, ending_of, reason_of
 from jsonlstore.watch.follower import Follower, mark_of
 from jsonlstore.watch.ledger import Key, Known, Ledger
 from jsonlstore.watch.scribe import Scribe
@@ -192,6 +192,9 @@ class Tailer:
         self, key: Key, known: Known, session: Session, ending: str | None, *, live: bool, mark: str | None = None
     ) -> Outcome:
         """Nothing new to read; perhaps the runtime has moved on since. With `mark` that is what was read to its end."""
+        back = ending is None and known.end_reason in MISSED and any(one.state == "live" for _, one in session.copies)
+        if back and self._scribe.wake(key, known):
+            return Outcome.WRITTEN
         if ending is None or known.is_over(ending):
             self._quiet[key] = mark_of(session)
             return self._rename(key, known, session)

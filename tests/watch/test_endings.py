@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import UTC, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -133,6 +134,35 @@ def test_an_archive_that_turns_up_late_says_what_became_of_a_lost_transcript(
     openclaw.remember()
     live.rescan()
     assert state(state_dir, A).end_reason == "delete"
+
+
+@pytest.mark.parametrize("restarted", [False, True], ids=["running", "restarted"])
+@pytest.mark.parametrize("era", ["jsonl", "sqlite"])
+def test_a_transcript_that_was_away_and_is_back_as_it_was_goes_on(
+    openclaw: OpenClaw, database: Database, state_dir: Path, tmp_path: Path, era: str, restarted: bool
+) -> None:
+    """A restored backup, a disk mounted again: nothing new was said, and it is somebody's current session."""
+    if era == "jsonl":
+        openclaw.begin(A, "antenna")
+        path = openclaw.path(A)
+    else:
+        talk = Talk(A)
+        database.add(A, [talk.header, *talk.turn("antenna")])
+        path = database.path
+    live = watcher(state_dir)
+    live.once()
+    shutil.move(path, tmp_path / "away")
+    openclaw.remember()
+    for _ in range(3):
+        live.rescan()
+    assert state(state_dir, A).end_reason == "forgotten"
+    shutil.move(tmp_path / "away", path)
+    openclaw.remember()
+    if restarted:
+        live = watcher(state_dir)
+    live.rescan()
+    assert (state(state_dir, A).end_time, state(state_dir, A).end_reason) == (None, None)
+    assert live.rescan() == 0
 
 
 @pytest.mark.parametrize(
