@@ -165,6 +165,10 @@ class Ledger:
         if known is not None:
             self._known[key] = replace(known, mark=None, cursor=None)
 
+    def remove(self, key: Key) -> None:
+        """Make room for an earlier stretch: the one that was the newest is not in the transcript any more."""
+        self._known.pop(key, None)
+
     def forget(self, session_id: str) -> None:
         self._forgotten.add(session_id)
 

@@ -100,7 +100,7 @@ class Scribe:
                 if not wrote:
                     wrote = self._update(session_id, folded, fields, source)
             else:
-                if reason is None and folded.ended and (last > (_end_time(folded) or "") or _was_only_moved(folded)):
+                if reason is None and folded.ended and (last > (_end_time(folded) or "") or _was_no_end(folded)):
                     self._store.resume(session_id, by="watcher")
                     log.info("%s woke up again", session_id)
                 wrote = self._update(session_id, folded, fields, source)
@@ -157,9 +157,9 @@ class Scribe:
         return done
 
     def wake(self, key: Key, known: Known) -> bool:
-        """Reopen a session that had ended only because its transcript was missed, and that is back as it was."""
+        """Reopen a session that only we took for ended, and that turns out to be somebody's as it was."""
         folded = self._folded(known.session_id)
-        if folded is None or not folded.ended or not _was_only_moved(folded):
+        if folded is None or set(folded.ends) != {"watcher"} or not folded.ended:
             return False
         self._store.resume(known.session_id, by="watcher")
         log.info("%s is back", known.session_id)
@@ -229,9 +229,11 @@ def _is_settled(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
     return all(layer.get(name) == value for name, value in given.items() if name not in OWN_FOLD)
 
 
-def _was_only_moved(folded: SessionFold) -> bool:
-    """Whether all that ended the session was that its transcript was not in its place, as during an import."""
-    return set(folded.ends) == {"watcher"} and folded.ends["watcher"].get("reason") in MISSED
+def _was_no_end(folded: SessionFold) -> bool:
+    """Whether all that ended the session was that its transcript was missed, or a reset that was taken back since."""
+    if set(folded.ends) != {"watcher"}:
+        return False
+    return folded.ends["watcher"].get("reason") in MISSED or bool((folded.source or {}).get("final"))
 
 
 def _end_time(folded: SessionFold) -> str | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.errors import InvalidSessionId, StaleSource
 from jsonlstore.paths import check_session_id
 from jsonlstore.signals.options import SignalOptions
-from jsonlstore.watch.endings import MISSED, ending_of, reason_of
+from jsonlstore.watch.endings import INFERRED, MISSED, ending_of, reason_of
 from jsonlstore.watch.follower import Follower, mark_of
 from jsonlstore.watch.ledger import Key, Known, Ledger
 from jsonlstore.watch.scribe import Scribe
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.store.store import SessionStore
     from jsonlstore.transcripts.library import Session
+    from jsonlstore.watch.follower import Told
 
 log = logging.getLogger("jsonlstore.watch")
 
@@ -72,8 +73,9 @@ class Tailer:
         mark, ending = mark_of(session), ending_of(session)
         known = self.ledger.get(key)
         follower = self._followers.get(key)
+        back = known is not None and ending is None and _is_back(session, known)
         if follower is None or not follower.reading:
-            if self._quiet.get(key) == mark and (known is None or known.is_over(ending)):
+            if self._quiet.get(key) == mark and (known is None or known.is_over(ending)) and not back:
                 return self._rename(key, known, session)
             if known is not None and self._is_read(session, known, mark, follower):
                 return self._only_end(key, known, session, ending, live=live)
@@ -192,8 +194,7 @@ class Tailer:
         self, key: Key, known: Known, session: Session, ending: str | None, *, live: bool, mark: str | None = None
     ) -> Outcome:
         """Nothing new to read; perhaps the runtime has moved on since. With `mark` that is what was read to its end."""
-        back = ending is None and known.end_reason in MISSED and any(one.state == "live" for _, one in session.copies)
-        if back and self._scribe.wake(key, known):
+        if ending is None and _is_back(session, known) and self._scribe.wake(key, known):
             return Outcome.WRITTEN
         if ending is None or known.is_over(ending):
             self._quiet[key] = mark_of(session)
@@ -219,6 +220,7 @@ class Tailer:
         told = follower.told()
         wrote = False
         try:
+            wrote |= self._end_what_was_cut(key, known, told)
             before: str | None = None
             for number, one in enumerate(told):
                 following = told[number + 1].stretch if number + 1 < len(told) else None
@@ -237,3 +239,20 @@ class Tailer:
         else:
             follower.settle(session)
         return Outcome.WRITTEN if wrote else Outcome.NOTHING
+
+    def _end_what_was_cut(self, key: Key, known: Known | None, told: list[Told]) -> bool:
+        """A rewrite may take back a reset: the stretch it had begun is gone, and the one before goes on."""
+        if known is None or known.stretch <= told[-1].stretch.number:
+            return False
+        done = not known.ended and self._scribe.end(key, known, "forgotten", known.updated_at)
+        self.ledger.remove(key)
+        return done
+
+
+def _is_back(session: Session, known: Known) -> bool:
+    """Whether a session with nothing new in it shows that its end was none: it was missed, or given up for another.
+
+    That nobody says it is over does not show that; an index that cannot be read says nothing about anybody.
+    """
+    named = [one.session_key is not None for _, one in session.copies if one.state == "live"]
+    return (known.end_reason in MISSED and bool(named)) or (known.end_reason in INFERRED and any(named))
