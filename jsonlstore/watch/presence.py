@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
+import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("jsonlstore.watch")
 
 LOCK, REPORT = "watcher.lock", "watcher.json"
+_LOOK_SECONDS = 0.5
 
 
 class WatcherRunning(JsonlStoreError):
@@ -59,7 +61,7 @@ def alone(paths: StatePaths, disk: Disk | None = None) -> Iterator[None]:
         raise write_failed(path, problem) from problem
     try:
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take(fd)
         except BlockingIOError as problem:
             holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
             raise WatcherRunning(
@@ -78,6 +80,20 @@ def alone(paths: StatePaths, disk: Disk | None = None) -> Iterator[None]:
         yield
     finally:
         os.close(fd)
+
+
+def _take(fd: int) -> None:
+    """Lock `fd`; whoever merely looks whether a watcher runs has it for a moment, and that is waited for."""
+    deadline = time.monotonic() + _LOOK_SECONDS
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.02)
+        else:
+            return
 
 
 def running(paths: StatePaths) -> int | None:

@@ -267,6 +267,34 @@ def test_there_is_one_watcher_and_the_second_says_who(
         assert running(paths) == os.getpid()
 
 
+# looks whether a watcher runs, as `status` and every hook do, over and over
+LOOKER = """
+import sys
+from jsonlstore.store.store import SessionStore
+from jsonlstore.watch.presence import running
+paths = SessionStore.open(sys.argv[1]).paths
+print(flush=True)
+while True:
+    running(paths)
+"""
+
+
+def test_looking_whether_a_watcher_runs_does_not_keep_one_from_starting(state_dir: Path) -> None:
+    paths = SessionStore.open(state_dir).paths
+    with alone(paths):
+        pass
+    command = [sys.executable, "-c", LOOKER, str(state_dir)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as looker:
+        try:
+            assert looker.stdout
+            assert looker.stdout.readline()
+            for _ in range(2000):
+                with alone(paths):
+                    pass
+        finally:
+            looker.kill()
+
+
 def test_a_full_disk_does_not_keep_a_watcher_from_starting(state_dir: Path) -> None:
     """It waits for room like one that runs; only its number may be missing meanwhile."""
     import resource
