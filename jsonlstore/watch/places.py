@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.errors import SourceUnreadable
 from jsonlstore.transcripts.jsonl import IMPORT_ARCHIVE, SESSIONS, JsonlSource, open_file, parse_name
-from jsonlstore.transcripts.library import Library, Session, discover
+from jsonlstore.transcripts.library import Library, Session, look_around
 from jsonlstore.transcripts.sqlite import DATABASE, SqliteSource
 
 if TYPE_CHECKING:
@@ -27,32 +27,33 @@ def find_sessions(paths: Sequence[Path], *, skip: AbstractSet[str]) -> tuple[lis
     for path in paths:
         if not path.exists():
             raise SourceUnreadable(f"no such file or directory: {path}", path=path)
-        library = Library(_sources_around(path), skip=skip)
+        sources, noted = _sources_around(path)
+        library = Library(sources, skip=skip, warnings=noted)
         here = [one for one in library.sessions() if _is_in(one, path)]
         warnings += library.warnings
         if not here and path.is_file():
             here = [_alone(path)]
-        elif not here and not library.sources:
+        elif not here and not sources and not noted:
             raise SourceUnreadable(f"no transcripts in {path}", hint=_HINT, path=path)
         found |= {(one.agent_id, one.session_id): one for one in here}
     return list(found.values()), list(dict.fromkeys(warnings))
 
 
-def _sources_around(path: Path) -> list[TranscriptSource]:
-    """Everything in the state directory, else the agent's, that `path` is or lies in."""
+def _sources_around(path: Path) -> tuple[list[TranscriptSource], tuple[str, ...]]:
+    """Everything in the state directory, else the agent's, that `path` is or lies in; and what cannot be seen there."""
     around = (path, *path.resolve().parents)
     for root in around:
-        if (root / "agents").is_dir():
-            return discover(root)
+        if os.path.isdir(root / "agents"):
+            return look_around(root)
     for agent in around[:3]:
         sources: list[TranscriptSource] = []
-        if (agent / SESSIONS).is_dir() or (agent / IMPORT_ARCHIVE).is_dir():
+        if os.path.isdir(agent / SESSIONS) or os.path.isdir(agent / IMPORT_ARCHIVE):
             sources.append(JsonlSource(agent))
-        if (agent / DATABASE).is_file():
+        if os.path.isfile(agent / DATABASE):
             sources.append(SqliteSource(agent))
         if sources:
-            return sources
-    return []
+            return sources, ()
+    return [], ()
 
 
 def _is_in(session: Session, path: Path) -> bool:

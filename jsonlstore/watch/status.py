@@ -236,14 +236,11 @@ def _without_reader(agents: Path) -> Iterator[str]:
     """Agents that keep something we have no reader for: the next era, most likely."""
     try:
         folders = sorted(path for path in agents.iterdir() if path.is_dir())
-    except FileNotFoundError:
-        return
-    except OSError as problem:
-        yield f"cannot list {agents}: {problem.strerror}"
-        return
+    except OSError:
+        return  # it is not there, or a warning tells why it cannot be listed
     for folder in folders:
-        if (folder / DATABASE).is_file():
-            continue
+        if os.path.lexists(folder / DATABASE) or not os.access(folder / "agent", os.X_OK):
+            continue  # there is a reader, or a warning that it cannot be looked at
         try:
             names = sorted(path.name for path in (folder / "agent").iterdir() if path.is_file())
         except OSError:

@@ -184,6 +184,25 @@ def test_what_could_not_be_read_fails_whoever_wanted_to_read_it(
     assert "warning: cannot read" in capsys.readouterr().err
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+@pytest.mark.parametrize("place", ["agents", "agents/main", "agents/main/sessions", "agents/main/agent"])
+def test_a_directory_nobody_may_look_into_fails_every_look(
+    openclaw: OpenClaw, database: Database, state_dir: Path, run: Command, place: str
+) -> None:
+    openclaw.begin(SID, "antenna")
+    run("watch", "--once")
+    (state_dir / place).chmod(0)
+    try:
+        for words in (["status"], ["watch", "--once"], ["backfill"], ["backfill", str(state_dir)]):
+            warnings = run(*words, expect=1)["warnings"]
+            assert any(place in warning for warning in warnings), words
+            assert len(set(warnings)) == len(warnings)
+    finally:
+        (state_dir / place).chmod(0o700)
+    run("status")
+    assert SessionStore.open(state_dir).get(SID).end_time is None
+
+
 def test_what_could_not_be_kept_fails_a_single_look(openclaw: OpenClaw, state_dir: Path, run: Command) -> None:
     import resource
 
