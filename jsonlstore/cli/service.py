@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from jsonlstore.cli.session import Session, dry_run_option, json_option, pass_session, print_json, with_example
+from jsonlstore.errors import JsonlStoreError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from jsonlstore.config import Config
     from jsonlstore.watch.service import Service
+
+_FINDS_DATABASES = ("CORTEX_DATA_DIR",)
 
 kind_option = click.option("--kind", type=click.Choice(["systemd", "launchd"]), help="Default: what this machine has.")
 
@@ -18,8 +25,23 @@ kind_option = click.option("--kind", type=click.Choice(["systemd", "launchd"]), 
 def _service(session: Session, kind: str | None) -> Service:
     from jsonlstore.watch.service import KINDS, default_kind
 
-    chosen = KINDS[kind or default_kind()]
-    return chosen(session.state_dir, config_file=session.config_file, sessions_dir=session.loaded.config.sessions_dir)
+    config = session.loaded.config
+    return KINDS[kind or default_kind()](
+        session.state_dir,
+        config_file=session.config_file,
+        sessions_dir=config.sessions_dir,
+        databases=_databases(session.state_dir, config),
+        environment={name: os.environ[name] for name in _FINDS_DATABASES if os.environ.get(name)},
+    )
+
+
+def _databases(state_dir: Path, config: Config) -> list[Path]:
+    """The databases of Cortex's that the watcher brings up to date, as things stand now."""
+    from jsonlstore.bridges.braindb.location import metrics_db, resolve_brain_db
+
+    brain = resolve_brain_db(config, state_dir)
+    wanted = config.brain_db_enabled if config.brain_db_enabled is not None else brain.exists()
+    return [*([brain] if wanted else []), *([metrics_db(state_dir)] if config.metrics_db else [])]
 
 
 @click.group()
@@ -41,8 +63,12 @@ def install(session: Session, kind: str | None, dry_run: bool) -> None:
     if dry_run:
         click.echo(f"would write {made.path} and start it")
         return
-    made.install()
+    if not session.loaded.config.enabled:
+        raise JsonlStoreError("jsonlstore is disabled in the settings: a service would have nothing to do")
+    noted = made.install()
     click.echo(f"installed and started: {made.path}")
+    for note in noted:
+        click.echo(f"warning: {note}", err=True)
 
 
 @with_example("jsonlstore service uninstall")

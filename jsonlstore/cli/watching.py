@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @pass_session
 def watch(session: Session, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
     """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
+    from jsonlstore.watch.notify import notify
     from jsonlstore.watch.presence import alone
     from jsonlstore.watch.watcher import Watcher
 
@@ -48,6 +49,7 @@ def watch(session: Session, once: bool, if_unwatched: bool, dry_run: bool, as_js
     store = session.open_store()
     config = session.loaded.config
     if not config.enabled:
+        notify("READY=1\nSTATUS=disabled in the settings")  # a service with nothing to do has not failed
         click.echo("jsonlstore is disabled in the settings; nothing to do", err=True)
         return 0
     if once and if_unwatched:
@@ -63,7 +65,7 @@ def watch(session: Session, once: bool, if_unwatched: bool, dry_run: bool, as_js
         _on_signals(watcher)
         written = watcher.once()
         _say_written(written, watcher, as_json=as_json)
-        return 0
+        return 1 if watcher.troubles else 0
     with alone(store.paths):
         _on_signals(watcher)
         written = watcher.run()
@@ -73,11 +75,11 @@ def watch(session: Session, once: bool, if_unwatched: bool, dry_run: bool, as_js
 
 def _say_written(written: int, watcher: Watcher, *, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {"written": written, "sources": len(watcher.shelf.sources), "warnings": watcher.shelf.library.warnings}
-        )
+        print_json({"written": written, "sources": len(watcher.shelf.sources), "warnings": watcher.troubles})
     else:
         click.echo(f"caught up: {written} updates written, {len(watcher.shelf.sources)} sources", err=True)
+        for trouble in watcher.troubles:
+            click.echo(f"warning: {trouble}", err=True)
 
 
 def _say_what_is_behind(session: Session, *, as_json: bool) -> int:
@@ -133,8 +135,8 @@ def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: 
     from jsonlstore.store.bulk import BulkStore
     from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
     from jsonlstore.watch.backfill import backfill as run
-    from jsonlstore.watch.backfill import find_sessions
     from jsonlstore.watch.pace import options_of
+    from jsonlstore.watch.places import find_sessions
     from jsonlstore.watch.shelf import Shelf
     from jsonlstore.watch.tailer import Tailer
 
@@ -179,7 +181,7 @@ def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: 
             click.echo(f"warning: {name}: {problem}", err=True)
         for warning in warnings:
             click.echo(f"warning: {warning}", err=True)
-    return 1 if summary.failed else 0
+    return 1 if summary.failed or warnings else 0
 
 
 def progress_bar(label: str) -> Callable[[int, int], None]:

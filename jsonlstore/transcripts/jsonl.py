@@ -378,4 +378,5 @@ def open_file(path: Path, agent_id: str = "main") -> tuple[JsonlSource, Transcri
     name = parse_name(path.name)
     session_id = usable_id(_read_header_id(path) or _id_from_stem(name.stem if name else path.name))
     state: State = name.state if name else "live"
-    return source, Transcript(agent_id, "jsonl", path, session_id, state, size=path.stat().st_size)
+    ending = Ending(state, name.at) if name and state in {"reset", "deleted"} else None
+    return source, Transcript(agent_id, "jsonl", path, session_id, state, size=path.stat().st_size, ending=ending)

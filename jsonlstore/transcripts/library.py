@@ -155,13 +155,13 @@ class Library:
     @classmethod
     def open(cls, state_dir: Path, *, skip: AbstractSet[str] = SKIPPED_BY_DEFAULT) -> Library:
         """Everything under `state_dir`, found by looking, never by version number."""
-        agents, problem = _agents(state_dir)
-        return cls(_sources(state_dir, agents), skip=skip, warnings=(problem,) if problem else ())
+        sources, warnings = look_around(state_dir)
+        return cls(sources, skip=skip, warnings=warnings)
 
     @property
     def warnings(self) -> list[str]:
         """What could not be read in the last look at the sources."""
-        return [*self._warnings, *(warning for source in self.sources for warning in source.warnings)]
+        return list(dict.fromkeys([*self._warnings, *(each for source in self.sources for each in source.warnings)]))
 
     def sessions(self) -> list[Session]:
         """Every session that is not skipped, by agent and last activity."""
@@ -207,7 +207,13 @@ class Library:
 
 def discover(state_dir: Path) -> list[TranscriptSource]:
     """Every source under `state_dir`: per agent both eras, and GoClaw's database."""
-    return _sources(state_dir, _agents(state_dir)[0])
+    return look_around(state_dir)[0]
+
+
+def look_around(state_dir: Path) -> tuple[list[TranscriptSource], tuple[str, ...]]:
+    """Every source under `state_dir`, and why there may be more than can be seen."""
+    agents, problem = _agents(state_dir)
+    return _sources(state_dir, agents), (problem,) if problem else ()
 
 
 def _agents(state_dir: Path) -> tuple[list[Path], str | None]:

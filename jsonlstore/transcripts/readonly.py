@@ -12,7 +12,9 @@ import shutil
 import sqlite3
 import struct
 import tempfile
+import time
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 from urllib.parse import quote
@@ -27,6 +29,8 @@ Situation = Literal["immutable", "shared", "copy"]
 _ATTEMPTS = 5
 _READ_ATTEMPTS = 8
 _BUSY_SECONDS = 2.0
+_COPY = "jsonlstore-copy-"
+_STALE_SECONDS = 600.0  # no copy takes that long to make
 
 _SHM_HEADER = 48  # twice, so that a reader can tell a torn one
 _SHM_VERSION = 3007000
@@ -78,18 +82,24 @@ def opened(path: Path) -> Iterator[Database]:
     path = _resolved(path)
     situation = _situation(path)
     before = fingerprint(path)
-    if situation == "copy":
-        with _private_copy(path) as copy:
-            yield from _connected(path, copy, "copy", before)
-        return
+    if situation != "copy":
+        try:
+            _probe(path, situation)
+        except sqlite3.Error:
+            # locked, half-initialised or unreadable shared memory: the files themselves still tell
+            situation = "copy"
     try:
-        _probe(path, situation)
-    except sqlite3.Error:
-        # locked, half-initialised or unreadable shared memory: the files themselves still tell
-        with _private_copy(path) as copy:
-            yield from _connected(path, copy, "copy", before)
-        return
-    yield from _connected(path, path, situation, before)
+        connection = _open_copy(path) if situation == "copy" else _connect(path, situation)
+    except sqlite3.Error as problem:
+        raise SourceUnreadable(f"cannot read {path}: {problem}", path=path) from problem
+    if situation == "shared":
+        _shared[path] = _shared.get(path, 0) + 1
+    try:
+        yield Database(path, situation, connection, before)
+    finally:
+        connection.close()
+        if situation == "shared":
+            _shared[path] -= 1
 
 
 def consistently(path: Path, query: Callable[[Database], T]) -> T:
@@ -110,21 +120,6 @@ def consistently(path: Path, query: Callable[[Database], T]) -> T:
                 raise
             return result
     raise SourceUnreadable(f"{path} changes faster than it can be read", hint="try again in a moment", path=path)
-
-
-def _connected(path: Path, file: Path, situation: Situation, before: object) -> Iterator[Database]:
-    try:
-        connection = _connect(file, situation)
-    except sqlite3.Error as problem:
-        raise SourceUnreadable(f"cannot read {path}: {problem}", path=path) from problem
-    if situation == "shared":
-        _shared[path] = _shared.get(path, 0) + 1
-    try:
-        yield Database(path, situation, connection, before)
-    finally:
-        connection.close()
-        if situation == "shared":
-            _shared[path] -= 1
 
 
 def _situation(path: Path) -> Situation:
@@ -167,15 +162,20 @@ def _connect(file: Path, situation: Situation) -> sqlite3.Connection:
 def _probe(path: Path, situation: Situation) -> None:
     connection = _connect(path, situation)
     try:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        _touch(connection)
     finally:
         connection.close()
 
 
-@contextmanager
-def _private_copy(path: Path) -> Iterator[Path]:
-    """A copy of database and log in a directory of ours; taken again if they changed meanwhile."""
-    folder = Path(tempfile.mkdtemp(prefix="jsonlstore-"))
+def _touch(connection: sqlite3.Connection) -> None:
+    """Have SQLite open all there is to a database; until something is read it opens nothing."""
+    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+
+
+def _open_copy(path: Path) -> sqlite3.Connection:
+    """A copy of database and log, open for reading and without a name: whatever happens, nothing of it stays behind."""
+    _sweep()
+    folder = Path(tempfile.mkdtemp(prefix=_COPY))
     try:
         target = folder / "copy.sqlite"
         for _ in range(_ATTEMPTS):
@@ -186,9 +186,25 @@ def _private_copy(path: Path) -> Iterator[Path]:
                 break
         else:
             raise SourceUnreadable(f"{path} changes faster than it can be read", path=path)
-        yield target
+        connection = _connect(target, "copy")
+        try:
+            _touch(connection)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def _sweep() -> None:
+    """Remove, once, what processes killed in the middle of copying left: transcripts are nobody else's business."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_COPY}*"):
+        with suppress(OSError):  # another user's, or gone
+            stat = folder.lstat()
+            if stat.st_uid == os.getuid() and abs(time.time() - stat.st_mtime) > _STALE_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _copy(source: Path, target: Path, *, required: bool) -> None:

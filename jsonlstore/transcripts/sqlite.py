@@ -314,6 +314,19 @@ class SqliteSource(TranscriptSource):
         size, rows = self._consistently(count)
         return size or 0, rows
 
+    def unknown_rows(self) -> int:
+        """How many events are kept in a form we have no reader for: in none of the columns we know."""
+
+        def count(database: Database) -> int:
+            columns = database.columns("transcript_events")
+            if not columns >= _NEEDED:
+                return 0
+            empty = " AND ".join(f"{one} IS NULL" for one in ("event_json", "event_zstd") if one in columns)
+            found = database.connection.execute(f"SELECT count(*) FROM transcript_events WHERE {empty}").fetchone()  # noqa: S608
+            return int(found[0])
+
+        return self._consistently(count)
+
     def _identity(self) -> str:
         try:
             stat = self.path.stat()

@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.store.mending import mend
-from jsonlstore.transcripts.jsonl import open_file
-from jsonlstore.transcripts.library import Library, Session, discover
 from jsonlstore.watch.endings import ending_of
 from jsonlstore.watch.tailer import Outcome, Tailer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Iterable, Iterator
     from datetime import timedelta
-    from pathlib import Path
 
     from jsonlstore.store.bulk import BulkStore
+    from jsonlstore.transcripts.library import Session
     from jsonlstore.watch.shelf import Shelf
 
 log = logging.getLogger("jsonlstore.watch")
@@ -101,41 +98,6 @@ def _file_away(store: BulkStore, older_than: timedelta) -> int:
         for session_id in due:
             store.archive(session_id)
     return len(due)
-
-
-def find_sessions(paths: Sequence[Path], *, skip: AbstractSet[str]) -> tuple[list[Session], list[str]]:
-    """The sessions in the given places: a transcript file, an agent's directory or anything with `agents/` in it."""
-    found: list[Session] = []
-    warnings: list[str] = []
-    for path in paths:
-        if path.is_file():
-            agent = path.resolve().parent.parent.name or "main"
-            source, transcript = open_file(path, agent)
-            found.append(Session(agent, transcript.session_id, ((source, transcript),)))
-            continue
-        root = _root_of(path)
-        library = Library(discover(root), skip=skip)
-        here = path.resolve()
-        found += [
-            one
-            for one in library.sessions()
-            if root == path or any(copy.path.resolve().is_relative_to(here) for _, copy in one.copies)
-        ]
-        warnings += library.warnings
-    return found, warnings
-
-
-def _root_of(path: Path) -> Path:
-    if not path.exists():
-        raise SourceUnreadable(f"no such file or directory: {path}", path=path)
-    for candidate in (path, *path.resolve().parents):
-        if (candidate / "agents").is_dir():
-            return candidate
-    raise SourceUnreadable(
-        f"no transcripts in {path}",
-        hint="give a transcript file, an agent's directory, or a state directory with agents/ in it",
-        path=path,
-    )
 
 
 def size_of(session: Session) -> int:

@@ -32,6 +32,8 @@ _REASONS = {
 }
 # concluded from what is missing; all others were left in writing by the runtime
 INFERRED = frozenset({"idle", "daily", "rollover", "import", "forgotten"})
+# nothing but that the transcript was not in its place
+MISSED = frozenset({"import", "forgotten", "delete"})
 DAILY_RESET_HOUR = 4
 
 

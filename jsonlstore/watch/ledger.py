@@ -160,7 +160,13 @@ class Ledger:
             self._past.setdefault(key[0], History()).add(past)
 
     def drop(self, key: Key) -> None:
-        """Forget what we thought we knew: the log decides again."""
+        """Forget how far we thought it was read: it is read again. That there is such a session stays known."""
+        known = self._known.get(key)
+        if known is not None:
+            self._known[key] = replace(known, mark=None, cursor=None)
+
+    def remove(self, key: Key) -> None:
+        """Make room for an earlier stretch: the one that was the newest is not in the transcript any more."""
         self._known.pop(key, None)
 
     def forget(self, session_id: str) -> None:
@@ -172,6 +178,13 @@ class Ledger:
     def owner(self, runtime_id: str) -> str | None:
         """The agent that this id belongs to, if it is known: a copied or linked directory shows it under two."""
         return self._owner.get(runtime_id)
+
+    def hand_over(self, runtime_id: str, agent: str) -> None:
+        """The id is another agent's from now on; it is read anew, so that its log says whose it is."""
+        before = self._owner.get(runtime_id)
+        if before is not None:
+            self._known.pop((before, runtime_id), None)
+        self._owner[runtime_id] = agent
 
     def open(self) -> Iterator[tuple[Key, Known]]:
         """Every transcript whose session has not ended."""

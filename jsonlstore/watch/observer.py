@@ -10,6 +10,7 @@ import logging
 import os
 import sys
 import threading
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,13 +29,39 @@ _SILENT = (
 _NOT_TRANSCRIPTS = (".lock", ".tmp", "-shm", "-journal")
 
 
+class Bell:
+    """Wakes the watcher. It may be rung in a signal handler: those come also while it is being rung or waited for.
+
+    An `Event` has a lock then that its own thread holds, and waits for it for good; this queue has none.
+    """
+
+    def __init__(self) -> None:
+        self._rung: SimpleQueue[None] = SimpleQueue()
+
+    def set(self) -> None:
+        if self._rung.empty():
+            self._rung.put(None)
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it was rung, since it was last waited for or cleared, within so many seconds."""
+        try:
+            self._rung.get(timeout=seconds)
+        except Empty:
+            return False
+        return True
+
+    def clear(self) -> None:
+        while not self._rung.empty():
+            self.wait(0)
+
+
 class Hints:
     """Paths that were touched, gathered by one thread and taken by another."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._paths: set[str] = set()
-        self.bell = threading.Event()
+        self.bell = Bell()
         self.overflows = 0
         self.look_at_all = False
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
+import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
 
     from jsonlstore.paths import StatePaths
 
+log = logging.getLogger("jsonlstore.watch")
+
 LOCK, REPORT = "watcher.lock", "watcher.json"
+_LOOK_SECONDS = 0.5
 
 
 class WatcherRunning(JsonlStoreError):
@@ -56,19 +61,39 @@ def alone(paths: StatePaths, disk: Disk | None = None) -> Iterator[None]:
         raise write_failed(path, problem) from problem
     try:
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as problem:
+            _take(fd)
+        except BlockingIOError as problem:
             holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
             raise WatcherRunning(
                 f"a watcher already runs for {paths.state_dir}: process {holder or 'unknown'}",
                 hint="`jsonlstore status` shows how it is doing; `jsonlstore watch --once` works beside it",
                 path=path,
             ) from problem
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+        except OSError as problem:
+            raise write_failed(path, problem) from problem
+        try:
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+        except OSError as problem:
+            # the lock is held all the same, and a watcher that waits for room on the disk loses nothing
+            log.warning("%s", write_failed(path, problem).message)
         yield
     finally:
         os.close(fd)
+
+
+def _take(fd: int) -> None:
+    """Lock `fd`; whoever merely looks whether a watcher runs has it for a moment, and that is waited for."""
+    deadline = time.monotonic() + _LOOK_SECONDS
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.02)
+        else:
+            return
 
 
 def running(paths: StatePaths) -> int | None:

@@ -12,7 +12,7 @@ from jsonlstore.paths import shorten_home
 from jsonlstore.signals.redact import redact_text
 from jsonlstore.store.cleaning import clean
 from jsonlstore.store.state import OWN_FOLD
-from jsonlstore.watch.endings import corrects, rollover_reason
+from jsonlstore.watch.endings import MISSED, corrects, rollover_reason
 from jsonlstore.watch.ledger import Key, Known, Ledger, how_far
 from jsonlstore.watch.pinned import pins_now, with_earlier_pins
 
@@ -100,7 +100,7 @@ class Scribe:
                 if not wrote:
                     wrote = self._update(session_id, folded, fields, source)
             else:
-                if reason is None and folded.ended and (last > (_end_time(folded) or "") or _was_only_moved(folded)):
+                if reason is None and folded.ended and (last > (_end_time(folded) or "") or _was_no_end(folded)):
                     self._store.resume(session_id, by="watcher")
                     log.info("%s woke up again", session_id)
                 wrote = self._update(session_id, folded, fields, source)
@@ -155,6 +155,16 @@ class Scribe:
         mark = source["mark"] if source else known.mark
         self._ledger.put(key, replace(known, ended=True, end_time=end_time, end_reason=reason, mark=mark))
         return done
+
+    def wake(self, key: Key, known: Known) -> bool:
+        """Reopen a session that only we took for ended, and that turns out to be somebody's as it was."""
+        folded = self._folded(known.session_id)
+        if folded is None or set(folded.ends) != {"watcher"} or not folded.ended:
+            return False
+        self._store.resume(known.session_id, by="watcher")
+        log.info("%s is back", known.session_id)
+        self._ledger.put(key, replace(known, ended=False, end_time=None, end_reason=None))
+        return True
 
     def refined(self, reason: str, session: Session, last: str | None, *, live: bool) -> str:
         """`daily` or `idle` where the successor's first words, or our having been there, tell which."""
@@ -219,9 +229,11 @@ def _is_settled(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
     return all(layer.get(name) == value for name, value in given.items() if name not in OWN_FOLD)
 
 
-def _was_only_moved(folded: SessionFold) -> bool:
-    """Whether all that ended the session was that its transcript was not in its place, as during an import."""
-    return set(folded.ends) == {"watcher"} and folded.ends["watcher"].get("reason") in ("import", "forgotten", "delete")
+def _was_no_end(folded: SessionFold) -> bool:
+    """Whether all that ended the session was that its transcript was missed, or a reset that was taken back since."""
+    if set(folded.ends) != {"watcher"}:
+        return False
+    return folded.ends["watcher"].get("reason") in MISSED or bool((folded.source or {}).get("final"))
 
 
 def _end_time(folded: SessionFold) -> str | None:

@@ -7,6 +7,7 @@ import plistlib
 import shutil
 import subprocess
 import sys
+import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,19 +16,30 @@ from typing import TYPE_CHECKING
 from jsonlstore.errors import JsonlStoreError
 from jsonlstore.paths import StatePaths
 from jsonlstore.store.files import Disk, write_failed
+from jsonlstore.watch.presence import running
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 UNIT = "jsonlstore-watch.service"
 LABEL = "dev.jsonlstore.watch"
-_SECONDS = 30
+_SECONDS = 60
+_START_SECONDS = 10.0
+_SHARED_TMP = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - what PrivateTmp hides
+# systemd's exit codes for a sandbox it was not allowed to set up: USER, NETWORK, NAMESPACE
+_NO_SANDBOX = frozenset({"217", "225", "226"})
 
 
 class NoServiceManager(JsonlStoreError):
     """There is no service manager of the wanted kind on this machine."""
 
     code = "no_service_manager"
+
+
+class ServiceFailed(JsonlStoreError):
+    """The service was installed and does not run."""
+
+    code = "service_failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +53,14 @@ class Told:
     active: bool
     current: bool
     detail: str
+    confined: bool = False
 
 
 class Service(ABC):
-    """One way to keep the watcher running."""
+    """One way to keep the watcher running.
+
+    `databases` are those the settings have the watcher write through to, `environment` is what finding them takes.
+    """
 
     kind: str
 
@@ -54,11 +70,15 @@ class Service(ABC):
         *,
         config_file: str | None = None,
         sessions_dir: str | None = None,
+        databases: Sequence[Path] = (),
+        environment: Mapping[str, str] | None = None,
         home: Path | None = None,
     ) -> None:
         self._state_dir = state_dir
         self._config_file = config_file
         self._sessions_dir = sessions_dir
+        self._databases = databases
+        self._environment = dict(environment or {})
         self._home = home or Path.home()
 
     @property
@@ -71,8 +91,8 @@ class Service(ABC):
         """The file."""
 
     @abstractmethod
-    def install(self) -> None:
-        """Write the file and start the service, now and at every login."""
+    def install(self) -> list[str]:
+        """Write the file and start the service, now and at every login; what there is to say about how it runs."""
 
     @abstractmethod
     def uninstall(self) -> bool:
@@ -89,14 +109,17 @@ class Service(ABC):
             options += ["--config", os.path.abspath(os.path.expanduser(self._config_file))]
         return [sys.executable, "-m", "jsonlstore", *options, "watch"]
 
-    def _write(self) -> None:
+    def _write(self, text: bytes) -> None:
         disk = Disk()
         disk.make_dir(self.path.parent)
-        disk.replace(self.path, self.text(), self.path.parent)
+        disk.replace(self.path, text, self.path.parent)
 
     def _is_current(self) -> bool:
+        return self._holds(self.text())
+
+    def _holds(self, text: bytes) -> bool:
         try:
-            return self.path.read_bytes() == self.text()
+            return self.path.read_bytes() == text
         except OSError:
             return False
 
@@ -115,7 +138,10 @@ class Systemd(Service):
         return Path(base) / "systemd" / "user" / UNIT
 
     def text(self) -> bytes:
-        writable = " ".join(_quoted(os.fspath(path)) for path in self._writable())
+        return self._text(self._sandbox())
+
+    def _text(self, sandbox: str) -> bytes:
+        given = [f"Environment={_quoted(f'{name}={value}')}\n" for name, value in self._environment.items()]
         return f"""\
 [Unit]
 Description=jsonlstore: keeps what AI agent sessions were about
@@ -125,7 +151,7 @@ StartLimitBurst=10
 [Service]
 Type=notify
 NotifyAccess=main
-ExecStart={" ".join(map(_quoted, self.command()))}
+{"".join(given)}ExecStart={" ".join(map(_argument, self.command()))}
 ExecReload=/bin/kill -HUP $MAINPID
 Restart=on-failure
 RestartSec=5
@@ -139,34 +165,88 @@ MemoryMax=600M
 CPUQuota=50%
 TasksMax=64
 NoNewPrivileges=yes
-ProtectSystem=strict
-ProtectHome=read-only
-ReadWritePaths={writable}
-PrivateTmp=yes
-PrivateNetwork=yes
 RestrictAddressFamilies=AF_UNIX
 LockPersonality=yes
 RestrictRealtime=yes
 RestrictSUIDSGID=yes
 SystemCallArchitectures=native
-
+{sandbox}
 [Install]
 WantedBy=default.target
 """.encode()
 
+    def _sandbox(self) -> str:
+        """What confines the service to our directories.
+
+        Without PrivateUsers a user's systemd older than 254 leaves all of this out, and says nothing.
+        """
+        writable = [_quoted(os.fspath(path)) for path in self._writable()]
+        # another program's: not ours to create
+        writable += [_quoted(f"-{path.parent}") for path in self._databases]
+        private = not any(place.is_relative_to(tmp) for place in self._needed() for tmp in _SHARED_TMP)
+        if not private:
+            writable += map(os.fspath, _SHARED_TMP)
+        return f"""\
+PrivateUsers=yes
+ProtectSystem=strict
+ProtectHome=read-only
+ReadWritePaths={" ".join(dict.fromkeys(writable))}
+ReadOnlyPaths={_quoted(f"-{self._state_dir / 'agents'}")}
+PrivateTmp={"yes" if private else "no"}
+PrivateNetwork=yes
+"""
+
     def _writable(self) -> list[Path]:
-        """All the service may write to: our own directories."""
+        """Our own directories; what else the service may write to are databases that the settings name."""
         paths = StatePaths.of(self._state_dir, self._sessions_dir)
         return list(dict.fromkeys((self._state_dir / "sessions", paths.sessions)))
 
-    def install(self) -> None:
+    def _needed(self) -> list[Path]:
+        """Whatever the service must see to run at all."""
+        places = [self._state_dir, *self._writable(), *self._databases, Path(sys.executable), Path(__file__)]
+        if self._config_file:
+            places.append(Path(self._config_file).expanduser())
+        return [place.absolute() for place in places]
+
+    def install(self) -> list[str]:
         self._need()
         # what the unit names as writable must be there when it starts
         for path in self._writable():
             Disk().make_dir(path)
-        self._write()
+        failure = self._start(self.text())
+        if failure in _NO_SANDBOX:
+            failure = self._start(self._text(""))
+            if failure is None:
+                return ["this machine does not let a user's service be confined: it could write anywhere in the home"]
+        if failure is not None:
+            raise ServiceFailed(
+                f"{UNIT} is installed and does not run: {self._why(failure)}",
+                hint=f"see: journalctl --user -u {UNIT}",
+                path=self.path,
+            )
+        return []
+
+    def _start(self, text: bytes) -> str | None:
+        """Have the unit run this text, whatever it ran before; None if that works, else the exit code it died with."""
+        self._write(text)
         self._ask("daemon-reload")
-        self._ask("enable", "--now", UNIT)
+        self._ask("reset-failed", UNIT, must=False)  # earlier failures do not count against this one
+        self._ask("enable", UNIT)
+        # it is ready when it has caught up, which takes as long as there is history: that is not waited for
+        self._ask("restart", "--no-block", UNIT)
+        deadline = time.monotonic() + _START_SECONDS
+        while True:
+            said = self._ask("show", "--property=ActiveState,SubState,ExecMainStatus", UNIT, must=False)
+            now = dict(line.split("=", 1) for line in said.splitlines() if "=" in line)
+            if now.get("ActiveState") == "failed" or now.get("SubState") == "auto-restart":
+                return now.get("ExecMainStatus") or "unknown"
+            if now.get("ActiveState") == "active" or time.monotonic() >= deadline:
+                return None
+            time.sleep(0.1)
+
+    def _why(self, code: str) -> str:
+        holder = running(StatePaths.of(self._state_dir, self._sessions_dir))
+        return f"process {holder} already watches {self._state_dir}" if holder is not None else f"exit code {code}"
 
     def uninstall(self) -> bool:
         there = self.path.exists()
@@ -190,7 +270,11 @@ WantedBy=default.target
             active=active == "active",
             current=self._is_current(),
             detail=active or "systemd does not know it",
+            confined=self._holds(self.text()),
         )
+
+    def _is_current(self) -> bool:
+        return self._holds(self.text()) or self._holds(self._text(""))
 
     def _need(self) -> None:
         if not shutil.which("systemctl"):
@@ -230,15 +314,17 @@ class Launchd(Service):
                 "Umask": 0o077,
                 "SoftResourceLimits": {"NumberOfFiles": 4096},
                 "StandardErrorPath": log,
+                **({"EnvironmentVariables": self._environment} if self._environment else {}),
             }
         )
 
-    def install(self) -> None:
+    def install(self) -> list[str]:
         if not shutil.which("launchctl"):
             raise NoServiceManager("launchd is not on this machine", hint=self._foreground())
-        self._write()
+        self._write(self.text())
         _run(["launchctl", "bootout", self._target()], must=False)
         _run(["launchctl", "bootstrap", f"gui/{os.getuid()}", os.fspath(self.path)])
+        return []
 
     def uninstall(self) -> bool:
         there = self.path.exists()
@@ -286,9 +372,14 @@ def _run(command: Sequence[str], *, must: bool = True) -> str:
     return done.stdout.strip()
 
 
+def _argument(word: str) -> str:
+    """A word of a command line, where `$` means something too."""
+    return _quoted(word.replace("$", "$$"))
+
+
 def _quoted(word: str) -> str:
-    """A word as a unit file wants it: `%` and `$` mean something there, and so do spaces and quotes."""
-    word = word.replace("%", "%%").replace("$", "$$")
+    """A word as a unit file wants it: `%` means something there, and so do spaces and quotes."""
+    word = word.replace("%", "%%")
     if any(c in word for c in " \t\"'\\"):
         return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return word

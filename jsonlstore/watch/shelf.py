@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from jsonlstore.transcripts.jsonl import IMPORT_ARCHIVE
-from jsonlstore.transcripts.library import Library, Session, discover
+from jsonlstore.transcripts.library import Library, Session, look_around
 from jsonlstore.transcripts.readonly import fingerprint
 from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
 
@@ -45,12 +45,13 @@ class Shelf:
 
     def look(self) -> bool:
         """Look at everything that changed since the last look; False if nothing did."""
-        found = {(source.kind, source.path): source for source in discover(self._state_dir)}
+        sources, warnings = look_around(self._state_dir)
+        found = {(source.kind, source.path): source for source in sources}
         self._sources = {key: self._sources.get(key, source) for key, source in found.items()}
-        version = tuple((key, _version_of(source)) for key, source in self._sources.items())
+        version = (warnings, *((key, _version_of(source)) for key, source in self._sources.items()))
         if version == self._version:
             return False
-        self.library = Library(list(self._sources.values()), skip=self._skip)
+        self.library = Library(list(self._sources.values()), skip=self._skip, warnings=warnings)
         self.sessions = self.library.sessions()
         self.settled = not any(self._just_written(source) for source in self._sources.values())
         # what could not be read, or may still be written to, is looked at again whether or not it seems to have changed

@@ -15,7 +15,7 @@ from jsonlstore.errors import SourceUnreadable
 from jsonlstore.paths import shorten_home
 from jsonlstore.store.files import read_bytes
 from jsonlstore.store.index import parse
-from jsonlstore.transcripts.sqlite import DATABASE
+from jsonlstore.transcripts.sqlite import DATABASE, SqliteSource
 from jsonlstore.watch.backfill import size_of
 from jsonlstore.watch.presence import read_report, running
 from jsonlstore.watch.shelf import Shelf
@@ -51,7 +51,13 @@ def status_of(store: SessionStore, now: datetime, bridges: Mapping[str, Any], no
     tailer = Tailer(store)
     sources, behind = _sources(shelf, tailer, now)
     watcher, watching, problems = _watcher(store, now, behind)
-    blind = [*shelf.library.warnings, *_without_reader(store.paths.agents)]
+    blind = [
+        *shelf.library.warnings,
+        *_without_reader(store.paths.agents),
+        *_wordless(shelf, tailer),
+        *_in_a_new_form(shelf),
+        *_refused(shelf, tailer),
+    ]
     kept = _store(store)
     warnings = [*blind, *problems, *noted]
     if not kept["index_ok"]:
@@ -85,6 +91,55 @@ def _sources(shelf: Shelf, tailer: Tailer, now: datetime) -> tuple[list[dict[str
         row["lag_bytes" if "lag_bytes" in row else "lag_events"] += lag
         behind += bool(lag) and _waited(newest.updated_at, now)
     return list(rows.values()), behind
+
+
+def _wordless(shelf: Shelf, tailer: Tailer) -> Iterator[str]:
+    """Transcripts of which we know nothing and in which there is something, but not one record."""
+    for session in shelf.sessions:
+        if tailer.ledger.get((session.agent_id, session.session_id)) is not None:
+            continue
+        path, reading = session.copies[-1][1].path, session.read()
+        try:
+            first = next(iter(reading), None)
+        except SourceUnreadable as problem:
+            if path.exists():  # else it went while we looked
+                yield problem.message
+        else:
+            if first is None and reading.bad_count:
+                yield f"not one record in {path} can be read ({session.session_id})"
+
+
+def _in_a_new_form(shelf: Shelf) -> Iterator[str]:
+    """Databases with events that none of the columns we know holds."""
+    for source in shelf.sources:
+        if not isinstance(source, SqliteSource) or source.warnings:
+            continue
+        try:
+            count = source.unknown_rows()
+        except SourceUnreadable as problem:
+            yield problem.message
+        else:
+            if count:
+                yield f"no reader for {count} of the events in {source.path}: they are kept in a new form"
+
+
+def _refused(shelf: Shelf, tailer: Tailer) -> Iterator[str]:
+    """Sessions whose id another agent's session has, and that are more than a copy of it: only one of them is kept."""
+    extents = {(one.agent_id, one.session_id): _extent(one) for one in shelf.sessions}
+    for session in shelf.sessions:
+        owner = tailer.rival(session)
+        if owner is None or tailer.wants(session):
+            continue
+        if extents.get((owner, session.session_id)) != _extent(session):
+            yield (
+                f"{session.session_id} of agent {session.agent_id} is not kept: "
+                f"agent {owner} has another session with this id"
+            )
+
+
+def _extent(session: Session) -> tuple[int, int | None]:
+    newest = session.copies[-1][1]
+    return newest.size, newest.newest
 
 
 def _row(source: TranscriptSource) -> dict[str, Any]:
@@ -181,14 +236,11 @@ def _without_reader(agents: Path) -> Iterator[str]:
     """Agents that keep something we have no reader for: the next era, most likely."""
     try:
         folders = sorted(path for path in agents.iterdir() if path.is_dir())
-    except FileNotFoundError:
-        return
-    except OSError as problem:
-        yield f"cannot list {agents}: {problem.strerror}"
-        return
+    except OSError:
+        return  # it is not there, or a warning tells why it cannot be listed
     for folder in folders:
-        if (folder / DATABASE).is_file():
-            continue
+        if os.path.lexists(folder / DATABASE) or not os.access(folder / "agent", os.X_OK):
+            continue  # there is a reader, or a warning that it cannot be looked at
         try:
             names = sorted(path.name for path in (folder / "agent").iterdir() if path.is_file())
         except OSError:

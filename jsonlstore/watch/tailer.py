@@ -7,6 +7,7 @@ was derived from a transcript replaces what was derived from it before, so readi
 from __future__ import annotations
 
 import logging
+import os
 from collections import OrderedDict
 from dataclasses import replace
 from enum import Enum
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.errors import InvalidSessionId, StaleSource
 from jsonlstore.paths import check_session_id
 from jsonlstore.signals.options import SignalOptions
-from jsonlstore.watch.endings import ending_of, reason_of
+from jsonlstore.watch.endings import INFERRED, MISSED, ending_of, reason_of
 from jsonlstore.watch.follower import Follower, mark_of
 from jsonlstore.watch.ledger import Key, Known, Ledger
 from jsonlstore.watch.scribe import Scribe
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.store.store import SessionStore
     from jsonlstore.transcripts.library import Session
+    from jsonlstore.watch.follower import Told
 
 log = logging.getLogger("jsonlstore.watch")
 
@@ -71,8 +73,9 @@ class Tailer:
         mark, ending = mark_of(session), ending_of(session)
         known = self.ledger.get(key)
         follower = self._followers.get(key)
+        back = known is not None and ending is None and _is_back(session, known)
         if follower is None or not follower.reading:
-            if self._quiet.get(key) == mark and (known is None or known.is_over(ending)):
+            if self._quiet.get(key) == mark and (known is None or known.is_over(ending)) and not back:
                 return self._rename(key, known, session)
             if known is not None and self._is_read(session, known, mark, follower):
                 return self._only_end(key, known, session, ending, live=live)
@@ -117,14 +120,36 @@ class Tailer:
         except InvalidSessionId as problem:
             self._warn_once(session_id, f"skipped: {problem.message}")
             return False
-        owner = self.ledger.owner(session_id)
-        if owner not in (None, session.agent_id):
-            self._warn_once(
-                f"{session.agent_id}:{session_id}",
-                f"{session_id} is also found under agent {session.agent_id}; it is kept as {owner}'s",
-            )
+        owner = self.rival(session)
+        if owner is None:
+            return True
+        if self._has_left(owner, session_id):
+            log.info("%s is agent %s's now, it was %s's", session_id, session.agent_id, owner)
+            self.ledger.hand_over(session_id, session.agent_id)
+            return True
+        self._warn_once(
+            f"{session.agent_id}:{session_id}",
+            f"{session_id} is also found under agent {session.agent_id}; it is kept as {owner}'s",
+        )
+        return False
+
+    def rival(self, session: Session) -> str | None:
+        """The other agent whose session this is, as far as we know."""
+        owner = self.ledger.owner(session.session_id)
+        return owner if owner != session.agent_id else None
+
+    def _has_left(self, agent: str, session_id: str) -> bool:
+        """Whether an agent surely does not have a session any more: it was renamed, or the transcript was moved."""
+        known = self.ledger.get((agent, session_id))
+        if known is not None and known.end_reason == "forgotten":
+            return True
+        try:
+            os.stat(self._store.paths.agents / agent)
+        except FileNotFoundError:
+            return True
+        except OSError:
             return False
-        return True
+        return False
 
     def _warn_once(self, what: str, message: str) -> None:
         if what not in self._warned:
@@ -169,6 +194,8 @@ class Tailer:
         self, key: Key, known: Known, session: Session, ending: str | None, *, live: bool, mark: str | None = None
     ) -> Outcome:
         """Nothing new to read; perhaps the runtime has moved on since. With `mark` that is what was read to its end."""
+        if ending is None and _is_back(session, known) and self._scribe.wake(key, known):
+            return Outcome.WRITTEN
         if ending is None or known.is_over(ending):
             self._quiet[key] = mark_of(session)
             return self._rename(key, known, session)
@@ -193,6 +220,7 @@ class Tailer:
         told = follower.told()
         wrote = False
         try:
+            wrote |= self._end_what_was_cut(key, known, told)
             before: str | None = None
             for number, one in enumerate(told):
                 following = told[number + 1].stretch if number + 1 < len(told) else None
@@ -211,3 +239,20 @@ class Tailer:
         else:
             follower.settle(session)
         return Outcome.WRITTEN if wrote else Outcome.NOTHING
+
+    def _end_what_was_cut(self, key: Key, known: Known | None, told: list[Told]) -> bool:
+        """A rewrite may take back a reset: the stretch it had begun is gone, and the one before goes on."""
+        if known is None or known.stretch <= told[-1].stretch.number:
+            return False
+        done = not known.ended and self._scribe.end(key, known, "forgotten", known.updated_at)
+        self.ledger.remove(key)
+        return done
+
+
+def _is_back(session: Session, known: Known) -> bool:
+    """Whether a session with nothing new in it shows that its end was none: it was missed, or given up for another.
+
+    That nobody says it is over does not show that; an index that cannot be read says nothing about anybody.
+    """
+    named = [one.session_key is not None for _, one in session.copies if one.state == "live"]
+    return (known.end_reason in MISSED and bool(named)) or (known.end_reason in INFERRED and any(named))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -51,7 +50,7 @@ class Watcher:
         self._reload = reload
         self.hints = Hints()
         self.observer = Observer(store.paths.agents, self.hints)
-        self._stopping = threading.Event()
+        self._stopping = False
         self._reload_wanted = False
         self._unfinished: dict[Key, None] = {}
         self._written_at: dict[Key, float] = {}
@@ -64,6 +63,7 @@ class Watcher:
         self._missing: dict[Key, int] = {}
         self._missed = 0
         self._problems: dict[Key, str] = {}
+        self._unread: dict[Key, str] = {}
         self._first_pass_done = False
         self._scan_at = 0.0
         self.upkeep = Upkeep(store, self._pace.report)
@@ -86,7 +86,7 @@ class Watcher:
 
     def stop(self) -> None:
         """Finish the append under way and come back; safe in a signal handler."""
-        self._stopping.set()
+        self._stopping = True
         self.hints.bell.set()
 
     def reload(self) -> None:
@@ -103,7 +103,7 @@ class Watcher:
             written += self.rescan()  # watch first, then look: what is written in between raises a hint
             self._first_pass_done = True
             notify(f"READY=1\nSTATUS=watching {self._store.paths.agents}")
-            while not self._stopping.is_set():
+            while not self._stopping:
                 self.hints.bell.wait(self._patience())
                 written += self.step()
         finally:
@@ -121,13 +121,18 @@ class Watcher:
         self._first_pass_done = True
         return written
 
+    @property
+    def troubles(self) -> list[str]:
+        """What could not be read in the last look, or not be kept, and waits for another try."""
+        return list(dict.fromkeys([*self.shelf.library.warnings, *self._unread.values(), *self._problems.values()]))
+
     # the loop
 
     def step(self) -> int:
         """One turn: follow the hints, go on with what is unfinished, look at everything when it is time to."""
-        if self._reload_wanted:
-            self._read_settings()
         paths, everything = self.hints.take()
+        if self._reload_wanted:  # asked after the bell is quiet: asked before, a hangup in between would go unheard
+            self._read_settings()
         touched, unknown = self._sessions_at(paths)
         written = self._catch_up(touched, live=True)
         if written:
@@ -226,7 +231,7 @@ class Watcher:
     def _catch_up(self, sessions: Iterable[Session], *, live: bool) -> int:
         written = 0
         for session in sessions:
-            if self._stopping.is_set():
+            if self._stopping:
                 break
             written += self._catch_up_one(session, live=live)
             self.upkeep.keep_alive()
@@ -258,6 +263,7 @@ class Watcher:
             return self.tailer.catch_up(session, live=live, seconds=self._pace.slice)
         except (SourceUnreadable, OSError) as problem:
             log.debug("%s: %s", session.session_id, problem)
+            self._unread[key] = f"{session.session_id}: {problem}"
             self.tailer.release(key)
             self.shelf.look_again()
         except JsonlStoreError as problem:
@@ -278,6 +284,7 @@ class Watcher:
         self.shelf.look_again()
 
     def _recovered(self, key: Key) -> None:
+        self._unread.pop(key, None)
         if self._problems.pop(key, None):
             self.upkeep.problem = next(iter(self._problems.values()), None)
 
@@ -294,7 +301,7 @@ class Watcher:
             return False
         if self.tailer.ledger.get((session.agent_id, session.session_id)) is not None:
             return False
-        return self._age(session) < self._pace.grace
+        return abs(self._age(session)) < self._pace.grace  # a clock may have been put back, or run ahead elsewhere
 
     def _age(self, session: Session) -> float:
         try:
@@ -329,14 +336,25 @@ class Watcher:
             else:
                 self.shelf.look_again()
         self._missing = missing
+        open_ones = {key for key, _ in self.tailer.ledger.open()}
+        for key in [*self._problems, *self._unread]:
+            if key not in self._by_key and key not in open_ones:
+                self._recovered(key)  # what is gone cannot be tried again
         return written
 
     def _vanish(self, key: Key, known: Known) -> bool:
         try:
-            return self.tailer.vanish(key, known)
+            done = self.tailer.vanish(key, known)
         except JsonlStoreError as problem:
             self._complain(key, problem.message)
             return False
+        self._recovered(key)
+        # it may lie with another agent now, whose it was not as long as it was here
+        moved = [other for other in self._seen if other[1] == key[1]]
+        for other in moved:
+            del self._seen[other]
+            self.shelf.look_again()
+        return done
 
     def _is_skipped(self, key: Key) -> bool:
         """It is there, but turned out to be no conversation of the user's."""
@@ -358,6 +376,10 @@ class Watcher:
             config = self._reload()
         except JsonlStoreError as problem:
             log.error("settings not changed: %s", problem.message)  # noqa: TRY400 - the message says it all
+            return
+        if not config.enabled:
+            log.info("disabled in the settings: nothing is followed any more")
+            self.stop()
             return
         notify("RELOADING=1")
         self._configure(config)

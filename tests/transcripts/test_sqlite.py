@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from jsonlstore.transcripts import readonly
 from jsonlstore.transcripts.readonly import opened
 from jsonlstore.transcripts.source import Ending, Transcript
 from jsonlstore.transcripts.sqlite import DATABASE, SqliteSource
@@ -326,3 +328,32 @@ def test_reading_leaves_no_temporary_files(
     monkeypatch.setattr("tempfile.tempdir", os.fspath(temporary))
     assert len(read_everything(agent)) == 9
     assert list(temporary.iterdir()) == []
+
+
+def test_a_private_copy_has_no_name_while_it_is_read_and_an_old_one_is_swept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Transcripts are full of secrets: a process that is killed while it reads must not leave them lying about."""
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temp))
+    left, young = temp / "jsonlstore-copy-old", temp / "jsonlstore-copy-new"
+    for folder in (left, young):
+        folder.mkdir()
+        (folder / "copy.sqlite").write_text("secret")
+    os.utime(left, (1_000_000_000, 1_000_000_000))
+    readonly._sweep.cache_clear()
+    path = tmp_path / "one.sqlite"
+    writer = sqlite3.connect(path)
+    writer.execute("PRAGMA journal_mode=WAL")
+    writer.execute("CREATE TABLE said (what)")
+    writer.execute("INSERT INTO said VALUES ('in the log only')")
+    writer.commit()
+    for suffix in ("", "-wal"):  # a log without shared memory, as after a crash elsewhere
+        shutil.copyfile(f"{path}{suffix}", tmp_path / f"two.sqlite{suffix}")
+    writer.close()
+    with readonly.opened(tmp_path / "two.sqlite") as database:
+        assert database.situation == "copy"
+        assert sorted(temp.iterdir()) == [young]
+        assert database.connection.execute("SELECT what FROM said").fetchall() == [(b"in the log only",)]
+        assert database.columns("said") == {"what"}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SID = "11111111-aaaa-4aaa-8aaa-111111111111"
+THIRD = "33333333-aaaa-4aaa-8aaa-333333333333"
 OTHER = "22222222-aaaa-4aaa-8aaa-222222222222"
 
 
@@ -113,6 +114,131 @@ def test_a_transcript_elsewhere_can_be_named(openclaw: OpenClaw, state_dir: Path
     run("backfill", str(single))
     assert "harbour" in SessionStore.open(state_dir).get(OTHER).hot_topics
     assert run("backfill", str(tmp_path / "nowhere"), expect=1)["error"]["code"] == "source_unreadable"
+
+
+def test_a_single_file_brings_its_other_copies_its_conversation_and_its_end(
+    openclaw: OpenClaw, tmp_path: Path, state_dir: Path, run: Command
+) -> None:
+    elsewhere = OpenClaw(tmp_path / "old-machine", "helper")
+    talk = elsewhere.begin(SID, "antenna", key="agent:helper:telegram:dm:1")
+    kept = elsewhere.path(SID).read_bytes()
+    (elsewhere.sessions / f"{SID}.jsonl.bak-1-2").write_bytes(kept)
+    elsewhere.append(SID, *talk.turn("harbour"))
+    run("backfill", str(elsewhere.sessions / f"{SID}.jsonl.bak-1-2"))
+    state = SessionStore.open(state_dir).get(SID)
+    assert (state.agent_id, state.session_key) == ("helper", "agent:helper:telegram:dm:1")
+    assert "harbour" in state.hot_topics
+    alone = tmp_path / "downloads" / f"{OTHER}.jsonl.reset.2026-09-21T15-00-00.000Z"
+    alone.parent.mkdir()
+    other = Talk(OTHER)
+    alone.write_bytes(b"".join(map(line, [other.header, *other.turn("crane")])))
+    run("backfill", str(alone))
+    state = SessionStore.open(state_dir).get(OTHER)
+    assert (state.agent_id, state.end_reason) == ("main", "reset")
+
+
+def test_a_database_or_an_agent_s_directory_can_be_named_wherever_it_lies(
+    openclaw: OpenClaw, database: Database, tmp_path: Path, state_dir: Path, run: Command
+) -> None:
+    talk = Talk(OTHER)
+    database.add(OTHER, [talk.header, *talk.turn("harbour")])
+    elsewhere = tmp_path / "backup" / "main"
+    shutil.copytree(openclaw.agent_dir, elsewhere)
+    for at, path in enumerate((elsewhere, elsewhere / "agent/openclaw-agent.sqlite", database.path)):
+        other = tmp_path / f"new-{at}"
+        assert main(["--state-dir", str(other), "backfill", str(path)]) == 0
+        assert SessionStore.open(other).get(OTHER).agent_id == "main"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("talk.txt", b"hello\nworld\n"),
+        ("noise.jsonl", bytes(range(256)) * 20),
+        ("nothing.jsonl", b"\0" * 5000),
+        ("database.sqlite", b"SQLite format 3\0" + bytes(4080)),
+        ("one.trajectory.jsonl", b'{"type":"session","id":"x"}\n'),
+        ("one.jsonl.lock", b'{"pid":1}\n'),
+        ("sessions.json", b"{}"),
+    ],
+)
+def test_a_file_that_is_no_transcript_is_not_taken_for_one(
+    name: str, content: bytes, tmp_path: Path, run: Command
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert run("backfill", str(path), expect=1)["error"]["code"] == "source_unreadable"
+
+
+def test_what_could_not_be_read_fails_whoever_wanted_to_read_it(
+    openclaw: OpenClaw, state_dir: Path, run: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openclaw.begin(SID, "antenna")
+    assert run("watch", "--once")["warnings"] == []
+    (openclaw.agent_dir / "agent").mkdir()
+    (openclaw.agent_dir / "agent" / "openclaw-agent.sqlite").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    openclaw.remember()
+    assert "openclaw-agent.sqlite" in run("watch", "--once", expect=1)["warnings"][0]
+    assert "openclaw-agent.sqlite" in run("backfill", expect=1)["warnings"][0]
+    assert main(["--state-dir", str(state_dir), "watch", "--once"]) == 1
+    assert "warning: cannot read" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+@pytest.mark.parametrize("place", ["agents", "agents/main", "agents/main/sessions", "agents/main/agent"])
+def test_a_directory_nobody_may_look_into_fails_every_look(
+    openclaw: OpenClaw, database: Database, state_dir: Path, run: Command, place: str
+) -> None:
+    openclaw.begin(SID, "antenna")
+    run("watch", "--once")
+    (state_dir / place).chmod(0)
+    try:
+        for words in (["status"], ["watch", "--once"], ["backfill"], ["backfill", str(state_dir)]):
+            warnings = run(*words, expect=1)["warnings"]
+            assert any(place in warning for warning in warnings), words
+            assert len(set(warnings)) == len(warnings)
+    finally:
+        (state_dir / place).chmod(0o700)
+    run("status")
+    assert SessionStore.open(state_dir).get(SID).end_time is None
+
+
+def test_what_could_not_be_kept_fails_a_single_look(openclaw: OpenClaw, state_dir: Path, run: Command) -> None:
+    import resource
+
+    talk = openclaw.begin(SID, "antenna")
+    run("watch", "--once")
+    openclaw.append(SID, *talk.turn("harbour"))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    size = (state_dir / "sessions" / "states" / f"{SID}.jsonl").stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 10, limits[1]))
+    try:
+        assert "cannot write" in run("watch", "--once", expect=1)["warnings"][0]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert run("watch", "--once") == {"written": 1, "sources": 1, "warnings": []}
+
+
+def test_transcripts_in_a_form_nobody_knows_yet_are_not_silence(
+    openclaw: OpenClaw, database: Database, run: Command
+) -> None:
+    """Lines that are no records, rows packed in a new way: there is something, and it cannot be read."""
+    talk = openclaw.begin(SID, "antenna")
+    database.add(OTHER, [talk.header, *talk.turn("harbour")], key="agent:main:x:dm:u")
+    run("watch", "--once")
+    run("status")
+    openclaw.write(THIRD, b"\x93\x01 packed\n" * 20)
+    assert any(f"{THIRD}.jsonl" in warning for warning in run("status", expect=1)["warnings"])
+    openclaw.path(THIRD).unlink()
+    openclaw.write(THIRD, b'{"type":"mess')  # only just being written
+    run("status")
+    database.run(
+        ("ALTER TABLE transcript_events RENAME TO before", ()),
+        ("CREATE TABLE transcript_events AS SELECT *, NULL AS event_new FROM before", ()),
+        ("DROP TABLE before", ()),
+        ("UPDATE transcript_events SET event_new = event_json, event_json = NULL WHERE seq = 2", ()),
+    )
+    assert any("1 of the events" in warning for warning in run("status", expect=1)["warnings"])
 
 
 def test_status_has_the_keys_of_the_contract(openclaw: OpenClaw, database: Database, run: Command) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import UTC, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -135,6 +136,56 @@ def test_an_archive_that_turns_up_late_says_what_became_of_a_lost_transcript(
     assert state(state_dir, A).end_reason == "delete"
 
 
+@pytest.mark.parametrize("restarted", [False, True], ids=["running", "restarted"])
+@pytest.mark.parametrize("era", ["jsonl", "sqlite"])
+def test_a_transcript_that_was_away_and_is_back_as_it_was_goes_on(
+    openclaw: OpenClaw, database: Database, state_dir: Path, tmp_path: Path, era: str, restarted: bool
+) -> None:
+    """A restored backup, a disk mounted again: nothing new was said, and it is somebody's current session."""
+    if era == "jsonl":
+        openclaw.begin(A, "antenna")
+        path = openclaw.path(A)
+    else:
+        talk = Talk(A)
+        database.add(A, [talk.header, *talk.turn("antenna")])
+        path = database.path
+    live = watcher(state_dir)
+    live.once()
+    shutil.move(path, tmp_path / "away")
+    openclaw.remember()
+    for _ in range(3):
+        live.rescan()
+    assert state(state_dir, A).end_reason == "forgotten"
+    shutil.move(tmp_path / "away", path)
+    openclaw.remember()
+    if restarted:
+        live = watcher(state_dir)
+    live.rescan()
+    assert (state(state_dir, A).end_time, state(state_dir, A).end_reason) == (None, None)
+    assert live.rescan() == 0
+
+
+def test_a_session_that_is_taken_up_again_is_open_before_anything_is_said(
+    openclaw: OpenClaw, state_dir: Path, tmp_path: Path
+) -> None:
+    openclaw.begin(A, "antenna")
+    live = watcher(state_dir)
+    live.once()
+    openclaw.begin(B, "harbour", day=22)
+    live.rescan()
+    assert state(state_dir, A).end_time
+    index = openclaw.sessions / "sessions.json"
+    for content in (b"", b"{", None):  # nothing that can be read says nothing
+        index.write_bytes(content) if content is not None else index.unlink()
+        live.rescan()
+        assert state(state_dir, A).end_time
+    openclaw.refer("agent:main:main", A)
+    live.rescan()
+    assert state(state_dir, A).end_time is None
+    assert state(state_dir, B).end_time
+    assert derived(state_dir) == clean_backfill(state_dir, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("status", "ended_at", "reason"),
     [("done", 1, "shutdown"), ("killed", 1, "crash"), ("failed", 1, "crash"), ("timeout", 1, "crash"),
@@ -221,6 +272,33 @@ def test_each_stretch_between_resets_is_a_session_of_its_own(
     assert state(state_dir, third).previous_session_id == second
     assert derived(state_dir) == clean_backfill(state_dir, tmp_path)
     assert once(state_dir) == 0
+
+
+@pytest.mark.parametrize("restarted", [False, True], ids=["running", "restarted"])
+def test_a_reset_that_is_taken_back_leaves_the_stretch_before_open(
+    openclaw: OpenClaw, database: Database, state_dir: Path, tmp_path: Path, restarted: bool
+) -> None:
+    """A rewrite of the rows to before the reset: what came after it is gone, and remembered as such."""
+    talk = Talk(A)
+    first = [talk.header, *talk.turn("antenna")]
+    reset = talk.reset()
+    database.add(A, [*first, reset, *talk.turn("harbour")])
+    live = watcher(state_dir)
+    live.once()
+    later = stretch_id(A, reset["id"])
+    assert state(state_dir, A).end_time
+    assert state(state_dir, later).end_time is None
+    database.run(
+        ("DELETE FROM transcript_events WHERE seq >= ?", (len(first),)),
+        ("UPDATE transcript_rewrite_watermarks SET generation = 'second'", ()),
+    )
+    for _ in range(2):
+        if restarted:
+            live = watcher(state_dir)
+        live.rescan()
+    assert state(state_dir, A).end_time is None
+    assert state(state_dir, later).end_reason == "forgotten"
+    assert {A: derived(state_dir)[A]} == clean_backfill(state_dir, tmp_path)
 
 
 @pytest.mark.parametrize("survives", ["session.started", "state.updated"])

@@ -21,6 +21,10 @@ case "$*" in
   *is-enabled*) echo {enabled};;
   *is-active*) echo {active};;
   *show-environment*) exit {session};;
+  *show*) if [ -e {refuses} ] && grep -qs "$(cat {refuses})" "$HOME/.config/systemd/user/jsonlstore-watch.service"
+    then printf 'ActiveState=activating\\nSubState=auto-restart\\nExecMainStatus=226\\n'
+    else printf 'ActiveState=active\\nSubState=running\\nExecMainStatus=0\\n'
+    fi;;
 esac
 """
 
@@ -34,9 +38,10 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, session: int = 0) ->
     folder, log = tmp_path / "bin", tmp_path / "asked"
     folder.mkdir(exist_ok=True)
     log.touch()
+    quoted = {"log": shlex.quote(str(log)), "refuses": shlex.quote(str(tmp_path / "refuses"))}
     for name in ("systemctl", "launchctl"):
         script = folder / name
-        script.write_text(CLIENT.format(log=shlex.quote(str(log)), enabled="enabled", active="active", session=session))
+        script.write_text(CLIENT.format(**quoted, enabled="enabled", active="active", session=session))
         script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -49,10 +54,40 @@ def test_the_unit_is_hardened_and_writes_only_to_our_directories(tmp_path: Path)
     for setting in (
         "Type=notify", "WatchdogSec=", "Restart=on-failure", "NoNewPrivileges=yes", "ProtectHome=read-only",
         "ProtectSystem=strict", "MemoryMax=", "CPUQuota=", "PrivateNetwork=yes", "ExecReload=/bin/kill -HUP",
+        "PrivateUsers=yes", f"ReadOnlyPaths=-{tmp_path}/state/agents",
     ):  # fmt: skip
         assert setting in text
-    assert f"ReadWritePaths={tmp_path}/state/sessions {tmp_path}/mirrors\n" in text
+    assert f"ReadWritePaths={tmp_path}/state/sessions {tmp_path}/mirrors" in text
     assert f"ExecStart={sys.executable} -m jsonlstore --state-dir {tmp_path}/state watch\n" in text
+
+
+def test_what_lies_in_a_temporary_directory_stays_in_sight(tmp_path: Path) -> None:
+    """A private one would hide it, and a directory to write to that is not there keeps a unit from starting."""
+    text = Systemd(Path("/tmp/state")).text().decode()
+    assert "PrivateTmp=no\n" in text
+    assert "ReadWritePaths=/tmp/state/sessions /tmp /var/tmp\n" in text
+
+
+def test_a_dollar_is_doubled_in_the_command_line_and_nowhere_else(tmp_path: Path) -> None:
+    text = Systemd(tmp_path / "dol$lar", environment={"CORTEX_DATA_DIR": "/a$b"}).text().decode()
+    assert f"--state-dir {tmp_path}/dol$$lar watch\n" in text
+    assert f"ReadWritePaths={tmp_path}/dol$lar/sessions" in text
+    assert "Environment=CORTEX_DATA_DIR=/a$b\n" in text
+
+
+def test_a_brain_db_that_is_written_through_to_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CORTEX_DATA_DIR", str(tmp_path / "cortex"))
+    command = ["--state-dir", str(tmp_path / "state"), "service", "print", "--kind", "systemd"]
+    assert main(command) == 0
+    assert "cortex " not in capsys.readouterr().out.partition("ReadWritePaths=")[2]
+    (tmp_path / "cortex").mkdir()
+    (tmp_path / "cortex/brain.db").touch()
+    assert main(command) == 0
+    text = capsys.readouterr().out
+    assert f" -{tmp_path}/cortex" in text.partition("ReadWritePaths=")[2].splitlines()[0]
+    assert f"Environment=CORTEX_DATA_DIR={tmp_path}/cortex\n" in text
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
@@ -87,7 +122,7 @@ def test_install_starts_it_and_uninstall_leaves_no_trace(
     assert main([*command, "install", "--kind", kind]) == 0
     files = [path for path in home.rglob("*") if path.is_file()]
     assert len(files) == 1
-    wanted = {"systemd": "--user enable --now jsonlstore-watch.service", "launchd": "bootstrap gui/"}[kind]
+    wanted = {"systemd": "--user restart --no-block jsonlstore-watch.service", "launchd": "bootstrap gui/"}[kind]
     assert wanted in asked.read_text()
     capsys.readouterr()
     assert main([*command, "print", "--kind", kind]) == 0
@@ -109,6 +144,42 @@ def test_status_reads_it_back(tmp_path: Path, asked: Path, capsys: pytest.Captur
     Path(told["path"]).write_text("[Unit]\n")
     main([*command, "status", "--kind", "systemd", "--json"])
     assert json.loads(capsys.readouterr().out)["current"] is False
+
+
+def test_where_user_namespaces_are_refused_it_runs_unconfined_and_says_so(
+    tmp_path: Path, asked: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import json
+
+    (tmp_path / "refuses").write_text("PrivateUsers=yes")
+    command = ["--state-dir", str(tmp_path / "state"), "service"]
+    assert main([*command, "install", "--kind", "systemd"]) == 0
+    assert "confined" in capsys.readouterr().err
+    unit = (tmp_path / "home/.config/systemd/user/jsonlstore-watch.service").read_text()
+    assert "NoNewPrivileges=yes" in unit
+    assert "ProtectHome" not in unit
+    main([*command, "status", "--kind", "systemd", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert (told["current"], told["confined"]) == (True, False)
+
+
+def test_a_service_that_does_not_start_is_an_error(
+    tmp_path: Path, asked: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "refuses").write_text("ExecStart")
+    assert main(["--state-dir", str(tmp_path / "state"), "service", "install", "--kind", "systemd"]) == 1
+    assert "does not run" in capsys.readouterr().err
+
+
+def test_nothing_is_installed_where_the_settings_say_off(
+    tmp_path: Path, asked: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = tmp_path / "off.json"
+    settings.write_text('{"enabled": false}')
+    command = ["--state-dir", str(tmp_path / "state"), "--config", str(settings), "service", "install"]
+    assert main([*command, "--kind", "systemd"]) == 1
+    assert "disabled" in capsys.readouterr().err
+    assert not (tmp_path / "home").exists()
 
 
 def test_without_a_user_session_it_says_so_and_names_the_foreground_command(

@@ -210,6 +210,47 @@ def test_a_polite_signal_ends_it_with_zero_and_a_word(process: subprocess.Popen[
     assert f"{SID} started" in said
 
 
+# signals come in whatever it is doing, also in the middle of waiting for the bell, or of ringing it
+ALARMED = """
+import signal
+from pathlib import Path
+from jsonlstore.config import Config
+from jsonlstore.store.store import SessionStore
+from jsonlstore.watch.watcher import Watcher
+
+watcher = Watcher(SessionStore.in_memory(), Config())
+rung = 0
+def ring(_number, _frame):
+    global rung
+    rung += 1
+    watcher.reload()
+    watcher.stop()
+signal.signal(signal.SIGALRM, ring)
+signal.setitimer(signal.ITIMER_REAL, 0.0001, 0.0001)
+while rung < 20_000:
+    watcher.hints.bell.wait(0.0005)
+    watcher.hints.take()
+signal.setitimer(signal.ITIMER_REAL, 0)
+"""
+
+
+def test_a_signal_at_any_moment_stops_nothing_for_good() -> None:
+    done = subprocess.run([sys.executable, "-c", ALARMED], timeout=120, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-500:]
+
+
+def test_switched_off_by_its_settings_it_stops(openclaw: OpenClaw, state_dir: Path) -> None:
+    openclaw.begin(SID, "antenna")
+    settings = [Config(enabled=False)]
+    made = Watcher(SessionStore.open(state_dir), Config(), pace=IMPATIENT, reload=settings.pop)
+    thread = threading.Thread(target=made.run)
+    thread.start()
+    wait_until(lambda: knows(state_dir, SID, "antenna"))
+    made.reload()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
 def test_there_is_one_watcher_and_the_second_says_who(
     process: subprocess.Popen[str], state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -224,6 +265,51 @@ def test_there_is_one_watcher_and_the_second_says_who(
     assert running(paths) is None
     with alone(paths):
         assert running(paths) == os.getpid()
+
+
+# looks whether a watcher runs, as `status` and every hook do, over and over
+LOOKER = """
+import sys
+from jsonlstore.store.store import SessionStore
+from jsonlstore.watch.presence import running
+paths = SessionStore.open(sys.argv[1]).paths
+print(flush=True)
+while True:
+    running(paths)
+"""
+
+
+def test_looking_whether_a_watcher_runs_does_not_keep_one_from_starting(state_dir: Path) -> None:
+    paths = SessionStore.open(state_dir).paths
+    with alone(paths):
+        pass
+    command = [sys.executable, "-c", LOOKER, str(state_dir)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as looker:
+        try:
+            assert looker.stdout
+            assert looker.stdout.readline()
+            for _ in range(2000):
+                with alone(paths):
+                    pass
+        finally:
+            looker.kill()
+
+
+def test_a_full_disk_does_not_keep_a_watcher_from_starting(state_dir: Path) -> None:
+    """It waits for room like one that runs; only its number may be missing meanwhile."""
+    import resource
+
+    paths = SessionStore.open(state_dir).paths
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for _ in range(2):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+        try:
+            with alone(paths):
+                assert running(paths) == 0
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        with alone(paths):
+            assert running(paths) == os.getpid()
 
 
 def test_status_sees_the_watcher_and_what_it_said(
@@ -334,3 +420,30 @@ def test_a_disk_that_refuses_loses_nothing(openclaw: OpenClaw, state_dir: Path) 
     live.rescan()
     assert knows(state_dir, SID, "harbour")
     assert live.upkeep.problem is None
+
+
+def test_an_end_that_could_not_be_kept_is_kept_later(openclaw: OpenClaw, state_dir: Path) -> None:
+    """The disk is full while a transcript grows, and still is when it goes; there will be nothing to read any more."""
+    import resource
+
+    talk = openclaw.begin(SID, "antenna")
+    openclaw.begin(OTHER, "harbour", key="agent:main:webchat:dm:u")
+    live = Watcher(SessionStore.open(state_dir), Config(), pace=IMPATIENT)
+    live.once()
+    openclaw.append(SID, *talk.turn("windmill"))
+    log = state_dir / "sessions" / "states" / f"{SID}.jsonl"
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size + 10, limits[1]))
+    try:
+        live.rescan()
+        openclaw.path(SID).unlink()
+        openclaw.remember()
+        for _ in range(3):
+            live.rescan()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert live.upkeep.problem
+    live.rescan()
+    assert SessionStore.open(state_dir).get(SID).end_reason == "forgotten"
+    assert live.upkeep.problem is None
+    assert live.troubles == []
