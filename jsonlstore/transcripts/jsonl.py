@@ -238,6 +238,13 @@ class JsonlSource(TranscriptSource):
         reading = Reading()
         return reading.deliver(self._entries(transcript, after, reading))
 
+    def start_of(self, transcript: Transcript) -> str | None:
+        try:
+            header = _read_header(transcript.path)
+        except OSError as problem:
+            raise _unreadable(transcript.path, problem) from problem
+        return (header.timestamp if header else None) or super().start_of(transcript)
+
     def _entries(self, transcript: Transcript, after: Cursor | None, reading: Reading) -> Iterator[Entry]:
         path = transcript.path
         final = transcript.state != "live"
@@ -302,7 +309,7 @@ class JsonlSource(TranscriptSource):
                     size += len(block)
                     lines += block.count(b"\n")
             except OSError as problem:
-                raise SourceUnreadable(f"cannot read {transcript.path}: {problem.strerror or problem}") from problem
+                raise _unreadable(transcript.path, problem) from problem
         return size, lines
 
 
@@ -310,7 +317,11 @@ def _opened(path: Path) -> BinaryIO:
     try:
         return open_stream(path)
     except OSError as problem:
-        raise SourceUnreadable(f"cannot read {path}: {problem.strerror or problem}", path=path) from problem
+        raise _unreadable(path, problem) from problem
+
+
+def _unreadable(path: Path, problem: OSError) -> SourceUnreadable:
+    return SourceUnreadable(f"cannot read {path}: {problem.strerror or problem}", path=path)
 
 
 def _has_newline(path: Path, start: int) -> bool:
@@ -322,11 +333,17 @@ def _has_newline(path: Path, start: int) -> bool:
         return True  # reading it will say what is wrong
 
 
-def _read_header_id(path: Path) -> str | None:
+def _read_header(path: Path) -> Entry | None:
+    """The first record, if it is a header; little more than that is read."""
     with open_stream(path, _HEADER_CHUNK) as stream:
         line = stream.readline(_HEAD)
     entry = parse_entry(line)
-    return entry.id if entry and entry.type == "session" else None
+    return entry if entry and entry.type == "session" else None
+
+
+def _read_header_id(path: Path) -> str | None:
+    header = _read_header(path)
+    return header.id if header else None
 
 
 def _id_from_stem(stem: str) -> str:

@@ -173,6 +173,10 @@ class TranscriptSource(ABC):
     def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
         """The entries after `after`; from the start, with `restarted` set, when the cursor no longer fits."""
 
+    def start_of(self, transcript: Transcript) -> str | None:
+        """The time of the first entry that has one."""
+        return next((entry.timestamp for entry in self.read(transcript) if entry.timestamp), None)
+
     @abstractmethod
     def has_new(self, transcript: Transcript, cursor: Cursor | None) -> bool:
         """Whether reading would give anything the cursor has not seen, as cheaply as possible."""

@@ -6,6 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from jsonlstore.errors import SourceUnreadable
 from jsonlstore.transcripts.jsonl import IMPORT_ARCHIVE
 from jsonlstore.transcripts.library import Library, Session, look_around
 from jsonlstore.transcripts.readonly import fingerprint
@@ -87,11 +88,27 @@ class Shelf:
         """The time of the first entry that has one."""
         key = (session.agent_id, session.session_id)
         if key not in self._first_words:
-            first = next((entry.timestamp for entry in session.read() if entry.timestamp), None)
+            first = _first_words(session)
             if first is None:
                 return None
             self._first_words[key] = first
         return self._first_words[key]
+
+
+def _first_words(session: Session) -> str | None:
+    """When the oldest copy that can be read begins; it takes all of them to be unreadable for this to fail."""
+    problem: SourceUnreadable | None = None
+    for source, copy in session.copies:
+        try:
+            first = source.start_of(copy)
+        except SourceUnreadable as found:
+            problem = problem or found
+            continue
+        if first:
+            return first
+    if problem:
+        raise problem
+    return None
 
 
 def _version_of(source: TranscriptSource) -> object:
