@@ -169,6 +169,7 @@ class Follower:
                 yield from self._unseen(reading)
             except SourceUnreadable as problem:
                 self.problems.append(problem.message)
+            self.problems += reading.problems
             self.bad_count += reading.bad_count
             if self._seen is not None:
                 self._seen |= self._here

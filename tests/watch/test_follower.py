@@ -9,7 +9,36 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.watch.follower import imprint
+from jsonlstore.signals.options import SignalOptions
+from jsonlstore.transcripts.jsonl import JsonlSource, open_file
+from jsonlstore.transcripts.library import Session
+from jsonlstore.transcripts.source import Cursor, Reading, Transcript
+from jsonlstore.watch.follower import Follower, imprint
+
+HEADER = b'{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z"}\n'
+
+
+class FailingDisk(JsonlSource):
+    """A source on a disk that gives up in the middle of every file."""
+
+    def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
+        reading = super().read(transcript, after)
+        first = next(iter(reading))
+        reading.problems.append("cannot read the rest: Input/output error")
+        return reading.deliver(iter([first]))
+
+
+def test_an_older_copy_that_was_read_in_part_is_a_problem(tmp_path: Path) -> None:
+    """Without it the session would count as read, and nobody would come back for the rest."""
+    archived, live = tmp_path / "s.jsonl.reset.2026-01-01T01-00-00.000Z", tmp_path / "s.jsonl"
+    for path in (archived, live):
+        path.write_bytes(HEADER)
+    source, newest = open_file(live)
+    _, older = open_file(archived)
+    follower = Follower("s", SignalOptions())
+    while not follower.advance(Session("main", "s", ((FailingDisk(tmp_path), older), (source, newest))), float("inf")):
+        continue
+    assert follower.problems == ["cannot read the rest: Input/output error"]
 
 
 @given(st.binary(min_size=1, max_size=2000), st.data())
