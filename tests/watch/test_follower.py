@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.transcripts.jsonl import JsonlSource, open_file
 from jsonlstore.transcripts.library import Session
-from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 from jsonlstore.watch.follower import Follower, imprint
+
+if TYPE_CHECKING:
+    from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 
 HEADER = b'{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z"}\n'
 
