@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from jsonlstore.clock import format_time
 from jsonlstore.errors import SourceUnreadable
 from jsonlstore.transcripts.jsonl import IMPORT_ARCHIVE
 from jsonlstore.transcripts.library import Library, Session, look_around
@@ -93,6 +96,21 @@ class Shelf:
                 return None
             self._first_words[key] = first
         return self._first_words[key]
+
+
+def as_of_now(session: Session) -> Session | None:
+    """The session with the present size and time of its files; None if one is gone, which a look will explain."""
+    copies = []
+    for source, copy in session.copies:
+        if copy.kind != "jsonl":
+            return session
+        try:
+            stat = os.stat(copy.path)
+        except OSError:
+            return None
+        at = format_time(datetime.fromtimestamp(stat.st_mtime, UTC))
+        copies.append((source, replace(copy, size=stat.st_size, updated_at=at)))
+    return replace(session, copies=tuple(copies))
 
 
 def _first_words(session: Session) -> str | None:

@@ -16,6 +16,7 @@ from jsonlstore.watch.presence import Report, remove_report, write_report
 if TYPE_CHECKING:
     from jsonlstore.store.store import SessionStore
     from jsonlstore.watch.observer import Hints, Observer
+    from jsonlstore.watch.troubles import Troubles
 
 log = logging.getLogger("jsonlstore.watch")
 
@@ -27,8 +28,9 @@ _PATIENCE = 0.2
 class Upkeep:
     """The chores of one watcher, each done when it is due."""
 
-    def __init__(self, store: SessionStore, report_every: float) -> None:
+    def __init__(self, store: SessionStore, report_every: float, troubles: Troubles) -> None:
         self._store = store
+        self._troubles = troubles
         self._report_every = report_every
         self._alive_every = keep_alive_seconds()
         self._started_at = store.now()
@@ -39,7 +41,6 @@ class Upkeep:
         self._hand_on_again = _AGAIN
         self.last_event_at: str | None = None
         self.last_scan_at: str | None = None
-        self.problem: str | None = None
 
     @property
     def due_at(self) -> float:
@@ -68,7 +69,7 @@ class Upkeep:
             last_scan_at=self.last_scan_at,
             overflows=hints.overflows,
             restarts=observer.restarts,
-            problem=self.problem,
+            problem=self._troubles.unkept,
             polling_because=observer.problem,
         )
         try:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import logging
 import os
 import time
-from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from jsonlstore.clock import format_time, parse_time
+from jsonlstore.clock import parse_time
 from jsonlstore.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
 from jsonlstore.watch.endings import ending_of
 from jsonlstore.watch.notify import notify
 from jsonlstore.watch.observer import Hints, Observer
 from jsonlstore.watch.pace import Pace, options_of, pin_file_of
-from jsonlstore.watch.shelf import SETTLING_SECONDS, Shelf
+from jsonlstore.watch.shelf import SETTLING_SECONDS, Shelf, as_of_now
 from jsonlstore.watch.tailer import Outcome, Tailer
+from jsonlstore.watch.troubles import Troubles
 from jsonlstore.watch.upkeep import Upkeep
 
 if TYPE_CHECKING:
@@ -62,11 +61,10 @@ class Watcher:
         self._hinted = False
         self._missing: dict[Key, int] = {}
         self._missed = 0
-        self._problems: dict[Key, str] = {}
-        self._unread: dict[Key, str] = {}
+        self._troubles = Troubles()
         self._first_pass_done = False
         self._scan_at = 0.0
-        self.upkeep = Upkeep(store, self._pace.report)
+        self.upkeep = Upkeep(store, self._pace.report, self._troubles)
         self._configure(config)
 
     def _configure(self, config: Config) -> None:
@@ -124,7 +122,7 @@ class Watcher:
     @property
     def troubles(self) -> list[str]:
         """What could not be read in the last look, or not be kept, and waits for another try."""
-        return list(dict.fromkeys([*self.shelf.library.warnings, *self._unread.values(), *self._problems.values()]))
+        return list(dict.fromkeys([*self.shelf.library.warnings, *self._troubles.all]))
 
     # the loop
 
@@ -226,7 +224,7 @@ class Watcher:
                 unknown = True
                 continue
             touched[session.agent_id, session.session_id] = session
-        return [fresh for one in touched.values() if (fresh := _as_of_now(one))], unknown
+        return [fresh for one in touched.values() if (fresh := as_of_now(one))], unknown
 
     def _catch_up(self, sessions: Iterable[Session], *, live: bool) -> int:
         written = 0
@@ -251,7 +249,7 @@ class Watcher:
             self._unfinished[key] = None
         elif outcome is not None:
             self._seen[key] = session
-            self._recovered(key)
+            self._troubles.over(key)
         if outcome is Outcome.WRITTEN:
             self._written_at[key] = time.monotonic()
             self.upkeep.last_event_at = self._store.now()
@@ -263,7 +261,7 @@ class Watcher:
             return self.tailer.catch_up(session, live=live, seconds=self._pace.slice)
         except (SourceUnreadable, OSError) as problem:
             log.debug("%s: %s", session.session_id, problem)
-            self._unread[key] = f"{session.session_id}: {problem}"
+            self._troubles.not_read(key, f"{session.session_id}: {problem}")
             self.tailer.release(key)
             self.shelf.look_again()
         except JsonlStoreError as problem:
@@ -276,17 +274,9 @@ class Watcher:
 
     def _complain(self, key: Key, problem: str) -> None:
         """Say it once, show it in `status`, and try again."""
-        if self._problems.get(key) != problem:
-            log.error("%s", problem)
-        self._problems[key] = problem
-        self.upkeep.problem = problem
+        self._troubles.not_kept(key, problem)
         self.tailer.discard(key)
         self.shelf.look_again()
-
-    def _recovered(self, key: Key) -> None:
-        self._unread.pop(key, None)
-        if self._problems.pop(key, None):
-            self.upkeep.problem = next(iter(self._problems.values()), None)
 
     def _too_soon(self, key: Key, session: Session) -> bool:
         """A burst becomes one record, not one per line; an end is never kept waiting."""
@@ -318,7 +308,7 @@ class Watcher:
 
     def _go_on(self, keys: Iterable[Key]) -> int:
         """Go on with sessions that were put off, each for one slice: a hot one does not starve the rest."""
-        found = [fresh for key in keys if (one := self._by_key.get(key)) and (fresh := _as_of_now(one))]
+        found = [fresh for key in keys if (one := self._by_key.get(key)) and (fresh := as_of_now(one))]
         return self._catch_up(found, live=self._first_pass_done)
 
     # what only a look at everything shows
@@ -336,10 +326,7 @@ class Watcher:
             else:
                 self.shelf.look_again()
         self._missing = missing
-        open_ones = {key for key, _ in self.tailer.ledger.open()}
-        for key in [*self._problems, *self._unread]:
-            if key not in self._by_key and key not in open_ones:
-                self._recovered(key)  # what is gone cannot be tried again
+        self._troubles.limit_to({*self._by_key, *(key for key, _ in self.tailer.ledger.open())})
         return written
 
     def _vanish(self, key: Key, known: Known) -> bool:
@@ -348,7 +335,7 @@ class Watcher:
         except JsonlStoreError as problem:
             self._complain(key, problem.message)
             return False
-        self._recovered(key)
+        self._troubles.over(key)
         # it may lie with another agent now, whose it was not as long as it was here
         moved = [other for other in self._seen if other[1] == key[1]]
         for other in moved:
@@ -395,18 +382,3 @@ def _by_path(sessions: Iterable[Session]) -> dict[str, Session]:
 def _is_watched(session: Session) -> bool:
     """Whether its files lie where events come from."""
     return any(copy.kind != "goclaw" for _, copy in session.copies)
-
-
-def _as_of_now(session: Session) -> Session | None:
-    """The session with the present size and time of its files; None if one is gone, which a look will explain."""
-    copies = []
-    for source, copy in session.copies:
-        if copy.kind != "jsonl":
-            return session
-        try:
-            stat = os.stat(copy.path)
-        except OSError:
-            return None
-        at = format_time(datetime.fromtimestamp(stat.st_mtime, UTC))
-        copies.append((source, replace(copy, size=stat.st_size, updated_at=at)))
-    return replace(session, copies=tuple(copies))

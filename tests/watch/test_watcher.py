@@ -398,7 +398,7 @@ def test_one_session_that_cannot_be_kept_does_not_stop_the_others(openclaw: Open
     before = (states / f"{SID}.jsonl").read_bytes()
     live.rescan()
     assert (states / f"{SID}.jsonl").read_bytes() == before
-    assert "newer" in str(live.upkeep.problem)
+    assert "newer" in str(live.troubles)
 
 
 def test_a_disk_that_refuses_loses_nothing(openclaw: OpenClaw, state_dir: Path) -> None:
@@ -415,11 +415,11 @@ def test_a_disk_that_refuses_loses_nothing(openclaw: OpenClaw, state_dir: Path) 
         live.rescan()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert live.upkeep.problem
+    assert live.troubles
     assert log.read_bytes() == before
     live.rescan()
     assert knows(state_dir, SID, "harbour")
-    assert live.upkeep.problem is None
+    assert not live.troubles
 
 
 def test_an_end_that_could_not_be_kept_is_kept_later(openclaw: OpenClaw, state_dir: Path) -> None:
@@ -442,8 +442,8 @@ def test_an_end_that_could_not_be_kept_is_kept_later(openclaw: OpenClaw, state_d
             live.rescan()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert live.upkeep.problem
+    assert live.troubles
     live.rescan()
     assert SessionStore.open(state_dir).get(SID).end_reason == "forgotten"
-    assert live.upkeep.problem is None
+    assert not live.troubles
     assert live.troubles == []
