@@ -34,7 +34,7 @@ class Known:
     ended: bool = False
     session_key: str | None = None
     channel: str = "unknown"
-    updated_at: str | None = None
+    last_at: str | None = None  # of its last entry, as far as it was read
     end_time: str | None = None
     end_reason: str | None = None
 
@@ -128,7 +128,7 @@ class Ledger:
             ended=end_time is not None,
             session_key=entry.get("session_key"),
             channel=entry.get("channel") or "unknown",
-            updated_at=entry.get("updated_at"),
+            last_at=(source or {}).get("last_at") or entry.get("updated_at"),
             end_time=end_time,
             end_reason=entry.get("end_reason"),
         )

@@ -54,6 +54,7 @@ class Scribe:
             "agent_id": session.agent_id,
             "session_id": session.session_id,
             "stretch": told.stretch.number,
+            "last_at": told.signals.end_time,
             "mark": mark if not follower.problems else None,  # a copy that could not be read is worth another look
             "file": self._shown(transcript.path),
             "final": final,
@@ -206,7 +207,7 @@ class Scribe:
             ended=folded.ended,
             session_key=state["session_key"],
             channel=state["channel"],
-            updated_at=state["updated_at"],
+            last_at=source.get("last_at") or state["updated_at"],
             end_time=state["end_time"],
             end_reason=state["end_reason"],
         )

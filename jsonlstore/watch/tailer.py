@@ -105,7 +105,7 @@ class Tailer:
         """The transcript of an open session is gone for good: it ended with its last entry."""
         self.release(key)
         self._quiet.pop(key, None)
-        return self._scribe.end(key, known, "forgotten", known.updated_at)
+        return self._scribe.end(key, known, "forgotten", known.last_at)
 
     # what there is to do
 
@@ -200,9 +200,9 @@ class Tailer:
             self._quiet[key] = mark_of(session)
             return self._rename(key, known, session)
         fields: dict[str, Any] = self._scribe.pinned_at_end(known.session_id) if live and not known.ended else {}
-        reason = self._scribe.refined(ending, session, known.updated_at, live=live)
+        reason = self._scribe.refined(ending, session, known.last_at, live=live)
         moved = self._scribe.moved(known, session, mark) if mark else None
-        done = self._scribe.end(key, known, reason, known.updated_at, fields, moved)
+        done = self._scribe.end(key, known, reason, known.last_at, fields, moved)
         return Outcome.WRITTEN if done else Outcome.NOTHING
 
     # writing
@@ -244,7 +244,7 @@ class Tailer:
         """A rewrite may take back a reset: the stretch it had begun is gone, and the one before goes on."""
         if known is None or known.stretch <= told[-1].stretch.number:
             return False
-        done = not known.ended and self._scribe.end(key, known, "forgotten", known.updated_at)
+        done = not known.ended and self._scribe.end(key, known, "forgotten", known.last_at)
         self.ledger.remove(key)
         return done
 

@@ -50,6 +50,23 @@ def test_a_renamed_transcript_ended_with_its_last_entry(
     assert ended.session_key == "agent:main:main"
 
 
+@pytest.mark.parametrize("running", [True, False], ids=["running", "stopped"])
+def test_a_transcript_whose_end_was_cut_off_ended_with_the_entry_left(
+    openclaw: OpenClaw, state_dir: Path, running: bool
+) -> None:
+    """DECISION 47: what a backfill of the same file would say, however much more was there once."""
+    openclaw.begin(A, "antenna", "harbour")
+    live = watcher(state_dir)
+    live.once()
+    lines = openclaw.path(A).read_bytes().splitlines(keepends=True)
+    openclaw.write(A, b"".join(lines[:-2]), "wb")
+    live.rescan()
+    openclaw.rename(A, "reset.2026-09-21T15-00-00.000Z")
+    openclaw.begin(B, "harbour", day=22)
+    (live if running else watcher(state_dir)).once()
+    assert state(state_dir, A).end_time == json.loads(lines[-3])["timestamp"]
+
+
 def test_a_session_nobody_refers_to_any_more_rolled_over(openclaw: OpenClaw, state_dir: Path) -> None:
     """2026.2: idle and daily rollovers leave the old file where it is."""
     openclaw.begin(A, "antenna")
