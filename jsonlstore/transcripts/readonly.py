@@ -78,7 +78,7 @@ def fingerprint(path: Path) -> tuple[tuple[int, int, int, int] | None, ...]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Database]:
-    """`path` open for reading in the way that suits its present situation."""
+    """`path` open for reading in the way that suits its present situation; SQLite's own errors come through."""
     path = _resolved(path)
     situation = _situation(path)
     before = fingerprint(path)
@@ -88,10 +88,7 @@ def opened(path: Path) -> Iterator[Database]:
         except sqlite3.Error:
             # locked, half-initialised or unreadable shared memory: the files themselves still tell
             situation = "copy"
-    try:
-        connection = _open_copy(path) if situation == "copy" else _connect(path, situation)
-    except sqlite3.Error as problem:
-        raise SourceUnreadable(f"cannot read {path}: {problem}", path=path) from problem
+    connection = _open_copy(path) if situation == "copy" else _connect(path, situation)
     if situation == "shared":
         _shared[path] = _shared.get(path, 0) + 1
     try:

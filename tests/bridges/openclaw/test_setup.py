@@ -54,7 +54,8 @@ def test_one_command_reads_history_and_installs_plugin_and_service(
     assert told["overview"]["last"]
     assert told["plugin"]["settings_changed"]
     assert told["service"]["installed"]
-    assert "enable --now" in asked.read_text() or "bootstrap" in asked.read_text()
+    started = asked.read_text()
+    assert ("enable" in started and "restart" in started) or "bootstrap" in started
     assert told["status"]["bridges"]["openclaw_plugin"]["installed"]
     assert told["status"]["store"]["sessions"] == told["overview"]["sessions"] > 3
 
