@@ -212,7 +212,7 @@ class _Setup:
             self._say("already running, not as a service")
             return
         try:
-            made.install()
+            noted = made.install()
         except NoServiceManager as problem:
             self.document["service"] = {"installed": False, "detail": problem.message, "hint": problem.hint}
             self._say(f"not installed: {problem.message}")
@@ -221,8 +221,10 @@ class _Setup:
         deadline = time.monotonic() + _WATCHER_SECONDS
         while running(store.paths) is None and time.monotonic() < deadline:
             time.sleep(0.1)
-        self.document["service"] = {"installed": True, "path": str(made.path), "detail": "started"}
+        self.document["service"] = {"installed": True, "path": str(made.path), "detail": "started", "warnings": noted}
         self._say(f"installed and started: {made.path}")
+        for note in noted:
+            self._say(f"  warning: {note}")
 
     def finish(self) -> int:
         """How things stand now."""
