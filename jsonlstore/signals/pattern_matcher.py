@@ -29,11 +29,16 @@ _BEYOND_ASCII = re.compile("[^\x00-\x7f‘’“”–—…•→«»„]")
 
 def words_in(text: str) -> set[str]:
     """The words of `text` and its pairs of neighbours, as rules ask for them."""
-    words = _WORD.findall(text.lower())
+    words = _WORD.findall(_lowered(text).decode("ascii", "replace"))
     found = {*words, *map(" ".join, pairwise(words))}
     if is_beyond_ascii(text):
         found.add(BEYOND_ASCII)
     return found
+
+
+def _lowered(text: str) -> bytes:
+    """Only ASCII is lowered: elsewhere a capital may become a letter of ASCII, and change a word that is next to it."""
+    return text.encode("utf-8", "replace").lower()
 
 
 def is_beyond_ascii(text: str) -> bool:
@@ -62,7 +67,7 @@ def may_tell(text: str) -> bool:
 
     Of letters beyond ASCII nothing is certain; what is nothing but plain words is known for that in one pass.
     """
-    return is_beyond_ascii(text) or _anywhere()(text.lower().encode("utf-8", "replace"), 0)[0][0] >= 0
+    return is_beyond_ascii(text) or _anywhere()(_lowered(text), 0)[0][0] >= 0
 
 
 def matching(clause: str) -> list[Rule]:

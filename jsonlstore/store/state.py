@@ -113,7 +113,7 @@ class SessionFold:
         """The stored form of the state; worked out once between two events, however often it is asked for."""
         if self._stored is None:
             self._stored = self._merged()
-        return dict(self._stored)
+        return {key: value.copy() if value.__class__ is list else value for key, value in self._stored.items()}
 
     def _merged(self) -> dict[str, Any]:
         if self.session_id is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
@@ -212,24 +213,33 @@ def discover(state_dir: Path) -> list[TranscriptSource]:
 
 def look_around(state_dir: Path) -> tuple[list[TranscriptSource], tuple[str, ...]]:
     """Every source under `state_dir`, and why there may be more than can be seen."""
-    agents, problem = _agents(state_dir)
-    return _sources(state_dir, agents), (problem,) if problem else ()
+    agents, problems = _agents(state_dir)
+    return _sources(state_dir, agents), tuple(problems)
 
 
-def _agents(state_dir: Path) -> tuple[list[Path], str | None]:
-    """The agents' directories, one that is only another name of another left out; and why they cannot be listed."""
+def _agents(state_dir: Path) -> tuple[list[Path], list[str]]:
+    """The agents' directories, one that is only another name of another left out; and what cannot be looked at."""
     try:
         with os.scandir(state_dir / "agents") as items:
-            folders = sorted((item.is_symlink(), item.name) for item in items if os.path.isdir(item.path))
+            found = sorted(items, key=lambda item: (item.is_symlink(), item.name))
     except FileNotFoundError:
-        return [], None
+        return [], []
     except OSError as problem:
-        return [], f"cannot list {state_dir / 'agents'}: {problem.strerror}"
-    paths = [state_dir / "agents" / name for _, name in folders]
+        return [], [f"cannot list {state_dir / 'agents'}: {problem.strerror}"]
     real: dict[str, Path] = {}
-    for path in paths:
-        real.setdefault(os.path.realpath(path), path)
-    return sorted(real.values()), None
+    problems: list[str] = []
+    for item in found:
+        path = state_dir / "agents" / item.name
+        try:
+            is_agent = stat.S_ISDIR(os.stat(path).st_mode)
+        except OSError as problem:
+            # gone since it was listed, unless it is a link to where nothing is now, such as a disk that is not mounted
+            if path.is_symlink() or not isinstance(problem, FileNotFoundError):
+                problems.append(f"cannot read {path}: {problem.strerror}")
+            continue
+        if is_agent:
+            real.setdefault(os.path.realpath(path), path)
+    return sorted(real.values()), problems
 
 
 def _sources(state_dir: Path, agents: list[Path]) -> list[TranscriptSource]:

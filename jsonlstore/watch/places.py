@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.transcripts.source import TranscriptSource
 
+_FARTHEST = 3  # an agent's directory, one in it, a file in that
 _HINT = "give a transcript file, an agent's directory, or a state directory with agents/ in it"
 
 
@@ -25,35 +26,49 @@ def find_sessions(paths: Sequence[Path], *, skip: AbstractSet[str]) -> tuple[lis
     found: dict[tuple[str, str], Session] = {}
     warnings: list[str] = []
     for path in paths:
-        if not path.exists():
-            raise SourceUnreadable(f"no such file or directory: {path}", path=path)
-        sources, noted = _sources_around(path)
+        _check_is_there(path)
+        root, sources, noted = _sources_around(path)
         library = Library(sources, skip=skip, warnings=noted)
         here = [one for one in library.sessions() if _is_in(one, path)]
         warnings += library.warnings
         if not here and path.is_file():
             here = [_alone(path)]
-        elif not here and not sources and not noted:
+        elif not here and not library.warnings and not (sources and root == path.resolve()):
             raise SourceUnreadable(f"no transcripts in {path}", hint=_HINT, path=path)
         found |= {(one.agent_id, one.session_id): one for one in here}
     return list(found.values()), list(dict.fromkeys(warnings))
 
 
-def _sources_around(path: Path) -> tuple[list[TranscriptSource], tuple[str, ...]]:
-    """Everything in the state directory, else the agent's, that `path` is or lies in; and what cannot be seen there."""
-    around = (path, *path.resolve().parents)
-    for root in around:
+def _check_is_there(path: Path) -> None:
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError) as problem:
+        raise SourceUnreadable(f"no such file or directory: {path}", path=path) from problem
+    except OSError as problem:
+        raise SourceUnreadable(f"cannot read {path}: {problem.strerror}", path=path) from problem
+
+
+def _sources_around(path: Path) -> tuple[Path | None, list[TranscriptSource], tuple[str, ...]]:
+    """The agent's directory, or the state directory, that `path` is or lies in, and everything in it; the nearest wins.
+
+    A state directory has a `sessions` too, but that is ours.
+    """
+    here = path.resolve()
+    for distance, root in enumerate((here, *here.parents)):
         if os.path.isdir(root / "agents"):
-            return look_around(root)
-    for agent in around[:3]:
-        sources: list[TranscriptSource] = []
-        if os.path.isdir(agent / SESSIONS) or os.path.isdir(agent / IMPORT_ARCHIVE):
-            sources.append(JsonlSource(agent))
-        if os.path.isfile(agent / DATABASE):
-            sources.append(SqliteSource(agent))
-        if sources:
-            return sources, ()
-    return [], ()
+            return root, *look_around(root)
+        if distance < _FARTHEST and (sources := _sources_of(root)):
+            return root, sources, ()
+    return None, [], ()
+
+
+def _sources_of(agent: Path) -> list[TranscriptSource]:
+    sources: list[TranscriptSource] = []
+    if os.path.isdir(agent / SESSIONS) or os.path.isdir(agent / IMPORT_ARCHIVE):
+        sources.append(JsonlSource(agent))
+    if os.path.isfile(agent / DATABASE):
+        sources.append(SqliteSource(agent))
+    return sources
 
 
 def _is_in(session: Session, path: Path) -> bool:

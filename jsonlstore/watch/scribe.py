@@ -67,6 +67,12 @@ class Scribe:
             return None
         return {**folded.source, "mark": mark, "file": self._shown(session.copies[-1][1].path)}
 
+    def lay_below(self, session_id: str, directory: str) -> bool:
+        """Whether a session was last read from a file in `directory` of the state directory."""
+        folded = self._folded(session_id)
+        file = folded.source.get("file") if folded and folded.source else None
+        return isinstance(file, str) and file.startswith(directory)
+
     def _shown(self, path: Path) -> str:
         try:
             shown = os.fspath(path.relative_to(self._store.paths.state_dir))

@@ -182,7 +182,8 @@ WantedBy=default.target
         """
         writable = [_quoted(os.fspath(path)) for path in self._writable()]
         # another program's: not ours to create
-        writable += [_quoted(f"-{path.parent}") for path in self._databases]
+        for path in self._databases:
+            writable += [_quoted(f"-{place}") for place in (path.parent, Path(os.path.realpath(path)).parent)]
         private = not any(place.is_relative_to(tmp) for place in self._needed() for tmp in _SHARED_TMP)
         if not private:
             writable += map(os.fspath, _SHARED_TMP)

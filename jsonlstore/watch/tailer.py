@@ -13,7 +13,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.errors import InvalidSessionId, StaleSource
+from jsonlstore.errors import InvalidSessionId, SourceUnreadable, StaleSource
 from jsonlstore.paths import check_session_id
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.watch.endings import INFERRED, MISSED, ending_of, reason_of
@@ -141,8 +141,12 @@ class Tailer:
     def _has_left(self, agent: str, session_id: str) -> bool:
         """Whether an agent surely does not have a session any more: it was renamed, or the transcript was moved."""
         known = self.ledger.get((agent, session_id))
-        if known is not None and known.end_reason == "forgotten":
+        if known is None:
+            return False
+        if known.end_reason == "forgotten":
             return True
+        if not self._scribe.lay_below(known.session_id, f"agents/{agent}/"):
+            return False  # read from elsewhere, or from a database of many agents: it never had a directory to lose
         try:
             os.stat(self._store.paths.agents / agent)
         except FileNotFoundError:
@@ -220,7 +224,7 @@ class Tailer:
         told = follower.told()
         wrote = False
         try:
-            wrote |= self._end_what_was_cut(key, known, told)
+            wrote |= self._end_what_was_cut(key, known, told, session, follower)
             before: str | None = None
             for number, one in enumerate(told):
                 following = told[number + 1].stretch if number + 1 < len(told) else None
@@ -240,10 +244,15 @@ class Tailer:
             follower.settle(session)
         return Outcome.WRITTEN if wrote else Outcome.NOTHING
 
-    def _end_what_was_cut(self, key: Key, known: Known | None, told: list[Told]) -> bool:
+    def _end_what_was_cut(
+        self, key: Key, known: Known | None, told: list[Told], session: Session, follower: Follower
+    ) -> bool:
         """A rewrite may take back a reset: the stretch it had begun is gone, and the one before goes on."""
         if known is None or known.stretch <= told[-1].stretch.number:
             return False
+        if follower.problems or any(source.warnings for source, _ in session.copies):
+            # the reset may be in what cannot be read for the moment, and then it is not gone
+            raise SourceUnreadable(f"not all of {session.session_id} can be read")
         done = not known.ended and self._scribe.end(key, known, "forgotten", known.last_at)
         self.ledger.remove(key)
         return done

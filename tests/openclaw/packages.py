@@ -120,7 +120,7 @@ class Installer:
         try:
             document = {"name": "lab", "version": "1.0.0", "overrides": package.overrides}
             (folder / "package.json").write_text(json.dumps(document))
-            self._npm(["npm", "install", package.spec, *_FLAGS], folder, deadline)
+            self._npm(["npm", "install", package.spec, *_FLAGS], folder, deadline, self._environment_for(package))
             if not package.below(folder).exists():
                 raise NotToBeHad("npm did not install what was asked for")
             target = self.cache / package.directory
@@ -129,7 +129,17 @@ class Installer:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _npm(self, command: list[str], folder: Path, deadline: float) -> None:
+    def _environment_for(self, package: Package) -> dict[str, str]:
+        """npm leaves out, without a word, what the Node it runs on is too old for: have it run on OpenClaw's."""
+        if package == node():
+            return self._environment
+        try:
+            newest = self.need(node()).parent
+        except NotToBeHad:
+            return self._environment
+        return {**self._environment, "PATH": f"{newest}:{self._environment.get('PATH', '')}"}
+
+    def _npm(self, command: list[str], folder: Path, deadline: float, environment: Mapping[str, str]) -> None:
         log = folder / "npm.log"
         with log.open("w") as output, self._guard:
             if self._stopped:
@@ -137,7 +147,7 @@ class Installer:
             process = subprocess.Popen(
                 command,
                 cwd=folder,
-                env=self._environment,
+                env=environment,
                 stdout=output,
                 stderr=output,
                 text=True,

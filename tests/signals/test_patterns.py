@@ -52,6 +52,8 @@ def test_the_labelled_corpus_is_told_with_f1_of_at_least_85() -> None:
         ("Fixed one crash, but now the upload fails.", ["accomplishment", "blocker"]),
         ("A short history of radio", []),
         ("Why does the upload still fail?", ["blocker"]),
+        ("All the tests  pass.", ["accomplishment"]),
+        ("the migration  succeeded", ["accomplishment"]),
         ("The “fixed” label is ironic.", []),
     ],
 )

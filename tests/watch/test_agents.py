@@ -39,6 +39,32 @@ def status(state_dir: Path, capsys: pytest.CaptureFixture[str]) -> Status:
     return ask
 
 
+def test_two_backups_with_different_sessions_under_one_id_do_not_take_turns(
+    state_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither agent ever had a directory among ours: that it has none does not show that it left."""
+    places = []
+    for agent, topic in (("one", "antenna"), ("two", "harbour")):
+        folder = tmp_path / "backup" / agent / "sessions"
+        folder.mkdir(parents=True)
+        talk = Talk(SID)
+        (folder / f"{SID}.jsonl").write_bytes(b"".join(map(line, [talk.header, *talk.turn(topic)])))
+        places.append(str(folder.parent))
+
+    def backfill(place: str) -> dict[str, Any]:
+        capsys.readouterr()
+        main(["--state-dir", str(state_dir), "backfill", place, "--json"])
+        document: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return document
+
+    assert backfill(places[0])["written"] == 1
+    for place in (places[1], *places, *places):
+        assert backfill(place)["written"] == 0
+    state = SessionStore.open(state_dir).get(SID)
+    assert state.agent_id == "one"
+    assert "antenna" in state.hot_topics
+
+
 def test_an_agent_that_was_renamed_takes_its_sessions_along(
     openclaw: OpenClaw, state_dir: Path, status: Status
 ) -> None:

@@ -203,6 +203,31 @@ def test_a_directory_nobody_may_look_into_fails_every_look(
     assert SessionStore.open(state_dir).get(SID).end_time is None
 
 
+def test_an_agent_on_a_disk_that_is_not_mounted_fails_every_look(
+    openclaw: OpenClaw, state_dir: Path, tmp_path: Path, run: Command
+) -> None:
+    openclaw.begin(SID, "antenna")
+    run("watch", "--once")
+    (state_dir / "agents" / "work").symlink_to(tmp_path / "not" / "mounted")
+    openclaw.remember()
+    for words in (["status"], ["watch", "--once"], ["backfill"]):
+        assert any("agents/work" in warning for warning in run(*words, expect=1)["warnings"]), words
+
+
+def test_a_backup_inside_the_state_directory_can_be_named(openclaw: OpenClaw, state_dir: Path, run: Command) -> None:
+    """The nearest agent's directory counts, not the first one above that has `agents` in it."""
+    openclaw.begin(SID, "antenna")
+    backup = state_dir / "backups" / "main"
+    (state_dir / "backups").mkdir()
+    openclaw.agent_dir.rename(backup)
+    openclaw.agent_dir.mkdir()
+    openclaw.remember()
+    assert run("backfill", str(backup))["written"] == 1
+    empty = state_dir / "backups" / "empty"
+    empty.mkdir()
+    assert run("backfill", str(empty), expect=1)["error"]["code"] == "source_unreadable"
+
+
 def test_what_could_not_be_kept_fails_a_single_look(openclaw: OpenClaw, state_dir: Path, run: Command) -> None:
     import resource
 

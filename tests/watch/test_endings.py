@@ -318,6 +318,29 @@ def test_a_reset_that_is_taken_back_leaves_the_stretch_before_open(
     assert {A: derived(state_dir)[A]} == clean_backfill(state_dir, tmp_path)
 
 
+def test_an_older_copy_that_cannot_be_read_for_a_moment_takes_back_no_reset(
+    openclaw: OpenClaw, state_dir: Path
+) -> None:
+    talk = openclaw.begin(A, "antenna")
+    openclaw.append(A, talk.reset(), *talk.turn("harbour"))
+    backup = openclaw.path(A).with_name(f"{A}.jsonl.bak-1-2")
+    openclaw.path(A).rename(backup)
+    openclaw.append(A, talk.header, *talk.turn("windmill"))
+    live = watcher(state_dir)
+    live.once()
+    entries = SessionStore.open(state_dir).index.entries()
+    current = [session_id for session_id, entry in entries.items() if entry["end_time"] is None]
+    assert (len(entries), len(current)) == (2, 1)
+    aside = backup.rename(backup.with_suffix(".aside"))
+    backup.symlink_to(backup)  # a loop: there, and not to be read
+    openclaw.append(A, *talk.turn("meadow"))
+    watcher(state_dir).rescan()
+    backup.unlink()
+    aside.rename(backup)
+    openclaw.remember()
+    assert state(state_dir, current[0]).end_time is None
+
+
 @pytest.mark.parametrize("survives", ["session.started", "state.updated"])
 def test_dying_between_two_stretches_loses_neither(
     openclaw: OpenClaw, state_dir: Path, tmp_path: Path, survives: str

@@ -104,6 +104,20 @@ def test_systemd_accepts_the_unit_whatever_the_directory_is_called(tmp_path: Pat
     assert complaints == []
 
 
+def test_a_brain_db_behind_a_link_can_be_written_where_it_is(tmp_path: Path) -> None:
+    """SQLite keeps its log beside the file, not beside the link."""
+    real = tmp_path / "cortex" / "brain.db"
+    real.parent.mkdir()
+    real.touch()
+    link = tmp_path / "memory" / "brain.db"
+    link.parent.mkdir()
+    link.symlink_to(real)
+    unit = Systemd(tmp_path / "state", databases=[link]).text().decode()
+    writable = next(row for row in unit.splitlines() if row.startswith("ReadWritePaths="))
+    assert str(link.parent) in writable
+    assert str(real.parent) in writable
+
+
 def test_the_agent_is_a_plist_that_runs_the_watcher(tmp_path: Path) -> None:
     document = plistlib.loads(Launchd(tmp_path / "state", home=tmp_path).text())
     assert document["ProgramArguments"][-3:] == ["--state-dir", str(tmp_path / "state"), "watch"]
