@@ -43,6 +43,7 @@ class Package:
     spec: str
     proof: str
     overrides: dict[str, str] = field(default_factory=dict, hash=False)
+    wants_our_node: bool = False
 
     def below(self, folder: Path) -> Path:
         return folder / "node_modules" / self.proof
@@ -55,7 +56,7 @@ def node() -> Package:
 
 
 def openclaw(version: str) -> Package:
-    return Package(f"openclaw-{version}", f"openclaw@{version}", "openclaw/openclaw.mjs", _OVERRIDES)
+    return Package(f"openclaw-{version}", f"openclaw@{version}", "openclaw/openclaw.mjs", _OVERRIDES, wants_our_node=True)
 
 
 class Installer:
@@ -131,7 +132,7 @@ class Installer:
 
     def _environment_for(self, package: Package) -> dict[str, str]:
         """npm leaves out, without a word, what the Node it runs on is too old for: have it run on OpenClaw's."""
-        if package == node():
+        if not package.wants_our_node:
             return self._environment
         try:
             newest = self.need(node()).parent
