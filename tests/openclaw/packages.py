@@ -56,7 +56,9 @@ def node() -> Package:
 
 
 def openclaw(version: str) -> Package:
-    return Package(f"openclaw-{version}", f"openclaw@{version}", "openclaw/openclaw.mjs", _OVERRIDES, wants_our_node=True)
+    return Package(
+        f"openclaw-{version}", f"openclaw@{version}", "openclaw/openclaw.mjs", _OVERRIDES, wants_our_node=True
+    )
 
 
 class Installer:
