@@ -56,6 +56,7 @@ class ExportReport:
     removed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)  # archived here, but the row says more than the archive
     problems: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)  # by the table: whose row, and why; `problems` says it too
     longest_lock_ms: float = 0.0
 
     @property
@@ -169,7 +170,6 @@ class _Export:
         self._writer = writer
         self._stamps: dict[str, str | None] = {}  # of every row there was at the beginning
         self._todo: list[str] = []
-        self._refused: set[str] = set()
         if table.lacks:
             report.problems.append(f"{TABLE} has no column {', '.join(table.lacks)}: left out")
 
@@ -253,7 +253,7 @@ class _Export:
         """Write what there is time for, and take it off the batch."""
         done, late = self._write(batch)
         self._todo += late  # read again what grew: an older state never overwrites a newer row
-        left_out = {*late, *self._refused}
+        left_out = {*late, *self._report.refused}
         written = [row for row in batch.rows[:done] if row[0] not in left_out]
         for row in written:
             self._note(row, batch)
@@ -296,7 +296,7 @@ class _Export:
                 late += writer.transact(lambda full, row=row: self._fill([row], batch, full))[1]  # type: ignore[misc]
             except RowRefused as problem:
                 self._report.problems.append(f"{row[0]}: the table refuses its row: {problem}")
-                self._refused.add(row[0])
+                self._report.refused[row[0]] = str(problem)
         return late
 
     def _fill(self, rows: Sequence[Row], batch: _Batch, full: Callable[[], bool]) -> tuple[int, list[str]]:
