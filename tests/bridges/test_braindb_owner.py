@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from jsonlstore.bridges.braindb import export_sessions, import_sessions
+from jsonlstore.bridges.braindb import export, export_sessions, import_sessions
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE
 
 ROW = (
@@ -74,3 +74,21 @@ def test_a_row_the_owner_removes_meanwhile_comes_back_with_all_we_know(store, br
     assert row["end_time"] == "2026-11-01T11:00:00.000Z"
     assert (row["channel"], row["hot_topics"]) == (before["channel"], before["hot_topics"])
     assert export_sessions(store, brain).written == 0
+
+
+def test_a_row_the_owner_brings_back_during_an_export_stays_theirs(store, brain, rows, owner, monkeypatch):
+    """It was not there when the export began, and is there when its turn comes."""
+    monkeypatch.setattr(export, "_BATCH", 1)
+    owner.execute(ROW.format("b"))
+    import_sessions(store, brain)
+    before = rows(brain)["b"]
+    owner.execute("DELETE FROM session_states")
+
+    def bring_back(done, _total):
+        if done == 1:
+            assert set(rows(brain)) == {"a"}
+            owner.execute(ROW.format("b"))
+
+    export_sessions(store, brain, progress=bring_back)
+    assert set(rows(brain)) == {"a", "b"}
+    assert rows(brain)["b"] == before

@@ -235,7 +235,8 @@ class _Export:
 
     def _without_same(self, rows: list[Row], batch: _Batch) -> list[Row]:
         """The rows without those the table has already."""
-        there = self._table.rows([row[0] for row in rows if row[0] in self._stamps])
+        # the row of an imported session may be back since the stamps were read
+        there = self._table.rows([row[0] for row in rows if row[0] in self._stamps or row[0] in batch.imported])
         if not there:
             return rows
         batch.there.update(there)
