@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from jsonlstore.bridges.braindb import export, export_sessions, import_sessions
+from jsonlstore.bridges.braindb import database, export, export_sessions, import_sessions
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE
 
 ROW = (
@@ -34,7 +34,7 @@ def before_the_lock(monkeypatch, owner):
     Gives what is yet to happen.
     """
 
-    def arrange(statement):
+    def arrange(statement, besides=lambda: None):
         looked, left = [], [statement]
 
         class Timed(sqlite3.Connection):
@@ -43,6 +43,7 @@ def before_the_lock(monkeypatch, owner):
                     looked.append(sql)
                 elif sql == "BEGIN IMMEDIATE" and looked and left:
                     owner.execute(left.pop())
+                    besides()
                 return super().execute(sql, *values)
 
         connect = sqlite3.connect
@@ -92,3 +93,22 @@ def test_a_row_the_owner_brings_back_during_an_export_stays_theirs(store, brain,
     export_sessions(store, brain, progress=bring_back)
     assert set(rows(brain)) == {"a", "b"}
     assert rows(brain)["b"] == before
+
+
+def test_an_imported_session_that_goes_on_here_meanwhile_is_ours_to_tell(
+    store, brain, rows, owner, before_the_lock, monkeypatch
+):
+    """Also where it is read again together with rows there was no time for, and was only imported when it was first."""
+    monkeypatch.setattr(export, "_SLICE", 1)
+    monkeypatch.setattr(database, "HOLD_SECONDS", 0.0)
+    monkeypatch.setattr(database, "_LEAST_SECONDS", 0.0)
+    owner.execute(ROW.format("b"))
+    import_sessions(store, brain)
+    for session_id in ("a", "b"):
+        store.link(session_id, "c")
+    left = before_the_lock("CREATE TABLE other (x)", lambda: store.update("a", {"hot_topics": ["ours"]}))
+    export_sessions(store, brain)
+    assert not left
+    assert rows(brain)["a"]["hot_topics"] == '["ours","radio"]'
+    assert rows(brain)["b"]["continued_by"] == "c"
+    assert export_sessions(store, brain).written == 0

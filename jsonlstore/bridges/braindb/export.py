@@ -214,6 +214,7 @@ class _Export:
             session_id = self._todo.pop()
             ended = ended_row(self._states, session_id) if is_session_id(session_id) else None
             row, mark, imported = ended or self._read_in_full(session_id, batch)
+            batch.imported.pop(session_id, None)  # it may be read for the second time
             if row is not None and imported:
                 batch.imported[session_id] = row
             if row is not None and (self._since is None or _last_active(row) >= self._since):
