@@ -302,3 +302,87 @@ def test_a_locked_brain_does_not_keep_a_watcher_from_watching(store, brain, rows
         assert sync.problem is None, "nobody knows of anything that is missing"
     assert sync.catch_up() is True
     assert set(rows(brain)) == {"a"}
+
+
+def refuse(brain, pattern):
+    with closing(sqlite3.connect(brain)) as db:
+        db.execute(
+            f"CREATE TRIGGER no BEFORE INSERT ON session_states WHEN new.id LIKE '{pattern}' "
+            "BEGIN SELECT RAISE(ABORT, 'not today'); END"
+        )
+
+
+def allow(brain):
+    with closing(sqlite3.connect(brain)) as db:
+        db.execute("DROP TRIGGER no")
+
+
+def test_a_row_the_table_refuses_stays_behind_however_often_everything_is_compared(store, brain, rows, clock):
+    export_sessions(store, brain)
+    refuse(brain, "bad")
+    sync = attach(store, config(brain))
+    store.start("bad")
+    store.start("good")
+    since = brain_db_status(store, config(brain)).since
+    for _ in range(2):
+        clock.advance(hours=1)
+        assert sync.catch_up() is False
+        assert "the table refuses the row: not today" in sync.problem
+        status = brain_db_status(store, config(brain))
+        assert (status.behind, status.everything_behind, status.since) == (1, False, since)
+    assert set(rows(brain)) == {"good"}
+    allow(brain)
+    assert sync.catch_up() is True
+    assert sync.problem is None
+    assert set(rows(brain)) == {"bad", "good"}
+
+
+def test_a_refusal_nobody_knew_of_is_noted_by_whoever_compares_everything(store, brain, rows):
+    """The process that should have written the row was killed before it came to that."""
+    export_sessions(store, brain)
+    refuse(brain, "bad")
+    store.start("bad")
+    sync = attach(store, config(brain))
+    assert sync.catch_up() is False
+    assert "not today" in sync.problem
+    allow(brain)
+    store.start("good")
+    assert set(rows(brain)) == {"bad", "good"}
+    assert sync.problem is None
+
+
+def test_a_row_refused_while_looking_back_stays_behind(store, brain, rows):
+    """More was missing than could be named; all of it is written then but for one, and that can be named."""
+    from jsonlstore.bridges.braindb.backlog import Backlog
+
+    export_sessions(store, brain)
+    refuse(brain, "bad")
+    for session_id in ("bad", "old"):
+        store.start(session_id)
+    Backlog(store).add((), "the disk is full", everything=True)
+    sync = attach(store, config(brain))
+    store.start("new")
+    assert set(rows(brain)) == {"old", "new"}
+    assert "not today" in sync.problem
+    assert Backlog(store).read().session_ids == ("bad",)
+    assert not Backlog(store).read().everything
+
+
+def test_refused_rows_in_any_number_keep_no_other_waiting_for_good(store, brain, rows):
+    export_sessions(store, brain)
+    refuse(brain, "bad-%")
+    attach(store, config(brain))
+    with store.index.together():
+        for number in range(120):
+            store.start(f"bad-{number}")
+    with closing(sqlite3.connect(brain, isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        store.start("late")
+        holder.execute("ROLLBACK")
+    another = SessionStore.open(store.paths.state_dir)
+    sync = attach(another, config(brain))
+    for turn in range(3):
+        another.start(f"good-{turn}")
+    assert set(rows(brain)) == {"late", "good-0", "good-1", "good-2"}
+    assert brain_db_status(store, config(brain)).behind == 120
+    assert "not today" in sync.problem

@@ -13,7 +13,7 @@ from jsonlstore.logs import logger
 from jsonlstore.store.files import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
     from jsonlstore.store.reader import SessionReader
@@ -57,38 +57,43 @@ class Backlog:
         """Note what could not be written. Best effort: whoever cannot even note it says so in the log."""
         try:
             with self._locked():
-                before = self.read()
-                ids = dict.fromkeys([*(before.session_ids if before else ()), *session_ids])
-                everything = everything or len(ids) > _MAX_IDS or (before is not None and before.everything)
-                since = before.since if before else self._store.now()
-                after = Missed(problem, since, () if everything else tuple(ids), everything)
-                if after != before:
-                    self._write(after)
+                before = self.read() or Missed("", self._store.now())
+                ids = dict.fromkeys([*before.session_ids, *session_ids])
+                self._replace(before, problem, tuple(ids), everything=everything or before.everything)
         except (JsonlStoreError, OSError) as trouble:
             log.warning("brain.db is behind, and that could not be noted: %s", trouble)
 
-    def settle(self, done: Missed) -> None:
-        """What `done` names is written; whatever was noted since then stays."""
+    def settle(self, done: Missed, refused: Mapping[str, str]) -> None:
+        """What `done` names is written, but for the rows `refused` and why; whatever was noted since then stays.
+
+        What is refused comes last: whoever takes some from the front gets to the others first.
+        """
         try:
             with self._locked():
-                now = self.read()
-                if now is None:
-                    return
-                left = tuple(each for each in now.session_ids if each not in set(done.session_ids))
+                noted = self.read()
+                now = noted or Missed("", self._store.now())
+                over = {*done.session_ids, *refused}
+                left = (*(each for each in now.session_ids if each not in over), *refused)
                 everything = now.everything and not done.everything
                 if left or everything:
-                    self._write(Missed(now.problem, now.since, left, everything))
-                else:
+                    why = [f"the table refuses the row: {reason}" for reason in refused.values()]
+                    self._replace(now, why[0] if why else now.problem, left, everything=everything)
+                elif noted is not None:
                     self._store.disk.remove(self.path)
         except (JsonlStoreError, OSError) as trouble:
-            log.debug("brain.db caught up; its backlog will be looked at again: %s", trouble)
+            say = log.warning if refused else log.debug
+            say("what brain.db still lacks could not be noted and will be looked at again: %s", trouble)
 
-    def _write(self, missed: Missed) -> None:
+    def _replace(self, before: Missed, problem: str, session_ids: tuple[str, ...], *, everything: bool) -> None:
+        everything = everything or len(session_ids) > _MAX_IDS
+        after = Missed(problem, before.since, () if everything else session_ids, everything)
+        if after == before:
+            return
         record = {
-            "problem": missed.problem,
-            "since": missed.since,
-            "session_ids": missed.session_ids,
-            "everything": missed.everything,
+            "problem": after.problem,
+            "since": after.since,
+            "session_ids": after.session_ids,
+            "everything": after.everything,
         }
         self._store.disk.replace(self.path, orjson.dumps(record), self._store.paths.states)
 

@@ -56,6 +56,7 @@ class ExportReport:
     removed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)  # archived here, but the row says more than the archive
     problems: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)  # by the table: whose row, and why; `problems` says it too
     longest_lock_ms: float = 0.0
 
     @property
@@ -142,7 +143,7 @@ class _Batch:
     rows: list[Row] = field(default_factory=list)
     marks: dict[str, Mark | None] = field(default_factory=dict)
     there: set[str] = field(default_factory=set)  # have a row already, another one
-    imported: set[str] = field(default_factory=set)  # and nothing else
+    imported: dict[str, Row] = field(default_factory=dict)  # and nothing else; their rows in whole
     gone: dict[str, Standing] = field(default_factory=dict)
 
 
@@ -169,7 +170,6 @@ class _Export:
         self._writer = writer
         self._stamps: dict[str, str | None] = {}  # of every row there was at the beginning
         self._todo: list[str] = []
-        self._refused: set[str] = set()
         if table.lacks:
             report.problems.append(f"{TABLE} has no column {', '.join(table.lacks)}: left out")
 
@@ -214,8 +214,9 @@ class _Export:
             session_id = self._todo.pop()
             ended = ended_row(self._states, session_id) if is_session_id(session_id) else None
             row, mark, imported = ended or self._read_in_full(session_id, batch)
-            if imported:
-                batch.imported.add(session_id)
+            batch.imported.pop(session_id, None)  # it may be read for the second time
+            if row is not None and imported:
+                batch.imported[session_id] = row
             if row is not None and (self._since is None or _last_active(row) >= self._since):
                 rows.append(row)
                 batch.marks[session_id] = mark
@@ -235,13 +236,14 @@ class _Export:
 
     def _without_same(self, rows: list[Row], batch: _Batch) -> list[Row]:
         """The rows without those the table has already."""
-        there = self._table.rows([row[0] for row in rows if row[0] in self._stamps])
+        # the row of an imported session may be back since the stamps were read
+        there = self._table.rows([row[0] for row in rows if row[0] in self._stamps or row[0] in batch.imported])
         if not there:
             return rows
         batch.there.update(there)
         differing: list[Row] = []
         for whole in rows:
-            row = news(there[whole[0]], whole) if whole[0] in there and whole[0] in batch.imported else whole
+            row = self._told(whole, there, batch)
             if row[0] not in there or would_change(there[row[0]], row):
                 differing.append(row)
             else:
@@ -253,7 +255,7 @@ class _Export:
         """Write what there is time for, and take it off the batch."""
         done, late = self._write(batch)
         self._todo += late  # read again what grew: an older state never overwrites a newer row
-        left_out = {*late, *self._refused}
+        left_out = {*late, *self._report.refused}
         written = [row for row in batch.rows[:done] if row[0] not in left_out]
         for row in written:
             self._note(row, batch)
@@ -296,7 +298,7 @@ class _Export:
                 late += writer.transact(lambda full, row=row: self._fill([row], batch, full))[1]  # type: ignore[misc]
             except RowRefused as problem:
                 self._report.problems.append(f"{row[0]}: the table refuses its row: {problem}")
-                self._refused.add(row[0])
+                self._report.refused[row[0]] = str(problem)
         return late
 
     def _fill(self, rows: Sequence[Row], batch: _Batch, full: Callable[[], bool]) -> tuple[int, list[str]]:
@@ -307,7 +309,7 @@ class _Export:
         done = 0
         while done < len(rows):
             some = rows[done : done + _SLICE]
-            due = some if quiet else [row for row in some if mark_of(self._states, row[0]) == batch.marks[row[0]]]
+            due = some if quiet else self._still_due(some, batch)
             self._table.put(due)
             if len(due) < len(some):
                 late += {row[0] for row in some}.difference(row[0] for row in due)
@@ -315,6 +317,19 @@ class _Export:
             if full():
                 break
         return done, late
+
+    def _still_due(self, rows: Sequence[Row], batch: _Batch) -> list[Row]:
+        """What is still to be written of these rows, now that somebody else was there; within a transaction."""
+        due = [row for row in rows if mark_of(self._states, row[0]) == batch.marks[row[0]]]
+        there = self._table.rows([row[0] for row in due if row[0] in batch.imported])
+        return [self._told(row, there, batch) for row in due]
+
+    def _told(self, row: Row, there: dict[str, dict[str, Any]], batch: _Batch) -> Row:
+        """What to write, given the rows that are there: of an imported session the news, or all if its row is gone."""
+        whole = batch.imported.get(row[0])
+        if whole is None:
+            return row
+        return news(there[row[0]], whole) if row[0] in there else whole
 
     def _remove(self, session_ids: set[str]) -> None:
         """Take out the rows of sessions that are in the archive now; rows that are not ours stay."""

@@ -64,61 +64,61 @@ class BrainDbSync:
     def catch_up(self, wait: float = 5.0) -> bool:
         """Write everything that was missed, however much it is, and whether or not anybody knows of it.
 
-        For those with time, such as the watcher: a process killed between log and row tells nobody. Did it work?
+        For those with time, such as the watcher: a process killed between log and row tells nobody. Is it all there?
         """
-        from jsonlstore.bridges.braindb.export import export_sessions
-
         if not os.path.exists(self.path):
             return False
         with self._guard:
             missed = self._backlog.read() or Missed("", "", everything=True)
-            return self._guarded(lambda: self._settled(export_sessions(self._store, self.path, wait=wait), missed))
+            return self._guarded(lambda: self._compare(missed, wait)) == {}
 
     def _bring(self, wait: float) -> None:
         missed = self._backlog.read()
         old = missed.session_ids[:_AT_ONCE] if missed else ()
         due = list(dict.fromkeys([*self._pending, *old]))
-        refused: dict[str, str] = {}
-        if not self._guarded(lambda: self._write(due, time.monotonic() + wait, refused)):
+        refused = self._guarded(lambda: self._write(due, time.monotonic() + wait))
+        if refused is None:
             return
-        if refused:
-            self._backlog.add(refused, f"the table refuses the row: {next(iter(refused.values()))}")
-            due = [each for each in due if each not in refused]
         missed = self._backlog.read()  # a table made just now lacks all older sessions
+        if missed is not None or refused:
+            self._backlog.settle(Missed("", "", tuple(due)), refused)
         if missed is not None and missed.everything and not self._looked_back:
             self._look_back(missed)
-        elif missed is not None:
-            self._backlog.settle(Missed("", "", tuple(due)))
 
     def _look_back(self, missed: Missed) -> None:
         """More is missing than could be named: compare everything, once per process and if that is quick."""
-        from jsonlstore.bridges.braindb.export import export_sessions
 
-        def compare() -> None:
-            if len(os.listdir(self._store.paths.states)) <= _SMALL_STORE:
-                self._settled(export_sessions(self._store, self.path, wait=WAIT_SECONDS), missed)
+        def compare() -> dict[str, str]:
+            quick = len(os.listdir(self._store.paths.states)) <= _SMALL_STORE
+            return self._compare(missed, WAIT_SECONDS) if quick else {}
 
         self._looked_back = True
         self._guarded(compare)
 
-    def _settled(self, _report: object, missed: Missed) -> None:
-        self._pending.clear()
-        self._backlog.settle(missed)
+    def _compare(self, missed: Missed, wait: float) -> dict[str, str]:
+        """Bring every row after the store; returns those the table refused, which alone are missing then."""
+        from jsonlstore.bridges.braindb.export import export_sessions
 
-    def _guarded(self, work: Callable[[], None]) -> bool:
-        """Did it work? Whatever went wrong is noted and goes no further."""
+        refused = export_sessions(self._store, self.path, wait=wait).refused
+        self._pending.clear()
+        self._backlog.settle(missed, refused)
+        return refused
+
+    def _guarded(self, work: Callable[[], dict[str, str]]) -> dict[str, str] | None:
+        """The rows refused, as `work` says; None if it did not work: what went wrong is noted and goes no further."""
         try:
-            work()
+            refused = work()
         except Exception as problem:  # noqa: BLE001 - another program's file must never break a session
             self.healthy = False
             log.warning("brain.db is behind, the session goes on: %s", problem)
             if self._pending or self._backlog.read() is not None:
                 self._backlog.add(self._pending, str(problem))
-            return False
+            return None
         self.healthy = True
-        return True
+        return refused
 
-    def _write(self, session_ids: Sequence[str], deadline: float, refused: dict[str, str]) -> None:
+    def _write(self, session_ids: Sequence[str], deadline: float) -> dict[str, str]:
+        """Bring these rows after the store; returns which of them the table refused, and why."""
         from jsonlstore.bridges.braindb.database import Writer, connected
         from jsonlstore.bridges.braindb.migration import is_migrated, migrate
         from jsonlstore.bridges.braindb.table import SessionTable
@@ -133,6 +133,7 @@ class BrainDbSync:
                 self._backlog.add((), "the table is new: older sessions are still to come", everything=True)
             table = SessionTable(connection, self.path)
             left = list(session_ids)
+            refused: dict[str, str] = {}
             while left:
                 done = writer.transact(lambda full, some=tuple(left): self._fill(table, some, full, refused))  # type: ignore[misc]
                 for session_id in left[:done]:
@@ -140,6 +141,7 @@ class BrainDbSync:
                 left = left[done:]
             if table.removed:
                 writer.wipe()
+        return refused
 
     def _fill(
         self, table: SessionTable, session_ids: Sequence[str], full: Callable[[], bool], refused: dict[str, str]
