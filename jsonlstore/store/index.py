@@ -6,19 +6,16 @@ from logs and archive, byte for byte; whatever is missing or older than its log 
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-import orjson
-
 from jsonlstore.errors import JsonlStoreError
 from jsonlstore.logs import logger
-from jsonlstore.model import SCHEMA_VERSION
 from jsonlstore.paths import StatePaths, check_session_id
 from jsonlstore.store.files import Disk, read_bytes, unreadable
+from jsonlstore.store.index_text import Lines, parse, serialise, splice
 from jsonlstore.store.projection import Entry, project_log
 from jsonlstore.store.state import BOUNDARIES
 
@@ -32,10 +29,6 @@ if TYPE_CHECKING:
 log = logger(__name__)
 
 _BOUNDARY_MARKS = tuple(b'"type":"%s"' % name.encode() for name in sorted(BOUNDARIES))
-
-_HEAD = b'{"schema_version":%d,"sessions":{' % SCHEMA_VERSION
-_BETWEEN = b",\n"  # never inside a line: JSON texts have no bare newline
-_TAIL = b"\n}}\n"
 
 Progress = Callable[[int, int], None]
 
@@ -73,6 +66,18 @@ class Index:
                     self._write(mended)
         except JsonlStoreError as problem:
             log.warning("the session index could not be saved, going on without: %s", problem)
+        return mended
+
+    def glance(self) -> Mapping[str, Entry]:
+        """What `entries` gives, but each is read when it is asked for: for who waits for days beside thousands."""
+        found = Lines.of(read_bytes(self._paths.index) or b"")
+        try:
+            if found is not None and not self._stale(found):
+                return found
+        except ValueError:
+            log.debug("the session index is not as we write it, and is read whole")
+        mended = self.entries()
+        self._cached = None
         return mended
 
     def put(self, session_id: str, entry: Entry | None, *, sweep: bool = False) -> None:
@@ -284,91 +289,3 @@ def _sizes(directory: int) -> dict[str, int]:
                     with suppress(FileNotFoundError):
                         sizes[item.name[:-6]] = item.stat().st_size
         return sizes
-
-
-def serialise(entries: Mapping[str, Entry]) -> bytes:
-    """The index file: keys sorted, a line per session."""
-    return _join([_line(session_id, entries[session_id]) for session_id in sorted(entries)])
-
-
-def splice(data: bytes, changes: Mapping[str, Entry | None]) -> bytes | None:
-    """An index file with some entries set or dropped, the others untouched and unread; None if it is not such a file.
-
-    Parsing and writing 10,000 entries to change one would take most of a session's end.
-    """
-    if not (data.startswith(_HEAD) and data.endswith(_TAIL)):
-        return None
-    at, end = len(_HEAD) + 1, len(data) - len(_TAIL)
-    runs: list[bytes] = []
-    for session_id in sorted(changes):
-        start, stop = _find(data, session_id.encode(), at, end)
-        if start > at:
-            runs.append(data[at : start - len(_BETWEEN)])
-        entry = changes[session_id]
-        if entry is not None:
-            runs.append(_line(session_id, entry))
-        at = stop
-    if at < end:
-        runs.append(data[at:end])
-    return _join(runs)
-
-
-def _find(data: bytes, key: bytes, low: int, end: int) -> tuple[int, int]:
-    """Where the line of `key` starts and where the next one does; the same place twice if it would have to go there.
-
-    The line after the last starts behind a separator that is not there yet.
-    """
-    high = end
-    while low < high:
-        middle = (low + high) // 2
-        start = data.rfind(_BETWEEN, low, middle)
-        start = low if start < 0 else start + len(_BETWEEN)
-        following = _line_after(data, start, end)
-        found = data[start + 1 : data.find(b'":', start)]
-        if found == key:
-            return start, following
-        if found < key:
-            low = following
-        else:
-            high = start
-    return low, low
-
-
-def _line_after(data: bytes, start: int, end: int) -> int:
-    stop = data.find(_BETWEEN, start, end)
-    return (end if stop < 0 else stop) + len(_BETWEEN)
-
-
-def _line(session_id: str, entry: Entry) -> bytes:
-    return orjson.dumps(session_id) + b":" + orjson.dumps(entry, option=orjson.OPT_SORT_KEYS)
-
-
-def _join(lines: list[bytes]) -> bytes:
-    return b"".join((_HEAD, b"\n", _BETWEEN.join(lines), _TAIL)) if lines else _HEAD + _TAIL
-
-
-def parse(data: bytes) -> dict[str, Entry] | None:
-    """The entries in an index file, or None if it is not one we can use."""
-    try:
-        with uncollected():
-            raw = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return None
-    if not isinstance(raw, dict) or raw.get("schema_version") != SCHEMA_VERSION:
-        return None
-    sessions = raw.get("sessions")
-    if not isinstance(sessions, dict) or not {*map(type, sessions.values())} <= {dict}:
-        return None
-    return sessions
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """No search for garbage while nothing but what is kept is made: thousands of objects would start several."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

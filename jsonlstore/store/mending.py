@@ -44,7 +44,7 @@ def _half_moved(store: SessionStore) -> list[str]:
     logs = {one for month in months for one in _times(month, ".jsonl")}
     half = (states ^ logs) | ((states | logs) & _times(paths.states, ".jsonl").keys())
     half |= logs & _times(paths.sessions, ".json").keys()
-    entries = store.index.entries() if half else {}
+    entries = store.index.glance() if half else {}
     return sorted(one for one in half if not entries.get(one, {}).get("forgotten"))
 
 
@@ -53,7 +53,7 @@ def _behind_their_log(store: SessionStore) -> list[str]:
     logged, mirrored = _times(store.paths.states, ".jsonl"), _times(store.paths.sessions, ".json")
     return [
         session_id
-        for session_id, entry in store.index.entries().items()
+        for session_id, entry in store.index.glance().items()
         if entry.get("end_time") and session_id in logged and mirrored.get(session_id, -1) < logged[session_id]
     ]
 

@@ -272,7 +272,7 @@ class SessionStore(SessionReader):
         line = time_before(self._clock(), older_than)
         due = [
             (entry["end_time"], session_id)
-            for session_id, entry in self.index.entries().items()
+            for session_id, entry in self.index.glance().items()
             if not entry.get("forgotten") and not entry.get("archived") and (entry.get("end_time") or "~") < line
         ]
         return [session_id for _, session_id in sorted(due)]

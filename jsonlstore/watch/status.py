@@ -14,7 +14,7 @@ from jsonlstore.clock import parse_time
 from jsonlstore.errors import SourceUnreadable
 from jsonlstore.paths import shorten_home
 from jsonlstore.store.files import read_bytes
-from jsonlstore.store.index import parse
+from jsonlstore.store.index_text import parse
 from jsonlstore.transcripts.sqlite import DATABASE, SqliteSource
 from jsonlstore.watch.backfill import size_of
 from jsonlstore.watch.presence import read_report, running

@@ -23,7 +23,7 @@ import orjson
 
 from jsonlstore.clock import format_time
 from jsonlstore.store.files import Disk
-from jsonlstore.store.index import serialise
+from jsonlstore.store.index_text import serialise
 from jsonlstore.store.log import Event, SessionLog
 from jsonlstore.store.projection import project
 from jsonlstore.store.state import SessionFold

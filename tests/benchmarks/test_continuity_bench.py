@@ -26,7 +26,7 @@ from jsonlstore.continuity.manager import SessionPersistenceManager
 from jsonlstore.continuity.scorer import ContextScorer
 from jsonlstore.model import PendingTask, SessionState
 from jsonlstore.paths import StatePaths
-from jsonlstore.store.index import serialise
+from jsonlstore.store.index_text import serialise
 from jsonlstore.store.projection import project_log
 from jsonlstore.store.store import SessionStore
 

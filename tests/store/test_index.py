@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jsonlstore.store.index import parse, serialise
+from jsonlstore.store.index_text import parse, serialise
 from jsonlstore.store.store import SessionStore
 
 if TYPE_CHECKING:
@@ -69,6 +69,18 @@ def test_an_index_that_is_empty_or_broken_heals_when_read(busy: SessionStore, da
     busy.paths.index.write_bytes(damage)
     assert len(list(fresh(busy).entries())) == 7
     assert busy.paths.index.read_bytes() == kept
+
+
+def test_a_glance_sees_what_a_reading_does(busy: SessionStore) -> None:
+    """And heals what it must: a line that is spoiled, a log that is gone, a file that is no index."""
+    kept = busy.paths.index.read_bytes()
+    assert dict(fresh(busy).index.glance().items()) == fresh(busy).index.entries()
+    for damage in (b"", b"[]", kept.replace(b'"late":{', b'"late":[', 1), kept.replace(b",\n", b",\n,\n", 1)):
+        busy.paths.index.write_bytes(damage)
+        assert {"late", "cold", "crashed"} <= fresh(busy).index.glance().keys()
+        assert busy.paths.index.read_bytes() == kept
+    busy.paths.log("ended").unlink()
+    assert "ended" not in fresh(busy).index.glance()
 
 
 def test_a_missing_index_heals_when_read(busy: SessionStore) -> None:

@@ -1,4 +1,4 @@
-"""Changing a few entries of the index without reading the others."""
+"""Changing or reading a few entries of the index without reading the others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.store.index import parse, serialise, splice
+from jsonlstore.store.index_text import Lines, parse, serialise, splice
 
 ids = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,6}", fullmatch=True)
 entries = st.dictionaries(st.text(max_size=5), st.none() | st.integers(0, 9) | st.text(max_size=8), max_size=4)
@@ -26,3 +26,31 @@ def test_splicing_is_serialising_anew(before: dict[str, Any], changes: dict[str,
 def test_only_an_index_is_spliced(data: bytes, session_id: str) -> None:
     """Whatever else lies there is left to a rebuild."""
     assert splice(data, {session_id: {}}) is None
+
+
+@given(st.dictionaries(ids, entries, max_size=8), ids)
+def test_line_by_line_an_index_says_the_same(found: dict[str, Any], session_id: str) -> None:
+    """One after the other, and each by its name."""
+    lines = Lines.of(serialise(found))
+    assert lines is not None
+    assert dict(lines.items()) == found
+    assert list(lines) == sorted(found)
+    assert len(lines) == len(found)
+    assert {key: lines[key] for key in found} == found
+    assert lines.get(session_id) == found.get(session_id)
+
+
+@given(st.dictionaries(ids, entries, min_size=1, max_size=4), st.data(), st.binary(max_size=3))
+def test_no_damage_is_read_as_something_else(found: dict[str, Any], data: st.DataObject, noise: bytes) -> None:
+    """What is not given up line by line is what would be read of the whole."""
+    text = serialise(found)
+    at = data.draw(st.integers(0, len(text)))
+    damaged = text[:at] + noise + text[at + data.draw(st.integers(0, 3)) :]
+    lines = Lines.of(damaged)
+    if lines is None:
+        return
+    try:
+        read = dict(lines.items())
+    except ValueError:
+        return
+    assert read == parse(damaged)

@@ -25,7 +25,8 @@ from jsonlstore.bridges.braindb.table import RowRefused, SessionTable
 from jsonlstore.clock import format_time
 from jsonlstore.errors import JsonlStoreError
 from jsonlstore.paths import check_session_id, is_session_id
-from jsonlstore.store.index import Progress, silent, uncollected
+from jsonlstore.store.index import Progress, silent
+from jsonlstore.store.index_text import uncollected
 
 if TYPE_CHECKING:
     import sqlite3
