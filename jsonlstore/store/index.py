@@ -93,19 +93,19 @@ class Index:
         self._put({session_id: entry}, sweep=sweep)
 
     @contextmanager
-    def together(self) -> Iterator[None]:
-        """Write what is put inside the block once, at its end, and not at all if the block fails.
+    def together(self) -> Iterator[Mapping[str, Entry | None]]:
+        """Write what is put inside the block once, at its end, and not at all if the block fails; gives what was put.
 
         The logs are synced by then, so that whoever reads the old file meanwhile, or after a failure, mends it from
         them. A block inside another is part of it.
         """
         if self._waiting is not None:
-            yield
+            yield self._waiting
             return
-        self._waiting = {}
+        waiting: dict[str, Entry | None] = {}
+        self._waiting = waiting
         try:
-            yield
-            waiting = self._waiting
+            yield waiting
         finally:
             self._waiting = None
             self._sync_now()

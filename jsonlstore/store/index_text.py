@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -30,17 +30,18 @@ def splice(data: bytes, changes: Mapping[str, Entry | None]) -> bytes | None:
     if not (data.startswith(_HEAD) and data.endswith(_TAIL)):
         return None
     at, end = len(_HEAD) + 1, len(data) - len(_TAIL)
-    runs: list[bytes] = []
+    view = memoryview(data)  # cut without a copy: there may be tens of megabytes
+    runs: list[bytes | memoryview] = []
     for session_id in sorted(changes):
         start, stop = _find(data, session_id.encode(), at, end)
         if start > at:
-            runs.append(data[at : start - len(_BETWEEN)])
+            runs.append(view[at : start - len(_BETWEEN)])
         entry = changes[session_id]
         if entry is not None:
             runs.append(_line(session_id, entry))
         at = stop
     if at < end:
-        runs.append(data[at:end])
+        runs.append(view[at:end])
     return _join(runs)
 
 
@@ -74,7 +75,7 @@ def _line(session_id: str, entry: Entry) -> bytes:
     return orjson.dumps(session_id) + b":" + orjson.dumps(entry, option=orjson.OPT_SORT_KEYS)
 
 
-def _join(lines: list[bytes]) -> bytes:
+def _join(lines: Sequence[bytes | memoryview]) -> bytes:
     return b"".join((_HEAD, b"\n", _BETWEEN.join(lines), _TAIL)) if lines else _HEAD + _TAIL
 
 

@@ -267,13 +267,13 @@ class SessionStore(SessionReader):
                 return False
             return write_mirror(self.paths, self.disk, session_id, known.folded.to_dict())
 
-    def archivable(self, older_than: timedelta) -> list[str]:
+    def archivable(self, older_than: timedelta, among: Mapping[str, Entry | None] | None = None) -> list[str]:
         """The ended, hot sessions whose end lies further back than `older_than`, oldest first."""
         line = time_before(self._clock(), older_than)
         due = [
             (entry["end_time"], session_id)
-            for session_id, entry in self.index.glance().items()
-            if not entry.get("forgotten") and not entry.get("archived") and (entry.get("end_time") or "~") < line
+            for session_id, entry in (self.index.entries() if among is None else among).items()
+            if entry and not (entry.get("forgotten") or entry.get("archived")) and (entry.get("end_time") or "~") < line
         ]
         return [session_id for _, session_id in sorted(due)]
 

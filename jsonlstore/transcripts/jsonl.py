@@ -142,7 +142,7 @@ class JsonlSource(TranscriptSource):
         key = (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size)
         known = before.get(item.path)
         if known is None or known[0] != key:
-            transcript = self._describe(item, stat, indexes)
+            transcript = self._describe(item, stat, key, indexes)
             if transcript is None:
                 return None
             known = key, transcript
@@ -193,14 +193,16 @@ class JsonlSource(TranscriptSource):
         entries = (_index_entry(key, value) for key, value in document.items() if isinstance(value, dict))
         return {entry.session_id: entry for entry in entries if entry}
 
-    def _describe(self, item: os.DirEntry[str], stat: os.stat_result, indexes: _Indexes) -> Transcript | None:
+    def _describe(
+        self, item: os.DirEntry[str], stat: os.stat_result, key: tuple[int, ...], indexes: _Indexes
+    ) -> Transcript | None:
         name = parse_name(item.name)
         if not name:
             return None
         try:
             if not item.is_file():
                 return None
-            native = self._header_id(item.path, stat) or _id_from_stem(name.stem)
+            native = self._header_id(item.path, key) or _id_from_stem(name.stem)
         except OSError as problem:
             self._warnings.append(f"cannot read {item.path}: {problem.strerror or problem}")
             return None
@@ -226,9 +228,8 @@ class JsonlSource(TranscriptSource):
             native_id=native if native != session_id else None,
         )
 
-    def _header_id(self, path: str, stat: os.stat_result) -> str | None:
+    def _header_id(self, path: str, key: tuple[int, ...]) -> str | None:
         """The id in a file's header; the index changes often, and files hardly ever do."""
-        key = (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size)
         known = self._header_ids.get(path)
         if known is None or known[0] != key:
             known = self._header_ids[path] = key, _read_header_id(Path(path))

@@ -15,10 +15,11 @@ from jsonlstore.watch.endings import ending_of
 from jsonlstore.watch.tailer import Outcome, Tailer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import timedelta
 
     from jsonlstore.store.bulk import BulkStore
+    from jsonlstore.store.projection import Entry
     from jsonlstore.transcripts.library import Session
     from jsonlstore.watch.shelf import Shelf
 
@@ -68,14 +69,14 @@ def backfill(
     oldest_first = sorted(due, key=lambda one: (_start(shelf, one, summary), one.agent_id, one.session_id))
     try:
         for portion in _portions(oldest_first):
-            with store.index.together(), _collecting_seldom():
+            with store.index.together() as told, _collecting_seldom():
                 for session in portion:
                     _take(tailer, session, summary)
                     summary.bytes += sizes[id(session)]
                     progress(summary.bytes, total)
-            if archive_after is not None:
-                summary.archived += _file_away(store, archive_after)
+            summary.archived += _file_away(store, archive_after, told)
         mend(store)
+        summary.archived += _file_away(store, archive_after, store.index.glance())
     finally:
         store.settle()
     return summary
@@ -92,8 +93,10 @@ def _collecting_seldom() -> Iterator[None]:
         gc.set_threshold(*usual)
 
 
-def _file_away(store: BulkStore, older_than: timedelta) -> int:
-    due = store.archivable(older_than)
+def _file_away(store: BulkStore, older_than: timedelta | None, among: Mapping[str, Entry | None]) -> int:
+    if older_than is None:
+        return 0
+    due = store.archivable(older_than, among)
     with store.index.together():
         for session_id in due:
             store.archive(session_id)
@@ -133,6 +136,10 @@ def _take(tailer: Tailer, session: Session, summary: Summary) -> None:
     summary.skipped += outcome is Outcome.REFUSED
 
 
-def _portions(sessions: list[Session]) -> Iterable[list[Session]]:
-    """At least one, empty if need be: there may be something to file away even if there is nothing to read."""
-    return (sessions[at : at + _SAVE_INDEX_EVERY] for at in range(0, max(1, len(sessions)), _SAVE_INDEX_EVERY))
+def _portions(sessions: list[Session]) -> Iterator[list[Session]]:
+    """More and more at a time: after each the index is written anew, and it grows."""
+    at = 0
+    while at < len(sessions):
+        portion = sessions[at : at + max(_SAVE_INDEX_EVERY, at // 10)]
+        yield portion
+        at += len(portion)

@@ -108,7 +108,7 @@ class Upkeep:
         self._archived_on = today
         done = 0
         try:
-            due = self._store.archivable(timedelta(days=after_days))
+            due = self._store.archivable(timedelta(days=after_days), self._store.index.glance())
             with self._store.index.together():
                 for session_id in due:
                     self._store.archive(session_id)

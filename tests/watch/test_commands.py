@@ -16,6 +16,7 @@ import pytest
 from jsonlstore.cli.main import main
 from jsonlstore.store.store import SessionStore
 from jsonlstore.watch.presence import alone
+from tests.conftest import FakeClock
 from tests.watch.conftest import Database, OpenClaw, Talk, derived, line, stamp
 
 if TYPE_CHECKING:
@@ -78,6 +79,21 @@ def test_history_is_linked_oldest_first_whatever_order_the_files_have(
     store = SessionStore.open(state_dir)
     assert [store.get(sid).previous_session_id for sid in ids] == [None, *ids[:-1]]
     assert [one.session_id for one in store.chain(ids[-1], 9)] == ids
+
+
+def test_a_long_history_is_filed_away_portion_by_portion(openclaw: OpenClaw, state_dir: Path, run: Command) -> None:
+    """More than one portion of it, and what had ended long before without a transcript."""
+    store = SessionStore.open(state_dir, clock=FakeClock("2026-01-02T03:04:05+00:00"))
+    store.start("alone")
+    store.end("alone", reason="new")
+    ids = [f"{n:08x}-eeee-4eee-8eee-eeeeeeeeeeee" for n in range(230)]
+    for at, sid in enumerate(ids):
+        openclaw.begin(sid, "antenna", day=1 + at // 12)
+        openclaw.rename(sid, f"reset.2026-09-{1 + at // 12:02}T{10 + at % 12}-00-00.000Z")
+    assert run("backfill")["archived"] == 231
+    store = SessionStore.open(state_dir)
+    assert {one.session_id for one in store.entries() if one.archived} == {"alone", *ids}
+    assert not store.index.rebuild()
 
 
 def test_an_interrupted_backfill_goes_on_where_it_was(
