@@ -11,6 +11,7 @@ from jsonlstore.errors import Unreadable, WriteFailed
 from jsonlstore.values import value_class
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 TEMP_PREFIX = ".tmp-"
@@ -24,6 +25,10 @@ _HINTS = {
     errno.EPERM: "check who owns the directory and its permissions",
     errno.EIO: "the disk reported an input/output error: check its health",
 }
+
+
+Piece = bytes | bytearray | memoryview
+_BLOCK = 1 << 20
 
 
 def temp_target(path: Path) -> str:
@@ -68,6 +73,18 @@ def read_tail(path: Path | str, most: int) -> bytes:
         raise unreadable(path, problem) from problem
 
 
+def _blocks(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The pieces in as few writes as may be, without a second copy of the whole."""
+    block = bytearray()
+    for piece in pieces:
+        for at in range(0, len(piece), _BLOCK):
+            block += piece[at : at + _BLOCK]
+            if len(block) >= _BLOCK:
+                yield block
+                block = bytearray()
+    yield block
+
+
 def _discard(path: Path) -> None:
     # why the write failed matters more than why this does; what stays is the doctor's to sweep
     with suppress(OSError):
@@ -107,14 +124,14 @@ class Disk:
         if self.sync:
             os.fdatasync(fd) if hasattr(os, "fdatasync") else os.fsync(fd)  # macOS has no fdatasync
 
-    def replace(self, target: Path, data: bytes, temp_dir: Path, *, lasting: bool = True) -> None:
+    def replace(self, target: Path, data: bytes | Iterable[Piece], temp_dir: Path, *, lasting: bool = True) -> None:
         """Put `data` at `target` so that a reader sees the old file or the new one, never a mixture or nothing.
 
         What can be made again need not be `lasting`: a power cut soon after may bring the old file back.
         """
         temp = temp_dir / f"{TEMP_PREFIX}{target.name}-{os.urandom(4).hex()}"
         try:
-            self._write_new(temp, data)
+            self._write_new(temp, [data] if isinstance(data, bytes) else _blocks(data))
             try:
                 os.replace(temp, target)
             except OSError:
@@ -125,14 +142,15 @@ class Disk:
         except OSError as problem:
             raise write_failed(target, problem) from problem
 
-    def _write_new(self, path: Path, data: bytes) -> None:
+    def _write_new(self, path: Path, blocks: Iterable[Piece]) -> None:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             try:
                 os.fchmod(fd, 0o600)  # whatever the umask took away
-                view = memoryview(data)
-                while view:
-                    view = view[os.write(fd, view) :]
+                for block in blocks:
+                    view = memoryview(block)
+                    while view:
+                        view = view[os.write(fd, view) :]
                 if self.sync:
                     os.fsync(fd)
             finally:

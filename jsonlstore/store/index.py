@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.errors import JsonlStoreError
 from jsonlstore.logs import logger
 from jsonlstore.paths import StatePaths, check_session_id
-from jsonlstore.store.files import Disk, read_bytes, unreadable
+from jsonlstore.store.files import Disk, Piece, read_bytes, unreadable
 from jsonlstore.store.index_text import Lines, parse, serialise, splice
 from jsonlstore.store.projection import Entry, project_log
 from jsonlstore.store.state import BOUNDARIES
@@ -135,9 +135,9 @@ class Index:
             after = splice(before, changes)
             if after is None:
                 entries = {**self._mend(None, None), **changes}
-                after = serialise({key: entry for key, entry in entries.items() if entry is not None})
-            if after != before:
-                self._write_bytes(after, lasting=sweep)
+                after = [serialise({key: entry for key, entry in entries.items() if entry is not None})]
+            if after:
+                self._write_bytes(*after, lasting=sweep)
 
     def rebuild(self, progress: Progress = silent) -> bool:
         """Write the index anew from logs and archive; True if that changed the file."""
@@ -172,9 +172,9 @@ class Index:
     def _write(self, entries: Mapping[str, Entry]) -> None:
         self._write_bytes(serialise(entries))
 
-    def _write_bytes(self, data: bytes, *, lasting: bool = True) -> None:
+    def _write_bytes(self, *pieces: Piece, lasting: bool = True) -> None:
         self._cached = None
-        self._disk.replace(self._paths.index, data, self._paths.states, lasting=lasting)
+        self._disk.replace(self._paths.index, pieces, self._paths.states, lasting=lasting)
 
     def _stale(self, entries: Mapping[str, Entry]) -> set[str]:
         """The sessions whose entry does not match their log. An ended session's log ends with its last boundary."""

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from jsonlstore.model import SCHEMA_VERSION
+from jsonlstore.store.files import Piece
 from jsonlstore.store.projection import Entry
 
 _HEAD = b'{"schema_version":%d,"sessions":{' % SCHEMA_VERSION
@@ -19,30 +20,33 @@ _TAIL = b"\n}}\n"
 
 def serialise(entries: Mapping[str, Entry]) -> bytes:
     """The index file: keys sorted, a line per session."""
-    return _join([_line(session_id, entries[session_id]) for session_id in sorted(entries)])
+    return b"".join(_pieces([_line(session_id, entries[session_id]) for session_id in sorted(entries)]))
 
 
-def splice(data: bytes, changes: Mapping[str, Entry | None]) -> bytes | None:
-    """An index file with some entries set or dropped, the others untouched and unread; None if it is not such a file.
+def splice(data: bytes, changes: Mapping[str, Entry | None]) -> list[Piece] | None:
+    """The pieces of an index file with some entries set or dropped, the others untouched, unread and not copied.
 
-    Parsing and writing 10,000 entries to change one would take most of a session's end.
+    There are none if nothing changes; None if it is not such a file. Parsing and writing 10,000 entries to change one
+    would take most of a session's end.
     """
     if not (data.startswith(_HEAD) and data.endswith(_TAIL)):
         return None
     at, end = len(_HEAD) + 1, len(data) - len(_TAIL)
-    view = memoryview(data)  # cut without a copy: there may be tens of megabytes
-    runs: list[bytes | memoryview] = []
+    view, runs, changed = memoryview(data), list[Piece](), False
     for session_id in sorted(changes):
         start, stop = _find(data, session_id.encode(), at, end)
+        entry = changes[session_id]
+        line = b"" if entry is None else _line(session_id, entry)
+        if line == data[start : stop - len(_BETWEEN)]:
+            continue
         if start > at:
             runs.append(view[at : start - len(_BETWEEN)])
-        entry = changes[session_id]
-        if entry is not None:
-            runs.append(_line(session_id, entry))
-        at = stop
+        if line:
+            runs.append(line)
+        at, changed = stop, True
     if at < end:
         runs.append(view[at:end])
-    return _join(runs)
+    return _pieces(runs) if changed else []
 
 
 def _find(data: bytes, key: bytes, low: int, end: int) -> tuple[int, int]:
@@ -75,8 +79,9 @@ def _line(session_id: str, entry: Entry) -> bytes:
     return orjson.dumps(session_id) + b":" + orjson.dumps(entry, option=orjson.OPT_SORT_KEYS)
 
 
-def _join(lines: Sequence[bytes | memoryview]) -> bytes:
-    return b"".join((_HEAD, b"\n", _BETWEEN.join(lines), _TAIL)) if lines else _HEAD + _TAIL
+def _pieces(runs: Sequence[Piece]) -> list[Piece]:
+    between = [piece for run in runs for piece in (_BETWEEN, run)][1:]
+    return [_HEAD, b"\n", *between, _TAIL] if runs else [_HEAD, _TAIL]
 
 
 def parse(data: bytes) -> dict[str, Entry] | None:

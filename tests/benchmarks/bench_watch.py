@@ -2,9 +2,9 @@
 
 python tests/benchmarks/bench_watch.py [--mb 200] [--files 5000] [PART...]
 
-Parts: jsonl, sqlite, small, again, agentsview, large, latency, burst, idle; without any, all of them. Times are those
-of this run and this machine; the ratio to the baseline of the same run says more. `agentsview` is compared with where
-`AGENTSVIEW` names its program or it is on the path.
+Parts: jsonl, sqlite, small, many, again, agentsview, large, latency, burst, idle; without any, all of them. Times are
+those of this run and this machine; the ratio to the baseline of the same run says more. `agentsview` is compared with
+where `AGENTSVIEW` names its program or it is on the path.
 """
 
 from __future__ import annotations
@@ -108,6 +108,26 @@ def small(size: int, folder: Path) -> list[Row]:
     count = max(1, size // 100_000)
     written = history.write_files(folder, size, sessions=count, ended=True)
     return [backfill(f"JSONL, {count} ended sessions", folder, written, lambda: history.lines_of_files(folder))]
+
+
+def many(files: int, folder: Path) -> list[Row]:
+    """Tiny sessions: what one costs among some, and among twice as many."""
+    costs: list[Cost] = []
+    for count in (files, 2 * files):
+        for number in range(count):
+            history.begin(folder, number)
+        costs.append(run([*COMMAND, str(folder), "backfill"]))
+        shutil.rmtree(folder / "sessions")
+    few, twice = costs
+    return [
+        Row(
+            f"backfill, {files:,} / {2 * files:,} tiny sessions",
+            f"{1000 * few.cpu / files:.2f} / {500 * twice.cpu / files:.2f} ms of CPU time each, "
+            f"{few.rss:.0f} / {twice.rss:.0f} MB of memory",
+            f"{twice.cpu / few.cpu:.1f}x for twice as many",
+            "<= 80 MB",
+        )
+    ]
 
 
 def again(_size: int, folder: Path) -> list[Row]:
@@ -269,6 +289,7 @@ PARTS: dict[str, Callable[[int, Path], list[Row]]] = {
     "jsonl": jsonl,
     "sqlite": sqlite,
     "small": small,
+    "many": many,
     "again": again,
     "agentsview": agentsview,
     "large": large,
@@ -292,7 +313,7 @@ def main() -> None:
     print("| what | measured | beside | budget |\n|---|---|---|---|", flush=True)
     for name in wanted.parts or PARTS:
         with tempfile.TemporaryDirectory() as folder:
-            size = wanted.files if name == "idle" else wanted.mb * 1_000_000
+            size = wanted.files if name in {"idle", "many"} else wanted.mb * 1_000_000
             for row in PARTS[name](size, Path(folder)):
                 rows.append(row)
                 print(f"| {row.what} | {row.measured} | {row.beside} | {row.budget} |", flush=True)
