@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from pathlib import Path
 
+    from jsonlstore.store.projection import Entry
+
 
 class BulkStore(SessionStore):
     """The same sessions as the store it is made of, for work that is done again if it is cut short."""
@@ -61,9 +63,9 @@ class _LateIndex(Index):
         super().__init__(store.paths, disk, store.locks, store.open_log)
         self._settle = store.settle
 
-    def _put(self, changes: Mapping[str, Any], *, sweep: bool = False) -> None:
+    def _put(self, changes: dict[str, Entry | None], *, sweep: bool = False, late: bool = False) -> None:
         self._settle()
-        super()._put(changes, sweep=sweep)
+        super()._put(changes, sweep=sweep, late=late)
 
 
 def sync_file_system(path: Path) -> None:

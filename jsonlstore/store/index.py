@@ -52,7 +52,7 @@ class Index:
     def entries(self) -> Mapping[str, Entry]:
         """Every session's entry, mended where the file was missing, broken or older than the logs."""
         found = self._read()
-        stale = None if found is None else self._stale(found)
+        stale = None if found is None else self._stale(found, self._log_sizes())
         if found is not None and not stale:
             return found
         mended = self._mend(found, stale)
@@ -61,7 +61,7 @@ class Index:
         try:
             with self._locks.index():
                 found = self._read()
-                mended = self._mend(found, None if found is None else self._stale(found))
+                mended = self._mend(found, None if found is None else self._stale(found, self._log_sizes()))
                 if mended != found:
                     self._write(mended)
         except JsonlStoreError as problem:
@@ -72,7 +72,7 @@ class Index:
         """What `entries` gives, but each is read when it is asked for: for who waits for days beside thousands."""
         found = Lines.of(read_bytes(self._paths.index) or b"")
         try:
-            if found is not None and not self._stale(found):
+            if found is not None and not self._stale(found, self._log_sizes()):
                 return found
         except ValueError:
             log.debug("the session index is not as we write it, and is read whole")
@@ -94,10 +94,11 @@ class Index:
 
     @contextmanager
     def together(self) -> Iterator[Mapping[str, Entry | None]]:
-        """Write what is put inside the block once, at its end, and not at all if the block fails; gives what was put.
+        """Write what is put inside the block once, at its end, and not at all if the block fails. Gives what it writes.
 
         The logs are synced by then, so that whoever reads the old file meanwhile, or after a failure, mends it from
-        them. A block inside another is part of it.
+        them. What another process has made of a session since it was put is what counts. A block inside another is
+        part of it.
         """
         if self._waiting is not None:
             yield self._waiting
@@ -110,7 +111,7 @@ class Index:
             self._waiting = None
             self._sync_now()
         if waiting:
-            self._put(waiting)
+            self._put(waiting, late=True)
 
     def sync_later(self, directory: Path) -> bool:
         """Have the names in `directory` made durable at the end of the block that is running; False if none is."""
@@ -127,8 +128,10 @@ class Index:
             except OSError as problem:
                 log.warning("mirrors in %s may be older after a power cut: %s", directory, problem)
 
-    def _put(self, changes: Mapping[str, Entry | None], *, sweep: bool = False) -> None:
+    def _put(self, changes: dict[str, Entry | None], *, sweep: bool = False, late: bool = False) -> None:
         with self._locks.index():
+            if late:
+                changes.update(self._overtaken(changes))
             if sweep:
                 self._disk.sweep(self._paths.states, self._paths.index.name)
             before = read_bytes(self._paths.index) or b""
@@ -138,6 +141,13 @@ class Index:
                 after = [serialise({key: entry for key, entry in entries.items() if entry is not None})]
             if after:
                 self._write_bytes(*after, lasting=sweep)
+
+    def _overtaken(self, changes: Mapping[str, Entry | None]) -> dict[str, Entry | None]:
+        """The entries, by what their logs say now, of those that somebody else has written to since they were put."""
+        told = {session_id: entry for session_id, entry in changes.items() if entry is not None}
+        sizes = {one: size for one in changes if (size := _size(self._paths.log(one))) is not None}
+        stale = self._stale(told, sizes)
+        return dict.fromkeys(stale) | self._mend({}, stale) if stale else {}
 
     def rebuild(self, progress: Progress = silent) -> bool:
         """Write the index anew from logs and archive; True if that changed the file."""
@@ -176,9 +186,8 @@ class Index:
         self._cached = None
         self._disk.replace(self._paths.index, pieces, self._paths.states, lasting=lasting)
 
-    def _stale(self, entries: Mapping[str, Entry]) -> set[str]:
+    def _stale(self, entries: Mapping[str, Entry], sizes: Mapping[str, int]) -> set[str]:
         """The sessions whose entry does not match their log. An ended session's log ends with its last boundary."""
-        sizes = self._log_sizes()
         recorded = {
             session_id: entry.get("log_bytes", -1) for session_id, entry in entries.items() if not entry.get("archived")
         }
@@ -274,6 +283,15 @@ class Index:
         except OSError as problem:
             raise unreadable(self._paths.archive, problem) from problem
         return out
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        raise unreadable(path, problem) from problem
 
 
 def _sizes(directory: int) -> dict[str, int]:

@@ -112,7 +112,8 @@ class Lines(Mapping[str, Entry]):
         return cls(data) if data.startswith(_HEAD + b"\n") and data.endswith(_TAIL) else None
 
     def __getitem__(self, session_id: str) -> Entry:
-        start, following = _find(self._data, session_id.encode(), len(_HEAD) + 1, self._end)
+        key = session_id.encode(errors="surrogatepass")  # a file's name may be anything
+        start, following = _find(self._data, key, len(_HEAD) + 1, self._end)
         if start == following:
             raise KeyError(session_id)
         return self._entry(start, following)[1]
@@ -133,6 +134,8 @@ class Lines(Mapping[str, Entry]):
             following = _line_after(self._data, at, self._end)
             yield self._entry(at, following)
             at = following
+        if at == self._end:  # behind a comma, where another should be
+            raise ValueError("not a line of ours")
 
     def _entry(self, start: int, following: int) -> tuple[str, Entry]:
         found: dict[str, Any] = orjson.loads(b"{%b}" % self._data[start : following - len(_BETWEEN)])

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from jsonlstore.errors import JsonlStoreError, SourceUnreadable
+from jsonlstore.errors import JsonlStoreError, SessionForgotten, SessionNotFound, SessionOpen, SourceUnreadable
 from jsonlstore.store.mending import mend
 from jsonlstore.watch.endings import ending_of
 from jsonlstore.watch.tailer import Outcome, Tailer
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("jsonlstore.watch")
 
 _SAVE_INDEX_EVERY = 100
+_AND_AT_LEAST_EVERY = 1000  # whoever reads meanwhile has to look into the logs of those the index does not tell of
 _COLLECT_AFTER = 20_000
 
 Progress = Callable[[int, int], None]
@@ -96,11 +97,16 @@ def _collecting_seldom() -> Iterator[None]:
 def _file_away(store: BulkStore, older_than: timedelta | None, among: Mapping[str, Entry | None]) -> int:
     if older_than is None:
         return 0
-    due = store.archivable(older_than, among)
+    archived = 0
     with store.index.together():
-        for session_id in due:
-            store.archive(session_id)
-    return len(due)
+        for session_id in store.archivable(older_than, among):
+            try:
+                store.archive(session_id)
+            except (SessionOpen, SessionForgotten, SessionNotFound) as problem:
+                log.debug("another process was faster: %s", problem)
+            else:
+                archived += 1
+    return archived
 
 
 def size_of(session: Session) -> int:
@@ -140,6 +146,6 @@ def _portions(sessions: list[Session]) -> Iterator[list[Session]]:
     """More and more at a time: after each the index is written anew, and it grows."""
     at = 0
     while at < len(sessions):
-        portion = sessions[at : at + max(_SAVE_INDEX_EVERY, at // 10)]
+        portion = sessions[at : at + min(max(_SAVE_INDEX_EVERY, at // 10), _AND_AT_LEAST_EVERY)]
         yield portion
         at += len(portion)

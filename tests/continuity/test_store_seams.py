@@ -75,6 +75,26 @@ def test_forgetting_does_not_wait_for_the_end_of_a_block(home: Home) -> None:
     assert store.paths.index.read_bytes() == store.index.expected()
 
 
+def test_what_another_process_does_in_the_middle_of_a_block_counts(home: Home) -> None:
+    """It was forgotten, continued, filed away: the older word of it, kept until the block ends, is not written."""
+    store, other = home.store, SessionStore(home.store.paths, clock=lambda: home.now)
+    for name in ("gone", "back", "cold", "same"):
+        store.start(name, channel="cli", hot_topics=["private"])
+    with store.index.together() as told:
+        for name in ("gone", "back", "cold", "same"):
+            store.end(name, reason="new")
+        other.forget("gone")
+        other.resume("back")
+        other.archive("cold")
+    lines = json.loads(store.paths.index.read_bytes())["sessions"]
+    assert "hot_topics" not in lines["gone"]
+    assert lines["back"]["end_time"] is None
+    assert lines["cold"]["archived"]
+    assert lines["same"]["end_reason"] == "new"
+    assert told == lines
+    assert store.paths.index.read_bytes() == store.index.expected()
+
+
 def test_mirrors_written_together_share_one_sync_of_their_directory(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

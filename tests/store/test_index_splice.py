@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jsonlstore.store.index_text import Lines, parse, serialise, splice
@@ -43,12 +43,18 @@ def test_line_by_line_an_index_says_the_same(found: dict[str, Any], session_id: 
     assert lines.get(session_id) == found.get(session_id)
 
 
-@given(st.dictionaries(ids, entries, min_size=1, max_size=4), st.data(), st.binary(max_size=3))
-def test_no_damage_is_read_as_something_else(found: dict[str, Any], data: st.DataObject, noise: bytes) -> None:
+@given(
+    st.dictionaries(ids, entries, min_size=1, max_size=4),
+    st.integers(0, 200),
+    st.integers(0, 3),
+    st.binary(max_size=3) | st.just(b",\n"),
+)
+@example({"0": {}}, 4, 0, b",\n")
+def test_no_damage_is_read_as_something_else(found: dict[str, Any], behind: int, cut: int, noise: bytes) -> None:
     """What is not given up line by line is what would be read of the whole."""
     text = serialise(found)
-    at = data.draw(st.integers(0, len(text)))
-    damaged = text[:at] + noise + text[at + data.draw(st.integers(0, 3)) :]
+    at = max(0, len(text) - behind)
+    damaged = text[:at] + noise + text[at + cut :]
     lines = Lines.of(damaged)
     if lines is None:
         return
@@ -57,3 +63,10 @@ def test_no_damage_is_read_as_something_else(found: dict[str, Any], data: st.Dat
     except ValueError:
         return
     assert read == parse(damaged)
+
+
+def test_a_name_that_is_no_text_is_not_found() -> None:
+    """As file names may be."""
+    lines = Lines.of(serialise({"a": {}}))
+    assert lines is not None
+    assert "caf\udce9" not in lines

@@ -9,13 +9,18 @@ import shutil
 import subprocess
 import sys
 import time
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from jsonlstore.cli.main import main
+from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.store import SessionStore
+from jsonlstore.watch.backfill import backfill
 from jsonlstore.watch.presence import alone
+from jsonlstore.watch.shelf import Shelf
+from jsonlstore.watch.tailer import Tailer
 from tests.conftest import FakeClock
 from tests.watch.conftest import Database, OpenClaw, Talk, derived, line, stamp
 
@@ -94,6 +99,39 @@ def test_a_long_history_is_filed_away_portion_by_portion(openclaw: OpenClaw, sta
     store = SessionStore.open(state_dir)
     assert {one.session_id for one in store.entries() if one.archived} == {"alone", *ids}
     assert not store.index.rebuild()
+
+
+@pytest.mark.parametrize("deed", ["resume", "forget", "end"])
+def test_what_others_do_during_a_backfill_is_not_undone(openclaw: OpenClaw, state_dir: Path, deed: str) -> None:
+    """A session that is continued, forgotten or ended anew in mid-course is not filed away as what it was before."""
+    ids = [f"{n:08x}-eeee-4eee-8eee-eeeeeeeeeeee" for n in range(4)]
+    for day, sid in enumerate(ids, 10):
+        openclaw.begin(sid, "antenna", day=day)
+        openclaw.rename(sid, f"reset.2026-09-{day}T20-00-00.000Z")
+    clock = FakeClock("2027-01-02T03:04:05+00:00")
+    other, calls = SessionStore.open(state_dir, clock=clock), 0
+
+    def meanwhile(_done: int, _total: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:  # after two of four
+            if deed == "forget":
+                other.forget(ids[0])
+                return
+            other.resume(ids[0])
+            if deed == "end":
+                other.end(ids[0], reason="new")
+
+    archive_after, shelf = timedelta(days=30), Shelf(state_dir)
+    shelf.look()
+    bulk = BulkStore.of(SessionStore.open(state_dir, clock=clock), archive_after)
+    told = backfill(Tailer(bulk), bulk, shelf, shelf.sessions, archive_after=archive_after, progress=meanwhile)
+    assert (told.written, told.archived, told.failed) == (4, 3, {})
+    entry = json.loads(other.paths.index.read_bytes())["sessions"][ids[0]]
+    assert not entry.get("archived")
+    assert bool(entry.get("forgotten")) == (deed == "forget")
+    assert ("hot_topics" in entry) == (deed != "forget")
+    assert not other.index.rebuild()
 
 
 def test_an_interrupted_backfill_goes_on_where_it_was(
