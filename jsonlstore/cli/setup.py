@@ -105,11 +105,10 @@ class _Setup:
         return found
 
     def _look(self) -> Shelf:
-        from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
+        from jsonlstore.watch.pace import skipped_by
         from jsonlstore.watch.shelf import Shelf
 
-        everything = self._session.loaded.config.capture_subagents
-        shelf = Shelf(self._session.state_dir, skip=frozenset() if everything else SKIPPED_BY_DEFAULT)
+        shelf = Shelf(self._session.state_dir, skip=skipped_by(self._session.loaded.config))
         shelf.look()
         return shelf
 

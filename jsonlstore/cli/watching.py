@@ -43,7 +43,7 @@ def watch(session: Session, once: bool, if_unwatched: bool, dry_run: bool, as_js
     from jsonlstore.watch.presence import alone
     from jsonlstore.watch.watcher import Watcher
 
-    _log_boundaries(session)
+    _log_boundaries(session, session.loaded.config)
     if dry_run:
         return _say_what_is_behind(session, as_json=as_json)
     store = session.open_store()
@@ -83,10 +83,11 @@ def _say_written(written: int, watcher: Watcher, *, as_json: bool) -> None:
 
 
 def _say_what_is_behind(session: Session, *, as_json: bool) -> int:
+    from jsonlstore.watch.pace import skipped_by
     from jsonlstore.watch.shelf import Shelf
     from jsonlstore.watch.tailer import Tailer
 
-    shelf = Shelf(session.state_dir)
+    shelf = Shelf(session.state_dir, skip=skipped_by(session.loaded.config))
     shelf.look()
     tailer = Tailer(session.open_store())
     behind = [one.session_id for one in shelf.sessions if tailer.is_behind(one)]
@@ -100,15 +101,18 @@ def _say_what_is_behind(session: Session, *, as_json: bool) -> int:
 def _fresh_config(session: Session) -> Config:
     from jsonlstore.config import load_config
 
-    return load_config(session.state_dir, session.config_file).config
+    config = load_config(session.state_dir, session.config_file).config
+    _log_boundaries(session, config)
+    return config
 
 
-def _log_boundaries(session: Session) -> None:
-    """One line per boundary on stderr or in the journal; `-q` keeps it quiet, `--debug` explains the rest."""
+def _log_boundaries(session: Session, config: Config) -> None:
+    """One line per boundary on stderr or in the journal, none with `-q`; `--debug` or the setting explains the rest."""
     import logging
 
     if logging.getLogger().level <= logging.WARNING:
-        logging.getLogger("jsonlstore.watch").setLevel(logging.DEBUG if session.debug else logging.INFO)
+        level = logging.DEBUG if session.debug or config.debug else logging.INFO
+        logging.getLogger("jsonlstore.watch").setLevel(level)
 
 
 def _on_signals(watcher: Watcher) -> None:
@@ -133,15 +137,14 @@ def _on_signals(watcher: Watcher) -> None:
 def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> int:
     """Read every transcript there is, both eras and archives. Running it twice changes nothing."""
     from jsonlstore.store.bulk import BulkStore
-    from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
     from jsonlstore.watch.backfill import backfill as run
-    from jsonlstore.watch.pace import options_of
+    from jsonlstore.watch.pace import options_of, skipped_by
     from jsonlstore.watch.places import find_sessions
     from jsonlstore.watch.shelf import Shelf
     from jsonlstore.watch.tailer import Tailer
 
     config = session.loaded.config
-    skip = frozenset[str]() if config.capture_subagents else SKIPPED_BY_DEFAULT
+    skip = skipped_by(config)
     shelf = Shelf(session.state_dir, skip=skip)
     shelf.look()
     sessions, warnings = find_sessions(paths, skip=skip) if paths else (shelf.sessions, shelf.library.warnings)
@@ -246,4 +249,6 @@ def look_around(session: Session) -> Status:
         "openclaw_plugin": plugin.to_dict() if plugin.installed else None,
     }
     noted = [f"OpenClaw {plugin.via}: {problem}" for problem in plugin.problems] if plugin.installed else []
-    return status_of(store, session.clock(), bridges, [*noted, *([brain.warning] if brain.warning else [])])
+    return status_of(
+        store, session.loaded.config, session.clock(), bridges, [*noted, *([brain.warning] if brain.warning else [])]
+    )

@@ -12,6 +12,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from jsonlstore.errors import AmbiguousSessionId, SessionNotFound, SourceUnreadable
+from jsonlstore.logs import logger
 from jsonlstore.transcripts.jsonl import IMPORT_ARCHIVE, SESSIONS, JsonlSource
 from jsonlstore.transcripts.source import (
     SKIPPED_BY_DEFAULT,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from jsonlstore.transcripts.records import Entry
+
+log = logger(__name__)
 
 _RANK = {"backup": 0, "imported": 1, "reset": 2, "deleted": 2, "archived": 2, "live": 3}
 
@@ -175,7 +178,12 @@ class Library:
             Session(agent, session_id, tuple(sorted(copies, key=_age)), agent not in unsure)
             for (agent, session_id), copies in groups.items()
         ]
-        kept = [session for session in found if session.skip not in self._skip]
+        kept = []
+        for session in found:
+            if session.skip in self._skip:
+                log.debug("%s: left out as %s", session.session_id, session.skip)
+            else:
+                kept.append(session)
         return sorted(kept, key=lambda one: (one.agent_id, one.updated_at or "", one.session_id))
 
     def find(self, id_or_prefix: str) -> tuple[Session, Stretch | None]:

@@ -8,8 +8,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.options import SignalOptions
+from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from jsonlstore.config import Config
@@ -33,6 +35,11 @@ class Pace:
 def pin_file_of(state_dir: Path, config: Config) -> Path:
     """Where the pins are kept."""
     return state_dir / os.path.expanduser(config.working_memory)
+
+
+def skipped_by(config: Config) -> AbstractSet[str]:
+    """Which kinds of sessions are nobody's conversation, and left out."""
+    return frozenset() if config.capture_subagents else SKIPPED_BY_DEFAULT
 
 
 def options_of(config: Config) -> SignalOptions:

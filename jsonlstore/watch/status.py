@@ -17,6 +17,7 @@ from jsonlstore.store.files import read_bytes
 from jsonlstore.store.index_text import parse
 from jsonlstore.transcripts.sqlite import DATABASE, SqliteSource
 from jsonlstore.watch.backfill import size_of
+from jsonlstore.watch.pace import skipped_by
 from jsonlstore.watch.presence import read_report, running
 from jsonlstore.watch.shelf import Shelf
 from jsonlstore.watch.tailer import Tailer
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from jsonlstore.config import Config
     from jsonlstore.store.store import SessionStore
     from jsonlstore.transcripts.library import Session
     from jsonlstore.transcripts.source import TranscriptSource
@@ -44,9 +46,11 @@ class Status:
     warnings: list[str] = field(default_factory=list)
 
 
-def status_of(store: SessionStore, now: datetime, bridges: Mapping[str, Any], noted: Sequence[str] = ()) -> Status:
+def status_of(
+    store: SessionStore, config: Config, now: datetime, bridges: Mapping[str, Any], noted: Sequence[str] = ()
+) -> Status:
     """Look at everything; nothing is changed but a stale index mended. What bridges have to say comes from outside."""
-    shelf = Shelf(store.paths.state_dir)
+    shelf = Shelf(store.paths.state_dir, skip=skipped_by(config))
     shelf.look()
     tailer = Tailer(store)
     sources, behind = _sources(shelf, tailer, now)

@@ -76,13 +76,17 @@ class Tailer:
         back = known is not None and ending is None and _is_back(session, known)
         if follower is None or not follower.reading:
             if self._quiet.get(key) == mark and (known is None or known.is_over(ending)) and not back:
+                log.debug("%s: nothing has changed since it was last read", key[1])
                 return self._rename(key, known, session)
             if known is not None and self._is_read(session, known, mark, follower):
+                log.debug("%s: everything in it is in our log", key[1])
                 return self._only_end(key, known, session, ending, live=live)
         if follower is None:
             follower = self._follow(key)
+            log.debug("%s: %s", key[1], "there is more in it than in our log" if known else "not in our log yet")
         self._followers.move_to_end(key)
         if not follower.advance(session, seconds):
+            log.debug("%s: more to read than one turn allows, the others come first", key[1])
             return Outcome.MORE
         return self._commit(key, follower, session, mark, ending, live=live)
 
@@ -114,6 +118,7 @@ class Tailer:
         session_id = session.session_id
         if self.ledger.is_forgotten(session_id) and all(copy.kind == "jsonl" for _, copy in session.copies):
             # a database may hold later stretches under the same id, which nobody asked to forget
+            log.debug("%s: left out, it was forgotten", session_id)
             return False
         try:
             check_session_id(session_id)
@@ -189,6 +194,7 @@ class Tailer:
         }
         if not learned or known.ended:
             return Outcome.NOTHING
+        log.debug("%s: its %s is known now", key[1], " and ".join(learned))
         written = self._store.update(known.session_id, learned, by="watcher")
         session_key, channel = (learned.get(name, getattr(known, name)) for name in ("session_key", "channel"))
         self.ledger.put(key, replace(known, session_key=session_key, channel=channel))
@@ -201,6 +207,7 @@ class Tailer:
         if ending is None and _is_back(session, known) and self._scribe.wake(key, known):
             return Outcome.WRITTEN
         if ending is None or known.is_over(ending):
+            log.debug("%s: %s", key[1], f"that it ended ({ending}) is no news" if ending else "has not ended")
             self._quiet[key] = mark_of(session)
             return self._rename(key, known, session)
         fields: dict[str, Any] = self._scribe.pinned_at_end(known.session_id) if live and not known.ended else {}
@@ -217,11 +224,15 @@ class Tailer:
         known = self.ledger.get(key)
         if not follower.fresh and not follower.rebuilt:
             # a line is still being written, or a file was renamed
+            log.debug("%s: nothing new that is complete", key[1])
             if known is not None:
                 return self._only_end(key, known, session, ending, live=live, mark=mark)
             self._quiet[key] = mark
             return Outcome.NOTHING
         told = follower.told()
+        log.debug(
+            "%s: %d stretches, the last one %s", key[1], len(told), f"ended ({ending})" if ending else "still open"
+        )
         wrote = False
         try:
             wrote |= self._end_what_was_cut(key, known, told, session, follower)
@@ -242,6 +253,8 @@ class Tailer:
             self.release(key)
         else:
             follower.settle(session)
+        if not wrote:
+            log.debug("%s: what was read changes nothing we keep", key[1])
         return Outcome.WRITTEN if wrote else Outcome.NOTHING
 
     def _end_what_was_cut(

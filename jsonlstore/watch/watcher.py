@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.clock import parse_time
 from jsonlstore.errors import JsonlStoreError, SourceUnreadable
-from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
 from jsonlstore.watch.endings import ending_of
 from jsonlstore.watch.notify import notify
 from jsonlstore.watch.observer import Hints, Observer
-from jsonlstore.watch.pace import Pace, options_of, pin_file_of
+from jsonlstore.watch.pace import Pace, options_of, pin_file_of, skipped_by
 from jsonlstore.watch.shelf import SETTLING_SECONDS, Shelf, as_of_now
 from jsonlstore.watch.tailer import Outcome, Tailer
 from jsonlstore.watch.troubles import Troubles
@@ -71,8 +70,7 @@ class Watcher:
         self._config = config
         self._seen = {}
         state_dir = self._store.paths.state_dir
-        skip = frozenset() if config.capture_subagents else SKIPPED_BY_DEFAULT
-        self.shelf = Shelf(state_dir, skip=skip)
+        self.shelf = Shelf(state_dir, skip=skipped_by(config))
         self.tailer = Tailer(
             self._store,
             options_of(config),
@@ -162,6 +160,7 @@ class Watcher:
             self._by_key = {(one.agent_id, one.session_id): one for one in self.shelf.sessions}
             self._by_path = _by_path(self.shelf.sessions)
             changed = self._changed()
+            log.debug("looked at %d sessions in %.3f s, %d have changed", len(self._by_key), took, len(changed))
             done = self._catch_up_all(changed)
             written = done + self._notice_vanished()
             if done and hinted:
@@ -239,9 +238,11 @@ class Watcher:
         key = (session.agent_id, session.session_id)
         self._seen.pop(key, None)
         if self._too_soon(key, session):
+            log.debug("%s: written to a moment ago, the rest of the burst may come with it", session.session_id)
             self._unfinished[key] = None
             return False
         if self._may_be_named_yet(session):
+            log.debug("%s: new, and may be named in the index in a moment", session.session_id)
             self.shelf.look_again()
             return False
         outcome = self._attempt(key, session, live=live or self._is_recent(session))

@@ -114,7 +114,7 @@ def test_two_agents_with_one_session_id_are_no_secret_a_mere_copy_is_no_trouble(
     openclaw.remember()
     assert once(state_dir) == 0
     status(0)
-    copy = state_dir / "agents/work/sessions" / f"{SID}.jsonl"
+    copy = state_dir / "agents" / "work" / "sessions" / f"{SID}.jsonl"
     copy.write_bytes(copy.read_bytes() + b"".join(map(line, talk.turn("windmill"))))
     openclaw.remember()
     assert once(state_dir) == 0

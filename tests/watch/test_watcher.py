@@ -337,6 +337,24 @@ def test_a_hangup_reads_the_settings_again(openclaw: OpenClaw, state_dir: Path) 
     assert knows(state_dir, SID, "antenna")
 
 
+def test_a_hangup_reaches_a_running_watcher(
+    process: subprocess.Popen[str], openclaw: OpenClaw, state_dir: Path
+) -> None:
+    """What the settings say now holds from now on, also how much is explained."""
+    openclaw.begin(OTHER, "windmill", key="agent:main:subagent:x")
+    settings = {"capture_subagents": True, "debug": True}
+    (state_dir / "openclaw.json").write_text(json.dumps({"plugins": {"entries": {"jsonlstore": {"config": settings}}}}))
+    process.send_signal(signal.SIGHUP)
+    wait_until(lambda: knows(state_dir, OTHER, "windmill"))
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "settings read again" in said
+    before, after = said.split("settings read again")
+    assert "not in our log yet" not in before
+    assert f"{OTHER}: not in our log yet" in after
+
+
 def test_systemd_is_told_of_readiness_and_life(openclaw: OpenClaw, state_dir: Path, tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as inbox:
         inbox.bind(str(tmp_path / "notify"))
