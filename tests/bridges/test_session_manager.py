@@ -229,6 +229,12 @@ def test_the_module_prints_json(tmp_path):
     assert [each["session_id"] for each in json.loads(module("recent", "9999999").stdout)] == ["s-2", "s-1"]
     assert module("nonsense").returncode == 2
     assert "usage" in module().stderr
+    env["CORTEX_DATA_DIR"] = str(tmp_path / "elsewhere")
+    nothing = module("recent")
+    assert (nothing.returncode, json.loads(nothing.stdout)) == (0, [])
+    assert str(tmp_path / "elsewhere") in nothing.stderr
+    assert json.loads(module("chain", "s-2").stdout) == []
+    assert not (tmp_path / "elsewhere").exists()
 
 
 @pytest.mark.parametrize("days", [10**6, 10**12, float("inf")])

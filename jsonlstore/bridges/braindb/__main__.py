@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.bridges.braindb.manager import SessionManager
+from jsonlstore.bridges.braindb.manager import SessionManager, default_path
 from jsonlstore.errors import JsonlStoreError
 
 if TYPE_CHECKING:
@@ -29,13 +29,21 @@ def main(arguments: Sequence[str]) -> int:
             print(_USAGE, file=sys.stderr)
             return 2
     try:
-        manager = SessionManager()
-        found = manager.get_session_chain(arguments[1]) if days is None else manager.get_recent_sessions(days)
+        found = _ask(arguments[1] if days is None else None, days or 0)
     except JsonlStoreError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 1
     sys.stdout.write(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode() + "\n")
     return 0
+
+
+def _ask(chain: str | None, days: int) -> list[dict[str, Any]]:
+    path = default_path()
+    if not path.exists():  # asking makes none
+        print(f"there is no {path} yet", file=sys.stderr)
+        return []
+    manager = SessionManager(path)
+    return manager.get_recent_sessions(days) if chain is None else manager.get_session_chain(chain)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ class SessionManager:
     """
 
     def __init__(self, db_path: str | os.PathLike[str] | None = None) -> None:
-        self.db_path = str(Path(db_path).expanduser().absolute() if db_path else _default_path())
+        self.db_path = str(Path(db_path).expanduser().absolute() if db_path else default_path())
         path = Path(self.db_path)
         create_empty(path)
         with connected(path, WAIT_SECONDS) as connection:
@@ -140,7 +140,8 @@ class SessionManager:
             return [_session(as_dict(cursor, row)) for row in cursor]
 
 
-def _default_path() -> Path:
+def default_path() -> Path:
+    """Where brain.db is, or would be: as the config says, else in its usual place."""
     from jsonlstore.config import load_config
 
     state_dir = resolve_state_dir()
