@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from jsonlstore.config import Config
-    from jsonlstore.continuity.context import RestoredSessionContext
-    from jsonlstore.continuity.manager import SessionPersistenceManager
-    from jsonlstore.errors import JsonlStoreError
-    from jsonlstore.store.state import SessionState
+    from jsonlstore.core.config import Config
+    from jsonlstore.core.errors import JsonlStoreError
+    from jsonlstore.restore.manager import SessionPersistenceManager
+    from jsonlstore.restore.model import RestoredSessionContext
+    from jsonlstore.store.fold import SessionState
     from jsonlstore.store.store import SessionStore
 
 _HOME = {
-    "Config": "jsonlstore.config",
-    "JsonlStoreError": "jsonlstore.errors",
-    "RestoredSessionContext": "jsonlstore.continuity.context",
-    "SessionPersistenceManager": "jsonlstore.continuity.manager",
-    "SessionState": "jsonlstore.store.state",
+    "Config": "jsonlstore.core.config",
+    "JsonlStoreError": "jsonlstore.core.errors",
+    "RestoredSessionContext": "jsonlstore.restore.model",
+    "SessionPersistenceManager": "jsonlstore.restore.manager",
+    "SessionState": "jsonlstore.store.fold",
     "SessionStore": "jsonlstore.store.store",
 }
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from jsonlstore.store.store import SessionStore
+from tests.home import Home
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,3 +48,8 @@ def clock() -> FakeClock:
 @pytest.fixture
 def store(tmp_path: Path, clock: FakeClock) -> SessionStore:
     return SessionStore.open(tmp_path / "state", clock=clock)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "openclaw")

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import pytest
 
 from jsonlstore.cli.main import COMMANDS
-from jsonlstore.config import Config
-from jsonlstore.model import SessionState
+from jsonlstore.core.config import Config
+from jsonlstore.core.model import SessionState
 from jsonlstore.store.metrics import EVENTS
 from jsonlstore.store.projection import IndexEntry
 

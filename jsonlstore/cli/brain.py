@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jsonlstore.config import Config
-    from jsonlstore.continuity.context import MemorySource
+    from jsonlstore.core.config import Config
+    from jsonlstore.restore.model import MemorySource
     from jsonlstore.store.store import SessionStore
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from jsonlstore.cli.session import (
+from jsonlstore.cli.app import (
     Duration,
     Session,
     dry_run_option,
@@ -19,7 +19,7 @@ from jsonlstore.cli.session import (
     progress,
     with_example,
 )
-from jsonlstore.clock import parse_time, time_before
+from jsonlstore.core.clock import parse_time, time_before
 
 
 @with_example("jsonlstore export brain-db --dry-run")

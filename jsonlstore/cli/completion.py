@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from jsonlstore.cli.session import with_example
+from jsonlstore.cli.app import with_example
 
 
 @with_example('eval "$(jsonlstore completion bash)"', "jsonlstore completion fish | source")

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jsonlstore.cli.people import heading, say_folded, say_value
-from jsonlstore.cli.session import json_option, print_json, say, with_example
-from jsonlstore.cli.story import KEY, RADIO, TODAY, TOKEN, WEBSITE, Transcript
-from jsonlstore.config import Config
-from jsonlstore.continuity.manager import SessionPersistenceManager
+from jsonlstore.cli.app import json_option, print_json, say, with_example
+from jsonlstore.cli.demo_story import KEY, RADIO, TODAY, TOKEN, WEBSITE, Transcript
+from jsonlstore.cli.formatting import heading, say_folded, say_value
+from jsonlstore.core.config import Config
+from jsonlstore.restore.manager import SessionPersistenceManager
 from jsonlstore.store.doctor import Doctor
 from jsonlstore.store.store import SessionStore
 
 if TYPE_CHECKING:
-    from jsonlstore.continuity.context import RestoredSessionContext
-    from jsonlstore.model import SessionState
+    from jsonlstore.core.model import SessionState
+    from jsonlstore.restore.model import RestoredSessionContext
 
 _PATIENT = Config(restore_budget_ms=10_000)  # a busy machine must not spoil the story
 
@@ -81,7 +81,7 @@ def _holds_token(path: Path) -> bool:
 
 def _day_one(store: SessionStore, clock: _StoryClock, root: Path) -> None:
     """Work on a radio in OpenClaw, a token pasted into the chat, the end by /new: all of it read off the transcript."""
-    from jsonlstore.watch.watcher import Watcher
+    from jsonlstore.watch.loop import Watcher
 
     transcript = Transcript(root, clock.moment)
     transcript.write()

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jsonlstore.cli.people import counted, say_folded
-from jsonlstore.cli.session import Session, json_option, pass_session, print_json, progress, say, with_example
-from jsonlstore.config import load_config
-from jsonlstore.errors import ConfigError
+from jsonlstore.cli.app import Session, json_option, pass_session, print_json, progress, say, with_example
+from jsonlstore.cli.formatting import counted, say_folded
+from jsonlstore.core.config import load_config
+from jsonlstore.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from jsonlstore.store.doctor import Check

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.errors import JsonlStoreError, UsageError
-from jsonlstore.logs import before_the_first_message, logger, set_up
-from jsonlstore.paths import StatePaths, check_session_id, resolve_state_dir
+from jsonlstore.core.errors import JsonlStoreError, UsageError
+from jsonlstore.core.logs import before_the_first_message, logger, set_up
+from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import NoReturn
 
-    from jsonlstore.config import Config
-    from jsonlstore.continuity.budget import Budget
-    from jsonlstore.continuity.context import RestoredSessionContext
-    from jsonlstore.continuity.manager import SessionPersistenceManager
+    from jsonlstore.core.config import Config
+    from jsonlstore.restore.deadline import Budget
+    from jsonlstore.restore.manager import SessionPersistenceManager
+    from jsonlstore.restore.model import RestoredSessionContext
 
 log = logger("jsonlstore.session")
 
@@ -117,8 +117,8 @@ def _parsed(data: bytes) -> Any:
 
 
 def _session_start(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
-    from jsonlstore.continuity.budget import Budget
-    from jsonlstore.continuity.restore import cold_start
+    from jsonlstore.restore.deadline import Budget
+    from jsonlstore.restore.restorer import cold_start
 
     budget = Budget(_DEFAULT_BUDGET, started=_STARTED)
     clock = _clock(options)
@@ -130,7 +130,7 @@ def _session_start(document: dict[str, Any], options: Mapping[str, str]) -> Answ
         known = {name: document[name] for name in _OF_A_START if document.get(name) is not None}
         channel = document.get("channel") or "unknown"
         if "dry-run" in options:
-            from jsonlstore.continuity.context import RestoreRequest
+            from jsonlstore.restore.model import RestoreRequest
 
             return manager.preview(RestoreRequest(session_id, channel, **known))
         return manager.on_session_start(session_id, channel, budget=budget, **known)
@@ -196,7 +196,7 @@ def _session_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer
 
 def _catch_up(manager: SessionPersistenceManager) -> None:
     """Read what the runtime wrote, where no watcher does; nobody waits for this."""
-    from jsonlstore.watch.catching_up import catch_up_unwatched
+    from jsonlstore.watch.catch_up import catch_up_unwatched
 
     gc.enable()
     os.nice(10)  # whoever talks to the agent right now comes first
@@ -215,7 +215,7 @@ _HANDLERS: dict[str, Callable[[dict[str, Any], Mapping[str, str]], Answer]] = {
 
 
 def _clock(options: Mapping[str, str]) -> Callable[[], Any]:
-    from jsonlstore.clock import parse_time, system_clock
+    from jsonlstore.core.clock import parse_time, system_clock
 
     if "now" not in options:
         return system_clock
@@ -230,8 +230,8 @@ def _manager(
     options: Mapping[str, str], clock: Callable[[], Any], budget: Budget | None = None
 ) -> SessionPersistenceManager:
     from jsonlstore.cli.brain import attach_brain, brain_memories
-    from jsonlstore.config import load_config
-    from jsonlstore.continuity.manager import SessionPersistenceManager
+    from jsonlstore.core.config import load_config
+    from jsonlstore.restore.manager import SessionPersistenceManager
     from jsonlstore.store.store import SessionStore
 
     state_dir = resolve_state_dir(options.get("state-dir"))
@@ -263,8 +263,8 @@ def _resolve(manager: SessionPersistenceManager, document: dict[str, Any], *, be
     agents = manager.store.paths.agents
     if not manager.config.enabled or not agents.is_dir():
         return session_id
-    from jsonlstore.continuity.runtime import current_stretch, utility_key
-    from jsonlstore.continuity.scope import agent_of
+    from jsonlstore.restore.scope import agent_of
+    from jsonlstore.transcripts.openclaw.lookup import current_stretch, utility_key
 
     agent = agent_of(document.get("agent_id"), document.get("session_key"))
     if not document.get("session_key"):

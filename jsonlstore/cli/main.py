@@ -8,39 +8,39 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.errors import JsonlStoreError, UsageError
+from jsonlstore.core.errors import JsonlStoreError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # command name -> module that defines it as `command`; a module is imported only when its command runs
 COMMANDS: dict[str, str] = {
-    "archive": "jsonlstore.cli.keeping:archive",
-    "backfill": "jsonlstore.cli.watching:backfill",
+    "archive": "jsonlstore.cli.archive:archive",
+    "backfill": "jsonlstore.cli.watch:backfill",
     "chain": "jsonlstore.cli.sessions:chain",
     "completion": "jsonlstore.cli.completion:completion",
     "config": "jsonlstore.cli.settings:config",
-    "continue": "jsonlstore.cli.continuity:continue_",
+    "continue": "jsonlstore.cli.restore:continue_",
     "demo": "jsonlstore.cli.demo:demo",
     "doctor": "jsonlstore.cli.doctor:doctor",
     "export": "jsonlstore.cli.braindb:export",
-    "forget": "jsonlstore.cli.keeping:forget",
-    "hook": "jsonlstore.cli.continuity:hook",
+    "forget": "jsonlstore.cli.archive:forget",
+    "hook": "jsonlstore.cli.restore:hook",
     "import": "jsonlstore.cli.braindb:import_",
     "list": "jsonlstore.cli.sessions:list_sessions",
     "metrics": "jsonlstore.cli.metrics:metrics",
     "openclaw": "jsonlstore.cli.openclaw:openclaw",
     "recall": "jsonlstore.cli.recall:recall_",
-    "recover": "jsonlstore.cli.continuity:recover",
+    "recover": "jsonlstore.cli.restore:recover",
     "redact": "jsonlstore.cli.redact:command",
-    "restore": "jsonlstore.cli.continuity:restore",
+    "restore": "jsonlstore.cli.restore:restore",
     "service": "jsonlstore.cli.service:service",
     "setup": "jsonlstore.cli.setup:setup",
     "show": "jsonlstore.cli.sessions:show",
     "signals": "jsonlstore.cli.signals:signals",
-    "status": "jsonlstore.cli.watching:status",
+    "status": "jsonlstore.cli.watch:status",
     "transcripts": "jsonlstore.cli.transcripts:transcripts",
-    "watch": "jsonlstore.cli.watching:watch",
+    "watch": "jsonlstore.cli.watch:watch",
 }
 
 
@@ -73,7 +73,7 @@ def cli(ctx: click.Context, /, **options: Any) -> None:
     Example:
       jsonlstore list --days 7
     """
-    from jsonlstore.cli.session import Session
+    from jsonlstore.cli.app import Session
 
     ctx.obj = Session.from_options(**options)
 

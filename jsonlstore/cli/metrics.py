@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from jsonlstore.cli.session import Session, json_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.app import Session, json_option, pass_session, print_json, say, with_example
 from jsonlstore.store.metrics import EVENTS
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.people import ago, plain, terminal_width
-from jsonlstore.cli.session import Session, dry_run_option, json_option, pass_session, print_json, say, with_example
-from jsonlstore.paths import StatePaths, shorten_home
+from jsonlstore.cli.app import Session, dry_run_option, json_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.formatting import ago, plain, terminal_width
+from jsonlstore.core.paths import StatePaths, shorten_home
 
 if TYPE_CHECKING:
     from jsonlstore.bridges.openclaw.installer import Installer, Outcome
     from jsonlstore.bridges.openclaw.locate import Installation
-    from jsonlstore.bridges.openclaw.standing import Standing
+    from jsonlstore.bridges.openclaw.status import Standing
 
 openclaw_option = click.option(
     "--openclaw", "named", metavar="PATH", help="The openclaw command or package, if it is not found by itself."
@@ -133,7 +133,7 @@ def uninstall(session: Session, dry_run: bool, as_json: bool) -> None:
 @pass_session
 def status(session: Session, named: str | None, as_json: bool) -> int:
     """Say whether the running gateway really loaded it and when it last fired. Exit 1 if installed and not working."""
-    from jsonlstore.bridges.openclaw.standing import standing_of
+    from jsonlstore.bridges.openclaw.status import standing_of
 
     found = standing_of(StatePaths.of(session.state_dir), named=named)
     if as_json:

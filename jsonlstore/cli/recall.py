@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jsonlstore.cli.people import ago, counted, say_folded, say_line, say_value
-from jsonlstore.cli.session import Session, json_option, now_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.app import Session, json_option, now_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.formatting import ago, counted, say_folded, say_line, say_value
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from jsonlstore.continuity.question import Question
-    from jsonlstore.continuity.recall import Recollection, Remembered
+    from jsonlstore.recall.question import Question
+    from jsonlstore.recall.search import Recollection, Remembered
 
 _TASKS = 3
 _LITERAL = "jsonlstore.recall.literal"
@@ -33,14 +33,14 @@ class _Spoken(click.Command):
 
 
 def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    from jsonlstore.continuity.calendar_words import MONTHS, WEEKDAYS
+    from jsonlstore.recall.calendar import MONTHS, WEEKDAYS
 
     return [text for text in (*_TIMES, *WEEKDAYS, *MONTHS) if text.startswith(incomplete.lower())]
 
 
 def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """The projects there are. The global options were not read into a session yet, only parsed."""
-    from jsonlstore.paths import resolve_state_dir
+    from jsonlstore.core.paths import resolve_state_dir
     from jsonlstore.store.store import SessionStore
 
     root = ctx.find_root()
@@ -74,8 +74,8 @@ def recall_(ctx: click.Context, /, session: Session, spoken: tuple[str, ...], pr
     2026-02, 3 days ago, since monday, 2026-02-01..2026-02-14. Everything else is looked for in topics, projects,
     tasks, notes and pins. What stands in double quotes or behind -- is a word and never a time.
     """
-    from jsonlstore.continuity.question import read_question
-    from jsonlstore.continuity.recall import recall
+    from jsonlstore.recall.question import read_question
+    from jsonlstore.recall.search import recall
 
     now = session.clock()
     question = read_question(spoken, now, literal=ctx.meta.get(_LITERAL, ()))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jsonlstore.cli.session import Session, dry_run_option, json_option, pass_session, print_json, with_example
-from jsonlstore.errors import JsonlStoreError
+from jsonlstore.cli.app import Session, dry_run_option, json_option, pass_session, print_json, with_example
+from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from jsonlstore.config import Config
+    from jsonlstore.core.config import Config
     from jsonlstore.watch.service import Service
 
 _FINDS_DATABASES = ("CORTEX_DATA_DIR",)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.people import ago, bullets, counted, heading, lasted, local, say_line, say_value, table
-from jsonlstore.cli.session import Session, json_option, now_option, pass_session, print_json, say, with_example
-from jsonlstore.clock import time_before
-from jsonlstore.errors import JsonlStoreError
+from jsonlstore.cli.app import Session, json_option, now_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.formatting import ago, bullets, counted, heading, lasted, local, say_line, say_value, table
+from jsonlstore.core.clock import time_before
+from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from jsonlstore.model import PendingTask, SessionState
+    from jsonlstore.core.model import PendingTask, SessionState
     from jsonlstore.store.projection import IndexEntry
     from jsonlstore.store.store import SessionStore
 

@@ -6,9 +6,9 @@ from dataclasses import fields
 
 import click
 
-from jsonlstore.cli.people import table
-from jsonlstore.cli.session import Session, json_option, pass_session, print_json, with_example
-from jsonlstore.config import Config
+from jsonlstore.cli.app import Session, json_option, pass_session, print_json, with_example
+from jsonlstore.cli.formatting import table
+from jsonlstore.core.config import Config
 
 
 @with_example("jsonlstore config", "jsonlstore config --json | jq .settings.lookback_days")

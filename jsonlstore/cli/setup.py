@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from jsonlstore.cli.app import Session, dry_run_option, json_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.formatting import ago, heading, plain, shorten, terminal_width
 from jsonlstore.cli.openclaw import installation_of, installer_of, openclaw_option, tell_install
-from jsonlstore.cli.people import ago, heading, plain, shorten, terminal_width
-from jsonlstore.cli.session import Session, dry_run_option, json_option, pass_session, print_json, say, with_example
-from jsonlstore.errors import JsonlStoreError, SourceUnreadable, UsageError
-from jsonlstore.paths import shorten_home
+from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable, UsageError
+from jsonlstore.core.paths import shorten_home
 
 if TYPE_CHECKING:
     from jsonlstore.bridges.openclaw.locate import Installation
-    from jsonlstore.continuity.overview import Overview
-    from jsonlstore.watch.shelf import Shelf
+    from jsonlstore.restore.overview import Overview
+    from jsonlstore.watch.sources import Shelf
 
 _WATCHER_SECONDS = 10.0
 
@@ -105,8 +105,8 @@ class _Setup:
         return found
 
     def _look(self) -> Shelf:
-        from jsonlstore.watch.pace import skipped_by
-        from jsonlstore.watch.shelf import Shelf
+        from jsonlstore.watch.settings import skipped_by
+        from jsonlstore.watch.sources import Shelf
 
         shelf = Shelf(self._session.state_dir, skip=skipped_by(self._session.loaded.config))
         shelf.look()
@@ -114,13 +114,13 @@ class _Setup:
 
     def backfill(self) -> None:
         """Read what is not read yet, and show what it was about."""
-        from jsonlstore.cli.watching import progress_bar
-        from jsonlstore.continuity.overview import overview
+        from jsonlstore.cli.watch import progress_bar
+        from jsonlstore.restore.overview import overview
         from jsonlstore.store.bulk import BulkStore
         from jsonlstore.watch.attribution import attribute
         from jsonlstore.watch.backfill import backfill
-        from jsonlstore.watch.pace import options_of
-        from jsonlstore.watch.tailer import Tailer
+        from jsonlstore.watch.follow import Tailer
+        from jsonlstore.watch.settings import options_of
 
         config, shelf = self._session.loaded.config, self._shelf
         archive_after = timedelta(days=config.archive_after_days)
@@ -193,7 +193,7 @@ class _Setup:
 
     def service(self) -> None:
         """The watcher in the background; a machine without a service manager runs it in the foreground."""
-        from jsonlstore.watch.presence import running
+        from jsonlstore.watch.instance import running
         from jsonlstore.watch.service import KINDS, NoServiceManager, default_kind
 
         config = self._session.loaded.config
@@ -227,7 +227,7 @@ class _Setup:
 
     def finish(self) -> int:
         """How things stand now."""
-        from jsonlstore.cli.watching import look_around, status
+        from jsonlstore.cli.watch import look_around, status
 
         found = look_around(self._session)
         self.document["status"] = found.document

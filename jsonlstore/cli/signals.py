@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.session import Session, json_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.app import Session, json_option, pass_session, print_json, say, with_example
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,7 +47,7 @@ def _find(session: Session, id_or_file: str) -> tuple[str, Callable[[], Iterator
         for part, _ in _file_entries(path):
             wanted = part.id
         return wanted or path.stem, lambda: (entry for part, entry in _file_entries(path) if part.id == wanted)
-    from jsonlstore.transcripts.library import Library
+    from jsonlstore.transcripts.catalogue import Library
 
     found, named = Library.open(session.state_dir, skip=frozenset()).find(id_or_file)
     wanted = named.id if named else found.session_id
@@ -55,7 +55,7 @@ def _find(session: Session, id_or_file: str) -> tuple[str, Callable[[], Iterator
 
 
 def _file_entries(path: Path) -> Iterator[tuple[Any, Entry]]:
-    from jsonlstore.errors import SourceUnreadable
+    from jsonlstore.core.errors import SourceUnreadable
     from jsonlstore.transcripts.lines import open_stream, read_entries
     from jsonlstore.transcripts.source import Reading, by_stretch
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.session import Session, json_option, pass_session, print_json, say, with_example
-from jsonlstore.errors import SourceUnreadable
+from jsonlstore.cli.app import Session, json_option, pass_session, print_json, say, with_example
+from jsonlstore.core.errors import SourceUnreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from jsonlstore.transcripts.library import Library
-    from jsonlstore.transcripts.library import Session as Found
+    from jsonlstore.transcripts.catalogue import Library
+    from jsonlstore.transcripts.catalogue import Session as Found
     from jsonlstore.transcripts.records import Entry
     from jsonlstore.transcripts.source import Transcript, TranscriptSource
 
@@ -121,7 +121,7 @@ def context(session: Session, /, *, id_: str, leaf: str | None, window: int | No
 
 
 def _library(session: Session, *, everything: bool) -> Library:
-    from jsonlstore.transcripts.library import Library
+    from jsonlstore.transcripts.catalogue import Library
     from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
 
     return Library.open(session.state_dir, skip=frozenset() if everything else SKIPPED_BY_DEFAULT)

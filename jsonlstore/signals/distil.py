@@ -12,9 +12,10 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.lazyre import pattern
-from jsonlstore.model import Part
-from jsonlstore.signals.generated import hide_generated, hide_generated_in
+from jsonlstore.core.model import Part
+from jsonlstore.redact.finder import may_hide
+from jsonlstore.redact.generated import hide_generated, hide_generated_in
+from jsonlstore.redact.text import MARK, redact_text, redact_value
 from jsonlstore.signals.learnings import MemoryLedger, categories_of
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.options import SignalOptions, ToolNames
@@ -23,8 +24,6 @@ from jsonlstore.signals.pattern_matcher import may_tell
 from jsonlstore.signals.patterns import Detected, detect, detect_first_match
 from jsonlstore.signals.pins import PinBoard
 from jsonlstore.signals.projects import directories_in_command, git_roots_in_output
-from jsonlstore.signals.redact import MARK, redact_text, redact_value
-from jsonlstore.signals.secret_finder import may_hide
 from jsonlstore.signals.sentences import without_code
 from jsonlstore.signals.sops import SopTracker, is_sop
 from jsonlstore.signals.tasks import TaskBook
@@ -34,7 +33,7 @@ from jsonlstore.transcripts.speech import Speaker
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from jsonlstore.model import ConfidenceUpdate, Note, PendingTask, SOPInteraction, WorkingMemoryPin
+    from jsonlstore.core.model import ConfidenceUpdate, Note, PendingTask, SOPInteraction, WorkingMemoryPin
     from jsonlstore.transcripts.records import Entry, ToolCall
 
 # of a very long message its beginning and end are read: that is where people and agents say what matters
@@ -45,7 +44,7 @@ _WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "workingDirectory")
 _MOST_BLOCKED_TASKS = 5
 _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_OPENING = 400
-_HIDDEN = pattern(
+_HIDDEN = re.compile(
     rf"""(?:(?<![\w.-])[\w.-]{{1,80}}+["'`]?[ \t]{{0,4}}[:=]{{1,2}}>?[ \t]{{0,4}}["'`]?)?{re.escape(MARK)}"""
 )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.model import ConfidenceUpdate
+from jsonlstore.core.model import ConfidenceUpdate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

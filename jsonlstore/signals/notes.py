@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from jsonlstore.model import Note, PendingTask
+from jsonlstore.core.model import Note, PendingTask
 from jsonlstore.signals import pattern_rules as rules
 from jsonlstore.signals.background import RARE, rarity
 from jsonlstore.signals.patterns import GENERAL, STRONG, Detected

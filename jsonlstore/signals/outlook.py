@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from jsonlstore.core.regex import compiled, searcher
 from jsonlstore.signals.patterns import is_casual
-from jsonlstore.signals.searching import compiled, searcher
 from jsonlstore.signals.sentences import prose_lines, sentences, shorten
 from jsonlstore.signals.words import keywords
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from jsonlstore.signals.searching import Search
+    from jsonlstore.core.regex import Search
 
 REMEMBERED = 256
 LONGEST_TEXT = 4_000

@@ -12,14 +12,14 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core.regex import any_of, compiled, searcher
 from jsonlstore.signals.pattern_rules import NEUTRAL, RULES, TASK_WORDS
 from jsonlstore.signals.pattern_words import WORDS
-from jsonlstore.signals.searching import any_of, compiled, searcher
 from jsonlstore.signals.sentences import FENCES
 
 if TYPE_CHECKING:
+    from jsonlstore.core.regex import Search
     from jsonlstore.signals.pattern_rules import Rule
-    from jsonlstore.signals.searching import Search
 
 # stands for any letter or sign beyond ASCII, punctuation aside, where a rule has no word in ASCII to offer
 BEYOND_ASCII = "é"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.model import WorkingMemoryPin
+from jsonlstore.core.model import WorkingMemoryPin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

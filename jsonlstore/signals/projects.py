@@ -8,7 +8,6 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from jsonlstore.lazyre import pattern
 from jsonlstore.signals.words import looks_random
 
 if TYPE_CHECKING:
@@ -28,15 +27,15 @@ _NOT_PROJECTS = frozenset(
         "backups", "old", "misc", "scratch", "test", "tests", "venv", "dotfiles", "onedrive", "dropbox", "icloud", "~",
     }
 )  # fmt: skip
-_HOME = pattern(r"(?:/home/[^/]+|/Users/[^/]+|/root|~[^/]*|/var/home/[^/]+|/mnt/[a-z]/Users/[^/]+)(?=/|$)")
-_NAME = pattern(r"[^\W_][\w.+ -]{0,63}")
-_HOST = pattern(r"[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|de|sh|in|me|uk|eu)")
-_FILE_SUFFIX = pattern(r"\.[A-Za-z0-9]{1,8}$")
+_HOME = re.compile(r"(?:/home/[^/]+|/Users/[^/]+|/root|~[^/]*|/var/home/[^/]+|/mnt/[a-z]/Users/[^/]+)(?=/|$)")
+_NAME = re.compile(r"[^\W_][\w.+ -]{0,63}")
+_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|de|sh|in|me|uk|eu)")
+_FILE_SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 _SHELL_PATH = r"""(?:"(?P<dq>[^"\n]{1,500})"|'(?P<sq>[^'\n]{1,500})'|(?P<bare>[^\s;&|"'<>()]{1,500}))"""
-_CD = pattern(rf"(?:^|[;&|(\n]|\bthen|\bdo)\s*(?:cd|pushd)\s+(?:--\s+)?{_SHELL_PATH}")
-_GIT_C = pattern(rf"\b(?:git|make)\s+-C\s+{_SHELL_PATH}")
-_GIT_DIR = pattern(r"(?:^|[\s'\"=:(])((?:/|~/)[^\s'\"<>|:]{1,400}?)/\.git(?:/|\b)", re.MULTILINE)
-_TOP_LEVEL = pattern(r"rev-parse\s+--show-toplevel")
+_CD = re.compile(rf"(?:^|[;&|(\n]|\bthen|\bdo)\s*(?:cd|pushd)\s+(?:--\s+)?{_SHELL_PATH}")
+_GIT_C = re.compile(rf"\b(?:git|make)\s+-C\s+{_SHELL_PATH}")
+_GIT_DIR = re.compile(r"(?:^|[\s'\"=:(])((?:/|~/)[^\s'\"<>|:]{1,400}?)/\.git(?:/|\b)", re.MULTILINE)
+_TOP_LEVEL = re.compile(r"rev-parse\s+--show-toplevel")
 
 MOST_NAMES = 500
 

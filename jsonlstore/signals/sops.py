@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.model import SOPInteraction
+from jsonlstore.core.model import SOPInteraction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.model import PendingTask
+from jsonlstore.core.model import PendingTask
+from jsonlstore.core.regex import any_of, compiled, searcher
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.signals.pattern_rules import TASK_WORDS
 from jsonlstore.signals.patterns import says_done
-from jsonlstore.signals.searching import any_of, compiled, searcher
 from jsonlstore.signals.sentences import prose_lines, sentences, shorten
 from jsonlstore.signals.words import keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from jsonlstore.model import WorkingMemoryPin
-    from jsonlstore.signals.searching import Search
+    from jsonlstore.core.model import WorkingMemoryPin
+    from jsonlstore.core.regex import Search
 
 LONGEST_TITLE = 200
 MOST_OPEN = 200

@@ -11,27 +11,26 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from jsonlstore.lazyre import pattern
 from jsonlstore.signals.background import CJK_FUNCTION, CJK_STOP, rarity
 
 LONGEST_PIECE = 64
 LONGEST_WORD = 40
 _BLOB_FROM = 16
 
-_WORD = pattern(r"\w+(?:[-.'’+]\w+)*")
-_KATAKANA = pattern("[\u30a1-\u30fa\u30fc]{2,}")
-_HANGUL_PARTICLE = pattern("(?:에서|으로|까지|부터|은|는|이|가|을|를|의|에|로|와|과|도|만)$")
+_WORD = re.compile(r"\w+(?:[-.'’+]\w+)*")
+_KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{2,}")
+_HANGUL_PARTICLE = re.compile("(?:에서|으로|까지|부터|은|는|이|가|을|를|의|에|로|와|과|도|만)$")
 
-_BLOB_RUN = pattern(r"[A-Za-z0-9+/_=-]{16,}")
-_CAPITALS = pattern(r"[A-Z]{2,}(?=[a-z\d+/])")
-_HUMP = pattern(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[+/_=-]")
-_HEX = pattern(r"[0-9a-f]+(?:-[0-9a-f]+)*")
-_PADDED = pattern(r"[A-Za-z0-9+/_-]{4,}={1,2}\W*")
-_NUMBER_LIKE = pattern(r"v?\d[\d.,:_x-]*[a-z]{0,3}", re.IGNORECASE)
-_DATE_LIKE = pattern(r"\d{4}-\d\d|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}|\d{8}t?|\d\dt\d\d", re.IGNORECASE)
-_MODEL_NUMBER = pattern(r"[^\W\d_]{1,6}-?\d{1,5}[^\W\d_]{0,3}")
-_REPEATED = pattern(r"(.)\1{3,}")
-_COUNTED = pattern(
+_BLOB_RUN = re.compile(r"[A-Za-z0-9+/_=-]{16,}")
+_CAPITALS = re.compile(r"[A-Z]{2,}(?=[a-z\d+/])")
+_HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[+/_=-]")
+_HEX = re.compile(r"[0-9a-f]+(?:-[0-9a-f]+)*")
+_PADDED = re.compile(r"[A-Za-z0-9+/_-]{4,}={1,2}\W*")
+_NUMBER_LIKE = re.compile(r"v?\d[\d.,:_x-]*[a-z]{0,3}", re.IGNORECASE)
+_DATE_LIKE = re.compile(r"\d{4}-\d\d|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}|\d{8}t?|\d\dt\d\d", re.IGNORECASE)
+_MODEL_NUMBER = re.compile(r"[^\W\d_]{1,6}-?\d{1,5}[^\W\d_]{0,3}")
+_REPEATED = re.compile(r"(.)\1{3,}")
+_COUNTED = re.compile(
     r"(?:task|issue|id|pid|pr|port|line|step|call|msg|message|toolu|chatcmpl|item|row|page|ticket|v|call_|req|run|part"
     r"|chapter|session|user|bug|entry|wm|mem|stm)[-_#]?\d+.*"
 )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from jsonlstore.paths import StatePaths
+    from jsonlstore.core.paths import StatePaths
     from jsonlstore.store.files import Disk
     from jsonlstore.store.log import SessionLog
 

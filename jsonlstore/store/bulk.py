@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Self
 
-from jsonlstore.clock import format_time
+from jsonlstore.core.clock import format_time
 from jsonlstore.store.files import Disk, write_failed
 from jsonlstore.store.index import Index
 from jsonlstore.store.store import SessionStore

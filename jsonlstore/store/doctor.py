@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from jsonlstore.errors import JsonlStoreError
-from jsonlstore.model import SCHEMA_VERSION
-from jsonlstore.paths import check_session_id
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.model import SCHEMA_VERSION
+from jsonlstore.core.paths import check_session_id
 from jsonlstore.store.files import TEMP_PREFIX, read_bytes
 from jsonlstore.store.forget import leftovers
 from jsonlstore.store.index import Progress, silent

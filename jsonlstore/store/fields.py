@@ -11,9 +11,9 @@ from typing import Any
 
 import orjson
 
-from jsonlstore.clock import normalise_time
-from jsonlstore.errors import InvalidSessionId, UsageError
-from jsonlstore.model import (
+from jsonlstore.core.clock import normalise_time
+from jsonlstore.core.errors import InvalidSessionId, UsageError
+from jsonlstore.core.model import (
     LINKS,
     PART_LISTS,
     RESTORE_ONLY,
@@ -23,7 +23,7 @@ from jsonlstore.model import (
     Part,
     Tokens,
 )
-from jsonlstore.paths import check_session_id
+from jsonlstore.core.paths import check_session_id
 
 # set by events of their own or derived, never by an update
 _NOT_GIVEN = frozenset({"session_id", "continued_by", "crash_recovered", "schema_version", "trimmed", *RESTORE_ONLY})

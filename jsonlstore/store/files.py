@@ -7,8 +7,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from jsonlstore.errors import Unreadable, WriteFailed
-from jsonlstore.values import value_class
+from jsonlstore.core.errors import Unreadable, WriteFailed
+from jsonlstore.core.values import value_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.store.archive import months
 from jsonlstore.store.files import TEMP_PREFIX, read_bytes, temp_target
+from jsonlstore.store.fold import SessionFold
 from jsonlstore.store.log import Event
 from jsonlstore.store.projection import Entry, project
-from jsonlstore.store.state import SessionFold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from jsonlstore.paths import StatePaths
+    from jsonlstore.core.paths import StatePaths
     from jsonlstore.store.files import Disk
     from jsonlstore.store.log import SessionLog
 

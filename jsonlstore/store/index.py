@@ -11,19 +11,19 @@ from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from jsonlstore.errors import JsonlStoreError
-from jsonlstore.logs import logger
-from jsonlstore.paths import StatePaths, check_session_id
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.logs import logger
+from jsonlstore.core.paths import StatePaths, check_session_id
 from jsonlstore.store.files import Disk, Piece, read_bytes, unreadable
+from jsonlstore.store.fold import BOUNDARIES
 from jsonlstore.store.index_text import Lines, parse, serialise, splice
 from jsonlstore.store.projection import Entry, project_log
-from jsonlstore.store.state import BOUNDARIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from jsonlstore.store.locking import Locks
+    from jsonlstore.core.locks import Locks
     from jsonlstore.store.log import SessionLog
 
 log = logger(__name__)

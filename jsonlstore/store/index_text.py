@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from jsonlstore.model import SCHEMA_VERSION
+from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.store.files import Piece
 from jsonlstore.store.projection import Entry
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jsonlstore.model import PART_LISTS, SCALARS, STRING_LISTS, WorkingMemoryPin
+from jsonlstore.core.model import PART_LISTS, SCALARS, STRING_LISTS, WorkingMemoryPin
 
 # the most direct witness first
 WRITERS = ("operator", "hook", "import", "watcher")

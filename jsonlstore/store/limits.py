@@ -134,7 +134,7 @@ def _is_critical(pin: Any) -> bool:
 
 
 def _drop_unknown(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> int:
-    from jsonlstore.model import KNOWN_FIELDS
+    from jsonlstore.core.model import KNOWN_FIELDS
 
     unknown = sorted((key for key in out if key not in KNOWN_FIELDS), key=lambda key: -_size(out[key]))
     for key in unknown:

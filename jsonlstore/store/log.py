@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from jsonlstore.errors import WriteFailed
+from jsonlstore.core.errors import WriteFailed
 from jsonlstore.store.files import Disk, unreadable, write_failed
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.errors import UsageError
-from jsonlstore.store.cleaning import redact
+from jsonlstore.core.errors import UsageError
+from jsonlstore.core.values import value_class
 from jsonlstore.store.files import Disk, read_bytes
 from jsonlstore.store.log import SessionLog
-from jsonlstore.values import value_class
+from jsonlstore.store.sanitise import redact
 
 try:  # as the standard library's own `random` does it: OpenSSL would cost a hook call milliseconds for a few bytes
     from _sha2 import sha256  # type: ignore[import-not-found]
@@ -29,8 +29,8 @@ except ImportError:
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from jsonlstore.paths import StatePaths
-    from jsonlstore.store.locking import Locks
+    from jsonlstore.core.locks import Locks
+    from jsonlstore.core.paths import StatePaths
 
 EVENTS: Mapping[str, tuple[str, ...]] = {
     "session_captured": (

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.errors import JsonlStoreError
-from jsonlstore.logs import logger
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from jsonlstore.paths import StatePaths
+    from jsonlstore.core.paths import StatePaths
     from jsonlstore.store.files import Disk
 
 log = logger(__name__)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jsonlstore.model import SCHEMA_VERSION, WorkingMemoryPin, read_parts
-from jsonlstore.store.state import SessionFold
+from jsonlstore.core.model import SCHEMA_VERSION, WorkingMemoryPin, read_parts
+from jsonlstore.store.fold import SessionFold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

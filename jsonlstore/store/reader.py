@@ -8,9 +8,9 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from jsonlstore.clock import Clock, format_time, time_before
-from jsonlstore.errors import AmbiguousSessionId, JsonlStoreError, SessionForgotten, SessionNotFound
-from jsonlstore.paths import StatePaths, check_session_id
+from jsonlstore.core.clock import Clock, format_time, time_before
+from jsonlstore.core.errors import AmbiguousSessionId, JsonlStoreError, SessionForgotten, SessionNotFound
+from jsonlstore.core.paths import StatePaths, check_session_id
 from jsonlstore.store.archive import find_month
 from jsonlstore.store.index import Index
 from jsonlstore.store.log import FULL_STATE_TYPES, SessionLog
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from jsonlstore.model import SessionState
+    from jsonlstore.core.locks import Locks
+    from jsonlstore.core.model import SessionState
     from jsonlstore.store.files import Disk
-    from jsonlstore.store.locking import Locks
+    from jsonlstore.store.fold import SessionFold
     from jsonlstore.store.log import Signature
-    from jsonlstore.store.state import SessionFold
 
 _CACHED_FOLDS = 128
 

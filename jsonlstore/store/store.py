@@ -12,8 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from jsonlstore.clock import Clock, system_clock, time_before
-from jsonlstore.errors import (
+from jsonlstore.core.clock import Clock, system_clock, time_before
+from jsonlstore.core.errors import (
     JsonlStoreError,
     NewerSchema,
     SessionForgotten,
@@ -21,20 +21,20 @@ from jsonlstore.errors import (
     StaleSource,
     UsageError,
 )
-from jsonlstore.logs import logger
-from jsonlstore.model import SCHEMA_VERSION
-from jsonlstore.paths import StatePaths, check_session_id, resolve_state_dir
+from jsonlstore.core.locks import DEFAULT_TIMEOUT, Locks
+from jsonlstore.core.logs import logger
+from jsonlstore.core.model import SCHEMA_VERSION
+from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
 from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
-from jsonlstore.store.cleaning import clean, clean_event
 from jsonlstore.store.fields import check_time
 from jsonlstore.store.files import Disk
+from jsonlstore.store.fold import OWN_FOLD, SessionFold
 from jsonlstore.store.layers import WRITERS
-from jsonlstore.store.locking import DEFAULT_TIMEOUT, Locks
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.mirror import write_mirror
 from jsonlstore.store.projection import project
 from jsonlstore.store.reader import Known, SessionReader, not_found
-from jsonlstore.store.state import OWN_FOLD, SessionFold
+from jsonlstore.store.sanitise import clean, clean_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

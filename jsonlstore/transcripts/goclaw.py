@@ -6,8 +6,8 @@ import sqlite3
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.errors import InvalidSessionId, SourceUnreadable
-from jsonlstore.paths import check_session_id
+from jsonlstore.core.errors import InvalidSessionId, SourceUnreadable
+from jsonlstore.core.paths import check_session_id
 from jsonlstore.transcripts.readonly import Database, consistently
 from jsonlstore.transcripts.records import Entry, parse_object, read_time
 from jsonlstore.transcripts.source import (

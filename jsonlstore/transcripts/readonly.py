@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 from urllib.parse import quote
 
-from jsonlstore.errors import SourceUnreadable
+from jsonlstore.core.errors import SourceUnreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.clock import format_time, from_millis, normalise_time, parse_time
+from jsonlstore.core.clock import format_time, from_millis, normalise_time, parse_time
 from jsonlstore.transcripts.speech import Speaker, cut_continuity, hear
 
 if TYPE_CHECKING:

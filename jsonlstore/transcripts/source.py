@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from jsonlstore.errors import InvalidSessionId
-from jsonlstore.paths import check_session_id
+from jsonlstore.core.errors import InvalidSessionId
+from jsonlstore.core.paths import check_session_id
 
 if TYPE_CHECKING:
     from pathlib import Path

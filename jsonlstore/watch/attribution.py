@@ -12,8 +12,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsonlstore.continuity.scope import agent_of, names_a_peer
-from jsonlstore.errors import JsonlStoreError
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.restore.scope import agent_of, names_a_peer
 from jsonlstore.store.files import read_bytes
 from jsonlstore.transcripts.records import parse_object
 from jsonlstore.transcripts.source import channel_of, skip_reason

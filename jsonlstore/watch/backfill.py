@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from jsonlstore.errors import JsonlStoreError, SessionForgotten, SessionNotFound, SessionOpen, SourceUnreadable
-from jsonlstore.store.mending import mend
-from jsonlstore.watch.endings import ending_of
-from jsonlstore.watch.tailer import Outcome, Tailer
+from jsonlstore.core.errors import JsonlStoreError, SessionForgotten, SessionNotFound, SessionOpen, SourceUnreadable
+from jsonlstore.store.repair import mend
+from jsonlstore.transcripts.openclaw.endings import ending_of
+from jsonlstore.watch.follow import Outcome, Tailer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from jsonlstore.store.bulk import BulkStore
     from jsonlstore.store.projection import Entry
-    from jsonlstore.transcripts.library import Session
-    from jsonlstore.watch.shelf import Shelf
+    from jsonlstore.transcripts.catalogue import Session
+    from jsonlstore.watch.sources import Shelf
 
 log = logging.getLogger("jsonlstore.watch")
 

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsonlstore.errors import SourceUnreadable
+from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.signals.distil import Distiller
 from jsonlstore.transcripts.readonly import fingerprint
 from jsonlstore.transcripts.source import Stretch
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.signals.distil import Signals
     from jsonlstore.signals.options import SignalOptions
-    from jsonlstore.transcripts.library import Session
+    from jsonlstore.transcripts.catalogue import Session
     from jsonlstore.transcripts.records import Entry
     from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jsonlstore.errors import JsonlStoreError
-from jsonlstore.paths import StatePaths
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.files import Disk, write_failed
-from jsonlstore.watch.presence import running
+from jsonlstore.watch.instance import running
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,27 +10,27 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.clock import parse_time
-from jsonlstore.errors import SourceUnreadable
-from jsonlstore.paths import shorten_home
+from jsonlstore.core.clock import parse_time
+from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.core.paths import shorten_home
 from jsonlstore.store.files import read_bytes
 from jsonlstore.store.index_text import parse
-from jsonlstore.transcripts.sqlite import DATABASE, SqliteSource
+from jsonlstore.transcripts.openclaw.sqlite import DATABASE, SqliteSource
 from jsonlstore.watch.backfill import size_of
-from jsonlstore.watch.pace import skipped_by
-from jsonlstore.watch.presence import read_report, running
-from jsonlstore.watch.shelf import Shelf
-from jsonlstore.watch.tailer import Tailer
+from jsonlstore.watch.follow import Tailer
+from jsonlstore.watch.instance import read_report, running
+from jsonlstore.watch.settings import skipped_by
+from jsonlstore.watch.sources import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from jsonlstore.config import Config
+    from jsonlstore.core.config import Config
     from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.library import Session
+    from jsonlstore.transcripts.catalogue import Session
     from jsonlstore.transcripts.source import TranscriptSource
-    from jsonlstore.watch.ledger import Ledger
+    from jsonlstore.watch.cursors import Ledger
 
 BEHIND_AFTER = timedelta(seconds=60)
 _IGNORED_DATABASES = ("generation-lock", "generation-writer", "reindex-lock", "memory-reindex-")

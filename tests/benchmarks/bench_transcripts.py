@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.transcripts.jsonl import JsonlSource
 from jsonlstore.transcripts.lines import zstd_module
+from jsonlstore.transcripts.openclaw.jsonl import JsonlSource
+from jsonlstore.transcripts.openclaw.sqlite import DATABASE, SqliteSource
 from jsonlstore.transcripts.source import Transcript, TranscriptSource
-from jsonlstore.transcripts.sqlite import DATABASE, SqliteSource
 
 sys.path.insert(0, str(Path(__file__).parent))
 import corpus

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.clock import format_time
+from jsonlstore.core.clock import format_time
 from jsonlstore.store.files import Disk
+from jsonlstore.store.fold import SessionFold
 from jsonlstore.store.index_text import serialise
 from jsonlstore.store.log import Event, SessionLog
 from jsonlstore.store.projection import project
-from jsonlstore.store.state import SessionFold
 from jsonlstore.store.store import SessionStore
 
 if TYPE_CHECKING:

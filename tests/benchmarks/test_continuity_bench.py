@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from jsonlstore.clock import format_time
-from jsonlstore.config import Config
-from jsonlstore.continuity.context import RestoreRequest
-from jsonlstore.continuity.decay import apply_decay
-from jsonlstore.continuity.manager import SessionPersistenceManager
-from jsonlstore.continuity.scorer import ContextScorer
-from jsonlstore.model import PendingTask, SessionState
-from jsonlstore.paths import StatePaths
+from jsonlstore.core.clock import format_time
+from jsonlstore.core.config import Config
+from jsonlstore.core.model import PendingTask, SessionState
+from jsonlstore.core.paths import StatePaths
+from jsonlstore.restore.decay import apply_decay
+from jsonlstore.restore.manager import SessionPersistenceManager
+from jsonlstore.restore.model import RestoreRequest
+from jsonlstore.restore.score import ContextScorer
 from jsonlstore.store.index_text import serialise
 from jsonlstore.store.projection import project_log
 from jsonlstore.store.store import SessionStore

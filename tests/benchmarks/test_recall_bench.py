@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from jsonlstore.continuity.question import read_question
-from jsonlstore.continuity.recall import recall
+from jsonlstore.recall.question import read_question
+from jsonlstore.recall.search import recall
 from jsonlstore.store.store import SessionStore
 from tests.benchmarks.test_continuity_bench import NOW, percentiles, populate
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from jsonlstore.signals.redact import redact
+from jsonlstore.redact.text import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable

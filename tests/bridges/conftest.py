@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jsonlstore.paths import StatePaths
+from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.files import Disk
 from jsonlstore.store.store import SessionStore
 from tests.conftest import FakeClock

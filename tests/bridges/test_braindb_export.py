@@ -16,8 +16,8 @@ import pytest
 from jsonlstore.bridges.braindb import attach, export_sessions
 from jsonlstore.bridges.braindb.migration import backups_of
 from jsonlstore.bridges.braindb.schema import COLUMNS, CREATE_TABLE, INDEXES
-from jsonlstore.config import Config
-from jsonlstore.errors import LockTimeout, Unreadable, WriteFailed
+from jsonlstore.core.config import Config
+from jsonlstore.core.errors import LockTimeout, Unreadable, WriteFailed
 
 PIN = {"content": "CRITICAL: never force-push", "pinnedAt": "2026-11-10T08:00:00.000Z", "label": "rule"}
 

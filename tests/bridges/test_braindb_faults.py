@@ -40,7 +40,7 @@ export.export_sessions(SessionStore.open(sys.argv[1]), Path(sys.argv[2]))
 IMPORT = """
 import sys
 from pathlib import Path
-from jsonlstore.bridges.braindb.importing import import_sessions
+from jsonlstore.bridges.braindb.importer import import_sessions
 from jsonlstore.store.store import SessionStore
 import_sessions(SessionStore.open(sys.argv[1]), Path(sys.argv[2]))
 """

@@ -14,7 +14,7 @@ import pytest
 
 from jsonlstore.bridges.braindb import export_sessions, import_sessions
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE
-from jsonlstore.errors import SessionForgotten, Unreadable
+from jsonlstore.core.errors import SessionForgotten, Unreadable
 
 WRITER = """
 import sqlite3, sys

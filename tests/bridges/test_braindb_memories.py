@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from jsonlstore.bridges.braindb import StmMemories
-from jsonlstore.continuity.inheritance import decayed_memories
+from jsonlstore.restore.inherit import decayed_memories
 
 
 def make(path, columns, *rows):

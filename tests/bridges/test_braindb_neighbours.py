@@ -8,9 +8,10 @@ from contextlib import closing
 
 import pytest
 
-from jsonlstore.bridges.braindb import SessionManager, StmMemories, attach, export_sessions, import_sessions
+from jsonlstore.bridges.braindb import StmMemories, attach, export_sessions, import_sessions
 from jsonlstore.cli.main import main
-from jsonlstore.config import Config
+from jsonlstore.compat import SessionManager
+from jsonlstore.core.config import Config
 from jsonlstore.store.store import SessionStore
 
 

@@ -23,8 +23,8 @@ from jsonlstore.bridges.braindb import (
     import_sessions,
 )
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE
-from jsonlstore.config import Config
-from jsonlstore.errors import Unreadable, WriteFailed
+from jsonlstore.core.config import Config
+from jsonlstore.core.errors import Unreadable, WriteFailed
 
 CORTEX = """
 import sqlite3, sys

@@ -13,9 +13,9 @@ import pytest
 from jsonlstore.bridges.braindb import attach, brain_db_status, export_sessions
 from jsonlstore.bridges.braindb.migration import backups_of
 from jsonlstore.cli.main import main
-from jsonlstore.config import Config
+from jsonlstore.core.config import Config
 from jsonlstore.store.store import SessionStore
-from jsonlstore.watch.watcher import Watcher
+from jsonlstore.watch.loop import Watcher
 
 
 def config(brain, **settings):
@@ -236,7 +236,7 @@ def test_attaching_alone_does_not_load_sqlite(tmp_path):
     code = (
         "import sys\n"
         "from jsonlstore.bridges.braindb import attach\n"
-        "from jsonlstore.config import Config\n"
+        "from jsonlstore.core.config import Config\n"
         "from jsonlstore.store.store import SessionStore\n"
         "store = SessionStore.open(sys.argv[1])\n"
         "attach(store, Config())\n"

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from jsonlstore.bridges.braindb import MetricsDb, attach
-from jsonlstore.config import Config
+from jsonlstore.core.config import Config
 
 SURFACED = {
     "event": "pending_task_surfaced",

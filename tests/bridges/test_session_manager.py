@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from jsonlstore.bridges.braindb import SessionManager, resolve_brain_db
+from jsonlstore.bridges.braindb import resolve_brain_db
 from jsonlstore.bridges.braindb.migration import backups_of
-from jsonlstore.config import Config
-from jsonlstore.errors import UsageError
+from jsonlstore.compat import SessionManager
+from jsonlstore.core.config import Config
+from jsonlstore.core.errors import UsageError
 
 
 def ago(**by):
@@ -216,7 +217,7 @@ def test_the_module_prints_json(tmp_path):
 
     def module(*arguments):
         return subprocess.run(
-            [sys.executable, "-m", "jsonlstore.bridges.braindb", *arguments],
+            [sys.executable, "-m", "jsonlstore.compat", *arguments],
             capture_output=True,
             text=True,
             env=env,

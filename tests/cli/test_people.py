@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jsonlstore.cli.formatting import ago, lasted, megabytes
 from jsonlstore.cli.main import main
-from jsonlstore.cli.people import ago, lasted, megabytes
 from jsonlstore.cli.text import fold_text, plain, shorten, width
-from jsonlstore.clock import format_time
+from jsonlstore.core.clock import format_time
 from jsonlstore.store.store import SessionStore
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.errors import JsonlStoreError
+from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.store.doctor import Check, Doctor
 from tests.faults.machine import Fault, Machine
 from tests.faults.scenarios import SECRET, Scenario, open_store, recorded, visible

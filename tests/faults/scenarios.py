@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.errors import SessionForgotten, SessionNotFound
-from jsonlstore.paths import StatePaths
+from jsonlstore.core.errors import SessionForgotten, SessionNotFound
+from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.files import Disk
 from jsonlstore.store.store import SessionStore
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jsonlstore.errors import WriteFailed
+from jsonlstore.core.errors import WriteFailed
 from jsonlstore.store.files import Disk
 from jsonlstore.store.log import SessionLog
 from tests.faults.machine import SYNCS, WRITES, Fault

@@ -13,7 +13,7 @@ from tests.openclaw.lab import OpenClaw, wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from jsonlstore.model import SessionState
+    from jsonlstore.core.model import SessionState
 
 # looks like a token to the redactor, and never was one
 SECRET = "ghp_" + "b3x7kq9zt2m4" * 3

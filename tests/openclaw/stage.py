@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jsonlstore
-from jsonlstore.errors import JsonlStoreError
-from jsonlstore.paths import StatePaths
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.store import SessionStore
 from tests.openclaw.lab import OpenClaw, wait_until
 from tests.openclaw.model import Model, said_by_user, text_of

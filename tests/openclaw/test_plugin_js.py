@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import jsonlstore
-from jsonlstore.config import Config, load_config
-from jsonlstore.paths import StatePaths
+from jsonlstore.core.config import Config, load_config
+from jsonlstore.core.paths import StatePaths
 
 BRIDGE = Path(jsonlstore.__file__).parent / "bridges" / "openclaw"
 SCRIPTS = Path(__file__).parent / "js"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jsonlstore.model import SessionState
+from jsonlstore.core.model import SessionState
 from jsonlstore.signals.distil import Distiller, Signals
 from jsonlstore.signals.options import SignalOptions, ToolNames
 from jsonlstore.transcripts.records import Entry

@@ -11,12 +11,12 @@ import re2
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jsonlstore.redact.text import redact
 from jsonlstore.signals import pattern_words
 from jsonlstore.signals.distil import is_plain
 from jsonlstore.signals.pattern_matcher import matching, may_tell
 from jsonlstore.signals.pattern_rules import RULES
 from jsonlstore.signals.patterns import detect
-from jsonlstore.signals.redact import redact
 from jsonlstore.signals.sentences import without_code
 from jsonlstore.signals.tasks import TaskBook
 from tests.signals import telling

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.model import WorkingMemoryPin
+from jsonlstore.core.model import WorkingMemoryPin
 from jsonlstore.signals.tasks import LONGEST_TITLE, MOST_OPEN, TaskBook, closed_in_pipeline, pipeline_tasks
 
 

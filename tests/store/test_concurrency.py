@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock, Timeout
 
-from jsonlstore.errors import LockTimeout
-from jsonlstore.paths import StatePaths
+from jsonlstore.core.errors import LockTimeout
+from jsonlstore.core.locks import Locks
+from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.doctor import Doctor
-from jsonlstore.store.locking import Locks
 from jsonlstore.store.store import SessionStore
 
 if TYPE_CHECKING:

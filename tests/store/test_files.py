@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jsonlstore.errors import WriteFailed
+from jsonlstore.core.errors import WriteFailed
 from jsonlstore.store import files
 from jsonlstore.store.files import Disk
 

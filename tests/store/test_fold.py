@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jsonlstore.store.fold import SessionFold, fold
 from jsonlstore.store.log import Event, parse_event
-from jsonlstore.store.state import SessionFold, fold
 
 AT = "2026-02-18T12:00:{:02d}.000Z"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jsonlstore.errors import SessionForgotten, SessionNotFound, SessionOpen
+from jsonlstore.core.errors import SessionForgotten, SessionNotFound, SessionOpen
 from jsonlstore.store.doctor import Doctor
 from jsonlstore.store.store import SessionStore
 

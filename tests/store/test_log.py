@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.errors import WriteFailed
+from jsonlstore.core.errors import WriteFailed
 from jsonlstore.store import log as log_module
 from jsonlstore.store.files import Disk
 from jsonlstore.store.log import Event, SessionLog, parse_event, scan_bytes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jsonlstore.store.doctor import Doctor
-from jsonlstore.store.mending import mend
+from jsonlstore.store.repair import mend
 
 if TYPE_CHECKING:
     from jsonlstore.store.store import SessionStore

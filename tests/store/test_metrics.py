@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.errors import UsageError
+from jsonlstore.core.errors import UsageError
 from jsonlstore.store.metrics import EVENTS
 from jsonlstore.store.schema import problems
 from jsonlstore.store.store import SessionStore

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.model import (
+from jsonlstore.core.model import (
     RESTORE_ONLY,
     ConfidenceUpdate,
     Note,

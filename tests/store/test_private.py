@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.cli.main import main
-from jsonlstore.errors import InvalidSessionId
+from jsonlstore.core.errors import InvalidSessionId
 from tests.faults.runner import assert_private, run
 from tests.faults.scenarios import SCENARIOS, Scenario, open_store
 

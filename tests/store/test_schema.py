@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
-from jsonlstore.model import SessionState
+from jsonlstore.core.model import SessionState
 from jsonlstore.store.schema import NAMES, load, problems
 from tests.store.test_metrics import fill
 from tests.store.test_model import states

@@ -12,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
-from jsonlstore.errors import SessionForgotten, SessionNotFound, SessionOpen
+from jsonlstore.core.errors import SessionForgotten, SessionNotFound, SessionOpen
 from jsonlstore.store.doctor import Doctor
 from jsonlstore.store.files import Disk
 from jsonlstore.store.schema import problems

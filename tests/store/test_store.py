@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from jsonlstore.errors import (
+from jsonlstore.core.errors import (
     AmbiguousSessionId,
     InvalidSessionId,
     NewerSchema,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from jsonlstore.transcripts.catalogue import Library
 from jsonlstore.transcripts.goclaw import GoclawSource, inherit
-from jsonlstore.transcripts.library import Library
 from jsonlstore.transcripts.records import Entry
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.cli.main import main
-from jsonlstore.errors import SourceUnreadable
-from jsonlstore.paths import check_session_id
+from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.core.paths import check_session_id
+from jsonlstore.transcripts.catalogue import Library
 from jsonlstore.transcripts.context import build_context
-from jsonlstore.transcripts.library import Library
+from jsonlstore.transcripts.openclaw.sqlite import DATABASE, SqliteSource
 from jsonlstore.transcripts.readonly import opened
 from jsonlstore.transcripts.source import Ending, usable_id
-from jsonlstore.transcripts.sqlite import DATABASE, SqliteSource
 from jsonlstore.transcripts.tokens import count_tokens
 
 if TYPE_CHECKING:

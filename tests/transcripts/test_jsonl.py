@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jsonlstore.errors import SourceUnreadable
-from jsonlstore.transcripts.jsonl import JsonlSource, current_file, open_file, parse_name
+from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.transcripts.lines import read_entries
+from jsonlstore.transcripts.openclaw.jsonl import JsonlSource, current_file, open_file, parse_name
 from jsonlstore.transcripts.records import parse_entry
 from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.errors import AmbiguousSessionId, SessionNotFound
-from jsonlstore.transcripts.library import Library
+from jsonlstore.core.errors import AmbiguousSessionId, SessionNotFound
+from jsonlstore.transcripts.catalogue import Library
+from jsonlstore.transcripts.openclaw.sqlite import DATABASE
 from jsonlstore.transcripts.records import Entry
 from jsonlstore.transcripts.source import STRETCH_NAMESPACE, by_stretch, channel_of, skip_reason, stretch_id
-from jsonlstore.transcripts.sqlite import DATABASE
 
 if TYPE_CHECKING:
     from pathlib import Path

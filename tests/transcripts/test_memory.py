@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 READ = """
 import sys
 from pathlib import Path
-from jsonlstore.transcripts.jsonl import JsonlSource
+from jsonlstore.transcripts.openclaw.jsonl import JsonlSource
 from jsonlstore.transcripts.source import Transcript
 path = Path(sys.argv[1])
 source = JsonlSource(path.parent.parent)

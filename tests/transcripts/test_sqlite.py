@@ -19,9 +19,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jsonlstore.transcripts import readonly
+from jsonlstore.transcripts.openclaw.sqlite import DATABASE, SqliteSource
 from jsonlstore.transcripts.readonly import opened
 from jsonlstore.transcripts.source import Ending, Transcript
-from jsonlstore.transcripts.sqlite import DATABASE, SqliteSource
 
 if TYPE_CHECKING:
     from types import ModuleType

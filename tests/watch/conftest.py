@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jsonlstore.config import Config
+from jsonlstore.core.config import Config
 from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.store import SessionStore
 from jsonlstore.watch.backfill import backfill
-from jsonlstore.watch.pace import Pace
-from jsonlstore.watch.shelf import Shelf
-from jsonlstore.watch.tailer import Tailer
-from jsonlstore.watch.watcher import Watcher
+from jsonlstore.watch.follow import Tailer
+from jsonlstore.watch.loop import Watcher
+from jsonlstore.watch.settings import Pace
+from jsonlstore.watch.sources import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.cli.main import main
-from jsonlstore.config import Config
+from jsonlstore.core.config import Config
 from jsonlstore.store.store import SessionStore
-from jsonlstore.watch.watcher import Watcher
+from jsonlstore.watch.loop import Watcher
 from tests.watch.conftest import IMPATIENT, OpenClaw, Talk, derived, line, once, watcher
 
 if TYPE_CHECKING:

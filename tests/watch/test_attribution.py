@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jsonlstore.config import Config
-from jsonlstore.continuity.manager import SessionPersistenceManager
+from jsonlstore.core.config import Config
+from jsonlstore.restore.manager import SessionPersistenceManager
 from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.store import SessionStore
 from jsonlstore.watch.attribution import Attribution, attribute
 from jsonlstore.watch.backfill import backfill
-from jsonlstore.watch.shelf import Shelf
-from jsonlstore.watch.tailer import Tailer
+from jsonlstore.watch.follow import Tailer
+from jsonlstore.watch.sources import Shelf
 from tests.conftest import FakeClock
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from jsonlstore.cli.main import main
 from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.store import SessionStore
 from jsonlstore.watch.backfill import backfill
-from jsonlstore.watch.presence import alone
-from jsonlstore.watch.shelf import Shelf
-from jsonlstore.watch.tailer import Tailer
+from jsonlstore.watch.follow import Tailer
+from jsonlstore.watch.instance import alone
+from jsonlstore.watch.sources import Shelf
 from tests.conftest import FakeClock
 from tests.watch.conftest import Database, OpenClaw, Talk, derived, line, stamp
 

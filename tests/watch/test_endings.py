@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.clock import format_time, parse_time
+from jsonlstore.core.clock import format_time, parse_time
 from jsonlstore.store.store import SessionStore
+from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
 from jsonlstore.transcripts.source import stretch_id
-from jsonlstore.watch.endings import reason_of, rollover_reason
 from tests.watch.conftest import Database, OpenClaw, Talk, clean_backfill, derived, line, once, stamp, watcher
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.signals.options import SignalOptions
-from jsonlstore.transcripts.jsonl import JsonlSource, open_file
-from jsonlstore.transcripts.library import Session
+from jsonlstore.transcripts.catalogue import Session
+from jsonlstore.transcripts.openclaw.jsonl import JsonlSource, open_file
 from jsonlstore.watch.follower import Follower, imprint
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.watch.ledger import History, Past
+from jsonlstore.watch.cursors import History, Past
 
 KEYS = st.sampled_from([None, "agent:main:main", "agent:main:tg:dm:u"])
 CHANNELS = st.sampled_from(["unknown", "webchat", "telegram"])

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jsonlstore.store.store import SessionStore
-from jsonlstore.watch.shelf import Shelf
-from jsonlstore.watch.tailer import Outcome, Tailer
+from jsonlstore.watch.follow import Outcome, Tailer
+from jsonlstore.watch.sources import Shelf
 from tests.watch.conftest import Database, OpenClaw, Talk, clean_backfill, derived, line, once, watcher
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.cli.main import main
-from jsonlstore.config import Config
+from jsonlstore.core.config import Config
 from jsonlstore.store.store import SessionStore
+from jsonlstore.watch.instance import WatcherRunning, alone, read_report, running
+from jsonlstore.watch.loop import Watcher
 from jsonlstore.watch.notify import keep_alive_seconds, notify
 from jsonlstore.watch.observer import Hints, Observer, file_system_of
-from jsonlstore.watch.presence import WatcherRunning, alone, read_report, running
-from jsonlstore.watch.watcher import Watcher
 from tests.watch.conftest import IMPATIENT, OpenClaw, derived
 from tests.watch.test_exactly_once import WATCH, wait_until
 
@@ -214,9 +214,9 @@ def test_a_polite_signal_ends_it_with_zero_and_a_word(process: subprocess.Popen[
 ALARMED = """
 import signal
 from pathlib import Path
-from jsonlstore.config import Config
+from jsonlstore.core.config import Config
 from jsonlstore.store.store import SessionStore
-from jsonlstore.watch.watcher import Watcher
+from jsonlstore.watch.loop import Watcher
 
 watcher = Watcher(SessionStore.in_memory(), Config())
 rung = 0
@@ -271,7 +271,7 @@ def test_there_is_one_watcher_and_the_second_says_who(
 LOOKER = """
 import sys
 from jsonlstore.store.store import SessionStore
-from jsonlstore.watch.presence import running
+from jsonlstore.watch.instance import running
 paths = SessionStore.open(sys.argv[1]).paths
 print(flush=True)
 while True:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jsonlstore.bridges.braindb.export import ExportReport, export_sessions
-    from jsonlstore.bridges.braindb.importing import ImportReport, import_sessions
+    from jsonlstore.bridges.braindb.importer import ImportReport, import_sessions
     from jsonlstore.bridges.braindb.location import resolve_brain_db
-    from jsonlstore.bridges.braindb.manager import SessionManager
     from jsonlstore.bridges.braindb.memories import StmMemories
     from jsonlstore.bridges.braindb.metrics import MetricsDb
     from jsonlstore.bridges.braindb.status import BrainDbStatus, brain_db_status
@@ -24,7 +23,6 @@ __all__ = [
     "ExportReport",
     "ImportReport",
     "MetricsDb",
-    "SessionManager",
     "StmMemories",
     "attach",
     "brain_db_status",
@@ -37,14 +35,13 @@ _HOME = {
     "BrainDbStatus": "status",
     "BrainDbSync": "sync",
     "ExportReport": "export",
-    "ImportReport": "importing",
+    "ImportReport": "importer",
     "MetricsDb": "metrics",
-    "SessionManager": "manager",
     "StmMemories": "memories",
     "attach": "sync",
     "brain_db_status": "status",
     "export_sessions": "export",
-    "import_sessions": "importing",
+    "import_sessions": "importer",
     "resolve_brain_db": "location",
 }
 

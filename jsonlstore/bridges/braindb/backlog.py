@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from jsonlstore.errors import JsonlStoreError
-from jsonlstore.logs import logger
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.logs import logger
 from jsonlstore.store.files import read_bytes
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
-from jsonlstore.errors import JsonlStoreError, LockTimeout, Unreadable, WriteFailed
-from jsonlstore.logs import logger
+from jsonlstore.core.errors import JsonlStoreError, LockTimeout, Unreadable, WriteFailed
+from jsonlstore.core.logs import logger
 from jsonlstore.store.files import Disk, write_failed
 from jsonlstore.transcripts.readonly import Database, consistently
 

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.braindb.database import Writer, connected, create_empty, make_durable, read_unchanged
-from jsonlstore.bridges.braindb.ledger import Ledger
+from jsonlstore.bridges.braindb.exported import Ledger
 from jsonlstore.bridges.braindb.migration import columns_of, is_migrated, migrate
-from jsonlstore.bridges.braindb.rows import Row, news, would_change
-from jsonlstore.bridges.braindb.schema import COLUMNS, TABLE
-from jsonlstore.bridges.braindb.standing import (
+from jsonlstore.bridges.braindb.reconcile import (
     Mark,
     Scene,
     Standing,
@@ -21,10 +19,12 @@ from jsonlstore.bridges.braindb.standing import (
     scene_of,
     standing_of,
 )
+from jsonlstore.bridges.braindb.rows import Row, news, would_change
+from jsonlstore.bridges.braindb.schema import COLUMNS, TABLE
 from jsonlstore.bridges.braindb.table import RowRefused, SessionTable
-from jsonlstore.clock import format_time
-from jsonlstore.errors import JsonlStoreError
-from jsonlstore.paths import check_session_id, is_session_id
+from jsonlstore.core.clock import format_time
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.paths import check_session_id, is_session_id
 from jsonlstore.store.index import Progress, silent
 from jsonlstore.store.index_text import uncollected
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from jsonlstore.config import Config
+    from jsonlstore.core.config import Config
 
 
 def resolve_brain_db(config: Config, state_dir: Path, env: Mapping[str, str] = os.environ) -> Path:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.bridges.braindb.database import read_unchanged
 from jsonlstore.bridges.braindb.migration import columns_of
 from jsonlstore.bridges.braindb.rows import read_time
-from jsonlstore.clock import Clock, format_time, system_clock
-from jsonlstore.errors import JsonlStoreError
-from jsonlstore.logs import logger
+from jsonlstore.core.clock import Clock, format_time, system_clock
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
     import sqlite3

@@ -8,9 +8,9 @@ import orjson
 
 from jsonlstore.bridges.braindb.database import Writer, connected
 from jsonlstore.bridges.braindb.migration import columns_of
-from jsonlstore.clock import Clock, format_time, system_clock
-from jsonlstore.errors import JsonlStoreError
-from jsonlstore.logs import logger
+from jsonlstore.core.clock import Clock, format_time, system_clock
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
     import sqlite3

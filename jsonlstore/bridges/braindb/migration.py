@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.bridges.braindb.database import Writer, connected
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE, INDEXES, TABLE
-from jsonlstore.clock import system_clock
-from jsonlstore.errors import LockTimeout, Unreadable
+from jsonlstore.core.clock import system_clock
+from jsonlstore.core.errors import LockTimeout, Unreadable
 from jsonlstore.store.files import Disk, write_failed
 
 if TYPE_CHECKING:

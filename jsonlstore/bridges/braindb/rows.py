@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.bridges.braindb.schema import COLUMNS, LISTS
-from jsonlstore.clock import format_time, from_millis, normalise_time
-from jsonlstore.errors import UsageError
-from jsonlstore.model import KNOWN_FIELDS, PART_LISTS, SCALARS, STRING_LISTS
-from jsonlstore.store.cleaning import clean
+from jsonlstore.core.clock import format_time, from_millis, normalise_time
+from jsonlstore.core.errors import UsageError
+from jsonlstore.core.model import KNOWN_FIELDS, PART_LISTS, SCALARS, STRING_LISTS
+from jsonlstore.store.sanitise import clean
 
 if TYPE_CHECKING:
     import sqlite3

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.braindb.backlog import Backlog
 from jsonlstore.bridges.braindb.location import resolve_brain_db
-from jsonlstore.errors import JsonlStoreError
+from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from jsonlstore.config import Config
+    from jsonlstore.core.config import Config
     from jsonlstore.store.reader import SessionReader
 
 

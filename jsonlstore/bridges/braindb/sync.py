@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.bridges.braindb.backlog import Backlog, Missed
 from jsonlstore.bridges.braindb.location import metrics_db, resolve_brain_db
-from jsonlstore.errors import WriteFailed
-from jsonlstore.logs import logger
+from jsonlstore.core.errors import WriteFailed
+from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from jsonlstore.bridges.braindb.table import SessionTable
-    from jsonlstore.config import Config
-    from jsonlstore.store.state import SessionFold
+    from jsonlstore.core.config import Config
+    from jsonlstore.store.fold import SessionFold
     from jsonlstore.store.store import SessionStore
 
 log = logger(__name__)
@@ -147,8 +147,8 @@ class BrainDbSync:
         self, table: SessionTable, session_ids: Sequence[str], full: Callable[[], bool], refused: dict[str, str]
     ) -> int:
         """Read and write inside one transaction: two processes at once leave the newer state, not the slower one."""
+        from jsonlstore.bridges.braindb.reconcile import standing_of
         from jsonlstore.bridges.braindb.rows import news
-        from jsonlstore.bridges.braindb.standing import standing_of
         from jsonlstore.bridges.braindb.table import RowRefused
 
         for number, session_id in enumerate(session_ids, 1):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.braindb.database import explained, lenient
 from jsonlstore.bridges.braindb.migration import columns_of, has_rowid
+from jsonlstore.bridges.braindb.reconcile import Standing, may_go
 from jsonlstore.bridges.braindb.rows import Row, as_dict, upsert_sql
 from jsonlstore.bridges.braindb.schema import COLUMNS
-from jsonlstore.bridges.braindb.standing import Standing, may_go
-from jsonlstore.errors import JsonlStoreError
+from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

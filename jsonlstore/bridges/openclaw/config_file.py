@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.openclaw.json5_tree import NotEditable, decode
-from jsonlstore.errors import JsonlStoreError
+from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.store.files import Disk, read_bytes, unreadable, write_failed
 
 if TYPE_CHECKING:

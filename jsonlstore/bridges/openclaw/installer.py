@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.bridges.openclaw import files as js
+from jsonlstore.bridges.openclaw import plugin_files as js
 from jsonlstore.bridges.openclaw.config_file import (
     ConfigChanged,
     ConfigFile,
@@ -26,9 +26,17 @@ from jsonlstore.bridges.openclaw.config_file import (
     replace_config,
     unfinished_of,
 )
+from jsonlstore.bridges.openclaw.install_record import (
+    NAME,
+    DoneEdit,
+    Record,
+    digest,
+    read_record,
+    record_path,
+    write_record,
+)
 from jsonlstore.bridges.openclaw.json5_edit import Add, DropItem, Edit, Put, edit, lookup, undo
 from jsonlstore.bridges.openclaw.json5_tree import NotEditable, decode, unspoken
-from jsonlstore.bridges.openclaw.record import NAME, DoneEdit, Record, digest, read_record, record_path, write_record
 from jsonlstore.bridges.openclaw.references import naming
 from jsonlstore.bridges.openclaw.wiring import (
     COMMAND,
@@ -43,8 +51,8 @@ from jsonlstore.bridges.openclaw.wiring import (
     plan,
     removal,
 )
-from jsonlstore.clock import format_time
-from jsonlstore.errors import JsonlStoreError, LockTimeout
+from jsonlstore.core.clock import format_time
+from jsonlstore.core.errors import JsonlStoreError, LockTimeout
 from jsonlstore.store.files import Disk, write_failed
 
 if TYPE_CHECKING:
@@ -53,7 +61,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.bridges.openclaw.json5_edit import Change
     from jsonlstore.bridges.openclaw.locate import Installation
-    from jsonlstore.paths import StatePaths
+    from jsonlstore.core.paths import StatePaths
 
 _ATTEMPTS = 3
 _LOCK_SECONDS = 10.0
@@ -338,7 +346,7 @@ class Installer:
         )
 
     def _removal_refusal(self, problem: NotEditable, file: ConfigFile) -> NotEditable:
-        from jsonlstore.signals.redact import redact_text
+        from jsonlstore.redact.text import redact_text
 
         folder = str(js.root_of(self._paths))
         lines = [
@@ -372,7 +380,7 @@ def _encoded(made: Edit) -> bytes:
 
 def _diff(file: ConfigFile, after: str) -> str:
     """The lines that change, for people to read, with nothing around them and no value that stays as it is."""
-    from jsonlstore.signals.redact import redact_text
+    from jsonlstore.redact.text import redact_text
 
     before = "" if file.data is None else file.data.decode("utf-8", "replace")
     before, after = unspoken(before, after)

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.errors import JsonlStoreError
+from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.errors import JsonlStoreError, UsageError
+from jsonlstore.core.errors import JsonlStoreError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jsonlstore.bridges.openclaw.standing import standing_of
-from jsonlstore.clock import format_time
-from jsonlstore.paths import StatePaths
+from jsonlstore.bridges.openclaw.status import standing_of
+from jsonlstore.core.clock import format_time
+from jsonlstore.core.paths import StatePaths
 
 if TYPE_CHECKING:
     from tests.bridges.openclaw.conftest import Home

@@ -1,0 +1,102 @@
+"""What an install did to openclaw.json, so that an uninstall can take exactly that back: edits, never the file."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from jsonlstore.bridges.openclaw.json5_edit import Add, Change, Path, Put, Splice
+from jsonlstore.store.files import Disk, read_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path as FilePath
+
+    from jsonlstore.core.paths import StatePaths
+
+NAME = "openclaw-install.json"
+VERSION = 1
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class DoneEdit:
+    """One edit of the file: from the bytes of one digest to those of another. No `before`: the file was made."""
+
+    before: str | None
+    after: str
+    splices: tuple[Splice, ...]
+    at: str
+
+
+@dataclass(slots=True)
+class Record:
+    """Everything of ours in one openclaw.json."""
+
+    config_path: str
+    via: str
+    edits: list[DoneEdit] = field(default_factory=list)
+    ours: list[Change] = field(default_factory=list)
+    containers: list[Path] = field(default_factory=list)
+    backups: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "version": VERSION,
+            "config_path": self.config_path,
+            "via": self.via,
+            "edits": [
+                {
+                    "before": one.before,
+                    "after": one.after,
+                    "at": one.at,
+                    "splices": [[splice.at, splice.old, splice.new] for splice in one.splices],
+                }
+                for one in self.edits
+            ],
+            "ours": [
+                {"path": one.path, "item": one.item} if isinstance(one, Add) else {"path": one.path, "value": one.value}
+                for one in self.ours
+                if isinstance(one, (Add, Put))
+            ],
+            "containers": self.containers,
+            "backups": self.backups,
+        }
+
+    @classmethod
+    def from_dict(cls, raw: dict[str, Any]) -> Record:
+        ours: list[Change] = [
+            Add(tuple(one["path"]), one["item"]) if "item" in one else Put(tuple(one["path"]), one["value"])
+            for one in raw["ours"]
+        ]
+        edits = [
+            DoneEdit(one["before"], one["after"], tuple(Splice(*splice) for splice in one["splices"]), one["at"])
+            for one in raw["edits"]
+        ]
+        made = [tuple(path) for path in raw["containers"]]
+        return cls(raw["config_path"], raw["via"], edits, ours, made, list(raw["backups"]))
+
+
+def record_path(paths: StatePaths) -> FilePath:
+    return paths.states / NAME
+
+
+def read_record(paths: StatePaths) -> Record | None:
+    """The record; one that cannot be understood counts as none, and what is ours is then told by its name."""
+    data = read_bytes(record_path(paths))
+    if data is None:
+        return None
+    try:
+        return Record.from_dict(orjson.loads(data))
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def write_record(paths: StatePaths, record: Record, disk: Disk) -> None:
+    disk.make_dir(paths.states)
+    disk.replace(record_path(paths), orjson.dumps(record.to_dict(), option=orjson.OPT_INDENT_2), paths.states)

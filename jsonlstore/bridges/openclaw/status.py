@@ -1,0 +1,233 @@
+"""Whether OpenClaw really has us: what its settings say, what is on disk, and what the plugin itself last reported."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from jsonlstore.bridges.openclaw import plugin_files as js
+from jsonlstore.bridges.openclaw.config_file import config_path, read_config
+from jsonlstore.bridges.openclaw.install_record import read_record
+from jsonlstore.bridges.openclaw.json5_edit import lookup
+from jsonlstore.bridges.openclaw.locate import Installation, UnsupportedOpenClaw, find
+from jsonlstore.bridges.openclaw.references import naming
+from jsonlstore.bridges.openclaw.wiring import HOOK_DIRS, LOAD_PATHS, Wanted, command_path, plan
+from jsonlstore.core.clock import parse_time
+from jsonlstore.core.errors import JsonlStoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jsonlstore.bridges.openclaw.install_record import Record
+    from jsonlstore.core.paths import StatePaths
+
+_AGAIN = "`jsonlstore openclaw install` puts that right"
+_TICK = timedelta(seconds=2)  # clocks of two programs, and start times in jiffies
+
+
+@dataclass(slots=True)
+class Standing:
+    """What `openclaw status` says."""
+
+    installed: bool = False
+    via: str | None = None
+    config_path: str = ""
+    included_by: str | None = None
+    openclaw_version: str | None = None
+    openclaw_path: str | None = None
+    openclaw_known_by: str = "not found"
+    files_present: bool = False
+    files_current: bool = False
+    command: list[str] | None = None
+    gateway_pid: int | None = None
+    loaded: bool = False
+    loaded_at: str | None = None
+    plugin_version: str | None = None
+    last_fired_at: str | None = None
+    last_result: str | None = None
+    last_error: str | None = None
+    last_wait_ms: float | None = None
+    problems: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        from jsonlstore.redact.text import redact_text
+
+        command = [redact_text(str(word)) for word in self.command] if self.command else self.command
+        return {**asdict(self), "command": command}
+
+
+def standing_of(
+    paths: StatePaths, *, named: str | None = None, env: Mapping[str, str] = os.environ, proc: Path = Path("/proc")
+) -> Standing:
+    """Look at everything, change nothing; what cannot be read is a problem, not an error."""
+    found = Standing(config_path=str(config_path(paths.state_dir, env)))
+    settings: Any = {}
+    try:
+        settings = read_config(config_path(paths.state_dir, env)).settings
+    except JsonlStoreError as problem:
+        found.problems.append(problem.message)
+    try:
+        openclaw = find(paths.state_dir, settings, named=named, env=env)
+    except UnsupportedOpenClaw as problem:
+        openclaw = Installation()
+        found.problems.append(problem.message)
+    found.openclaw_version, found.openclaw_known_by = openclaw.version, openclaw.known_by
+    found.openclaw_path = str(openclaw.package) if openclaw.package else None
+    found.gateway_pid = _gateway(paths.state_dir, proc)
+    _wired(found, paths, settings, openclaw)
+    _heard(found, paths, proc)
+    return found
+
+
+def _wired(found: Standing, paths: StatePaths, settings: Any, openclaw: Installation) -> None:
+    """What the settings and the disk say."""
+    for via, list_path in (("plugin", LOAD_PATHS), ("hook", HOOK_DIRS)):
+        listed = lookup(settings, list_path)
+        if isinstance(listed, list) and str(js.folder_of(paths, via)) in listed:
+            found.installed, found.via = True, via
+            break
+    if not found.installed:
+        _wired_elsewhere(found, paths)
+    if found.via is None:
+        return
+    command = lookup(settings, command_path(found.via))
+    found.command = [command] if isinstance(command, str) else command if isinstance(command, list) else None
+    there, packaged = js.deployed(paths), js.packaged()
+    found.files_present = bool(there)
+    found.files_current = there == packaged
+    if not there:
+        found.problems.append(f"the files OpenClaw should load are gone; {_AGAIN}")
+    elif not found.files_current:
+        found.problems.append(f"OpenClaw loads files of another jsonlstore version; {_AGAIN}")
+    if found.command and shutil.which(str(found.command[0])) is None:
+        found.problems.append(f"{found.command[0]} cannot be run any more; {_AGAIN}")
+    if found.included_by:
+        return  # what several files come to together is OpenClaw's to say
+    where = str(js.folder_of(paths, found.via))
+    wanted = Wanted(found.via, where, tuple(found.command or js.own_command()), openclaw.release)
+    planned = plan(settings, wanted)
+    found.problems += planned.notes
+    for change in planned.changes:
+        found.problems.append(f"{'.'.join(change.path)} is not set as this OpenClaw wants it; {_AGAIN}")
+
+
+def _wired_elsewhere(found: Standing, paths: StatePaths) -> None:
+    """Whether a file that the settings include names us: put there by hand, as an install that was refused advised."""
+    try:
+        text = read_config(Path(found.config_path)).text
+    except JsonlStoreError:
+        return
+    for via in js.WAYS:
+        files = naming(js.folder_of(paths, via), Path(found.config_path), text)
+        if files:
+            found.installed, found.via, found.included_by = True, via, str(files[0])
+            return
+
+
+def _heard(found: Standing, paths: StatePaths, proc: Path) -> None:
+    """What the plugin said when it was loaded and when it last ran."""
+    beat = read_heartbeat(paths)
+    found.loaded_at, found.plugin_version = _text(beat, "loaded_at"), _text(beat, "plugin_version")
+    found.last_fired_at, found.last_result = _text(beat, "last_fired_at"), _text(beat, "last_result")
+    found.last_error = _text(beat, "last_error")
+    waited = beat.get("last_wait_ms")
+    found.last_wait_ms = waited if isinstance(waited, (int, float)) else None
+    pid = beat.get("pid")
+    alive = isinstance(pid, int) and _is_that_process(pid, found.loaded_at, proc)
+    if alive and found.gateway_pid is None:
+        found.gateway_pid = pid
+    found.loaded = found.installed and alive and _since_the_edit(found.loaded_at, read_record(paths))
+    if not found.installed:
+        return
+    if found.gateway_pid is not None and not found.loaded:
+        found.problems.append(
+            f"the running gateway (process {found.gateway_pid}) has not loaded it: restart it, "
+            "then see what `openclaw plugins list` says"
+        )
+    if found.last_result in ("error", "timeout"):
+        found.problems.append(f"it last ended in {found.last_result}: {found.last_error or 'no reason given'}")
+
+
+def read_heartbeat(paths: StatePaths) -> dict[str, Any]:
+    """What the plugin wrote; empty if it never did or it cannot be read."""
+    try:
+        raw = orjson.loads(paths.plugin_heartbeat.read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return {}
+    return raw if isinstance(raw, dict) else {}
+
+
+def _text(beat: dict[str, Any], key: str) -> str | None:
+    value = beat.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _since_the_edit(loaded_at: str | None, record: Record | None) -> bool:
+    """Whether it was loaded after our last change to the settings."""
+    if record is None or not record.edits:
+        return loaded_at is not None
+    try:
+        return parse_time(loaded_at or "") >= parse_time(record.edits[-1].at) - _TICK
+    except ValueError:
+        return False
+
+
+def _is_that_process(pid: int, since: str | None, proc: Path) -> bool:
+    """Whether `pid` runs and is old enough to have written at `since`: numbers are used again."""
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # somebody else's, but it is there
+    started = _started(pid, proc)
+    try:
+        return started is None or since is None or started <= parse_time(since) + _TICK
+    except ValueError:
+        return True
+
+
+def _started(pid: int, proc: Path) -> datetime | None:
+    """When a process began, where the system tells."""
+    try:
+        ticks = int((proc / str(pid) / "stat").read_text().rpartition(")")[2].split()[19])
+        boot = next(line for line in (proc / "stat").read_text().splitlines() if line.startswith("btime"))
+    except (OSError, ValueError, IndexError, StopIteration):
+        return None
+    return datetime.fromtimestamp(int(boot.split()[1]) + ticks / os.sysconf("SC_CLK_TCK"), UTC)
+
+
+def _gateway(state_dir: Path, proc: Path) -> int | None:
+    """The process of the gateway that uses `state_dir`, where the system lets us look."""
+    try:
+        entries = sorted((path for path in proc.iterdir() if path.name.isdigit()), key=lambda path: int(path.name))
+    except OSError:
+        return None
+    for entry in entries:
+        try:
+            words = (entry / "cmdline").read_bytes()
+            if b"openclaw" not in words or b"gateway" not in words:
+                continue
+            pairs = (pair.partition(b"=") for pair in (entry / "environ").read_bytes().split(b"\0"))
+            env = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+        except OSError:
+            continue
+        if _uses(env, state_dir):
+            return int(entry.name)
+    return None
+
+
+def _uses(env: Mapping[str, str], state_dir: Path) -> bool:
+    from jsonlstore.core.paths import resolve_state_dir
+
+    if not env.get("OPENCLAW_STATE_DIR") and not env.get("OPENCLAW_HOME"):
+        return Path(env.get("HOME", "/")) / ".openclaw" == state_dir
+    return resolve_state_dir(None, env) == state_dir

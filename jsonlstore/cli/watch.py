@@ -1,0 +1,254 @@
+"""`watch`, `backfill`, `status`: following transcripts, catching up with history, and how things stand."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jsonlstore.cli.app import (
+    Session,
+    dry_run_option,
+    json_option,
+    now_option,
+    pass_session,
+    print_json,
+    with_example,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jsonlstore.core.config import Config
+    from jsonlstore.watch.loop import Watcher
+    from jsonlstore.watch.status import Status
+
+
+@with_example("jsonlstore watch", "jsonlstore watch --once --json")
+@click.command("watch")
+@click.option("--once", is_flag=True, help="Catch up with everything there is now, and exit.")
+@click.option("--if-unwatched", is_flag=True, help="With --once: at low priority, and not at all where a watcher runs.")
+@dry_run_option
+@json_option
+@pass_session
+def watch(session: Session, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
+    """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
+    from jsonlstore.watch.instance import alone
+    from jsonlstore.watch.loop import Watcher
+    from jsonlstore.watch.notify import notify
+
+    _log_boundaries(session, session.loaded.config)
+    if dry_run:
+        return _say_what_is_behind(session, as_json=as_json)
+    store = session.open_store()
+    config = session.loaded.config
+    if not config.enabled:
+        notify("READY=1\nSTATUS=disabled in the settings")  # a service with nothing to do has not failed
+        click.echo("jsonlstore is disabled in the settings; nothing to do", err=True)
+        return 0
+    if once and if_unwatched:
+        from jsonlstore.watch.catch_up import catch_up_unwatched
+
+        os.nice(10)
+        found = catch_up_unwatched(store, config)
+        if as_json:
+            print_json({"written": found or 0, "watched": found is None})
+        return 0
+    watcher = Watcher(store, config, reload=lambda: _fresh_config(session))
+    if once:
+        _on_signals(watcher)
+        written = watcher.once()
+        _say_written(written, watcher, as_json=as_json)
+        return 1 if watcher.troubles else 0
+    with alone(store.paths):
+        _on_signals(watcher)
+        written = watcher.run()
+    _say_written(written, watcher, as_json=as_json)
+    return 0
+
+
+def _say_written(written: int, watcher: Watcher, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"written": written, "sources": len(watcher.shelf.sources), "warnings": watcher.troubles})
+    else:
+        click.echo(f"caught up: {written} updates written, {len(watcher.shelf.sources)} sources", err=True)
+        for trouble in watcher.troubles:
+            click.echo(f"warning: {trouble}", err=True)
+
+
+def _say_what_is_behind(session: Session, *, as_json: bool) -> int:
+    from jsonlstore.watch.follow import Tailer
+    from jsonlstore.watch.settings import skipped_by
+    from jsonlstore.watch.sources import Shelf
+
+    shelf = Shelf(session.state_dir, skip=skipped_by(session.loaded.config))
+    shelf.look()
+    tailer = Tailer(session.open_store())
+    behind = [one.session_id for one in shelf.sessions if tailer.is_behind(one)]
+    if as_json:
+        print_json({"behind": behind, "dry_run": True})
+    else:
+        click.echo(f"would read {len(behind)} of {len(shelf.sessions)} transcripts")
+    return 0
+
+
+def _fresh_config(session: Session) -> Config:
+    from jsonlstore.core.config import load_config
+
+    config = load_config(session.state_dir, session.config_file).config
+    _log_boundaries(session, config)
+    return config
+
+
+def _log_boundaries(session: Session, config: Config) -> None:
+    """One line per boundary on stderr or in the journal, none with `-q`; `--debug` or the setting explains the rest."""
+    import logging
+
+    if logging.getLogger().level <= logging.WARNING:
+        level = logging.DEBUG if session.debug or config.debug else logging.INFO
+        logging.getLogger("jsonlstore.watch").setLevel(level)
+
+
+def _on_signals(watcher: Watcher) -> None:
+    def stop(_number: int, _frame: Any) -> None:
+        watcher.stop()
+
+    def reload(_number: int, _frame: Any) -> None:
+        watcher.reload()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGHUP, reload)
+
+
+@with_example("jsonlstore backfill", "jsonlstore backfill ~/old-machine/.openclaw --json")
+@click.command("backfill")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+@now_option
+@dry_run_option
+@json_option
+@pass_session
+def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> int:
+    """Read every transcript there is, both eras and archives. Running it twice changes nothing."""
+    from jsonlstore.store.bulk import BulkStore
+    from jsonlstore.watch.backfill import backfill as run
+    from jsonlstore.watch.follow import Tailer
+    from jsonlstore.watch.locations import find_sessions
+    from jsonlstore.watch.settings import options_of, skipped_by
+    from jsonlstore.watch.sources import Shelf
+
+    config = session.loaded.config
+    skip = skipped_by(config)
+    shelf = Shelf(session.state_dir, skip=skip)
+    shelf.look()
+    sessions, warnings = find_sessions(paths, skip=skip) if paths else (shelf.sessions, shelf.library.warnings)
+    archive_after = timedelta(days=config.archive_after_days)
+    store = BulkStore.of(session.open_store(), archive_after)
+    tailer = Tailer(store, options_of(config), successor_start=shelf.successor_start)
+    if dry_run:
+        behind = [one.session_id for one in sessions if tailer.is_behind(one)]
+        if as_json:
+            print_json({"behind": behind, "transcripts": len(sessions), "dry_run": True, "warnings": warnings})
+        else:
+            click.echo(f"would read {len(behind)} of {len(sessions)} transcripts")
+        return 0
+    started = time.monotonic()
+    summary = run(
+        tailer,
+        store,
+        shelf,
+        sessions,
+        archive_after=archive_after,
+        progress=progress_bar("backfill"),
+    )
+    seconds = time.monotonic() - started
+    summary.warnings = warnings
+    if as_json:
+        from dataclasses import asdict
+
+        print_json({**asdict(summary), "seconds": round(seconds, 3)})
+    else:
+        rate = summary.bytes / 1e6 / seconds if seconds else 0.0
+        click.echo(
+            f"{summary.transcripts} transcripts: {summary.written} written, {summary.unchanged} unchanged, "
+            f"{summary.skipped} skipped, {summary.archived} archived "
+            f"({summary.bytes / 1e6:.1f} MB in {seconds:.1f} s, {rate:.0f} MB/s)"
+        )
+        for name, problem in summary.failed.items():
+            click.echo(f"warning: {name}: {problem}", err=True)
+        for warning in warnings:
+            click.echo(f"warning: {warning}", err=True)
+    return 1 if summary.failed or warnings else 0
+
+
+def progress_bar(label: str) -> Callable[[int, int], None]:
+    """A progress bar with MB/s and the time left, on a terminal only."""
+    if not sys.stderr.isatty():
+        return lambda _done, _total: None
+    started, shown = time.monotonic(), 0.0
+
+    def show(done: int, total: int) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if not total or (done < total and now - shown < 0.1):
+            return
+        shown = now
+        spent = max(now - started, 1e-3)
+        left = spent / done * (total - done) if done else 0.0
+        filled = "#" * int(30 * done / total)
+        rate = f"{done / 1e6 / spent:.0f} MB/s  {left:.0f} s left"
+        line = f"{label} [{filled:<30}] {done / 1e6:.0f}/{total / 1e6:.0f} MB  {rate}"
+        click.echo(f"\r{line[: _columns()]:<{_columns()}}" + ("\n" if done >= total else ""), nl=False, err=True)
+
+    return show
+
+
+def _columns() -> int:
+    try:
+        columns = os.get_terminal_size(2).columns
+    except OSError:
+        columns = 0
+    return max(20, columns - 1) if columns else 79  # some terminals do not say how wide they are
+
+
+@with_example("jsonlstore status", "jsonlstore status --expect-watcher --json")
+@click.command("status")
+@click.option("--expect-watcher", is_flag=True, help="Fail if no watcher is running.")
+@now_option
+@json_option
+@pass_session
+def status(session: Session, expect_watcher: bool, as_json: bool) -> int:
+    """Say what is seen, how far behind we are, and what is wrong. Exit 1 if anything is not seen."""
+    found = look_around(session)
+    if as_json:
+        print_json(found.document)
+    else:
+        from jsonlstore.cli.status_text import print_status
+
+        print_status(found.document, session.clock())
+    return 1 if found.failed or (expect_watcher and not found.watching) else 0
+
+
+def look_around(session: Session) -> Status:
+    """How everything stands, the bridges included."""
+    from jsonlstore.bridges.braindb import brain_db_status
+    from jsonlstore.bridges.openclaw.status import standing_of
+    from jsonlstore.watch.status import status_of
+
+    store = session.open_store()
+    brain = brain_db_status(store, session.loaded.config)
+    plugin = standing_of(store.paths)
+    bridges = {
+        "brain_db": brain.to_dict() if brain.enabled else None,
+        "openclaw_plugin": plugin.to_dict() if plugin.installed else None,
+    }
+    noted = [f"OpenClaw {plugin.via}: {problem}" for problem in plugin.problems] if plugin.installed else []
+    return status_of(
+        store, session.loaded.config, session.clock(), bridges, [*noted, *([brain.warning] if brain.warning else [])]
+    )

@@ -1,0 +1,1 @@
+"""What every room stands on: time, settings, errors, the model of a session, paths, locks, logs."""

@@ -1,0 +1,242 @@
+"""Settings: the nine of the specification and ours, where each value came from, and what is wrong with it.
+
+Sources, later ones win: defaults; openclaw.json (`plugins.cortex.session_persistence`, then
+`plugins.entries.cortex.config.session_persistence`, then `plugins.entries.jsonlstore.config`); `--config FILE`
+instead of openclaw.json; `CORTEX_SESSION_DEBUG=1`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from jsonlstore.core.errors import ConfigError
+from jsonlstore.core.values import value_class
+
+_PLUGINS_OWN = ("command", "timeoutMs")  # read by the OpenClaw plugin, which shares our block of openclaw.json
+BOUNDARY_NAMES = ("new", "reset", "idle", "daily", "crash", "restart")
+
+
+def _setting(default: Any, help_text: str, **rules: Any) -> Any:
+    return field(default=default, metadata={"help": help_text, **rules})
+
+
+@value_class(frozen=True, slots=True)
+class Config:
+    """The settings in force. Construct it with keyword arguments, or read it with `load_config`."""
+
+    enabled: bool = _setting(True, "Master switch; false changes nothing anywhere.")
+    lookback_days: int = _setting(7, "How many days back prior sessions are considered.", minimum=1, maximum=30)
+    relevance_threshold: float = _setting(0.25, "Lowest score a session is restored with.", minimum=0.1, maximum=1.0)
+    max_sessions_scored: int = _setting(3, "How many prior sessions may contribute at once.", minimum=1, maximum=10)
+    max_inherited_pins: int = _setting(5, "How many pins a session may inherit.", minimum=1, maximum=8)
+    decay_min_floor: float = _setting(
+        0.3, "Floor of the decay factor, and the line below which a memory is left behind.", minimum=0.1, maximum=0.9
+    )
+    critical_inheritance_days: int = _setting(
+        7, "How many days back CRITICAL pins are inherited whatever the score.", minimum=1, maximum=30
+    )
+    sessions_dir: str | None = _setting(None, "Where mirrors and archive go; the logs stay in the state directory.")
+    debug: bool = _setting(False, "Explain every decision in the log.")
+
+    pin_relevance_threshold: float | None = _setting(
+        None, "Lowest score pins are inherited with (default: relevance_threshold).", minimum=0.0, maximum=1.0
+    )
+    pending_task_override: int = _setting(
+        3, "A session with this many open tasks qualifies whatever its score; 0 turns that off.", minimum=0, maximum=100
+    )
+    stale_after_minutes: int = _setting(
+        120, "Without owner, transcript and sign of life for this long, a session crashed.", minimum=1, maximum=525600
+    )
+    pending_stages: tuple[str, ...] = _setting(
+        ("build", "verify", "validate", "security", "test", "deploy"), "Pipeline stages that mean unfinished."
+    )
+    pipeline_state: str = _setting("workspace/pipeline/state.json", "The pipeline's state file.")
+    working_memory: str = _setting("workspace/memory/working_memory.json", "The pin file.")
+    scope: str = _setting("conversation", "Whose sessions may come back.", choices=("conversation", "agent", "all"))
+    restore_on: tuple[str, ...] = _setting(BOUNDARY_NAMES, "After which boundaries to restore.", choices=BOUNDARY_NAMES)
+    restore_budget_ms: int = _setting(1500, "How long a restore may take.", minimum=50, maximum=10000)
+    preamble_max_chars: int = _setting(2800, "How long the preamble may be.", minimum=200, maximum=20000)
+    archive_after_days: int = _setting(30, "After how many days an ended session is archived.", minimum=1, maximum=3650)
+    project_roots: tuple[str, ...] = _setting((), "Directories whose sub-directories are projects.")
+    capture_subagents: bool = _setting(False, "Also capture sub-agent, cron and utility runs.")
+    brain_db_enabled: bool | None = _setting(None, "Write through to brain.db (default: when the file exists).")
+    brain_db_path: str | None = _setting(None, "Where brain.db is.")
+    metrics_db: bool = _setting(False, "Also write metrics to an existing metrics.db.")
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            object.__setattr__(self, item.name, _settled(str(item.type), getattr(self, item.name)))
+            problem = _problem(item.name, getattr(self, item.name))
+            if problem:
+                raise ConfigError(problem, hint=f"see `jsonlstore config`: {item.metadata['help']}")
+
+    @property
+    def pin_threshold(self) -> float:
+        return self.relevance_threshold if self.pin_relevance_threshold is None else self.pin_relevance_threshold
+
+
+_FIELDS = {item.name: item for item in fields(Config)}
+
+
+@value_class(frozen=True, slots=True)
+class LoadedConfig:
+    """A config, where each of its values came from, and what was refused on the way."""
+
+    config: Config
+    origins: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+def _problem(name: str, value: Any) -> str | None:
+    """What is wrong with a value, or None."""
+    item = _FIELDS[name]
+    kind = str(item.type)
+    if value is None:
+        return None if kind.endswith("| None") else f"{name} must not be null"
+    wanted = kind.removesuffix(" | None")
+    if not _TYPES[wanted][0](value):
+        return f"{name} must be {_TYPES[wanted][1]}, not {value!r}"
+    rules = item.metadata
+    if "minimum" in rules and not rules["minimum"] <= value <= rules["maximum"]:
+        return f"{name} must be between {rules['minimum']} and {rules['maximum']}, not {value!r}"
+    if "choices" in rules:
+        bad = [one for one in (value if isinstance(value, tuple) else (value,)) if one not in rules["choices"]]
+        if bad:
+            return f"{name} must be one of {', '.join(rules['choices'])}, not {bad[0]!r}"
+    return None
+
+
+def _settled(kind: str, value: Any) -> Any:
+    """A value as a setting holds it: lists do not change, and 7.0 is the whole number JSON says it is."""
+    if isinstance(value, list):
+        return tuple(value)
+    return int(value) if kind == "int" and isinstance(value, float) and value.is_integer() else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+_TYPES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "bool": (lambda value: isinstance(value, bool), "true or false"),
+    "int": (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"),
+    "float": (_is_number, "a number"),
+    "str": (lambda value: isinstance(value, str) and bool(value), "a text"),
+    "tuple[str, ...]": (
+        lambda value: isinstance(value, tuple) and all(isinstance(item, str) for item in value),
+        "a list of texts",
+    ),
+}
+
+
+def load_config(
+    state_dir: Path,
+    config_file: str | None = None,
+    *,
+    lenient: bool = False,
+    env: Mapping[str, str] = os.environ,
+) -> LoadedConfig:
+    """Read the settings. A bad one raises `ConfigError`; with `lenient` (hooks) it is a warning and a default."""
+    warnings: list[str] = []
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(_FIELDS, "default")
+    unknown: list[str] = []
+    path = Path(config_file).expanduser() if config_file else _openclaw_json(state_dir, env)
+    try:
+        sections = list(_sections(path, must_exist=config_file is not None))
+    except ConfigError as problem:
+        if not lenient:
+            raise
+        warnings.append(problem.message)
+        sections = []
+    for origin, section in sections:
+        for name, value in _flatten(section).items():
+            if name in _PLUGINS_OWN:
+                continue
+            if name not in _FIELDS:
+                unknown.append(f"{origin}: {name}")
+                continue
+            settled = _settled(str(_FIELDS[name].type), value)
+            problem_text = _problem(name, settled)
+            if problem_text is None:
+                values[name] = settled
+                origins[name] = origin
+            elif lenient:
+                warnings.append(f"{problem_text} ({origin}); the default is used")
+            else:
+                raise ConfigError(f"{problem_text} ({origin})", hint=_FIELDS[name].metadata["help"], path=path)
+    config = Config(**values)
+    if env.get("CORTEX_SESSION_DEBUG", "").lower() in ("1", "true", "yes", "on"):
+        config, origins["debug"] = replace(config, debug=True), "CORTEX_SESSION_DEBUG"
+    return LoadedConfig(config, origins, tuple(warnings), tuple(unknown))
+
+
+def _openclaw_json(state_dir: Path, env: Mapping[str, str]) -> Path:
+    named = env.get("OPENCLAW_CONFIG_PATH")
+    return Path(named).expanduser() if named else state_dir / "openclaw.json"
+
+
+def _sections(path: Path, *, must_exist: bool) -> list[tuple[str, Mapping[str, Any]]]:
+    """The blocks of a config file that are ours, weakest first. A file without `plugins` is all ours."""
+    document = _read_json5(path, must_exist=must_exist)
+    if not isinstance(document, Mapping):
+        raise ConfigError(f"{path} must hold a JSON object", path=path)
+    if must_exist and "plugins" not in document:
+        return [(str(path), document)]
+    where = (
+        "plugins.cortex.session_persistence",
+        "plugins.entries.cortex.config.session_persistence",
+        "plugins.entries.jsonlstore.config",
+    )
+    found = []
+    for dotted in where:
+        block: Any = document
+        for key in dotted.split("."):
+            block = block.get(key) if isinstance(block, Mapping) else None
+        if block is None:
+            continue
+        if not isinstance(block, Mapping):
+            raise ConfigError(f"{dotted} in {path} must be an object", path=path)
+        found.append((f"{path.name}: {dotted}", block))
+    return found
+
+
+def _flatten(section: Mapping[str, Any]) -> dict[str, Any]:
+    """`{"brain_db": {"enabled": true}}` says the same as `{"brain_db_enabled": true}`."""
+    flat: dict[str, Any] = {}
+    for key, value in section.items():
+        if isinstance(value, Mapping) and key == "brain_db":
+            flat.update({f"{key}_{name}": inner for name, inner in value.items()})
+        else:
+            flat[key] = value
+    return flat
+
+
+def _read_json5(path: Path, *, must_exist: bool) -> Any:
+    import orjson
+
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        if must_exist:
+            raise ConfigError(f"no such config file: {path}", path=path) from None
+        return {}
+    except OSError as problem:
+        raise ConfigError(f"cannot read {path}: {problem.strerror}", path=path) from problem
+    try:
+        return orjson.loads(data)  # plain JSON is the common case, and pyjson5 costs a hook 30 ms
+    except orjson.JSONDecodeError:
+        pass  # comments, trailing commas: JSON5
+    import pyjson5
+
+    try:
+        return pyjson5.decode(data.decode("utf-8-sig"))
+    except (pyjson5.Json5Exception, UnicodeDecodeError) as problem:
+        # only what is wrong: the rest of the error holds what was read so far, secrets included
+        reason = problem.args[0] if isinstance(problem, pyjson5.Json5Exception) else "not UTF-8"
+        raise ConfigError(f"{path} is not JSON5: {reason}", path=path) from None

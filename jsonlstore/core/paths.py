@@ -1,0 +1,121 @@
+"""Where things live. Nothing here touches the disk."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jsonlstore.core.errors import InvalidSessionId
+from jsonlstore.core.values import value_class
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
+_RESERVED = frozenset({"sessions", "metrics", "archive", "states"})
+
+
+def check_session_id(session_id: object) -> str:
+    """Return `session_id` if it is a plain id; it becomes a file name, so anything else is refused."""
+    if not isinstance(session_id, str) or not is_session_id(session_id):
+        shown = repr(session_id)
+        raise InvalidSessionId(
+            f"not a session id: {shown if len(shown) <= 60 else shown[:57] + '...'}",
+            hint="1 to 128 letters, digits, '.', '_' or '-', starting with a letter or digit",
+        )
+    return session_id
+
+
+def is_session_id(text: str) -> bool:
+    """Is it a plain id, fit to be a file name?"""
+    return bool(_SESSION_ID.match(text)) and not text.endswith(".lock") and text.lower() not in _RESERVED
+
+
+def resolve_state_dir(option: str | os.PathLike[str] | None = None, env: Mapping[str, str] = os.environ) -> Path:
+    """The option, else `$OPENCLAW_STATE_DIR`, else `$OPENCLAW_HOME/.openclaw`, else `~/.openclaw`."""
+    if option:
+        return _absolute(option)
+    if env.get("OPENCLAW_STATE_DIR"):
+        return _absolute(env["OPENCLAW_STATE_DIR"])
+    if env.get("OPENCLAW_HOME"):
+        return _absolute(env["OPENCLAW_HOME"]) / ".openclaw"
+    return _absolute("~/.openclaw")
+
+
+def shorten_home(path: str | os.PathLike[str], home: str | None = None) -> str:
+    """`path` with the home directory written as `~`, as records store it."""
+    text = os.fspath(path)
+    root = (home or os.path.expanduser("~")).rstrip("/")
+    if root and (text == root or text.startswith(root + "/")):
+        return "~" + text[len(root) :]
+    return text
+
+
+def _absolute(path: str | os.PathLike[str]) -> Path:
+    return Path(os.path.abspath(os.path.expanduser(os.fspath(path))))
+
+
+@value_class(frozen=True)
+class StatePaths:
+    """Every path jsonlstore owns under one state directory.
+
+    `sessions` holds the mirrors and the archive and may be moved by the config; `states` never moves, because
+    OpenClaw takes a `sessions.json` or `*.jsonl` lying directly in `sessions/` for its own legacy state.
+    """
+
+    state_dir: Path
+    sessions: Path
+
+    @classmethod
+    def of(cls, state_dir: Path, sessions_dir: str | None = None) -> StatePaths:
+        """The layout of `state_dir`, its mirrors moved to `sessions_dir` if given."""
+        return cls(state_dir, _absolute(sessions_dir) if sessions_dir else state_dir / "sessions")
+
+    @cached_property
+    def states(self) -> Path:
+        return self.state_dir / "sessions" / "states"
+
+    @cached_property
+    def index(self) -> Path:
+        return self.states / "sessions.json"
+
+    @cached_property
+    def metrics(self) -> Path:
+        return self.states / "metrics.jsonl"
+
+    @cached_property
+    def metrics_head(self) -> Path:
+        return self.states / "metrics.head"
+
+    @cached_property
+    def quarantine(self) -> Path:
+        return self.states / "quarantine"
+
+    @cached_property
+    def plugin_heartbeat(self) -> Path:
+        """What the OpenClaw plugin says of itself: when it was loaded, when it last fired."""
+        return self.states / "openclaw-plugin.json"
+
+    @cached_property
+    def archive(self) -> Path:
+        return self.sessions / "archive"
+
+    @cached_property
+    def agents(self) -> Path:
+        """OpenClaw's own. Read only."""
+        return self.state_dir / "agents"
+
+    def log(self, session_id: str) -> Path:
+        return self.states / f"{check_session_id(session_id)}.jsonl"
+
+    def mirror(self, session_id: str) -> Path:
+        return self.sessions / f"{check_session_id(session_id)}.json"
+
+    def archived_state(self, session_id: str, month: str) -> Path:
+        return self.archive / month / f"{check_session_id(session_id)}.json"
+
+    def archived_log(self, session_id: str, month: str) -> Path:
+        return self.archive / month / f"{check_session_id(session_id)}.jsonl"

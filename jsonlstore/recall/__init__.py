@@ -1,0 +1,1 @@
+"""What was I working on last Tuesday? Sessions by time and words."""

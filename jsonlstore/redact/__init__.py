@@ -1,0 +1,1 @@
+"""Secrets never reach our disk: one redactor, one predicate, rules as data."""

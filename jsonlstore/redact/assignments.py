@@ -1,0 +1,372 @@
+"""Secrets that a name announces: `password=…`, `"api_key": "…"`, `--token …`, "my password is …".
+
+RE2 finds the name and what joins it to a value; the functions here measure the value and judge it. Every look ahead is
+bounded, so the whole is linear in the text.
+"""
+
+# An expression is easier to read whole than in pieces.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from jsonlstore.redact.names import (
+    PASSWORD_WORDS,
+    SECRET_WORDS,
+    WEAK_WORDS,
+    Key,
+    classify,
+    is_placeholder,
+    looks_random,
+    looks_secret,
+)
+from jsonlstore.redact.values import GLANCE, LONGEST, OPEN, SKIP, Value, measure, starts_line, to_line_end
+
+STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
+_CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)){0,4}"""
+_OP = r"(?:<<<|===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
+_PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default"""
+_TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const token string = "…"
+_PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
+_FOR = rf"(?:[ \t]+(?:{_PREPOSITION})(?:[ \t]+[^\s:=]{{1,40}}){{1,5}}?)"
+_IS = (
+    r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|c'est|c’est|—|–|-)"
+    r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
+)
+# A telling name, and (matched right behind it) what joins it to a value. The groups of the joint say how.
+_HEAD = re.compile(
+    rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]*+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
+)
+# RE2 finds where to look closer. It has no groups, since reading them costs more than matching again, and it asks for
+# something joint-like behind the name, since names alone ("token", "pass") are common words. What fills transcripts
+# and is never a secret is left out here: ids (`sessionKey: <uuid>`) and counts (`"totalTokens": 1234`).
+_RUN = r"[A-Za-z0-9+/_.~$!@#^*-]"
+_NO_HEX = r"[G-Zg-z+/_.~$!@#^*-]"
+_NOT_UUID = rf"(?:[0-9a-f]{{0,7}}{_NO_HEX}{_RUN}{{8}}|[0-9a-f]{{8}}(?:[0-9A-Za-z+/_.~$!@#^*]{_RUN}{{7}}|-[0-9a-f]{{0,3}}{_NO_HEX}{_RUN}{{3}}))"
+_NO_TOKENS = rf"(?:{STRONG.replace('tokens?|', '')}|cookie|x-auth)[\w.-]*|token(?:[a-rt-z0-9_.-][\w.-]*|s[\w.-]+)?"
+_TOKENS = r"tokens(?:\\*[\"'`\])])*[ \t]*(?:[:=>%|&?+!<-]|→|：)+[ \t]*(?:[^\s0-9:=>%|&?+!<-]|[0-9]+[A-Za-z_+/-])"
+NAME = (
+    rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\\*[\"'][ \t]*,)|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S*[0-9!@#$%^&*+]|[ \t]\("
+    rf"|[ \t]+(?:[:=|<\\\"'`?+!-]|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|\S*[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
+    rf"|-(?:{STRONG})[\w-]*[\s\\]"
+    rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?{_NOT_UUID})"""
+    r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
+)
+_JOINT = re.compile(
+    (
+        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR}|{_TYPED})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은|(?:'|’)s[ \t])[ \t]*+"
+        rf"""|([ \t]++|\(|[ \t]*+,[ \t]*+)(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]*?[0-9!@#$%^&*+]))"""
+        rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/)"""
+    ).encode()
+)
+_JOINT_WINDOW = 2048  # `re` may backtrack: within this many bytes, whatever the text
+_FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
+_HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=,]|%3A|:=|=>)""")
+
+_NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
+_SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
+_DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]+)\}?\Z")
+
+# What follows "password is" or "password:" in talk about passwords.
+_TALK = frozenset(
+    b"""a an the this that these those it its is are was were be been being not no never always only also just still yet
+    already must should shall can could may might will would do does did has have had to too so as at by for from in into
+    of off on or and but if when where which who how what why than then there here with without within your my our their
+    his her any each every all both same different new old own other another wrong incorrect right invalid valid
+    missing required optional empty blank short long weak strong strength safe unsafe secure insecure expired stale
+    stored saved hashed salted encrypted plain plaintext sent passed given set unset reset changed rotated leaked exposed
+    hidden visible masked redacted generated random unique used unused reused needed allowed accepted rejected denied
+    case fine good bad ok okay done gone down up out over under between about after before below above least minimum
+    maximum between read loaded taken kept part protected based hardcoded committed logged printed shown displayed typed
+    entered known unknown available unavailable nothing something none null undefined field flag option options argument
+    parameter value values string prompt prompts page form file manager policy hash hashes authentication auth login
+    forgotten yesterday today tomorrow later soon somewhere elsewhere really very quite now currently please see use using enter type add check make sure get got need needs
+    nicht kein keine falsch ist sind wird wurde muss zu der die das ein eine incorrecto incorrecta correcta debe no se
+    incorrect faux pas doit un une le la mindestens maximal wenigstens moins files compat systemd""".split()
+)
+
+
+def full_name(data: bytes, start: int, end: int) -> str:
+    """The whole identifier of which `data[start:end]` is the telling part."""
+    head = data[max(0, start - 64) : start]
+    before = head[len(head.rstrip(_NAME_BYTES)) :]
+    if before and head[: len(head) - len(before)].endswith(b"\\") and before[:1] in b"nrt":
+        before = before[1:]  # the n of an escaped line break is no part of the name
+    return (before + data[start:end]).decode("utf-8", "replace")
+
+
+def judge(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
+    """Where to go on, and the spans to hide behind the name at `at`, a match of `NAME`."""
+    at += data[at] == ord("-")
+    head = _HEAD.match(data, at)
+    if not head:
+        return at + 1, []
+    if head.start(3) >= 0:
+        return head.end(3), _weak(data, head)
+    end = head.end()
+    word = head.group(1).lower()
+    if word in (b"cookie", b"authorization", b"x-auth"):
+        header = _HEADER.match(data, end, end + 80)
+        spans = _header(data, header.end(), cookie=word == b"cookie") if header else []
+        if spans or word != b"authorization":
+            return end, spans
+    return end, _strong(data, at, end)
+
+
+def _weak(data: bytes, head: re.Match[bytes]) -> list[tuple[int, int]]:
+    """The spans to hide behind `some_key = …`, where only the value can tell."""
+    full = full_name(data, head.start(3), head.end(3))
+    level = classify(full)
+    if level is Key.NONE:
+        return []
+    return _assigned(data, Link(level, head.end(3) - len(full.encode()), head.end(3), head.start(4), head.end(4)))
+
+
+def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per joint
+    match = _JOINT.match(data, end, end + _JOINT_WINDOW)
+    flag = None if match and match.start(1) >= 0 else _FLAG.match(data, end, end + _JOINT_WINDOW)
+    if not match and not flag:
+        return []
+    full = full_name(data, start, end)
+    level = classify(full.lstrip("-"))
+    if level is Key.NONE or (len(full) > 40 and _DIGITS.search(full)):  # base64 that happens to end in a telling word
+        return []
+    name_at = end - len(full.encode())
+    if flag and full.startswith("-"):
+        return _option(data, Link(level, name_at, end, flag.start(), flag.end()))
+    if not match:
+        return []
+    how = next(group for group in range(1, 6) if match.start(group) >= 0)
+    link = Link(level, name_at, end, match.start(how), match.end(how))
+    if how == 1:
+        return _assigned(data, link)
+    if how == 4:
+        return _adjacent(data, link)
+    return _element(data, link) if how == 5 else _sentence(data, link, match.end())
+
+
+class Link(NamedTuple):
+    """A name and what joins it to a value."""
+
+    level: Key
+    name_at: int
+    name_end: int
+    op_at: int
+    op_end: int
+
+
+def _assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
+    spans = (_judge(data, value, link) for value in measure(data, link.op_end, before=link.name_at))
+    return [span for span in spans if span]
+
+
+def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911 - a decision list
+    level, op = link.level, data[link.op_at : link.op_end]
+    text = data[value.start : value.end].decode("utf-8", "replace")
+    if _is_signature(data, link):
+        return None
+    default = _DEFAULT.match(text)
+    if default and not is_placeholder(default.group(1)):
+        start = value.start + len(text[: default.start(1)].encode())
+        return start, start + len(default.group(1).encode())
+    if is_placeholder(text, bare=not value.quoted):
+        return None
+    if level is Key.HINT:
+        return (value.start, value.end) if looks_secret(text, chosen=True) or looks_random(text) else None
+    if level is Key.WEAK:
+        return (value.start, value.end) if looks_random(text) else None
+    far = value.start - link.op_end > 3 and b"(" in data[link.op_end : value.start]
+    compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD)
+    loose = compared or op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or far
+    if loose:
+        return (value.start, value.end) if looks_secret(text, chosen=True) else None
+    if value.quoted:
+        return (value.start, value.end)
+    if text.isdigit():
+        return (value.start, value.end) if (level is Key.PASSWORD and len(text) >= 3) or len(text) >= 10 else None
+    spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
+    if b":" in op or op in {b"\xef\xbc\x9a", b"%3A"}:
+        return _judge_colon(data, value, text, link, spaced=spaced)
+    if spaced and _VARIABLE.fullmatch(text):
+        return None
+    if spaced and text.isalpha() and not _is_setting(data, link, value.end):
+        return None
+    return (value.start, value.end)
+
+
+_DIGITS = re.compile(r"(?:[0-9][^0-9]*){3}")
+_VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*_(?![0-9]{2,}\Z)[A-Za-z0-9]+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
+_TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
+
+
+def _is_signature(data: bytes, link: Link) -> bool:
+    """`def f(token):` and `password (bool): …` in a docstring."""
+    gap = data[link.name_end : link.op_at]
+    return data[link.op_at : link.op_end] == b":" and (gap.startswith(b")") or bool(_TYPE_NOTE.match(gap)))
+
+
+def _is_setting(data: bytes, link: Link, end: int) -> bool:
+    """`password = swordfish` on a line of its own is a setting, `user, password = split(x)` is code."""
+    own = data[link.name_at : link.name_end].startswith((b"self.", b"this.", b"cls.", b"_"))
+    rest = data[end : end + 80].split(b"\n")[0].strip()
+    return not own and starts_line(data, link.name_at) and (not rest or rest.startswith((b"#", b";", b'"', b"\\n")))
+
+
+def _judge_colon(data: bytes, value: Value, text: str, link: Link, *, spaced: bool) -> tuple[int, int] | None:
+    level, name_at = link.level, link.name_at
+    if b"\n" in data[link.op_end : value.start] and not looks_secret(text, chosen=True):
+        return None
+    first = data[value.start : value.end].strip(b".,;:!?").lower()
+    if first in _TALK or text.startswith(("(", "{", "[")):
+        return None
+    around = data[name_at - 1 : name_at] if name_at else b""
+    around = around if around in (b"'", b'"', b"`") else b""
+    begins = bool(around) or starts_line(data, name_at)
+    if begins and spaced and b"\n" not in data[link.op_end : value.start]:
+        line = to_line_end(data, value.start, around)
+        rest = data[value.start : line.end]
+        if (
+            level is Key.PASSWORD
+            or rest.count(b" ") == 0
+            or looks_secret(text)
+            or (rest.count(b" ") >= 2 and b"." not in rest)
+        ):
+            hash_at = rest.find(b" #")
+            return (value.start, value.start + hash_at if hash_at > 0 else line.end)
+    if level is Key.PASSWORD:
+        more = _SPACE_WORDS.match(data, value.end, value.end + 120) if text.isalpha() and text.islower() else None
+        return (value.start, more.end() if more else value.end)
+    if not spaced or looks_secret(text, chosen=True):
+        return (value.start, value.end)
+    return None
+
+
+def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
+    """The spans to hide behind "my password is …"."""
+    level = link.level
+    if level < Key.HINT:
+        return []
+    joint = data[link.op_at : link.op_end].lower()
+    values = measure(data, at, before=link.name_at)[:1]
+    if not values:
+        return []
+    value = values[0]
+    text = data[value.start : value.end].decode("utf-8", "replace")
+    if is_placeholder(text):
+        return []
+    chosen = level in (Key.PASSWORD, Key.HINT)
+    telling = looks_secret(text, chosen=chosen)
+    strict = (
+        joint.split(b" ")[0] in (b"to", b"as", b"-", b"\xe2\x80\x94", b"\xe2\x80\x93", b"on", b"er", b"es", b"are")
+        or not chosen
+    )
+    if telling or (value.quoted and not strict and b" " not in data[value.start : value.end].strip()):
+        return [(value.start, value.end)]
+    if strict or level is Key.HINT or (value.quoted and not chosen):
+        return []
+    if _PHRASE.search(data[link.name_at : link.name_end]):
+        words = _SPACE_WORDS.match(data, value.end, value.end + 400)
+        return [(value.start, words.end() if words else value.end)] if words and len(words.group().split()) >= 7 else []
+    return _plain_words(data, value, text)
+
+
+_PHRASE = re.compile(rb"(?i)mnemonic|(?:phrase|words|seed)\Z")
+
+
+def _plain_words(data: bytes, value: Value, text: str) -> list[tuple[int, int]]:
+    """ "The password is swordfish." hides it, "the password is too short" does not."""
+    if value.quoted:
+        return [(value.start, value.end)]
+    word = text.rstrip(".,;:!?").lower().encode()
+    if word in _TALK or word.endswith((b"ed", b"ing", b"ly", b"able", b"ible")) or not word.isalnum() or len(word) < 4:
+        return []
+    more = _SPACE_WORDS.match(data, value.end, value.end + 160)
+    words = more.group().split() if more else []
+    if any(w in _TALK for w in words[:2]) and len(words) < 3:
+        return [(value.start, value.end)] if words[0] in (b"and", b"but", b"for", b"on") else []
+    if 0 < len(words) < 2 or any(w in _TALK for w in words[:3]):
+        return []
+    return [(value.start, more.end() if more else value.end)]
+
+
+def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:
+    """The span to hide behind "with password hunter2", `PASSWORD 'x'`."""
+    name = data[link.name_at : link.name_end]
+    if link.level < Key.HINT or (link.level is Key.HINT and name.lower() != b"pw"):
+        return []
+    values = measure(data, link.op_end, before=link.name_at)[:1]
+    if not values:
+        return []
+    if b"," in data[link.op_at : link.op_end] and not values[0].quoted and link.level is not Key.PASSWORD:
+        return []
+    text = data[values[0].start : values[0].end].decode("utf-8", "replace")
+    sql = values[0].quoted and name.isupper() and link.level is Key.PASSWORD and " " not in text.strip()
+    if is_placeholder(text) or not (sql or looks_secret(text, chosen=link.level is not Key.SECRET)):
+        return []
+    return [(values[0].start, values[0].end)]
+
+
+def _option(data: bytes, link: Link) -> list[tuple[int, int]]:
+    """The span to hide behind `--password …`, `"--token", "…"`."""
+    values = measure(data, link.op_end, before=link.name_at)[:1]
+    if not values or data[values[0].start : values[0].start + 1] in (b"-", b"|", b"=", b":"):
+        return []
+    value = values[0]
+    text = data[value.start : value.end].decode("utf-8", "replace")
+    if is_placeholder(text, bare=not value.quoted) or text.encode().lower().strip(b".,;:") in _TALK:
+        return []
+    short = data[link.name_at : link.name_end].lower().endswith((b"pass", b"pw"))
+    if link.level is Key.HINT and not (short or looks_secret(text, chosen=True)):
+        return []
+    if link.level is Key.WEAK and not looks_random(text):
+        return []
+    return [(value.start, value.end)]
+
+
+def _element(data: bytes, link: Link) -> list[tuple[int, int]]:
+    """The span to hide in `<password>…</password>`."""
+    text = data[link.op_at : link.op_end].decode("utf-8", "replace")
+    if link.level <= Key.WEAK or is_placeholder(text) or b"<" not in data[max(0, link.name_at - 64) : link.name_at]:
+        return []
+    if data[link.name_end : link.name_end + 1] in (b"\\", b'"', b"'") and not looks_secret(text, chosen=True):
+        return []  # <label for="password">Your password</label>
+    return [(link.op_at, link.op_end)] if link.level is Key.PASSWORD or " " not in text.strip() else []
+
+
+_HEADER_VALUE = re.compile(rb"[^\r\n\"'`\\<>]++")
+_SCHEME = re.compile(
+    rb"(?i)(?:bearer|basic|digest|token|apikey|api-key|negotiate|ntlm|hawk|oauth|ssws|key|aws4-hmac-sha256|[a-z][a-z0-9_-]{0,30})(?:[ \t]+|%20)(?=[^\s])"
+)
+
+
+def _header(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
+    """The span to hide in `Authorization: Bearer …` and `Cookie: …`; the scheme stays."""
+    pos = SKIP.match(data, at).end()  # type: ignore[union-attr]
+    opened = OPEN.match(data, pos)
+    start = opened.end() if opened else pos
+    scheme = None if cookie else _SCHEME.match(data, start, start + 40)
+    begin = scheme.end() if scheme else start
+    found = _HEADER_VALUE.match(data, begin, begin + GLANCE)
+    if not found:
+        return []
+    if len(found.group()) == GLANCE and (not cookie or b"=" in found.group()[:80]):
+        found = _HEADER_VALUE.match(data, begin, begin + LONGEST) or found
+    end = begin + len(found.group().rstrip())
+    text = data[begin:end].decode("utf-8", "replace")
+    first = text.split(" ")[0]
+    if is_placeholder(text, bare=True) or is_placeholder(first, bare=True):
+        return []
+    if cookie:
+        name, equals, value = text.partition("=")
+        ok = equals and " " not in name and len(value) > 3 and not is_placeholder(value.split(";")[0])
+        return [(begin, end)] if ok else []
+    if scheme and scheme.group().strip().lower() in (b"bearer", b"basic", b"token", b"digest", b"apikey", b"negotiate"):
+        return (
+            [(begin, end)]
+            if (len(first) >= 6 and (any(c.isdigit() for c in first) or len(first) > 14)) or "=" in first
+            else []
+        )
+    generated = scheme and len(first) >= 20 and any(c.isdigit() for c in first)
+    return [(begin, end)] if generated or looks_random(first) or looks_secret(first) else []

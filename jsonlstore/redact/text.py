@@ -1,0 +1,174 @@
+"""Hide secrets in text: the key stays, the value becomes `[REDACTED]`.
+
+Where the secrets lie is the business of `secret_finder`; clean text costs one pass of RE2 there and nothing more.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from jsonlstore.redact.finder import Span, back, find_spans, hide
+from jsonlstore.redact.names import Key, classify, is_placeholder, looks_random
+
+JSON: TypeAlias = Any
+
+MARK = "[REDACTED]"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_PASSES = 6  # hiding one value may lay bare another; more than two passes is hostile text
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was hidden and where it stood in the text; never the secret itself."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def redact(text: str) -> tuple[str, list[Finding]]:
+    """The text without its secrets, and what was found; never raises, and doing it twice changes nothing more.
+
+    A lone surrogate, which no encoder accepts, becomes U+FFFD, so the result can always be written.
+    """
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        text = _SURROGATE.sub("\ufffd", text)
+        data = text.encode()
+    spans = _settle(data)
+    if not spans:
+        return text, []
+    return _rebuild(text, data, spans)
+
+
+def redact_text(text: str) -> str:
+    """The text without its secrets."""
+    return redact(text)[0]
+
+
+def redact_bytes(data: bytes) -> tuple[bytes, list[Span]]:
+    """The same for bytes of any encoding, with the spans as (start, end, kind) in bytes."""
+    spans = _settle(data)
+    return (hide(data, spans)[0], spans) if spans else (data, [])
+
+
+def redact_value(value: JSON) -> JSON:
+    """The same JSON value without secrets in its strings, behind its secret-looking keys, or in its keys.
+
+    The very same object comes back where nothing had to be hidden.
+    """
+    return _walk(value, Key.NONE, 0)
+
+
+def _walk(value: JSON, level: Key, depth: int) -> JSON:
+    if isinstance(value, str):
+        return _hide_string(value, level)
+    if depth > 200:  # deeper than any JSON parser of ours lets through; too deep to look into is too deep to keep
+        return MARK if isinstance(value, dict | list) else value
+    if isinstance(value, list):
+        items = [_walk(item, level, depth + 1) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    if isinstance(value, dict):
+        return _walk_dict(value, level, depth)
+    if isinstance(value, int) and not isinstance(value, bool) and level is Key.PASSWORD and abs(value) > 99:
+        return MARK
+    return value
+
+
+def _walk_dict(value: dict[str, JSON], level: Key, depth: int) -> dict[str, JSON]:
+    changed = False
+    result: dict[str, JSON] = {}
+    paired = _paired_level(value)
+    for key, item in value.items():
+        name, inner = _read_key(key) if isinstance(key, str) else (key, Key.NONE)
+        if inner is Key.NONE and key in ("value", "Value", "val"):
+            inner = paired
+        if level is not Key.NONE and inner is Key.NONE:
+            inner = Key.WEAK
+        new = _walk(item, inner, depth + 1)
+        changed = changed or new is not item or name != key
+        while name in result and name != key:
+            name += "_"  # two hidden keys must not swallow each other's values
+        result[name] = new
+    return result if changed else value
+
+
+@lru_cache(maxsize=4096)
+def _read_key(key: str) -> tuple[str, Key]:
+    """The key without secrets in it, and what it says; documents repeat their keys, so each is read once."""
+    return redact_text(key), classify(key)
+
+
+def _paired_level(value: dict[str, JSON]) -> Key:
+    """`{"name": "DB_PASSWORD", "value": …}`: the name sits in a value."""
+    for key in ("name", "Name", "key", "Key"):
+        name = value.get(key)
+        if isinstance(name, str) and len(name) < 100:
+            return classify(name)
+    return Key.NONE
+
+
+def _hide_string(value: str, level: Key) -> str:
+    hide = (
+        level >= Key.SECRET
+        and not is_placeholder(value)
+        and not (level is Key.SECRET and value.isdigit() and len(value) < 8)
+    )
+    if hide and value.startswith(("Bearer ", "bearer ", "Basic ", "Token ", "token ")):
+        scheme, _, rest = value.partition(" ")
+        return value if is_placeholder(rest) else f"{scheme} {MARK}"
+    if hide or (level is Key.WEAK and looks_random(value)):
+        return MARK
+    new = redact_text(value)
+    return value if new == value else new
+
+
+def _settle(data: bytes) -> list[Span]:
+    """All spans to hide, in the coordinates of `data`, such that the result has none left."""
+    found = find_spans(data)
+    if not found:
+        return found
+    spans = _merge(found)
+    for _ in range(_PASSES):
+        shown, pieces = hide(data, spans)
+        more = find_spans(shown)
+        if not more:
+            break
+        spans = _merge([*spans, *(back(span, pieces, spans) for span in more)])
+    return spans
+
+
+def _merge(spans: list[Span]) -> list[Span]:
+    """Sorted, without overlap: the earliest span names the kind, the longer one where two begin together."""
+    merged: list[Span] = []
+    for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1], span[2])):
+        if merged and start < merged[-1][1]:
+            first, last, name = merged[-1]
+            if end > last or kind == "private":
+                merged[-1] = (first, max(last, end), "private" if "private" in (kind, name) else name)
+        else:
+            merged.append((start, end, kind))
+    return merged
+
+
+def _rebuild(text: str, data: bytes, spans: list[Span]) -> tuple[str, list[Finding]]:
+    ascii_only = len(text) == len(data)
+    findings: list[Finding] = []
+    parts: list[str] = []
+    byte_at = char_at = 0
+    for start, end, kind in spans:
+        first = start if ascii_only else char_at + _chars(data, byte_at, start)
+        last = end if ascii_only else first + _chars(data, start, end)
+        parts += (text[char_at:first], "" if kind == "private" else MARK)
+        findings.append(Finding(kind, first, last))
+        byte_at, char_at = end, last
+    parts.append(text[char_at:])
+    return "".join(parts), findings
+
+
+def _chars(data: bytes, start: int, end: int) -> int:
+    return len(data[start:end].decode("utf-8", "replace"))

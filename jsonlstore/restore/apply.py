@@ -1,0 +1,196 @@
+"""What a restore changes, in one order: recoveries, the start, pins, links, what was inherited, metrics."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.core.clock import hours_between, parse_time
+from jsonlstore.core.errors import JsonlStoreError, OverBudget, Unreadable, WriteFailed
+from jsonlstore.core.logs import logger
+from jsonlstore.restore.crash import owner_of
+from jsonlstore.restore.restorer import format_preamble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jsonlstore.core.config import Config
+    from jsonlstore.core.model import SessionState, WorkingMemoryPin
+    from jsonlstore.restore.crash import Crashed
+    from jsonlstore.restore.deadline import Budget
+    from jsonlstore.restore.model import RestoredSessionContext
+    from jsonlstore.restore.pins import PinFile
+    from jsonlstore.restore.restorer import Plan
+    from jsonlstore.store.store import SessionStore
+
+log = logger("jsonlstore.session")
+
+
+def apply(
+    plan: Plan, store: SessionStore, config: Config, budget: Budget, pin_file: PinFile, by: str
+) -> RestoredSessionContext:
+    """Carry a plan out. Each step passes the gate first; without the start it did not happen."""
+    with store.index.together():
+        context, news = _apply(plan, store, config, budget, pin_file, by)
+    if news and not context.cold:
+        _try(budget, "metrics", partial(store.metrics.emit, *restored_metrics(plan, context)))
+    return context
+
+
+def _apply(
+    plan: Plan, store: SessionStore, config: Config, budget: Budget, pin_file: PinFile, by: str
+) -> tuple[RestoredSessionContext, bool]:
+    """The context, and whether this call took anything that an earlier one had not."""
+    context, request = plan.context, plan.request
+    for left in plan.crashed:
+        _try(budget, "a recovery record", partial(close, store, left, by))
+    budget.enter("the start record")
+    _start(plan, store, by)
+    added = context.inherited_pins
+    if plan.pins.add:
+        budget.enter("the pins")
+        written: list[WorkingMemoryPin] = []
+        try:
+            written = pin_file.add(plan.pins.add, config.max_inherited_pins)
+        except (Unreadable, WriteFailed) as problem:  # another program's file: tasks and topics come back without it
+            log.warning("pins not inherited: %s", problem)
+            context = context._replace(error=f"pins not inherited: {problem.message}")
+        added = (*written, *(pin for pin in added if pin not in plan.pins.add))
+    if len(added) != len(context.inherited_pins):  # somebody else pinned meanwhile: say what is true
+        told = plan.told._replace(inherited_pins=added)
+        context = context._replace(inherited_pins=added, preamble=format_preamble(told, config, plan.now))
+    news = plan.known is None or not plan.known.inherited or any(pin in plan.pins.add for pin in added)
+    for prior in dict.fromkeys((*context.session_ids, *plan.pins.sources)):
+        news |= _try(budget, "a link", partial(store.link, prior, request.session_id, by=by)) is True
+    if news:
+        budget.enter("the inheritance record")
+        store.note(request.session_id, "session.inherited", _inherited(plan, context), by=by)
+    return context, news
+
+
+def wake(plan: Plan, store: SessionStore, budget: Budget, by: str) -> RestoredSessionContext:
+    """A session that was restored into before goes on: it is open again, and whoever runs it now owns it."""
+    owner = owner_of(plan.request.pid) if plan.request.pid else None
+    if plan.known is not None and (plan.known.ended or (owner and owner != plan.known.owner)):
+        budget.enter("the resumption")
+        store.resume(plan.request.session_id, by=by, owner=owner)
+    return plan.context
+
+
+def close(store: SessionStore, left: Crashed, by: str) -> bool:
+    """Close a session that died or was left behind, and count it as captured; False if it had ended after all."""
+    if left.end_reason == "crash":
+        return recover(store, left.session_id, left.end_time, by)
+    if not store.end(left.session_id, reason=left.end_reason, end_time=left.end_time, by=by, inferred=True):
+        return False
+    store.metrics.emit(captured_metric(store.get(left.session_id)))
+    return True
+
+
+def recover(store: SessionStore, session_id: str, end_time: str, by: str = "hook") -> bool:
+    """Close a crashed session and count it as captured; False if it had ended after all."""
+    if not store.recover(session_id, end_time, by=by):
+        return False
+    store.metrics.emit(captured_metric(store.get(session_id)))
+    return True
+
+
+def captured_metric(state: SessionState) -> dict[str, Any]:
+    """The `session_captured` record of a closed session."""
+    minutes = 0.0
+    if state.end_time:
+        minutes = max(0.0, hours_between(parse_time(state.start_time), parse_time(state.end_time)) * 60)
+    return {
+        "event": "session_captured",
+        "session_id": state.session_id,
+        "channel": state.channel,
+        "duration_minutes": round(minutes, 3),
+        "pin_count": len(state.working_memory),
+        "learning_count": len(state.recent_learnings),
+        "task_count": len(state.pending_tasks),
+        "hot_topic_count": len(state.hot_topics),
+        "crash_recovered": state.crash_recovered,
+    }
+
+
+def restored_metrics(plan: Plan, context: RestoredSessionContext, **extra: Any) -> list[dict[str, Any]]:
+    """What a restore that brought something back is remembered by."""
+    events: list[dict[str, Any]] = [
+        {
+            "event": "session_restored",
+            "new_session_id": plan.request.session_id,
+            "from_session_ids": list(context.session_ids),
+            "pins_inherited": len(context.inherited_pins),
+            "relevance_scores": [round(score, 6) for score in context.relevance_scores],
+            "pending_task_count": context.pending_task_count,
+            "cold_start": False,
+            **extra,
+        }
+    ]
+    events += [
+        {
+            "event": "confidence_decay_applied",
+            "memory_id": memory.memory_id,
+            "original_confidence": memory.original_confidence,
+            "decayed_confidence": round(memory.confidence, 6),
+            "hours_elapsed": round(memory.hours_elapsed, 3),
+            "excluded": memory.excluded,
+        }
+        for memory in context.memories
+    ]
+    ends = {task.task_id: state.end_time for state in reversed(plan.told.sessions) for task in state.pending_tasks}
+    for task in plan.tasks:
+        ended = ends.get(task.task_id)
+        hours = max(0.0, hours_between(parse_time(ended), plan.now)) if ended else 0.0
+        events.append(
+            {
+                "event": "pending_task_surfaced",
+                "task_id": task.task_id,
+                "title": task.title,
+                "stage": task.stage,
+                "days_pending": round(hours / 24, 3),
+                "source": "working_memory_scan" if task.flagged_incomplete else "pipeline_state",
+            }
+        )
+    return events
+
+
+def _try(budget: Budget, step: str, work: Callable[[], object]) -> object:
+    """A step the restore can do without: its failure is logged, but time running out still ends everything."""
+    budget.enter(step)
+    try:
+        return work()
+    except OverBudget:
+        raise
+    except JsonlStoreError as problem:
+        log.warning("%s not written: %s", step, problem)
+        return None
+
+
+def _start(plan: Plan, store: SessionStore, by: str) -> None:
+    request = plan.request
+    owner = owner_of(request.pid) if request.pid else None
+    fields = {
+        "channel": request.channel or "unknown",
+        "agent_id": request.agent_id,
+        "session_key": request.session_key,
+        "previous_session_id": plan.previous,
+    }
+    given: dict[str, Any] = {key: value for key, value in fields.items() if value is not None}
+    if plan.known is None and store.start(request.session_id, by=by, owner=owner, **given):
+        return
+    store.resume(request.session_id, by=by, owner=owner)
+    known = plan.known.state() if plan.known else store.get(request.session_id)
+    if known.previous_session_id is not None:
+        given.pop("previous_session_id", None)
+    store.update(request.session_id, given, by=by)
+
+
+def _inherited(plan: Plan, context: RestoredSessionContext) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "from": list(context.session_ids),
+        "scores": [round(score, 6) for score in context.relevance_scores],
+        "pins": len(context.inherited_pins),
+        "tasks": [task.task_id for task in plan.tasks],
+    }
+    return data if plan.why is None else {**data, "why": plan.why}

@@ -1,0 +1,182 @@
+"""`SessionCapture`: what a session amounts to, written down after every turn and once more at its end."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.core.clock import Clock, format_time, system_clock
+from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
+from jsonlstore.core.logs import logger
+from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin, read_parts
+from jsonlstore.restore.apply import captured_metric
+from jsonlstore.restore.pin_scope import own_pins
+from jsonlstore.restore.pins import PinFile, same_pin
+from jsonlstore.restore.scope import Scope
+from jsonlstore.restore.tasks import Pipeline, pin_tasks, workspace_file
+from jsonlstore.store.fields import check_fields
+from jsonlstore.store.files import read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from jsonlstore.core.config import Config
+    from jsonlstore.store.fold import SessionFold
+    from jsonlstore.store.store import SessionStore
+
+log = logger("jsonlstore.session")
+
+_START_FIELDS = ("channel", "agent_id", "session_key", "start_time", "previous_session_id")
+_ARCHIVED_AT_ONCE = 100
+
+
+class SessionCapture:
+    """Adds to what a runtime tells of a session what only its workspace knows: pins and open tasks. One write each."""
+
+    def __init__(self, store: SessionStore, config: Config, *, clock: Clock = system_clock, by: str = "hook") -> None:
+        self._store = store
+        self._config = config
+        self._clock = clock
+        self._by = by
+
+    def update(self, session_id: str, fields: Mapping[str, Any]) -> bool:
+        """Record a turn: the given fields, the pins and the open tasks as they are now; False if none is news."""
+        known = self._known(session_id, fields)
+        if known.ended and (known.crash_recovered or "told" not in known.ends):
+            self._store.resume(session_id, by=self._by)  # it speaks: it was taken for dead or gone too early
+        return self._store.update(session_id, self._completed(session_id, fields, known), by=self._by)
+
+    def capture(
+        self, session_id: str, fields: Mapping[str, Any] | None = None, *, reason: str | None = None
+    ) -> SessionState:
+        """Close a session with its final state, and count it."""
+        given = dict(fields or {})
+        known = self._known(session_id, given)
+        end_time = given.pop("end_time", None)
+        final = self._completed(session_id, given, known)
+        if not final.get("hot_topics") and not known.to_dict()["hot_topics"]:
+            final |= _topics_of_pins(final.get("working_memory") or ())
+        news = self._store.end(session_id, final, reason=reason, end_time=end_time, by=self._by)
+        state = self._store.get(session_id)
+        if news:
+            try:
+                self._store.metrics.emit(captured_metric(state))
+            except JsonlStoreError as problem:
+                log.warning("metrics of %s not written: %s", session_id, problem)
+        return state
+
+    def tidy(self) -> list[str]:
+        """Archive what is old enough, at most once a day (DECISION 56); returns what was moved."""
+        store, stamp = self._store, self._store.paths.states / "archive.stamp"
+        today = format_time(self._clock())[:10].encode()
+        try:
+            if read_bytes(stamp) == today:
+                return []
+            store.prepare()
+            store.disk.replace(stamp, today, store.paths.states)
+            due = store.archivable(timedelta(days=self._config.archive_after_days))[:_ARCHIVED_AT_ONCE]
+            for session_id in due:
+                store.archive(session_id)
+        except JsonlStoreError as problem:
+            log.warning("old sessions not archived: %s", problem)
+            return []
+        return due
+
+    def _known(self, session_id: str, fields: Mapping[str, Any]) -> SessionFold:
+        """The session so far; one nobody announced is started now (DECISION 52)."""
+        try:
+            return self._store.folded(session_id)
+        except SessionNotFound:
+            check_fields(fields)  # what is refused leaves no trace, not even a session that was never announced
+            first = {key: fields[key] for key in _START_FIELDS if fields.get(key) is not None}
+            self._store.start(session_id, by=self._by, **first)
+            return self._store.folded(session_id)
+
+    def _completed(self, session_id: str, fields: Mapping[str, Any], known: SessionFold) -> dict[str, Any]:
+        given = dict(fields)
+        layer = known.layers.get(self._by, {})
+        pins = self._pins(session_id, given, known, layer)
+        if pins is not None:
+            given["working_memory"] = pins
+        tasks = self._tasks(given, layer, _as_pins(pins or ()))
+        if tasks is not None:
+            given["pending_tasks"] = tasks
+        return given
+
+    def _pins(
+        self, session_id: str, given: Mapping[str, Any], known: SessionFold, layer: Mapping[str, Any]
+    ) -> list[Any] | None:
+        """The pin file as this conversation sees it, after what was given; None to leave what is recorded.
+
+        An empty or unreadable file erases nothing; one with pins in it is how things stand now.
+        """
+        path = workspace_file(self._store.paths.state_dir, self._config.working_memory)
+        pinned = PinFile(path, self._store).read()
+        if pinned.problem:
+            log.warning("pins not captured: %s", pinned.problem)
+        state = known.state()
+        scope = Scope.of(
+            self._config.scope,
+            given.get("agent_id") or state.agent_id,
+            given.get("session_key") or state.session_key,
+            given.get("channel") or state.channel,
+        )
+        raw = self._store.index.entries() if pinned.pins else {}
+        own = own_pins(pinned.pins, scope, session_id, raw, format_time(self._clock()))
+        told = given.get("working_memory")
+        if told is None:
+            return [pin.to_dict() for pin in own] if own else None
+        if not isinstance(told, (list, tuple)):
+            return None  # the store says what is wrong with it
+        first = _as_pins(told)
+        seen = {key for pin in first for key in same_pin(pin)}
+        return [*told, *(pin.to_dict() for pin in own if not same_pin(pin) & seen)]
+
+    def _tasks(
+        self, given: Mapping[str, Any], layer: Mapping[str, Any], pins: Sequence[WorkingMemoryPin]
+    ) -> list[Any] | None:
+        """What was given, else what was open before and is not done, then what pipeline and pins show to be open."""
+        pipeline = Pipeline.read(self._store.paths.state_dir, self._config)
+        found = [*pipeline.open_tasks(self._config.pending_stages), *pin_tasks(pins)]
+        told = given.get("pending_tasks")
+        if told is not None and not isinstance(told, (list, tuple)):
+            return None  # the store says what is wrong with it
+        if told is None:
+            before = read_parts(PendingTask, layer.get("pending_tasks", ()))
+            unpinned = {task.task_id for task in pin_tasks(_as_pins(layer.get("working_memory", ())))}
+            told = [task for task in pipeline.still_open(before) if task.task_id not in unpinned]
+            if not told and not found and not before:
+                return None
+        listed = [task.to_dict() if isinstance(task, PendingTask) else task for task in told]
+        seen = {task.get("task_id") for task in listed if isinstance(task, dict)}
+        for task in found:
+            if task.task_id not in seen:
+                seen.add(task.task_id)
+                listed.append(task.to_dict())
+        return listed
+
+
+def _as_pins(items: Sequence[Any]) -> tuple[WorkingMemoryPin, ...]:
+    """Pins without secrets: what is derived from a pin no longer shows that a word in it was one."""
+    pins = [pin.to_dict() if isinstance(pin, WorkingMemoryPin) else pin for pin in items]
+    if not pins:
+        return ()
+    from jsonlstore.redact.text import redact_value
+
+    return read_parts(WorkingMemoryPin, map(redact_value, pins))
+
+
+def _topics_of_pins(pins: Sequence[Any]) -> dict[str, Any]:
+    """Topics for a session of which nothing is known but its pins."""
+    labelled = _as_pins(pins)
+    if not labelled:
+        return {}
+    from jsonlstore.core.model import strip_provenance
+    from jsonlstore.signals.topics import HotTopicExtractor
+
+    extractor = HotTopicExtractor()
+    for pin in labelled:
+        if pin.label:
+            extractor.record_working_memory_label(strip_provenance(pin.label))
+        extractor.record_text(pin.content)
+    return {"hot_topics": extractor.current_topics()}

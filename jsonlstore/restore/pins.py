@@ -1,0 +1,166 @@
+"""`working_memory.json`: another program's file, read tolerantly and changed with care.
+
+Its format is `{"items": [{"content", "pinnedAt", "label"?}]}`, at most ten items, content at most 500 characters.
+Whatever else it holds is kept. The lock lies among our own files, never beside it.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.logs import logger
+from jsonlstore.core.model import WorkingMemoryPin, strip_provenance
+from jsonlstore.store.files import read_bytes, write_failed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from jsonlstore.store.store import SessionStore
+
+log = logger("jsonlstore.session")
+
+MOST_PINS = 10
+LONGEST_CONTENT = 500
+
+
+class PinnedNow(NamedTuple):
+    """What the pin file holds: its readable pins, how many places are taken, and what is wrong with it, if anything."""
+
+    pins: tuple[WorkingMemoryPin, ...] = ()
+    taken: int = 0
+    problem: str | None = None
+
+
+def with_provenance(pin: WorkingMemoryPin, session_id: str, end_time: str) -> WorkingMemoryPin:
+    """The pin as a later session shows it: an older provenance is replaced, never nested (DECISION 13).
+
+    The file's own program expects a time with every pin: where none was told, it is that session's end.
+    """
+    label = strip_provenance(pin.label or "").strip()
+    mark = f"[inherited from {session_id} @ {end_time}]"
+    return replace(
+        pin,
+        label=f"{label} {mark}" if label else mark,
+        content=pin.content[:LONGEST_CONTENT],
+        pinned_at=pin.pinned_at or end_time,
+    )
+
+
+def same_pin(pin: WorkingMemoryPin) -> frozenset[str]:
+    """What two pins must share to be the same: their bare label; without one, their content.
+
+    An inherited pin that never had a label carries nothing but its provenance there.
+    """
+    bare = strip_provenance(pin.label or "").strip()
+    return frozenset({f"label:{bare}"} if bare else {f"content:{pin.content[:LONGEST_CONTENT]}"})
+
+
+class PinFile:
+    """The pin file of one workspace."""
+
+    def __init__(self, path: Path, store: SessionStore) -> None:
+        self.path = path
+        self._store = store
+
+    def read(self) -> PinnedNow:
+        """What is pinned. A missing file is empty; a broken one too, and says so. Nothing is changed."""
+        try:
+            data = read_bytes(self.path)
+        except JsonlStoreError as problem:
+            return PinnedNow(problem=problem.message)
+        if data is None or not data.strip():
+            return PinnedNow()
+        document = _parse(data)
+        if document is None:
+            return PinnedNow(problem=f"{self.path} is not a pin file")
+        items = document["items"]
+        return PinnedNow(tuple(_pins(items)), len(items))
+
+    def add(self, pins: Sequence[WorkingMemoryPin], most: int) -> list[WorkingMemoryPin]:
+        """Add what is not there yet, at most `most`, within the file's ten; returns what was added.
+
+        The user's own pins are never pushed out. A broken file is copied aside first, beside itself.
+        """
+        if not pins:
+            return []
+        self._store.prepare()
+        with self._store.locks.pins():
+            data = read_bytes(self.path)
+            document = _parse(data) if data and data.strip() else {"items": []}
+            if document is None:
+                assert data is not None
+                log.warning("%s is broken; it is kept as %s", self.path, self._keep_aside(data))
+                document = {"items": []}
+            items: list[Any] = document["items"]
+            chosen = self._choose(pins, items, most)
+            if chosen:
+                self._write({**document, "items": [*items, *(pin.to_dict() for pin in chosen)]})
+            return chosen
+
+    @staticmethod
+    def _choose(pins: Iterable[WorkingMemoryPin], items: list[Any], most: int) -> list[WorkingMemoryPin]:
+        taken = {key for pin in _pins(items) for key in same_pin(pin)}
+        room = min(most, MOST_PINS - len(items))
+        chosen: list[WorkingMemoryPin] = []
+        for pin in pins:
+            keys = same_pin(pin)
+            if len(chosen) < room and not keys & taken:
+                chosen.append(pin)
+                taken |= keys
+        return chosen
+
+    def _write(self, document: dict[str, Any]) -> None:
+        data = orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        disk, states = self._store.disk, self._store.paths.states
+        disk.make_dir(self.path.parent)
+        target = self.path.resolve()  # a link stays a link
+        try:
+            mode = os.stat(target).st_mode & 0o777 if target.exists() else 0o600
+            same_disk = os.stat(target.parent).st_dev == os.stat(states).st_dev
+            disk.replace(target, data, states if same_disk else target.parent)
+            os.chmod(target, mode)
+        except OSError as problem:
+            raise write_failed(target, problem) from problem
+
+    def _keep_aside(self, data: bytes) -> Path:
+        """A private copy of a broken file beside it: it may hold secrets, and it is not ours to lose."""
+        for number in range(1000):
+            aside = self.path.with_name(f"{self.path.name}.corrupt-{number}")
+            with suppress(FileNotFoundError):
+                if aside.read_bytes() == data:
+                    return aside
+                continue
+            self._store.disk.replace(aside, data, aside.parent)
+            return aside
+        raise write_failed(self.path, OSError(f"too many broken copies beside {self.path}"))
+
+
+def _parse(data: bytes) -> dict[str, Any] | None:
+    """The file's object, or None if it is not a pin file."""
+    try:
+        document = orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(document, dict):
+        return None
+    items = document.get("items")
+    if items is None:
+        return {**document, "items": []}
+    return document if isinstance(items, list) else None
+
+
+def _pins(items: Iterable[Any]) -> list[WorkingMemoryPin]:
+    pins = []
+    for item in items:
+        try:
+            pins.append(WorkingMemoryPin.from_dict(item))
+        except ValueError:
+            continue  # keeps its place in the file, but is nothing we can show
+    return pins

@@ -1,0 +1,187 @@
+"""The preamble: what came back, said as quoted, dated, past information, and never longer than it may be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from jsonlstore.core.clock import hours_between, parse_time, system_clock
+from jsonlstore.restore.wrapper import WRAPPER_LENGTH, identifier, named, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
+
+DEFAULT_BUDGET = 2800
+_TITLE = 120
+_SHORT_TITLE = 48
+_TOPIC = 40
+_PROJECT = 60
+_NOTE = 120
+_NOTES_SHOWN = 2
+
+
+class PreambleContext(NamedTuple):
+    """What a preamble tells of: contributing sessions best first, and what was taken from them."""
+
+    sessions: Sequence[SessionState] = ()
+    inherited_pins: Sequence[WorkingMemoryPin] = ()
+    pending_tasks: Sequence[PendingTask] = ()
+    hot_topics: Sequence[str] = ()
+    active_projects: Sequence[str] = ()
+
+
+class PreambleOptions(NamedTuple):
+    """How much to say; `date_format` is `relative` ("2d ago") or `absolute` ("2026-11-14")."""
+
+    max_topics: int = 10
+    max_projects: int = 5
+    date_format: str = "relative"
+    max_chars: int = DEFAULT_BUDGET
+
+
+class _Draft:
+    """The sections of a preamble, cut down step by step until they fit."""
+
+    def __init__(self, head: str, task_line: Callable[[PendingTask, int], str]) -> None:
+        self.head = head
+        self.task_line = task_line
+        self.tasks: list[PendingTask] = []
+        self.projects: list[str] = []
+        self.past: list[str] = []
+        self.topics: list[str] = []
+        self.pins = 0
+        self.title = _TITLE
+        self.left_out = 0
+
+    def text(self) -> str:
+        parts = [self.head]
+        if self.tasks:
+            lines = [self.task_line(task, self.title) for task in self.tasks]
+            if self.left_out:
+                lines.append(f"- and {self.left_out} more")
+            parts.append("\n".join(["PENDING TASKS:", *lines]))
+        if self.projects:
+            parts.append("ACTIVE PROJECTS: " + ", ".join(self.projects))
+        if self.past:
+            parts.append("\n".join(self.past))
+        if self.topics:
+            parts.append("HOT TOPICS: " + ", ".join(self.topics))
+        if self.pins:
+            parts.append(f"WORKING MEMORY RESTORED: {self.pins} pins inherited (see working_memory view)")
+        return "\n\n".join(parts)
+
+    def says_something(self) -> bool:
+        told = [line for line in self.past if not line.startswith("LAST SESSION")]
+        return bool(self.tasks or self.projects or self.topics or self.pins or told)
+
+    def shrink(self) -> bool:
+        """Leave out the next least important thing; tasks go last of all. False when nothing is left to cut."""
+        if len(self.topics) > 3:
+            self.topics.pop()
+        elif self.past:
+            self.past.pop()
+        elif self.title > _SHORT_TITLE and self.tasks:
+            self.title = _SHORT_TITLE
+        elif self.topics:
+            self.topics.pop()
+        elif len(self.projects) > 1 or (self.projects and self.tasks):
+            self.projects.pop()
+        elif len(self.tasks) > 1:
+            self.tasks.pop()
+            self.left_out += 1
+        elif self.pins and self.tasks:
+            self.pins = 0
+        elif self.title > 16 and self.tasks:
+            self.title = 16
+        else:
+            return False
+        return True
+
+
+class PreambleInjector:
+    """Formats the preamble. Pure."""
+
+    @staticmethod
+    def format(
+        context: PreambleContext, options: PreambleOptions | None = None, *, now: datetime | None = None
+    ) -> str | None:
+        """The text that goes into the wrapper, or None when there is nothing to say (a cold start is silent)."""
+        chosen = options or PreambleOptions()
+        if not context.sessions:
+            return None
+        moment = now or system_clock()
+        ends = _task_ends(context.sessions)
+
+        def task_line(task: PendingTask, longest: int) -> str:
+            age = ages_ago(ends.get(task.task_id), moment, chosen.date_format)
+            facts = [f"last stage: {named(task.stage, 40)}"] if task.stage.strip() else []
+            known = ", ".join([*facts, *([age] if age else [])])
+            title = f" {quoted(task.title, longest)}" if task.title.strip() else ""
+            return f"- [{identifier(task.task_id)}]{title}{f' ({known})' if known else ''}"
+
+        head = f"[SESSION CONTINUITY — inherited from {len(context.sessions)} prior session(s)]"
+        draft = _Draft(head, task_line)
+        draft.tasks = list(context.pending_tasks)
+        draft.projects = _unique((named(name, _PROJECT) for name in context.active_projects), chosen.max_projects)
+        draft.past = _past(context.sessions)
+        draft.topics = _unique((named(topic, _TOPIC) for topic in context.hot_topics), chosen.max_topics)
+        draft.pins = len(context.inherited_pins)
+        while len(draft.text()) + WRAPPER_LENGTH > chosen.max_chars:
+            if not draft.shrink():
+                return None
+        return draft.text() if draft.says_something() else None
+
+
+def ages_ago(end_time: str | None, now: datetime, date_format: str = "relative") -> str:
+    """How long ago something ended: `{days}d ago`, under a day `{h}h ago` (DECISION 26); empty when not known."""
+    if end_time is None:
+        return ""
+    try:
+        ended = parse_time(end_time)
+    except ValueError:
+        return ""
+    if date_format == "absolute":
+        return f"{ended:%Y-%m-%d}"
+    hours = max(0.0, hours_between(ended, now))
+    return f"{int(hours // 24)}d ago" if hours >= 24 else f"{int(hours)}h ago"
+
+
+def _task_ends(sessions: Sequence[SessionState]) -> dict[str, str]:
+    """When each task was last worked on: the latest end among the sessions that left it open."""
+    ends: dict[str, str] = {}
+    for session in sessions:
+        for task in session.pending_tasks:
+            ends[task.task_id] = max(ends.get(task.task_id, ""), session.end_time or "")
+    return {task_id: end for task_id, end in ends.items() if end}
+
+
+def _past(sessions: Sequence[SessionState]) -> list[str]:
+    """The optional lines, least important last: when the last session was, what was decided, what is in the way."""
+    last = max(sessions, key=lambda one: one.end_time or "")
+    lines = []
+    if last.end_time:
+        reason = f", ended by {named(last.end_reason, 40)}" if last.end_reason else ""
+        lines.append(f"LAST SESSION: {last.end_time[:10]} {last.end_time[11:16]} UTC{reason}")
+    # the sessions come most relevant first: a crash in something else must not hide the step this one left
+    next_step = next((session.next_step for session in sessions if session.next_step), None)
+    if next_step:
+        lines.append(f"NEXT STEP: {quoted(next_step, _NOTE)}")
+    for kind, heading in (("blocker", "BLOCKERS"), ("decision", "DECISIONS")):
+        notes = [note for one in sessions for note in reversed(one.notes) if note.type == kind and not note.resolved]
+        said = _unique((quoted(note.content, _NOTE) for note in notes), _NOTES_SHOWN)
+        if said:
+            lines.append(f"{heading}: {'; '.join(said)}")
+    # shown in the order people read them; cut from the end
+    order = {"LAST": 0, "DECI": 1, "BLOC": 2, "NEXT": 3}
+    return sorted(lines, key=lambda line: order[line[:4]])
+
+
+def _unique(items: object, most: int) -> list[str]:
+    """The first `most` different ones."""
+    found: dict[str, None] = {}
+    for item in items:  # type: ignore[attr-defined]
+        if item and len(found) < most:
+            found[item] = None
+    return list(found)

@@ -1,0 +1,126 @@
+"""How relevant a prior session is now: `0.4 recency + 0.35 topic overlap + 0.25 pending tasks`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from jsonlstore.core.clock import hours_between, parse_time, system_clock
+from jsonlstore.restore.decay import TOLERANCE, WEEK_HOURS
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+RECENCY_WEIGHT = 0.4
+TOPIC_WEIGHT = 0.35
+PENDING_WEIGHT = 0.25
+PER_TASK = 0.25
+DEFAULT_THRESHOLD = 0.25
+MOST_CONTRIBUTORS = 3
+
+
+class Scorable(Protocol):
+    """What scoring looks at: a `SessionState` has it, and so has an entry of the index."""
+
+    @property
+    def session_id(self) -> str: ...
+    @property
+    def end_time(self) -> str | None: ...
+    @property
+    def hot_topics(self) -> tuple[str, ...]: ...
+
+
+class Factors(NamedTuple):
+    """The three parts of a score, each between 0 and 1 before weighting."""
+
+    recency: float
+    topic_overlap: float
+    pending: float
+    shared: int = 0  # topics in common
+    together: int = 0  # topics of either side
+
+    @property
+    def score(self) -> float:
+        return self.recency * RECENCY_WEIGHT + self.topic_overlap * TOPIC_WEIGHT + self.pending * PENDING_WEIGHT
+
+
+class ScoredSession(NamedTuple):
+    """A prior session with its score and how long ago it ended."""
+
+    session: Any
+    score: float
+    hours_elapsed: float
+
+
+def recency(hours_elapsed: float) -> float:
+    """1 now, 0 after a week; a clock that went back counts as now."""
+    return min(1.0, max(0.0, 1.0 - hours_elapsed / WEEK_HOURS))
+
+
+def pending_weight(tasks: int) -> float:
+    """A quarter per open task, full at four."""
+    return min(1.0, max(0, tasks) * PER_TASK)
+
+
+def qualifies(score: float, threshold: float = DEFAULT_THRESHOLD) -> bool:
+    """At the threshold is enough; four tasks after a week are exactly on it (DECISION 4)."""
+    return score >= threshold - TOLERANCE
+
+
+def lowered(words: Iterable[str]) -> frozenset[str]:
+    """Words as they are compared."""
+    return frozenset(word.lower() for word in words)
+
+
+def factors(topics: Iterable[str] | set[str], tasks: int, keywords: frozenset[str], hours_elapsed: float) -> Factors:
+    """The parts of a score; keywords, and topics given as a set, are lower-cased. Overlap is Jaccard, 0 of nothing."""
+    own = topics if isinstance(topics, set) else lowered(topics)
+    shared = len(own & keywords)
+    together = len(own) + len(keywords) - shared
+    return Factors(
+        recency(hours_elapsed), shared / together if together else 0.0, pending_weight(tasks), shared, together
+    )
+
+
+Keywords = Mapping[str, Iterable[str]] | Iterable[str]
+
+
+class ContextScorer:
+    """Scores prior sessions against what the new one is about. Pure."""
+
+    @staticmethod
+    def score(session: Scorable, current_context: Keywords, hours_elapsed: float) -> float:
+        """The relevance of one session, between 0 and 1. `current_context` is `{"keywords": […]}` or the keywords."""
+        return factors(session.hot_topics, task_count(session), _keywords(current_context), hours_elapsed).score
+
+    @staticmethod
+    def score_all(
+        sessions: Iterable[Scorable],
+        current_context: Keywords,
+        threshold: float = DEFAULT_THRESHOLD,
+        *,
+        limit: int | None = MOST_CONTRIBUTORS,
+        now: datetime | None = None,
+    ) -> list[ScoredSession]:
+        """The sessions that qualify, best first (ties: latest end), at most `limit` of them (None: all)."""
+        moment, keywords = now or system_clock(), _keywords(current_context)
+        found = []
+        for session in sessions:
+            if session.end_time is None:
+                continue
+            hours = hours_between(parse_time(session.end_time), moment)
+            score = factors(session.hot_topics, task_count(session), keywords, hours).score
+            if qualifies(score, threshold):
+                found.append(ScoredSession(session, score, hours))
+        found.sort(key=lambda one: (one.score, one.session.end_time, one.session.session_id), reverse=True)
+        return found[:limit]
+
+
+def task_count(session: Any) -> int:
+    """How many tasks a session left open; the index keeps only the number."""
+    count = getattr(session, "pending_task_count", None)
+    return len(session.pending_tasks) if count is None else int(count)
+
+
+def _keywords(context: Keywords) -> frozenset[str]:
+    return lowered(context.get("keywords", ()) if isinstance(context, Mapping) else context)

@@ -1,0 +1,240 @@
+"""Which prior sessions come back: in scope, inside the lookback, at or above the threshold, the best of them.
+
+There may be ten thousand in the index: each is looked at as the plain entry it is there, and only the few that come
+back are read from their logs.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from heapq import nlargest
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.logs import logger
+from jsonlstore.restore.model import Candidate
+from jsonlstore.restore.score import (
+    PENDING_WEIGHT,
+    PER_TASK,
+    RECENCY_WEIGHT,
+    TOPIC_WEIGHT,
+    Factors,
+    factors,
+    lowered,
+    qualifies,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from jsonlstore.core.config import Config
+    from jsonlstore.core.model import SessionState
+    from jsonlstore.restore.tasks import Pipeline
+
+    Entries = Mapping[str, Mapping[str, Any]]
+
+log = logger("jsonlstore.session")
+
+# a topic shared by most of many sessions says nothing about any of them (DECISION 47)
+_COMMON_FROM_SESSIONS = 10
+_COMMON_SHARE = 0.8
+_COMMON_SAMPLE = 300
+_PARTED = re.compile(r"[\s_-]+")
+MOST_LOGS_READ = 12
+
+
+class Prior(NamedTuple):
+    """A prior session, scored. Priors compare by score, then by end."""
+
+    score: float
+    end_time: str
+    session_id: str
+    hours: float
+    factors: Factors
+    tasks: int
+
+
+class Contributor(NamedTuple):
+    """A prior session that comes back, with its state."""
+
+    prior: Prior
+    state: SessionState
+
+
+class Selection(NamedTuple):
+    """Who comes back, and what became of everybody else that was looked at."""
+
+    contributors: tuple[Contributor, ...]
+    candidates: tuple[Candidate, ...]
+
+
+def score_priors(
+    entries: Entries, keywords: frozenset[str], now: datetime, worth: Callable[[float, int], bool] | None = None
+) -> list[Prior]:
+    """Every ended session with the parts of its score, in no order.
+
+    With `worth` only those that can be among the best `MOST_LOGS_READ` it wants by score and open tasks, and those with
+    a critical pin.
+    """
+    common = common_topics([entry.get("hot_topics") or () for entry in islice(entries.values(), _COMMON_SAMPLE)])
+    words = keywords - common
+    said = said_topics(entries, words)
+    spoken = lowered(said)
+    scored = []
+    for session_id, entry in (entries if worth is None else _contenders(entries, said)).items():
+        end_time: str = entry["end_time"]
+        hours = (now - datetime.fromisoformat(end_time)).total_seconds() / 3600
+        tasks = entry.get("pending_task_count") or 0
+        topics = {topic.lower() for topic in entry.get("hot_topics") or ()} - common
+        parts = factors(topics, tasks, words if topics.isdisjoint(spoken) else words | (topics & spoken), hours)
+        score = parts.score
+        if worth is None or worth(score, tasks) or entry.get("critical"):
+            scored.append(Prior(score, end_time, session_id, hours, parts, tasks))
+    return scored
+
+
+def _contenders(entries: Entries, said: frozenset[str]) -> Entries:
+    """The sessions that may be among the best: of those with no topic in common, and as many open tasks as each other,
+    only the latest, because nothing but their age tells them apart."""
+    found: dict[str, Mapping[str, Any]] = {}
+    alike: dict[int, list[str]] = {}  # as one text each: thousands of tuples would call for the garbage collector
+    for session_id, entry in entries.items():
+        if entry.get("critical") or not said.isdisjoint(entry.get("hot_topics") or ()):
+            found[session_id] = entry
+        else:
+            alike.setdefault(entry.get("pending_task_count") or 0, []).append(f"{entry['end_time']} {session_id}")
+    for group in alike.values():
+        for latest in nlargest(MOST_LOGS_READ, group):
+            session_id = latest.partition(" ")[2]
+            found[session_id] = entries[session_id]
+    return found
+
+
+def said_topics(entries: Entries, words: frozenset[str]) -> frozenset[str]:
+    """The topics, as the sessions write them, that were spoken of: one of the words, or made of several ("ham radio")
+    that all are. Thousands of sessions share fewer topics: each is looked at once."""
+    if not words:
+        return frozenset()
+    known: set[str] = set().union(*(entry.get("hot_topics") or () for entry in entries.values()))
+    return frozenset(
+        topic for topic in known if (low := topic.lower()) in words or (not low.isalnum() and _made_of(low, words))
+    )
+
+
+def _made_of(topic: str, words: frozenset[str]) -> bool:
+    parts = [part for part in _PARTED.split(topic) if part]
+    return bool(parts) and words.issuperset(parts)
+
+
+def common_topics(sessions: Sequence[Iterable[str]]) -> frozenset[str]:
+    """The topics nearly every one of many sessions shares."""
+    if len(sessions) < _COMMON_FROM_SESSIONS:
+        return frozenset()
+    counts: dict[str, int] = {}
+    for topics in sessions:
+        for topic in lowered(topics):
+            counts[topic] = counts.get(topic, 0) + 1
+    return frozenset(topic for topic, count in counts.items() if count > _COMMON_SHARE * len(sessions))
+
+
+def select(
+    priors: Sequence[Prior],
+    config: Config,
+    load: Callable[[str], SessionState],
+    pipeline: Pipeline,
+    *,
+    explain: bool = False,
+) -> Selection:
+    """The best qualifying sessions that have anything to give, at most `max_sessions_scored` of them.
+
+    With `explain` every prior session becomes a candidate with its reason, else only those that were read.
+    """
+    contributors: list[Contributor] = []
+    candidates: list[Candidate] = []
+    reads = 0
+    worth = may_win(config)
+    promising = (prior for prior in priors if worth(prior.score, prior.tasks))
+    for prior in sorted(priors, reverse=True) if explain else nlargest(MOST_LOGS_READ, promising):
+        wins = qualifies(prior.score, config.relevance_threshold)
+        if not worth(prior.score, prior.tasks):
+            candidates.append(_candidate(prior, False, f"score below the threshold {config.relevance_threshold:g}"))
+        elif len(contributors) >= config.max_sessions_scored or reads >= MOST_LOGS_READ:
+            why = f"{config.max_sessions_scored} better sessions already contribute"
+            candidates.append(_candidate(prior, wins, why))
+        else:
+            reads += 1
+            state, why = _consider(prior, wins, config, load, pipeline)
+            candidates.append(_candidate(prior, state is not None, why))
+            if state is not None:
+                contributors.append(Contributor(prior, state))
+    return Selection(tuple(contributors), tuple(candidates))
+
+
+def may_win(config: Config) -> Callable[[float, int], bool]:
+    """Whether a score, or open tasks alone (DECISION 5), may bring a session back."""
+    override = config.pending_task_override
+    return lambda score, tasks: qualifies(score, config.relevance_threshold) or 0 < override <= tasks
+
+
+def _consider(
+    prior: Prior, wins: bool, config: Config, load: Callable[[str], SessionState], pipeline: Pipeline
+) -> tuple[SessionState | None, str]:
+    """The session's state if it comes back, and why or why not."""
+    try:
+        state = load(prior.session_id)
+    except JsonlStoreError as problem:
+        log.warning("session %s left out: %s", prior.session_id, problem)
+        return None, f"unreadable: {problem.message}"
+    why = "score at or above the threshold"
+    if not wins:
+        still_open = len(pipeline.still_open(state.pending_tasks))
+        why = f"{still_open} open tasks (pending_task_override {config.pending_task_override}"
+        if still_open < config.pending_task_override:
+            return None, why + " not reached), score below the threshold"
+        why += ")"
+    return (state, why) if _gives_anything(state) else (None, "nothing to bring back")
+
+
+def _gives_anything(state: SessionState) -> bool:
+    return any(
+        (
+            state.working_memory,
+            state.pending_tasks,
+            state.hot_topics,
+            state.active_projects,
+            state.recent_learnings,
+            state.notes,
+            state.next_step,
+        )
+    )
+
+
+def _candidate(prior: Prior, qualified: bool, reason: str) -> Candidate:
+    recency, topic_overlap, pending = prior.factors[:3]
+    return Candidate(
+        prior.session_id, prior.hours, recency, topic_overlap, pending, prior.score, qualified, reason
+    )  # fmt: skip
+
+
+def previous_session(ended: Entries, channel: str) -> str | None:
+    """The most recently ended session of the same conversation, same channel preferred (DECISION 17)."""
+    ranks = ((entry.get("channel") == channel, entry["end_time"], other) for other, entry in ended.items())
+    best = max(ranks, default=None)
+    return best[2] if best else None
+
+
+def explain_lines(prior: Prior, threshold: float, qualified: bool) -> str:
+    """The score of one session, spelt out for the debug log."""
+    parts = prior.factors
+    mark = "✅" if qualified else "❌"
+    return (
+        f"Scoring session {prior.session_id[:8]} ({prior.hours:.0f}h elapsed):\n"
+        f"  recency: {parts.recency:.3f} × {RECENCY_WEIGHT:g} = {parts.recency * RECENCY_WEIGHT:.3f}\n"
+        f"  topic_overlap: {parts.shared}/{parts.together} = {parts.topic_overlap:.3f} × {TOPIC_WEIGHT:g}"
+        f" = {parts.topic_overlap * TOPIC_WEIGHT:.3f}\n"
+        f"  pending_tasks: {prior.tasks} tasks × {PER_TASK:g} = {parts.pending:.2f} × {PENDING_WEIGHT:g}"
+        f" = {parts.pending * PENDING_WEIGHT:.3f}\n"
+        f"  TOTAL: {parts.score:.3f} {mark} (threshold: {threshold:g})"
+    )

@@ -1,0 +1,116 @@
+"""Open tasks: found when a session is captured, and looked at again when they are to come back."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.logs import logger
+from jsonlstore.store.files import read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from jsonlstore.core.config import Config
+    from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
+
+_WORD = re.compile(r"[\w.-]*\w")
+
+log = logger("jsonlstore.session")
+
+
+def workspace_file(state_dir: Path, setting: str) -> Path:
+    """A configured file: absolute or `~` as it is, else relative to the state directory."""
+    return state_dir / os.path.expanduser(setting)
+
+
+class Pipeline:
+    """What `pipeline/state.json` says now. Missing or broken, it closes nothing (DECISION 23)."""
+
+    def __init__(self, document: dict[str, Any] | None) -> None:
+        self._document = document
+
+    @classmethod
+    def read(cls, state_dir: Path, config: Config) -> Pipeline:
+        path = workspace_file(state_dir, config.pipeline_state)
+        try:
+            data = read_bytes(path)
+        except JsonlStoreError as problem:
+            log.warning("pipeline state not read, every task is kept: %s", problem)
+            return cls(None)
+        if data is None:
+            return cls(None)
+        try:
+            document = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            document = None
+        if not isinstance(document, dict) or not isinstance(document.get("active_tasks"), list):
+            log.warning("%s is not a pipeline state, every task is kept", path)
+            return cls(None)
+        return cls(document)
+
+    @property
+    def known(self) -> bool:
+        return self._document is not None
+
+    def open_tasks(self, stages: Iterable[str]) -> list[PendingTask]:
+        """The tasks the pipeline has in one of the pending stages."""
+        from jsonlstore.signals.tasks import pipeline_tasks
+
+        return (pipeline_tasks(self._document, stages) or []) if self.known else []
+
+    def still_open(self, tasks: Iterable[PendingTask]) -> list[PendingTask]:
+        """The tasks that are not done: a pipeline task must still be listed, a text task only not be closed."""
+        listed = list(tasks)
+        if self._document is None or not listed:
+            return listed
+        from jsonlstore.signals.tasks import closed_in_pipeline
+
+        closed = {task_id.lower() for task_id in closed_in_pipeline(self._document)}
+        active = {_id(raw).lower() for raw in self._document["active_tasks"]} - closed
+        return [
+            task
+            for task in listed
+            if task.task_id.lower() not in closed and (task.flagged_incomplete or task.task_id.lower() in active)
+        ]
+
+
+def _id(raw: object) -> str:
+    if isinstance(raw, dict):
+        raw = raw.get("task_id") or raw.get("id")
+    return raw if isinstance(raw, str) else ""
+
+
+def pin_tasks(pins: Sequence[WorkingMemoryPin]) -> list[PendingTask]:
+    """The tasks that pins speak of as not finished."""
+    if not pins:
+        return []
+    from jsonlstore.signals.tasks import TaskBook
+
+    book = TaskBook()
+    for pin in pins:
+        book.read_pin(pin)
+    return book.pending()
+
+
+def surfaced(sessions: Sequence[SessionState], pipeline: Pipeline) -> list[PendingTask]:
+    """The open tasks of contributing sessions, each once, told as the latest of them knew it.
+
+    A text task that a later session reports as accomplished is known to be done.
+    """
+    by_end = sorted(sessions, key=lambda one: one.end_time or "")
+    latest = {task.task_id: task for session in by_end for task in session.pending_tasks}
+    done: set[str] = set()
+    for session in by_end:
+        told = " ".join(note.content.lower() for note in session.notes if note.type == "accomplishment")
+        reported = set(_WORD.findall(told))
+        open_here = {task.task_id for task in session.pending_tasks}
+        done -= open_here
+        done |= {task_id for task_id in latest if task_id not in open_here and task_id.lower() in reported}
+    ordered = dict.fromkeys(task.task_id for session in sessions for task in session.pending_tasks)
+    return pipeline.still_open(latest[task_id] for task_id in ordered if task_id not in done)

@@ -1,0 +1,75 @@
+"""The wrapper around a preamble, and how other people's words are made safe to stand inside it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+OPEN = '<session-continuity hint="inherited from prior sessions">'
+CLOSE = "</session-continuity>"
+
+# what could close our wrapper, open another, fence code, or end a quotation, and what stands in its place
+_REPLACED = str.maketrans({"<": "‹", ">": "›", "`": "'", '"': "'", "“": "'", "”": "'", "„": "'", "＜": "‹", "＞": "›"})
+_SPACES = re.compile(r"\s+")
+_PLAIN_WORDS = re.compile(r"[\w.+#@/&-]+(?: [\w.+#@/&-]+)?\Z")
+_NOT_IN_AN_ID = re.compile(r"[^\w.:#/@+-]")
+_MAYBE_SECRET = re.compile(
+    r"pass|pwd|secret|token|key|auth|cred|bearer|private|pin\b|[A-Za-z0-9+/_=]{16}|://", re.IGNORECASE
+)
+
+
+def wrap(preamble: str) -> str:
+    """`preamble` as it goes into a prompt."""
+    return f"{OPEN}\n{preamble}\n{CLOSE}"
+
+
+WRAPPER_LENGTH = len(wrap(""))
+
+
+@lru_cache(maxsize=512)  # a preamble is put together dozens of times until it fits
+def flat(text: str, longest: int) -> str:
+    """`text` as one harmless line: no controls, no invisible characters, no markup, no secrets."""
+    head = text[: longest * 8]  # enough to fill the line whatever is dropped; a huge text costs nothing
+    cleaned = without_secrets(head).translate(_REPLACED)
+    if not cleaned.isascii() or not cleaned.isprintable():
+        cleaned = "".join(map(_visible, cleaned))
+    cleaned = _SPACES.sub(" ", cleaned).strip()
+    return cleaned if len(cleaned) <= longest else cleaned[: longest - 1].rstrip() + "…"
+
+
+def quoted(text: str, longest: int) -> str:
+    """`text` in quotation marks that it cannot leave."""
+    return f'"{flat(text, longest - 2)}"'
+
+
+def named(text: str, longest: int) -> str:
+    """A topic or project: plain if it is one or two words, quoted if it could read as a sentence."""
+    line = flat(text, longest)
+    return line if _PLAIN_WORDS.match(line) or not line else quoted(line.replace(",", ""), longest)
+
+
+def identifier(text: str, longest: int = 64) -> str:
+    """A task id with nothing in it but what ids are made of."""
+    return _NOT_IN_AN_ID.sub("", "".join(map(_visible, text[: longest * 4])))[:longest] or "task"
+
+
+def without_secrets(text: str) -> str:
+    """What is stored was redacted when it was stored; what goes out is looked at again.
+
+    Loading the redactor costs more than the whole rest of a session start, so it is asked only where anything in the
+    text could be, or name, a secret.
+    """
+    if not _MAYBE_SECRET.search(text):
+        return text
+    from jsonlstore.redact.text import redact_text
+
+    redacted: str = redact_text(text)
+    return redacted
+
+
+def _visible(char: str) -> str:
+    kind = unicodedata.category(char)
+    if kind in ("Cc", "Zl", "Zp", "Zs"):
+        return " "
+    return "" if kind[0] == "C" or "\ufe00" <= char <= "\ufe0f" else char

@@ -1,0 +1,285 @@
+"""`SessionState = fold(events)`: a pure function of the log.
+
+Two writers may feed one session: the runtime's hook and the watcher that reads its transcript. Each writer's fields
+are a layer of their own; an update replaces what the same writer said before and never what another said. Layers are
+merged when read: for single values the more direct witness wins, lists are the union with its items first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.core.model import (
+    SCHEMA_VERSION,
+    SessionState,
+)
+from jsonlstore.store.layers import UNKNOWN, as_mapping, merge, pack, unpack
+from jsonlstore.store.limits import cap
+
+if TYPE_CHECKING:
+    from jsonlstore.store.log import Event
+
+__all__ = ["SessionFold", "SessionState", "fold"]
+
+# what is only known live, and therefore never replaced by "not known"
+_NEVER_DOWNGRADED = frozenset({"channel", "agent_id", "session_key", "end_reason"})
+_BLANK = SessionState("", "").to_dict()
+# folded from events of their own, not kept in layers
+OWN_FOLD = frozenset({"session_id", "end_time", "end_reason", "continued_by", "crash_recovered", "updated_at"})
+
+
+def fold(events: Iterable[Event]) -> SessionState:
+    """The state a log's events amount to; raises `ValueError` if they never start a session."""
+    folded = SessionFold()
+    for event in events:
+        folded.apply(event)
+    return folded.state()
+
+
+class SessionFold:
+    """The running fold of one session's events, with what the store needs besides the state itself."""
+
+    __slots__ = (
+        "_stored",
+        "continued",
+        "crash_recovered",
+        "ends",
+        "forgotten",
+        "inherited",
+        "layers",
+        "owner",
+        "schema_version",
+        "seq",
+        "session_id",
+        "source",
+        "updated_at",
+    )
+
+    def __init__(self) -> None:
+        self.session_id: str | None = None
+        self.layers: dict[str, dict[str, Any]] = {}
+        self.ends: dict[str, dict[str, Any]] = {}
+        self.continued: list[str] = []
+        self.source: Mapping[str, Any] | None = None
+        self.owner: Mapping[str, Any] | None = None
+        self.inherited: bool = False
+        self.crash_recovered = False
+        self.forgotten = False
+        self.updated_at: str | None = None
+        self.schema_version = SCHEMA_VERSION
+        self.seq = 0
+        self._stored: dict[str, Any] | None = None
+
+    @property
+    def started(self) -> bool:
+        return self.session_id is not None and not self.forgotten
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.ends)
+
+    def apply(self, event: Event) -> None:
+        """Take one event in. Types and fields from newer writers pass by; they stay in the log."""
+        self._stored = None
+        self.seq = max(self.seq, event.seq)
+        step = _STEPS.get(event.type)
+        if step is not None:
+            step(self, event)
+
+    def is_boundary(self, event: Event) -> bool:
+        """Would this event, applied next, change the index? After an end every event does."""
+        return self.ended or event.type in BOUNDARIES
+
+    def copy(self) -> SessionFold:
+        """An independent fold that goes on from here; values inside layers are replaced, never changed in place."""
+        twin = SessionFold()
+        for name in self.__slots__:
+            setattr(twin, name, getattr(self, name))
+        twin.layers = {by: dict(fields) for by, fields in self.layers.items()}
+        twin.ends = dict(self.ends)
+        return twin
+
+    def layer(self, by: str) -> dict[str, Any]:
+        """What one writer has said so far, to be added to."""
+        self._stored = None
+        return self.layers.setdefault(by, {})
+
+    def state(self) -> SessionState:
+        """The merged, capped state."""
+        return SessionState.from_dict(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The stored form of the state; worked out once between two events, however often it is asked for."""
+        if self._stored is None:
+            self._stored = self._merged()
+        return {key: value.copy() if value.__class__ is list else value for key, value in self._stored.items()}
+
+    def _merged(self) -> dict[str, Any]:
+        if self.session_id is None:
+            raise ValueError("the log never starts a session")
+        merged = merge(self.layers)
+        end = self.ends.get("told") or self.ends.get("watcher") or {}
+        own = {
+            "session_id": self.session_id,
+            "start_time": merged.pop("start_time", None) or self.updated_at or "",
+            "end_time": end.get("end_time"),
+            "end_reason": next((e["reason"] for e in self._ends() if e.get("reason") not in UNKNOWN), None),
+            "continued_by": self.continued[-1] if self.continued else None,
+            "crash_recovered": self.crash_recovered,
+            "updated_at": self.updated_at,
+            "schema_version": self.schema_version,
+        }
+        blank = {key: value.copy() if value.__class__ in (list, dict) else value for key, value in _BLANK.items()}
+        return cap({**blank, **own, **{key: value for key, value in merged.items() if value is not None}})
+
+    def _ends(self) -> list[dict[str, Any]]:
+        return [self.ends[slot] for slot in ("told", "watcher") if slot in self.ends]
+
+    def carry(self) -> dict[str, Any]:
+        """Everything a later reader needs to go on from here without what came before."""
+        state = self.to_dict()
+        return {
+            "state": state,
+            **pack(self.layers, state),
+            "ends": {slot: dict(end) for slot, end in self.ends.items()},
+            "continued": list(self.continued),
+            "source": self.source,
+            "owner": self.owner,
+            "inherited": self.inherited,
+        }
+
+    def _set(self, by: str, fields: Mapping[str, Any], at: str) -> None:
+        layer = self.layer(by)
+        for key, value in fields.items():
+            if key in OWN_FOLD or (key in _NEVER_DOWNGRADED and value in UNKNOWN):
+                continue
+            layer[key] = value
+        active = fields.get("updated_at")
+        # a transcript read today may be years old: only those who were there vouch for the event's own time
+        if not isinstance(active, str):
+            active = None if by in ("watcher", "import") else at
+        if active is not None:
+            self.updated_at = max(self.updated_at or active, active)
+
+
+def _on_started(self: SessionFold, event: Event) -> None:
+    data = event.data
+    if not isinstance(data.get("session_id"), str):
+        return
+    if self.session_id is None:
+        self.session_id = data["session_id"]
+        self.owner = as_mapping(data.get("owner")) or None
+        version = data.get("schema_version")
+        self.schema_version = version if isinstance(version, int) else SCHEMA_VERSION
+    self._set(event.by, as_mapping(data.get("fields")), event.at)
+    _take_source(self, event)
+
+
+def _on_updated(self: SessionFold, event: Event) -> None:
+    self._set(event.by, as_mapping(event.data.get("fields")), event.at)
+    _take_source(self, event)
+
+
+def _take_source(self: SessionFold, event: Event) -> None:
+    source = event.data.get("source")
+    if isinstance(source, Mapping):
+        self.source = source
+
+
+def _on_noted(self: SessionFold, event: Event) -> None:
+    note = event.data.get("note")
+    if isinstance(note, Mapping):
+        notes = [item for item in self.layer(event.by).get("notes", []) if item.get("id") != note.get("id")]
+        self._set(event.by, {"notes": [*notes, dict(note)]}, event.at)
+
+
+def _on_ended(self: SessionFold, event: Event) -> None:
+    if _resume_from(self, event):
+        return
+    self._set(event.by, as_mapping(event.data.get("fields")), event.at)
+    _take_source(self, event)
+    slot = "watcher" if event.by == "watcher" or event.data.get("inferred") is True else "told"
+    reason = event.data.get("reason")
+    if reason in UNKNOWN:
+        reason = self.ends.get(slot, {}).get("reason")
+    self.ends[slot] = {"end_time": event.data.get("end_time"), "reason": reason}
+    if event.type == "session.recovered":
+        self.crash_recovered = True
+    elif slot == "told":
+        self.crash_recovered = False
+
+
+def _on_resumed(self: SessionFold, event: Event) -> None:
+    self.ends.clear()
+    self.crash_recovered = False
+    owner = as_mapping(event.data.get("owner"))
+    if owner:
+        self.owner = owner
+
+
+def _on_continued(self: SessionFold, event: Event) -> None:
+    successor = event.data.get("session_id")
+    if isinstance(successor, str):
+        self.continued = [*(item for item in self.continued if item != successor), successor]
+
+
+def _on_inherited(self: SessionFold, _event: Event) -> None:
+    self.inherited = True
+
+
+def _on_forgotten(self: SessionFold, event: Event) -> None:
+    seq = self.seq
+    self.__init__()  # type: ignore[misc]  # nothing of the session may remain
+    self.seq = seq
+    self.forgotten = True
+    session_id = event.data.get("session_id")
+    self.session_id = session_id if isinstance(session_id, str) else None
+
+
+def _on_snapshot(self: SessionFold, event: Event) -> None:
+    _resume_from(self, event)
+
+
+def _resume_from(self: SessionFold, event: Event) -> bool:
+    """Go on from an event that carries the full state; False if it carries none."""
+    data = event.data
+    state = as_mapping(data.get("state"))
+    if not isinstance(state.get("session_id"), str) or "layers" not in data:
+        return False
+    self.session_id = state["session_id"]
+    self.layers = unpack(data, state)
+    self.ends = {slot: dict(as_mapping(end)) for slot, end in as_mapping(data.get("ends")).items()}
+    self.continued = [item for item in data.get("continued") or () if isinstance(item, str)]
+    self.source = as_mapping(data.get("source")) or None
+    self.owner = as_mapping(data.get("owner")) or None
+    self.inherited = data.get("inherited") is True
+    self.crash_recovered = state.get("crash_recovered") is True
+    self.updated_at = state.get("updated_at")
+    version = state.get("schema_version")
+    self.schema_version = version if isinstance(version, int) else SCHEMA_VERSION
+    return True
+
+
+_STEPS: dict[str, Callable[[SessionFold, Event], None]] = {
+    "session.started": _on_started,
+    "state.updated": _on_updated,
+    "pattern.noted": _on_noted,
+    "session.ended": _on_ended,
+    "session.recovered": _on_ended,
+    "session.resumed": _on_resumed,
+    "session.continued": _on_continued,
+    "session.inherited": _on_inherited,
+    "session.forgotten": _on_forgotten,
+    "state.snapshot": _on_snapshot,
+}
+BOUNDARIES = frozenset(
+    {
+        "session.started",
+        "session.ended",
+        "session.recovered",
+        "session.resumed",
+        "session.continued",
+        "session.forgotten",
+    }
+)

@@ -1,0 +1,74 @@
+"""What a kill cut short, finished: mirrors that are older than their log, moves to or from the archive.
+
+Cheap enough for every start: names and times are compared, nothing is read. `doctor` compares contents.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.store.archive import months as months_of
+from jsonlstore.store.files import unreadable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from jsonlstore.store.store import SessionStore
+
+log = logging.getLogger(__name__)
+
+
+def mend(store: SessionStore) -> int:
+    """Finish what can be seen to be unfinished; the number of sessions mended. What does not work is only logged."""
+    mended = 0
+    for mender, unfinished in ((store.settle_archive, _half_moved), (store.repair_mirror, _behind_their_log)):
+        for session_id in unfinished(store):
+            try:
+                mender(session_id)
+            except JsonlStoreError as problem:
+                log.warning("session %s is left to `doctor --fix`: %s", session_id, problem)
+            else:
+                mended += 1
+    return mended
+
+
+def _half_moved(store: SessionStore) -> list[str]:
+    """Sessions of which something lies in the archive and something does not."""
+    paths = store.paths
+    months = [paths.archive / month for month in months_of(paths)]
+    states = {one for month in months for one in _times(month, ".json")}
+    logs = {one for month in months for one in _times(month, ".jsonl")}
+    half = (states ^ logs) | ((states | logs) & _times(paths.states, ".jsonl").keys())
+    half |= logs & _times(paths.sessions, ".json").keys()
+    entries = store.index.glance() if half else {}
+    return sorted(one for one in half if not entries.get(one, {}).get("forgotten"))
+
+
+def _behind_their_log(store: SessionStore) -> list[str]:
+    """Ended sessions without a mirror, or with one that is older than the log: it is written after it."""
+    logged, mirrored = _times(store.paths.states, ".jsonl"), _times(store.paths.sessions, ".json")
+    return [
+        session_id
+        for session_id, entry in store.index.glance().items()
+        if entry.get("end_time") and session_id in logged and mirrored.get(session_id, -1) < logged[session_id]
+    ]
+
+
+def _times(folder: Path, ending: str) -> dict[str, int]:
+    """When each file with this ending was last written, by its name without it."""
+    found: dict[str, int] = {}
+    try:
+        with os.scandir(folder) as listing:
+            for item in listing:
+                if item.name.endswith(ending):
+                    with suppress(FileNotFoundError):  # moved or replaced while we look
+                        found[item.name.removesuffix(ending)] = item.stat().st_mtime_ns
+    except FileNotFoundError:
+        return {}
+    except OSError as problem:
+        raise unreadable(folder, problem) from problem
+    return found

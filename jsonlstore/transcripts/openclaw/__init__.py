@@ -1,0 +1,1 @@
+"""OpenClaw's disk: everything we know of it, read only."""

@@ -1,0 +1,400 @@
+"""OpenClaw up to 2026.7: one JSONL file per session, live or archived, beside a `sessions.json` index."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from jsonlstore.core.clock import format_time
+from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, open_stream, read_entries, skip_bytes
+from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
+from jsonlstore.transcripts.source import (
+    Cursor,
+    Ending,
+    Reading,
+    State,
+    Transcript,
+    TranscriptSource,
+    channel_of,
+    skip_reason,
+    usable_id,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SESSIONS = "sessions"
+IMPORT_ARCHIVE = "session-sqlite-import-archive"
+MAX_INDEX = 256 * 1024 * 1024
+
+_NAME = re.compile(
+    r"(?P<stem>.+?)\.jsonl"
+    r"(?:\.(?P<how>reset|deleted)\.(?P<when>[0-9T:.Z-]+?)(?:\.(?P<generation>[0-9a-f]{8,}))?(?P<zst>\.zst)?"
+    r"|\.(?P<bak>bak(?:-[\w-]+)?)"
+    r"|\.imported-(?P<millis>\d+))?\Z"
+)
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_ARCHIVE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d(?:\.\d+)?)Z")
+_IMPORTED_INDEX = "sessions.json.imported-"
+_HEAD = 64 * 1024
+_HEADER_CHUNK = 1024  # a header takes a few hundred bytes
+_TAIL = 256
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """What we use of one `sessions.json` entry."""
+
+    session_key: str
+    session_id: str
+    channel: str
+    file_name: str
+    spawned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexes:
+    """The current index (None if unusable), the file names it gives, and what imported ones still know."""
+
+    version: tuple[object, ...]
+    current: dict[str, IndexEntry] | None
+    named: frozenset[str]
+    older: dict[str, IndexEntry]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    stem: str
+    state: State
+    at: str | None
+
+
+def parse_name(name: str) -> _Name | None:
+    """What a file name says about a transcript; None if it is not one (locks, trajectories, temporary files)."""
+    match = _NAME.match(name)
+    if not match or ".trajectory." in name:
+        return None
+    stem = match["stem"]
+    if match["how"]:
+        return _Name(stem, match["how"], _archive_time(match["when"]))  # type: ignore[arg-type]
+    if match["bak"]:
+        return _Name(stem, "backup", None)
+    if match["millis"]:
+        return _Name(stem, "imported", read_time(int(match["millis"])))
+    return _Name(stem, "live", None)
+
+
+def _archive_time(text: str) -> str | None:
+    match = _ARCHIVE_TIME.match(text)
+    return read_time(f"{match[1]}T{match[2]}:{match[3]}:{match[4]}Z") if match else None
+
+
+class JsonlSource(TranscriptSource):
+    """The JSONL files of one agent."""
+
+    kind = "jsonl"
+
+    def __init__(self, agent_dir: Path, *, max_line: int = MAX_LINE) -> None:
+        self.agent_id = agent_dir.name
+        self.path = agent_dir / SESSIONS
+        self._agent_dir = agent_dir
+        self._max_line = max_line
+        self._warnings: list[str] = []
+        self._indexes: _Indexes | None = None
+        self._known: dict[str, tuple[tuple[int, ...], Transcript]] = {}
+        self._header_ids: dict[str, tuple[tuple[int, ...], str | None]] = {}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(self._warnings)
+
+    def transcripts(self) -> list[Transcript]:
+        self._warnings = []
+        indexes = self._read_indexes()
+        before, self._known = self._known, {}
+        found = [
+            transcript
+            for folder in (self.path, self._agent_dir / IMPORT_ARCHIVE)
+            for item in self._scan(folder)
+            if (transcript := self._remembered(item, indexes, before))
+        ]
+        self._header_ids = {path: known for path, known in self._header_ids.items() if path in self._known}
+        return sorted(found, key=lambda one: (one.session_id, one.updated_at or "", one.path.name))
+
+    def _remembered(
+        self, item: os.DirEntry[str], indexes: _Indexes, before: dict[str, tuple[tuple[int, ...], Transcript]]
+    ) -> Transcript | None:
+        """What was found out about a file the last time, if neither it nor the index changed: most never do."""
+        if ".jsonl" not in item.name:
+            return None
+        try:
+            stat = item.stat()
+        except OSError as problem:
+            self._warnings.append(f"cannot read {item.path}: {problem.strerror}")
+            return None
+        key = (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size)
+        known = before.get(item.path)
+        if known is None or known[0] != key:
+            transcript = self._describe(item, stat, key, indexes)
+            if transcript is None:
+                return None
+            known = key, transcript
+        self._known[item.path] = known
+        return known[1]
+
+    def _read_indexes(self) -> _Indexes:
+        """The index and the imported ones; read again only when one of them changed."""
+        archived = [item for item in self._scan(self._agent_dir / IMPORT_ARCHIVE) if _IMPORTED_INDEX in item.name]
+        paths = [str(self.path / "sessions.json"), *(item.path for item in archived)]
+        version = tuple(map(_version, paths))
+        if self._indexes is None or self._indexes.version != version or self._indexes.warnings:
+            before = len(self._warnings)
+            index = self._index(self.path / "sessions.json")
+            older: dict[str, IndexEntry] = {}
+            for item in archived:
+                older |= self._index(Path(item.path)) or {}
+            names = frozenset(entry.file_name for entry in (index or {}).values())
+            self._indexes = _Indexes(version, index, names, older, tuple(self._warnings[before:]))
+            self._known = {}
+        return self._indexes
+
+    def _scan(self, folder: Path) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(folder) as items:
+                return list(items)
+        except FileNotFoundError:
+            return []
+        except OSError as problem:
+            self._warnings.append(f"cannot list {folder}: {problem.strerror}")
+            return []
+
+    def _index(self, path: Path) -> dict[str, IndexEntry] | None:
+        """Index entries by session id; None when there is no usable index, with a warning unless it is just absent."""
+        try:
+            if path.stat().st_size > MAX_INDEX:
+                self._warnings.append(f"{path} is too large to read; session keys and channels are unknown")
+                return None
+            document = parse_object(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            self._warnings.append(f"cannot read {path}: {problem.strerror}; session keys and channels are unknown")
+            return None
+        if document is None:
+            self._warnings.append(f"{path} is empty, corrupt or no index; session keys and channels are unknown")
+            return None
+        entries = (_index_entry(key, value) for key, value in document.items() if isinstance(value, dict))
+        return {entry.session_id: entry for entry in entries if entry}
+
+    def _describe(
+        self, item: os.DirEntry[str], stat: os.stat_result, key: tuple[int, ...], indexes: _Indexes
+    ) -> Transcript | None:
+        name = parse_name(item.name)
+        if not name:
+            return None
+        try:
+            if not item.is_file():
+                return None
+            native = self._header_id(item.path, key) or _id_from_stem(name.stem)
+        except OSError as problem:
+            self._warnings.append(f"cannot read {item.path}: {problem.strerror or problem}")
+            return None
+        index, session_id = indexes.current, usable_id(native)
+        known = (index or {}).get(native) or indexes.older.get(native)
+        ending = None
+        if name.state in {"reset", "deleted"}:
+            ending = Ending(name.state, name.at)
+        elif name.state == "live" and index is not None and native not in index and item.name not in indexes.named:
+            ending = Ending("unreferenced")
+        return Transcript(
+            agent_id=self.agent_id,
+            kind="jsonl",
+            path=Path(item.path),
+            session_id=session_id,
+            state=name.state,
+            session_key=known.session_key if known else None,
+            channel=known.channel if known else "unknown",
+            size=stat.st_size,
+            updated_at=format_time(datetime.fromtimestamp(stat.st_mtime, UTC)),
+            ending=ending,
+            skip=("subagent" if known.spawned else skip_reason(known.session_key)) if known else None,
+            native_id=native if native != session_id else None,
+        )
+
+    def _header_id(self, path: str, key: tuple[int, ...]) -> str | None:
+        """The id in a file's header; the index changes often, and files hardly ever do."""
+        known = self._header_ids.get(path)
+        if known is None or known[0] != key:
+            known = self._header_ids[path] = key, _read_header_id(Path(path))
+        return known[1]
+
+    def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
+        reading = Reading()
+        return reading.deliver(self._entries(transcript, after, reading))
+
+    def start_of(self, transcript: Transcript) -> str | None:
+        try:
+            header = _read_header(transcript.path)
+        except OSError as problem:
+            raise _unreadable(transcript.path, problem) from problem
+        return (header.timestamp if header else None) or super().start_of(transcript)
+
+    def _entries(self, transcript: Transcript, after: Cursor | None, reading: Reading) -> Iterator[Entry]:
+        path = transcript.path
+        final = transcript.state != "live"
+        with _opened(path) as stream:
+            start = self._resume(path, after, reading)
+            reading.last_entry_id = after.last_entry_id if after and start else None
+            try:
+                skip_bytes(stream, start)
+                yield from read_entries(stream, reading, start=start, final=final, max_line=self._max_line)
+            except OSError as problem:
+                reading.problems.append(f"cannot read {path} after {reading.position}: {problem.strerror or problem}")
+                return
+            if is_damaged(stream):
+                reading.skip(reading.position, 0, "undecodable")
+        reading.cursor = self._cursor(path, reading.position, reading.last_entry_id)
+
+    def _resume(self, path: Path, after: Cursor | None, reading: Reading) -> int:
+        if after is None or after.kind != "jsonl" or after.position <= 0:
+            return 0
+        now = self._cursor(path, after.position, after.last_entry_id)
+        if now and (now.identity, now.generation) == (after.identity, after.generation):
+            return after.position
+        reading.restarted = True
+        return 0
+
+    def _cursor(self, path: Path, position: int, last: str | None) -> Cursor | None:
+        """Where `path` was read to; None if it is shorter than that, gone, or unreadable."""
+        try:
+            stat = path.stat()
+            if path.name.endswith(".zst"):
+                return Cursor("jsonl", f"{stat.st_dev}:{stat.st_ino}:zst", position, str(stat.st_size), last)
+            with path.open("rb", buffering=0) as file:
+                if stat.st_size < position:
+                    return None
+                head = file.read(_HEAD)
+                file.seek(max(0, position - _TAIL))
+                tail = file.read(min(_TAIL, position))
+        except OSError:
+            return None
+        first = head[: head.find(b"\n") + 1] or head
+        identity = f"{stat.st_dev}:{stat.st_ino}:{_digest(first) if position else ''}"
+        return Cursor("jsonl", identity, position, _digest(tail), last, stat.st_mtime_ns)
+
+    def has_new(self, transcript: Transcript, cursor: Cursor | None) -> bool:
+        try:
+            stat = transcript.path.stat()
+        except OSError:
+            return False
+        if cursor is None or cursor.kind != "jsonl" or not cursor.identity.startswith(f"{stat.st_dev}:{stat.st_ino}:"):
+            return True
+        if transcript.path.name.endswith(".zst"):
+            return cursor.generation != str(stat.st_size)
+        if stat.st_mtime_ns == cursor.changed_at and stat.st_size == cursor.position:
+            return False
+        return stat.st_mtime_ns != cursor.changed_at or _has_newline(transcript.path, cursor.position)
+
+    def measure(self, transcript: Transcript) -> tuple[int, int]:
+        size = lines = 0
+        with _opened(transcript.path) as stream:
+            try:
+                while block := stream.read(1 << 20):
+                    size += len(block)
+                    lines += block.count(b"\n")
+            except OSError as problem:
+                raise _unreadable(transcript.path, problem) from problem
+        return size, lines
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return open_stream(path)
+    except OSError as problem:
+        raise _unreadable(path, problem) from problem
+
+
+def _unreadable(path: Path, problem: OSError) -> SourceUnreadable:
+    return SourceUnreadable(f"cannot read {path}: {problem.strerror or problem}", path=path)
+
+
+def _has_newline(path: Path, start: int) -> bool:
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            return any(b"\n" in block for block in iter(lambda: file.read(1 << 20), b""))
+    except OSError:
+        return True  # reading it will say what is wrong
+
+
+def _read_header(path: Path) -> Entry | None:
+    """The first record, if it is a header; little more than that is read."""
+    with open_stream(path, _HEADER_CHUNK) as stream:
+        line = stream.readline(_HEAD)
+    entry = parse_entry(line)
+    return entry if entry and entry.type == "session" else None
+
+
+def _read_header_id(path: Path) -> str | None:
+    header = _read_header(path)
+    return header.id if header else None
+
+
+def _id_from_stem(stem: str) -> str:
+    found = _UUID.findall(stem)
+    return found[-1] if found else stem
+
+
+def _index_entry(key: str, value: dict[str, Any]) -> IndexEntry | None:
+    session_id = value.get("sessionId")
+    if not isinstance(session_id, str) or not session_id:
+        return None
+    file = value.get("sessionFile")
+    return IndexEntry(
+        session_key=key,
+        session_id=session_id,
+        channel=channel_of(value, key),
+        file_name=os.path.basename(file) if isinstance(file, str) else "",
+        spawned=bool(value.get("spawnedBy")),
+    )
+
+
+def _version(path: str) -> tuple[int, ...] | None:
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def current_file(path: Path) -> Path | None:
+    """`path`, else the newest archive a reset made of it: `/new` may have renamed it already (DECISION 41)."""
+    if path.is_file():
+        return path
+    archives = [
+        (name.at or "", item)
+        for item in path.parent.glob("*.jsonl.reset.*")
+        if item.name.startswith(f"{path.name}.reset.") and (name := parse_name(item.name))
+    ]
+    return max(archives)[1] if archives else None
+
+
+def open_file(path: Path, agent_id: str = "main") -> tuple[JsonlSource, Transcript]:
+    """A single transcript file wherever it lies, with the source that reads it."""
+    source = JsonlSource(path.parent.parent)
+    name = parse_name(path.name)
+    session_id = usable_id(_read_header_id(path) or _id_from_stem(name.stem if name else path.name))
+    state: State = name.state if name else "live"
+    ending = Ending(state, name.at) if name and state in {"reset", "deleted"} else None
+    return source, Transcript(agent_id, "jsonl", path, session_id, state, size=path.stat().st_size, ending=ending)

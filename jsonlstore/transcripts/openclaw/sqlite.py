@@ -1,0 +1,384 @@
+"""OpenClaw since 2026.8: all sessions of an agent in one SQLite database."""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+import sqlite3
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, read_entries, unpacked
+from jsonlstore.transcripts.openclaw.rows import pages
+from jsonlstore.transcripts.readonly import Changed, Database, consistently, fingerprint, opened
+from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
+from jsonlstore.transcripts.source import (
+    Cursor,
+    Ending,
+    Reading,
+    Transcript,
+    TranscriptSource,
+    channel_of,
+    skip_reason,
+    usable_id,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+DATABASE = Path("agent") / "openclaw-agent.sqlite"
+_NEEDED = frozenset({"session_id", "seq", "event_json"})
+_ATTEMPTS = 8
+_ARCHIVE_TABLES = ("session_transcript_archives", "session_transcript_cold_archives")
+
+_COLD_FILE = "file"
+# how a window ended that was left behind, by the status of its last run
+_LEFT = {"done": "shutdown", "failed": "crash", "killed": "crash", "timeout": "crash"}
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """What session_windows and session_nodes say about one session id."""
+
+    session_key: str | None
+    channel: str
+    ending: Ending | None
+    skip: str | None
+
+
+class SqliteSource(TranscriptSource):
+    """The `openclaw-agent.sqlite` of one agent."""
+
+    kind = "sqlite"
+
+    def __init__(self, agent_dir: Path, *, max_line: int = MAX_LINE) -> None:
+        self.agent_id = agent_dir.name
+        self.path = agent_dir / DATABASE
+        self._max_line = max_line
+        self._warnings: list[str] = []
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(self._warnings)
+
+    def version(self) -> object:
+        """Equal versions mean that nothing was written in between; costs three `stat` calls."""
+        return fingerprint(self.path)
+
+    def transcripts(self) -> list[Transcript]:
+        self._warnings = []
+        try:
+            return self._consistently(self._list)
+        except SourceUnreadable as problem:
+            self._warnings.append(problem.message)
+        return []
+
+    def _consistently(self, query: Callable[[Database], T]) -> T:
+        """The result of `query` on one state of the database; whatever SQLite says against it is `SourceUnreadable`."""
+        try:
+            return consistently(self.path, query)
+        except sqlite3.Error as problem:
+            raise SourceUnreadable(f"cannot read {self.path}: {problem}", path=self.path) from problem
+
+    def _list(self, database: Database) -> list[Transcript]:
+        self._warnings = []
+        if not database.columns("transcript_events") >= _NEEDED:
+            self._warnings.append(f"unknown schema {database.schema_version} in {self.path}: no transcript_events")
+            return []
+        windows = self._windows(database)
+        stamp = "e.created_at" if "created_at" in database.columns("transcript_events") else "NULL"
+        rows = database.connection.execute(
+            f"SELECT g.session_id, g.last, {stamp} FROM (SELECT session_id, max(seq) AS last FROM transcript_events "  # noqa: S608
+            "GROUP BY session_id) g JOIN transcript_events e ON e.session_id = g.session_id AND e.seq = g.last"
+        ).fetchall()
+        generations = {
+            _text(session_id): _text(generation)
+            for session_id, generation in self._rows(
+                database, "transcript_rewrite_watermarks", ("session_id", "generation")
+            )
+        }
+        found = [
+            replace(
+                self._transcript(_text(session_id), read_time(at), windows),
+                newest=newest,
+                generation=generations.get(_text(session_id)),
+            )
+            for session_id, newest, at in rows
+        ]
+        return found + self._archives(database, windows)
+
+    def _transcript(self, native: str, at: str | None, windows: dict[str, _Window]) -> Transcript:
+        window = windows.get(native)
+        session_id = usable_id(native)
+        return Transcript(
+            agent_id=self.agent_id,
+            kind="sqlite",
+            path=self.path,
+            session_id=session_id,
+            native_id=native if native != session_id else None,
+            session_key=window.session_key if window else None,
+            channel=window.channel if window else "unknown",
+            updated_at=at,
+            ending=window.ending if window else None,
+            skip=window.skip if window else None,
+        )
+
+    def _archives(self, database: Database, windows: dict[str, _Window]) -> list[Transcript]:
+        """Transcripts of deleted or cold sessions kept as blobs in the database."""
+        found = []
+        for table in _ARCHIVE_TABLES:
+            if not database.columns(table) >= {"session_id", "generation", "archive_blob"}:
+                continue
+            fields = ("session_id", "generation", "session_key", "reason", "created_at", "archived_at")
+            rows = self._rows(database, table, fields, "length(archive_blob)", where="archive_blob IS NOT NULL")
+            for session_id, generation, key, why, created, archived, size in rows:
+                when = read_time(created if created is not None else archived)
+                base = self._transcript(_text(session_id), when, windows)
+                if key is not None and base.session_key is None:  # its window went with it
+                    known = _text(key)
+                    base = replace(base, session_key=known, channel=channel_of({}, known), skip=skip_reason(known))
+                state = {"deleted": "deleted", "reset": "reset"}.get(_text(why), "archived")
+                ending = base.ending if state == "archived" else Ending(state, when)
+                found.append(
+                    replace(base, state=state, ending=ending, size=size or 0, part=f"{table}:{_text(generation)}")  # type: ignore[arg-type]
+                )
+        return found + self._cold_files(database, windows)
+
+    def _cold_files(self, database: Database, windows: dict[str, _Window]) -> list[Transcript]:
+        """Cold sessions whose events OpenClaw moved into a file of its own; one that is not there is a warning."""
+        table = "session_transcript_cold_archives"
+        if not database.columns(table) >= {"session_id", "archive_name", "storage"}:
+            return []
+        found = []
+        for session_id, name in self._rows(database, table, ("session_id", "archive_name"), where="storage = 'file'"):
+            base = self._transcript(_text(session_id), None, windows)
+            file = self._below_agent(os.path.basename(_text(name)))
+            if file is None:
+                self._warnings.append(f"the cold archive {_text(name)} of {base.session_id} is not there")
+            else:
+                found.append(replace(base, state="archived", size=_size(file), part=f"{_COLD_FILE}:{file}"))
+        return found
+
+    def _below_agent(self, name: str) -> Path | None:
+        return next(self.path.parent.parent.rglob(glob.escape(name)), None) if name else None
+
+    def _rows(self, database: Database, table: str, fields: tuple[str, ...], *more: str, where: str = "1") -> list[Row]:
+        """Rows of a table we can do without: columns it does not have read as NULL, damage is a warning."""
+        columns = database.columns(table)
+        if not columns:
+            return []
+        wanted = ", ".join([*(field if field in columns else f"NULL AS {field}" for field in fields), *more])
+        try:
+            return database.connection.execute(f"SELECT {wanted} FROM {table} WHERE {where}").fetchall()  # noqa: S608 - names of ours
+        except sqlite3.DatabaseError as problem:
+            database.check()
+            self._warnings.append(f"cannot read {table} in {self.path}: {problem}")
+            return []
+
+    def _windows(self, database: Database) -> dict[str, _Window]:
+        nodes = self._rows(
+            database, "session_nodes", ("session_key", "current_session_id", "entry_json", "archived_at", "spawned_by")
+        )
+        by_key = {_text(row[0]): row for row in nodes}
+        current = {_text(row[1]) for row in nodes}
+        fields = (
+            "session_id",
+            "session_key",
+            "previous_session_id",
+            "reason",
+            "ended_at",
+            "channel",
+            "spawned_by",
+            "created_at",
+            "status",
+        )
+        windows = self._rows(database, "session_windows", fields)
+        successors = {_text(row[2]): row for row in windows if row[2] is not None}
+        found = {}
+        for row in windows:
+            key = _text(row[1]) if row[1] is not None else None
+            node = by_key.get(key or "")
+            found[_text(row[0])] = _Window(
+                session_key=key,
+                channel=_channel(node, key, row[5]),
+                ending=_ending(row, node, current, successors.get(_text(row[0]))),
+                skip="subagent" if row[6] or (node and node[4]) else skip_reason(key),
+            )
+        for key, node in by_key.items():
+            if _text(node[1]) not in found:
+                ending = Ending("archived", read_time(node[3])) if node[3] else None
+                skip = "subagent" if node[4] else skip_reason(key)
+                found[_text(node[1])] = _Window(key, _channel(node, key, None), ending, skip)
+        return found
+
+    def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
+        reading = Reading()
+        entries = self._archived(transcript, reading) if transcript.part else self._entries(transcript, after, reading)
+        return reading.deliver(entries)
+
+    def _entries(self, transcript: Transcript, after: Cursor | None, reading: Reading) -> Iterator[Entry]:
+        session_id = transcript.native_id or transcript.session_id
+        identity = self._identity()
+        generation = self._generation(session_id)
+        seq, last = -1, None
+        if after is not None and after.kind == "sqlite":
+            if (after.identity, after.generation) == (identity, generation):
+                seq, last = after.position, after.last_entry_id
+            else:
+                reading.restarted = True
+        changes = 0
+        done = False
+        while not done:
+            try:
+                with opened(self.path) as database:
+                    for page in pages(database, session_id, seq, self._max_line):
+                        for position, cell in page:
+                            seq = position
+                            entry = parse_entry(cell, position) if cell.__class__ is bytes else None
+                            if entry is None:
+                                reading.skip(position, len(cell or b""), "malformed" if cell else "undecodable")
+                                continue
+                            last = entry.id or last
+                            yield entry
+                        changes = 0
+                done = True
+            except Changed:
+                changes += 1
+                if changes > _ATTEMPTS:
+                    raise SourceUnreadable(f"{self.path} changes faster than it can be read", path=self.path) from None
+            except sqlite3.Error as problem:
+                reading.problems.append(f"cannot read {self.path} after {session_id}:{seq}: {problem}")
+                return
+        reading.cursor = Cursor("sqlite", identity, seq, generation, last)
+
+    def _archived(self, transcript: Transcript, reading: Reading) -> Iterator[Entry]:
+        """The entries of a blob in an archive table: JSONL, plain or zstd."""
+        table, _, generation = transcript.part.partition(":")
+        if table == _COLD_FILE:
+            data = _read_file(Path(generation))
+        elif table in _ARCHIVE_TABLES:
+            data = self._blob(table, transcript.native_id or transcript.session_id, generation)
+        else:
+            return
+        stream: BinaryIO = io.BytesIO(data)
+        if data.startswith(_ZSTD_MAGIC):
+            stream = unpacked(stream)
+        yield from read_entries(stream, reading, final=True, max_line=self._max_line)
+        if is_damaged(stream):
+            reading.skip(reading.position, 0, "undecodable")
+        reading.cursor = Cursor("sqlite", self._identity(), reading.position, transcript.part, reading.last_entry_id)
+
+    def _blob(self, table: str, session_id: str, generation: str) -> bytes:
+        query = f"SELECT archive_blob FROM {table} WHERE session_id = ? AND generation = ?"  # noqa: S608 - a name of ours
+        row = self._consistently(
+            lambda database: database.connection.execute(query, (session_id, generation)).fetchone()
+        )
+        return row[0] if row and isinstance(row[0], bytes) else b""
+
+    def has_new(self, transcript: Transcript, cursor: Cursor | None) -> bool:
+        if cursor is None or cursor.kind != "sqlite" or cursor.identity != self._identity():
+            return True
+        if transcript.part:
+            return cursor.generation != transcript.part
+        session_id = transcript.native_id or transcript.session_id
+        if cursor.generation != self._generation(session_id):
+            return True
+        query = "SELECT 1 FROM transcript_events WHERE session_id = ? AND seq > ? LIMIT 1"
+        found = self._consistently(
+            lambda database: database.connection.execute(query, (session_id, cursor.position)).fetchone()
+        )
+        return found is not None
+
+    def measure(self, transcript: Transcript) -> tuple[int, int]:
+        if transcript.part:
+            return transcript.size, sum(1 for _ in self.read(transcript))
+
+        def count(database: Database) -> Row:
+            packed = "event_zstd" in database.columns("transcript_events")
+            size = "length(CAST(event_json AS BLOB))"
+            if packed:
+                size = f"coalesce({size}, length(event_zstd))"
+            row: Row = database.connection.execute(
+                f"SELECT sum({size}), count(*) FROM transcript_events WHERE session_id = ?",  # noqa: S608
+                (transcript.native_id or transcript.session_id,),
+            ).fetchone()
+            return row
+
+        size, rows = self._consistently(count)
+        return size or 0, rows
+
+    def unknown_rows(self) -> int:
+        """How many events are kept in a form we have no reader for: in none of the columns we know."""
+
+        def count(database: Database) -> int:
+            columns = database.columns("transcript_events")
+            if not columns >= _NEEDED:
+                return 0
+            empty = " AND ".join(f"{one} IS NULL" for one in ("event_json", "event_zstd") if one in columns)
+            found = database.connection.execute(f"SELECT count(*) FROM transcript_events WHERE {empty}").fetchone()  # noqa: S608
+            return int(found[0])
+
+        return self._consistently(count)
+
+    def _identity(self) -> str:
+        try:
+            stat = self.path.stat()
+        except OSError as problem:
+            raise SourceUnreadable(f"cannot read {self.path}: {problem.strerror}", path=self.path) from problem
+        return f"{stat.st_dev}:{stat.st_ino}"
+
+    def _generation(self, session_id: str) -> str | None:
+        def query(database: Database) -> str | None:
+            if not database.columns("transcript_rewrite_watermarks") >= {"session_id", "generation"}:
+                return None
+            row = database.connection.execute(
+                "SELECT generation FROM transcript_rewrite_watermarks WHERE session_id = ?", (session_id,)
+            ).fetchone()
+            return _text(row[0]) if row else None
+
+        return self._consistently(query)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise SourceUnreadable(f"cannot read {path}: {problem.strerror}", path=path) from problem
+
+
+def _channel(node: Row | None, key: str | None, known: bytes | None) -> str:
+    entry = parse_object(node[2]) if node and isinstance(node[2], bytes) else None
+    return channel_of(entry or {}, key, _text(known) if known else None)
+
+
+def _ending(window: Row, node: Row | None, current: set[str], successor: Row | None) -> Ending | None:
+    """OpenClaw moved on: another id is current for the key, or the key itself is archived or gone."""
+    session_id, ended_at = _text(window[0]), window[4]
+    if not current and successor is None:
+        return None  # without a single node there is nothing to be current in
+    if session_id in current:
+        return Ending("archived", read_time(node[3])) if node and node[3] else None
+    if successor is not None:
+        return Ending(_text(successor[3]) if successor[3] else "replaced", read_time(ended_at or successor[7]))
+    if node is None and ended_at and window[8]:
+        # its key is gone and nobody took over: all that tells what happened is how its last run ended
+        return Ending(_LEFT.get(_text(window[8]), "unreferenced"), read_time(ended_at))
+    return Ending("replaced" if node else "unreferenced", read_time(ended_at))
+
+
+def _text(value: object) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

@@ -1,0 +1,132 @@
+"""One watcher per state directory, and what it says of itself: a lock that dies with it, a small report beside it."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import time
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.store.files import Disk, write_failed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from jsonlstore.core.paths import StatePaths
+
+log = logging.getLogger("jsonlstore.watch")
+
+LOCK, REPORT = "watcher.lock", "watcher.json"
+_LOOK_SECONDS = 0.5
+
+
+class WatcherRunning(JsonlStoreError):
+    """Another process watches this state directory."""
+
+    code = "watcher_running"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a running watcher last said."""
+
+    pid: int
+    started_at: str
+    mode: str = "events"
+    last_event_at: str | None = None
+    last_scan_at: str | None = None
+    overflows: int = 0
+    restarts: int = 0
+    problem: str | None = None
+    polling_because: str | None = None
+
+
+@contextmanager
+def alone(paths: StatePaths, disk: Disk | None = None) -> Iterator[None]:
+    """Be the one watcher of a state directory; raises `WatcherRunning` naming the one there is.
+
+    The kernel frees the lock however its holder dies. The file stays: it only carries the holder's pid.
+    """
+    (disk or Disk()).make_dir(paths.states)
+    path = paths.states / LOCK
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as problem:
+        raise write_failed(path, problem) from problem
+    try:
+        try:
+            _take(fd)
+        except BlockingIOError as problem:
+            holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
+            raise WatcherRunning(
+                f"a watcher already runs for {paths.state_dir}: process {holder or 'unknown'}",
+                hint="`jsonlstore status` shows how it is doing; `jsonlstore watch --once` works beside it",
+                path=path,
+            ) from problem
+        except OSError as problem:
+            raise write_failed(path, problem) from problem
+        try:
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+        except OSError as problem:
+            # the lock is held all the same, and a watcher that waits for room on the disk loses nothing
+            log.warning("%s", write_failed(path, problem).message)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _take(fd: int) -> None:
+    """Lock `fd`; whoever merely looks whether a watcher runs has it for a moment, and that is waited for."""
+    deadline = time.monotonic() + _LOOK_SECONDS
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.02)
+        else:
+            return
+
+
+def running(paths: StatePaths) -> int | None:
+    """The pid of the watcher that holds the lock, if one does. Looking never gets in its way."""
+    try:
+        fd = os.open(paths.states / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
+        return int(holder) if holder.isdigit() else 0
+    else:
+        return None
+    finally:
+        os.close(fd)
+
+
+def write_report(paths: StatePaths, report: Report) -> None:
+    """Leave word; not synced, because a report is worth nothing after a crash."""
+    Disk(sync=False).replace(paths.states / REPORT, orjson.dumps(asdict(report)), paths.states)
+
+
+def read_report(paths: StatePaths) -> Report | None:
+    """The last word of a watcher, if there is one that can be read."""
+    try:
+        raw: Any = orjson.loads((paths.states / REPORT).read_bytes())
+        known = {item.name for item in fields(Report)}
+        return Report(**{key: value for key, value in raw.items() if key in known})
+    except (OSError, orjson.JSONDecodeError, AttributeError, TypeError):
+        return None
+
+
+def remove_report(paths: StatePaths) -> None:
+    (paths.states / REPORT).unlink(missing_ok=True)

@@ -1,0 +1,42 @@
+"""Loggers that load `logging` with their first message."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from jsonlstore.core.logs import before_the_first_message, logger
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def test_messages_arrive_where_the_named_logger_sends_them(caplog: pytest.LogCaptureFixture) -> None:
+    ours = logger("jsonlstore.test")
+    for _ in range(2):
+        ours.warning("said %s", "twice")
+    assert [(record.name, record.message) for record in caplog.records] == [("jsonlstore.test", "said twice")] * 2
+    assert ours.name == logging.getLogger("jsonlstore.test").name
+
+
+def test_the_set_up_runs_once_before_the_first_message() -> None:
+    done: list[int] = []
+    before_the_first_message(lambda: done.append(1))
+    assert done == []
+    logger("jsonlstore.test").info("a")
+    logger("jsonlstore.other").info("b")
+    assert done == [1]
+
+
+def test_nothing_is_loaded_before_there_is_something_to_say() -> None:
+    program = (
+        "import sys, jsonlstore.core.logs\n"
+        "ours = jsonlstore.core.logs.logger('a')\n"
+        "print('logging' in sys.modules)\n"
+        "ours.info('b')\n"
+        "print('logging' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["False", "True"]
