@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from jsonlstore.core.config import Config
     from jsonlstore.core.errors import JsonlStoreError
     from jsonlstore.restore.manager import SessionPersistenceManager
-    from jsonlstore.restore.model import RestoredSessionContext
+    from jsonlstore.restore.result import RestoredSessionContext
     from jsonlstore.store.fold import SessionState
     from jsonlstore.store.store import SessionStore
 
 _HOME = {
     "Config": "jsonlstore.core.config",
     "JsonlStoreError": "jsonlstore.core.errors",
-    "RestoredSessionContext": "jsonlstore.restore.model",
+    "RestoredSessionContext": "jsonlstore.restore.result",
     "SessionPersistenceManager": "jsonlstore.restore.manager",
     "SessionState": "jsonlstore.store.fold",
     "SessionStore": "jsonlstore.store.store",

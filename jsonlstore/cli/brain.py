@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jsonlstore.core.config import Config
-    from jsonlstore.restore.model import MemorySource
+    from jsonlstore.restore.result import MemorySource
     from jsonlstore.store.store import SessionStore
 
 

@@ -11,7 +11,7 @@ from jsonlstore.restore.score import PENDING_WEIGHT, RECENCY_WEIGHT, TOPIC_WEIGH
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from jsonlstore.restore.model import Candidate, PinDecision, RestoredSessionContext
+    from jsonlstore.restore.result import Candidate, PinDecision, RestoredSessionContext
 
 
 def show_restored(context: RestoredSessionContext, *, explain: bool) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from jsonlstore.core.config import Config
     from jsonlstore.restore.deadline import Budget
     from jsonlstore.restore.manager import SessionPersistenceManager
-    from jsonlstore.restore.model import RestoredSessionContext
+    from jsonlstore.restore.result import RestoredSessionContext
 
 log = logger("jsonlstore.session")
 
@@ -130,7 +130,7 @@ def _session_start(document: dict[str, Any], options: Mapping[str, str]) -> Answ
         known = {name: document[name] for name in _OF_A_START if document.get(name) is not None}
         channel = document.get("channel") or "unknown"
         if "dry-run" in options:
-            from jsonlstore.restore.model import RestoreRequest
+            from jsonlstore.restore.result import RestoreRequest
 
             return manager.preview(RestoreRequest(session_id, channel, **known))
         return manager.on_session_start(session_id, channel, budget=budget, **known)
@@ -263,7 +263,7 @@ def _resolve(manager: SessionPersistenceManager, document: dict[str, Any], *, be
     agents = manager.store.paths.agents
     if not manager.config.enabled or not agents.is_dir():
         return session_id
-    from jsonlstore.restore.scope import agent_of
+    from jsonlstore.core.session_key import agent_of
     from jsonlstore.transcripts.openclaw.lookup import current_stretch, utility_key
 
     agent = agent_of(document.get("agent_id"), document.get("session_key"))

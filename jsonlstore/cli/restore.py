@@ -53,7 +53,7 @@ def _manager(session: Session) -> SessionPersistenceManager:
 def restore(session: Session, /, into: str | None, explain: bool, dry_run: bool, as_json: bool,
             **known: Any) -> None:  # fmt: skip
     """Show what a session starting now would get, or give it to one."""
-    from jsonlstore.restore.model import RestoreRequest
+    from jsonlstore.restore.result import RestoreRequest
 
     if into is None and not dry_run:
         raise UsageError(

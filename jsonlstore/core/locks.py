@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import LockTimeout
-from jsonlstore.store.files import write_failed
+from jsonlstore.core.files import write_failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

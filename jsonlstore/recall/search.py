@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.core.clock import format_time, parse_time
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import read_tail
+from jsonlstore.core.session_key import agent_of
 from jsonlstore.recall.match import Sieve, Term, fold, squeeze, terms_of, words_of
 from jsonlstore.recall.question import Question
-from jsonlstore.restore.scope import agent_of
-from jsonlstore.store.files import read_tail
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

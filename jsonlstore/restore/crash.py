@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from jsonlstore.restore.model import RestoreRequest
+    from jsonlstore.restore.result import RestoreRequest
     from jsonlstore.restore.scope import Scope
     from jsonlstore.store.projection import IndexEntry
     from jsonlstore.store.reader import SessionReader

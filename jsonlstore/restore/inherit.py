@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from jsonlstore.core.clock import hours_between, parse_time
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import strip_provenance
-from jsonlstore.restore.decay import DecayEngine
-from jsonlstore.restore.model import InheritedMemory, PinDecision
 from jsonlstore.restore.pins import MOST_PINS, same_pin, with_provenance
-from jsonlstore.restore.score import qualifies
+from jsonlstore.restore.result import InheritedMemory, PinDecision
+from jsonlstore.restore.score import DecayEngine, qualifies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
     from jsonlstore.core.config import Config
     from jsonlstore.core.model import SessionState, WorkingMemoryPin
-    from jsonlstore.restore.model import MemorySource
     from jsonlstore.restore.pins import PinnedNow
+    from jsonlstore.restore.result import MemorySource
     from jsonlstore.restore.select import Contributor
 
 log = logger("jsonlstore.session")

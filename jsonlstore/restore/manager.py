@@ -11,10 +11,12 @@ from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, UsageError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import check_session_id
+from jsonlstore.core.session_key import is_utility_run
 from jsonlstore.restore.crash import Crashed, find_crashed
-from jsonlstore.restore.model import MemorySource, RestoredSessionContext, RestoreRequest
-from jsonlstore.restore.restorer import SessionRestorer, has_runtime_transcript
-from jsonlstore.restore.scope import Scope, is_utility_run
+from jsonlstore.restore.plan import has_runtime_transcript
+from jsonlstore.restore.restorer import SessionRestorer
+from jsonlstore.restore.result import MemorySource, RestoredSessionContext, RestoreRequest
+from jsonlstore.restore.scope import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -139,7 +141,7 @@ class SessionPersistenceManager:
         """Close every session that died; the one named, and any that lives, is left alone."""
         if not self.config.enabled:
             return []
-        from jsonlstore.restore.apply import recover
+        from jsonlstore.restore.apply import close
 
         found = find_crashed(
             self.store,
@@ -151,7 +153,7 @@ class SessionPersistenceManager:
         )
         if dry_run:
             return found
-        return [one for one in found if recover(self.store, one.session_id, one.end_time, self._by)]
+        return [one for one in found if close(self.store, one, self._by)]
 
     def force_inherit_session(
         self,
@@ -165,11 +167,10 @@ class SessionPersistenceManager:
         """Bring one session back whatever its age and score; audited. `across` is for operators only."""
         if not self.config.enabled:
             return RestoredSessionContext(into or "")
-        from jsonlstore.restore.override import Override, SessionOverride
+        from jsonlstore.restore.override import Override
 
-        wish = Override(target_session_id, into or self.current_session_id, agent, across)
-        override = SessionOverride(self.store, self.config, memories=self._memories, clock=self._clock, by=self._by)
-        return override.inherit(wish, dry_run=dry_run)
+        override = Override(target_session_id, into or self.current_session_id, agent, across)
+        return self._restorer().override(override, dry_run=dry_run)
 
     def get_session_chain(self, session_id: str, depth: int = 5) -> list[SessionState]:
         """The session and those before it, oldest first, at most `depth`, never out of its conversation."""

@@ -7,24 +7,30 @@ Whatever else it holds is kept. The lock lies among our own files, never beside 
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from jsonlstore.core.clock import normalise_time
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import read_bytes, write_failed
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import WorkingMemoryPin, strip_provenance
-from jsonlstore.store.files import read_bytes, write_failed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from jsonlstore.core.config import Config
+    from jsonlstore.restore.scope import Scope
     from jsonlstore.store.store import SessionStore
 
 log = logger("jsonlstore.session")
+
+_ORIGIN = re.compile(r"\[inherited from (\S+) @ [^\[\]]*\]\s*\Z")
 
 MOST_PINS = 10
 LONGEST_CONTENT = 500
@@ -68,6 +74,11 @@ class PinFile:
     def __init__(self, path: Path, store: SessionStore) -> None:
         self.path = path
         self._store = store
+
+    @classmethod
+    def of(cls, store: SessionStore, config: Config) -> PinFile:
+        """The pin file that the settings name."""
+        return cls(store.paths.workspace_file(config.working_memory), store)
 
     def read(self) -> PinnedNow:
         """What is pinned. A missing file is empty; a broken one too, and says so. Nothing is changed."""
@@ -164,3 +175,35 @@ def _pins(items: Iterable[Any]) -> list[WorkingMemoryPin]:
         except ValueError:
             continue  # keeps its place in the file, but is nothing we can show
     return pins
+
+
+def own_pins(
+    pins: Sequence[WorkingMemoryPin], scope: Scope, session_id: str, raw: Mapping[str, Mapping[str, Any]], now: str
+) -> list[WorkingMemoryPin]:
+    """The pins this conversation may call its own.
+
+    An inherited pin belongs to where it came from. Any other belongs to whoever was talking when it was set: while
+    another conversation was open at that moment nobody can tell, so it is left to the transcript to say.
+    """
+    if scope.reach == "all" or not pins:
+        return list(pins)
+    reaches = scope.in_reach()
+    foreign = {
+        other: entry
+        for other, entry in raw.items()
+        if other != session_id and not entry.get("forgotten") and not reaches(entry)
+    }
+    return [pin for pin in pins if not foreign or not _is_foreign(pin, foreign, raw, now)]
+
+
+def _is_foreign(
+    pin: WorkingMemoryPin, foreign: Mapping[str, Mapping[str, Any]], raw: Mapping[str, Any], now: str
+) -> bool:
+    origin = _ORIGIN.search(pin.label or "")
+    if origin and origin[1] in raw:
+        return origin[1] in foreign
+    try:
+        at = normalise_time(pin.pinned_at)
+    except ValueError:
+        return True  # set at an unknown time, with strangers about
+    return any(entry["start_time"] <= at <= (entry.get("end_time") or now) for entry in foreign.values())

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
-from jsonlstore.restore.model import Candidate
+from jsonlstore.core.model import strip_provenance
+from jsonlstore.restore.result import Candidate
 from jsonlstore.restore.score import (
     PENDING_WEIGHT,
     PER_TASK,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from jsonlstore.core.config import Config
-    from jsonlstore.core.model import SessionState
+    from jsonlstore.core.model import SessionState, WorkingMemoryPin
     from jsonlstore.restore.tasks import Pipeline
 
     Entries = Mapping[str, Mapping[str, Any]]
@@ -43,6 +44,7 @@ _COMMON_SHARE = 0.8
 _COMMON_SAMPLE = 300
 _PARTED = re.compile(r"[\s_-]+")
 MOST_LOGS_READ = 12
+_LONGEST_PROMPT = 20_000
 
 
 class Prior(NamedTuple):
@@ -68,6 +70,28 @@ class Selection(NamedTuple):
 
     contributors: tuple[Contributor, ...]
     candidates: tuple[Candidate, ...]
+
+
+def current_keywords(
+    pins: Iterable[WorkingMemoryPin], cwd: str | None, prompt: str | None, project_roots: Iterable[str] = ()
+) -> frozenset[str]:
+    """The words the starting session is about: those of its pins, its project and its first prompt (decision 7)."""
+    texts = [f"{strip_provenance(pin.label or '')} {pin.content}" for pin in pins]
+    if prompt:
+        texts.append(prompt[:_LONGEST_PROMPT])
+    found: set[str] = set()
+    if any(text.strip() for text in texts):
+        from jsonlstore.signals.words import keywords
+
+        for text in texts:
+            found.update(word.lower() for word in keywords(text))
+    if cwd:
+        from jsonlstore.signals.projects import project_of
+
+        project = project_of(cwd, project_roots)
+        if project:
+            found.add(project.lower())
+    return frozenset(found)
 
 
 def score_priors(
@@ -225,7 +249,7 @@ def previous_session(ended: Entries, channel: str) -> str | None:
     return best[2] if best else None
 
 
-def explain_lines(prior: Prior, threshold: float, qualified: bool) -> str:
+def score_line(prior: Prior, threshold: float, qualified: bool) -> str:
     """The score of one session, spelt out for the debug log."""
     parts = prior.factors
     mark = "✅" if qualified else "❌"

@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.store.files import read_bytes, write_failed
+from jsonlstore.core.files import read_bytes, write_failed
 from jsonlstore.store.mirror import temp_dir_for, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from jsonlstore.core.files import Disk
     from jsonlstore.core.paths import StatePaths
-    from jsonlstore.store.files import Disk
     from jsonlstore.store.log import SessionLog
 
 

@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any, Self
 
 from jsonlstore.core.clock import format_time
-from jsonlstore.store.files import Disk, write_failed
+from jsonlstore.core.files import Disk, write_failed
 from jsonlstore.store.index import Index
 from jsonlstore.store.store import SessionStore
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import orjson
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import TEMP_PREFIX, read_bytes
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import check_session_id
-from jsonlstore.store.files import TEMP_PREFIX, read_bytes
 from jsonlstore.store.forget import leftovers
 from jsonlstore.store.index import Progress, silent
 from jsonlstore.store.mirror import to_json

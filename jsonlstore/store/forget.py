@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core.files import TEMP_PREFIX, read_bytes, temp_target
 from jsonlstore.store.archive import months
-from jsonlstore.store.files import TEMP_PREFIX, read_bytes, temp_target
 from jsonlstore.store.fold import SessionFold
 from jsonlstore.store.log import Event
 from jsonlstore.store.projection import Entry, project
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from jsonlstore.core.files import Disk
     from jsonlstore.core.paths import StatePaths
-    from jsonlstore.store.files import Disk
     from jsonlstore.store.log import SessionLog
 
 

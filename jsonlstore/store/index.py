@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import Disk, Piece, read_bytes, unreadable
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import StatePaths, check_session_id
-from jsonlstore.store.files import Disk, Piece, read_bytes, unreadable
 from jsonlstore.store.fold import BOUNDARIES
 from jsonlstore.store.index_text import Lines, parse, serialise, splice
 from jsonlstore.store.projection import Entry, project_log

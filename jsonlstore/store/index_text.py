@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
+from jsonlstore.core.files import Piece
 from jsonlstore.core.model import SCHEMA_VERSION
-from jsonlstore.store.files import Piece
 from jsonlstore.store.projection import Entry
 
 _HEAD = b'{"schema_version":%d,"sessions":{' % SCHEMA_VERSION

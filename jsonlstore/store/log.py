@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from jsonlstore.core.errors import WriteFailed
-from jsonlstore.store.files import Disk, unreadable, write_failed
+from jsonlstore.core.files import Disk, unreadable, write_failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

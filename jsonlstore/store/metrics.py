@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.core.errors import UsageError
+from jsonlstore.core.files import Disk, read_bytes
 from jsonlstore.core.values import value_class
-from jsonlstore.store.files import Disk, read_bytes
 from jsonlstore.store.log import SessionLog
 from jsonlstore.store.sanitise import redact
 

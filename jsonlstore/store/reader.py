@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from jsonlstore.core.files import Disk
     from jsonlstore.core.locks import Locks
     from jsonlstore.core.model import SessionState
-    from jsonlstore.store.files import Disk
     from jsonlstore.store.fold import SessionFold
     from jsonlstore.store.log import Signature
 

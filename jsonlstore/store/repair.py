@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import unreadable
 from jsonlstore.store.archive import months as months_of
-from jsonlstore.store.files import unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path

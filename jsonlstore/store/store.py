@@ -21,13 +21,13 @@ from jsonlstore.core.errors import (
     StaleSource,
     UsageError,
 )
+from jsonlstore.core.files import Disk
 from jsonlstore.core.locks import DEFAULT_TIMEOUT, Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
 from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
 from jsonlstore.store.fields import check_time
-from jsonlstore.store.files import Disk
 from jsonlstore.store.fold import OWN_FOLD, SessionFold
 from jsonlstore.store.layers import WRITERS
 from jsonlstore.store.log import FULL_STATE_TYPES, Event

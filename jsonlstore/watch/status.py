@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.clock import parse_time
 from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.core.files import read_bytes
 from jsonlstore.core.paths import shorten_home
-from jsonlstore.store.files import read_bytes
 from jsonlstore.store.index_text import parse
 from jsonlstore.transcripts.openclaw.sqlite import DATABASE, SqliteSource
 from jsonlstore.watch.backfill import size_of

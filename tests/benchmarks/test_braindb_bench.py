@@ -19,8 +19,8 @@ import pytest
 
 from jsonlstore.bridges.braindb import export_sessions
 from jsonlstore.bridges.braindb.schema import COLUMNS, CREATE_TABLE, INDEXES
+from jsonlstore.core.files import Disk
 from jsonlstore.core.paths import StatePaths
-from jsonlstore.store.files import Disk
 from jsonlstore.store.fold import SessionFold
 from jsonlstore.store.log import Event
 from jsonlstore.store.store import SessionStore

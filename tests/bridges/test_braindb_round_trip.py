@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from jsonlstore.bridges.braindb import export_sessions, import_sessions
 from jsonlstore.bridges.braindb.reconcile import standing_of
 from jsonlstore.bridges.braindb.rows import read_row, to_row
+from jsonlstore.core.files import Disk
 from jsonlstore.core.paths import StatePaths
-from jsonlstore.store.files import Disk
 from jsonlstore.store.projection import fold_events
 from jsonlstore.store.store import SessionStore
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jsonlstore.core.errors import OutOfScope
 from jsonlstore.core.model import SessionState
-from jsonlstore.restore.model import RestoreRequest
+from jsonlstore.restore.result import RestoreRequest
 from jsonlstore.restore.scope import Scope
 from tests.home import Home, task
 

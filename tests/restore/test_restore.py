@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jsonlstore.restore.model import RestoreRequest
+from jsonlstore.restore.result import RestoreRequest
 from tests.home import Home, task
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import orjson
 from jsonlstore.bridges.braindb.rows import Row, agrees, as_dict, to_row
 from jsonlstore.bridges.braindb.schema import IMPORTER
 from jsonlstore.core.errors import Unreadable
+from jsonlstore.core.files import read_bytes, unreadable
 from jsonlstore.store.archive import find_month
-from jsonlstore.store.files import read_bytes, unreadable
 from jsonlstore.store.log import FULL_STATE_TYPES
 from jsonlstore.store.projection import fold_events
 
