@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.core.errors import JsonlStoreError, UsageError
-from jsonlstore.core.logs import before_the_first_message, logger, set_up
+from jsonlstore.core.logs import logger, on_first_message, set_up
 from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _NOT_OF_A_STATE = ("session_id", "cwd", "prompt", "pid", "reason", *_SWITCHES)
 def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
     """Answer one hook call and leave at once, whatever a thread may still be stuck in."""
     level = next((_LEVELS[name] for name in _LEVELS if name in options), "WARNING")
-    before_the_first_message(partial(_log_to_stderr, level))
+    on_first_message(partial(_log_to_stderr, level))
     code, after = 0, None
     try:
         answer, after = answer_hook(event, sys.stdin.buffer.read(), options)
@@ -151,7 +151,7 @@ def _turn_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
         manager = _manager(options, clock)
         answer["session_id"] = session_id = _resolve(manager, document)
         fields = _state_fields(document)
-        if "dry-run" in options or not manager.keeps(fields):
+        if "dry-run" in options or not manager.records(fields):
             return answer, None
         manager.update_session_state({**fields, "session_id": session_id})
     except UsageError:
@@ -189,7 +189,7 @@ def _session_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer
     def after() -> None:
         if document.get("catch_up"):
             _catch_up(manager)
-        manager.tidy()
+        manager.archive_old()
 
     return {**answer, "captured": True, **counts}, after
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from jsonlstore.cli.app import Session, json_option, pass_session, print_json, say, with_example
-from jsonlstore.store.metrics import EVENTS
+from jsonlstore.store.metrics import METRIC_EVENTS
 
 
 @with_example("jsonlstore metrics --event session_restored --json", "jsonlstore metrics verify")
 @click.group("metrics", invoke_without_command=True)
-@click.option("--event", type=click.Choice(list(EVENTS)), help="Only this kind.")
+@click.option("--event", type=click.Choice(list(METRIC_EVENTS)), help="Only this kind.")
 @json_option
 @pass_session
 @click.pass_context

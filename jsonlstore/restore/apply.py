@@ -26,7 +26,7 @@ log = logger("jsonlstore.session")
 
 def apply(plan: RestorePlan, env: Environment, budget: Budget) -> RestoredSessionContext:
     """Carry a plan out. Each step passes the gate first; a restore whose start was not recorded did not happen."""
-    with env.store.index.together():
+    with env.store.index.batch():
         context, news = _apply(plan, env, budget)
     if news and not context.cold:
         _try(budget, "metrics", partial(env.store.metrics.emit, *restored_metrics(plan, context)))

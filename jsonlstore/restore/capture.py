@@ -64,7 +64,7 @@ class SessionCapture:
                 log.warning("metrics of %s not written: %s", session_id, problem)
         return state
 
-    def tidy(self) -> list[str]:
+    def archive_old(self) -> list[str]:
         """Archive what is old enough, at most once a day (DECISION 56); returns what was moved."""
         store, stamp = self._store, self._store.paths.states / "archive.stamp"
         today = format_time(self._clock())[:10].encode()

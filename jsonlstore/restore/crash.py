@@ -177,7 +177,7 @@ def find_superseded(
             log.warning("session %s could not be examined for its end: %s", entry.session_id, problem)
             continue
         if not folded.ended and (runtime is not None or not folded.source):
-            ended = last_sign_of_life(folded.updated_at or entry.start_time, entry.start_time, now)
+            ended = last_activity(folded.updated_at or entry.start_time, entry.start_time, now)
             how = reason if reason in _TOLD else "rollover"
             yield Crashed(entry.session_id, ended, f"{current} was started under the same key", how)
 
@@ -194,10 +194,10 @@ def _examine(store: SessionReader, entry: IndexEntry, now: datetime, line: str) 
         if entry.owner
         else "no owner, no transcript, no sign of life for too long"
     )
-    return [Crashed(entry.session_id, last_sign_of_life(folded.updated_at, entry.start_time, now), reason)]
+    return [Crashed(entry.session_id, last_activity(folded.updated_at, entry.start_time, now), reason)]
 
 
-def last_sign_of_life(active: str | None, started: str, now: datetime) -> str:
+def last_activity(active: str | None, started: str, now: datetime) -> str:
     """The last activity, else an hour after the start; never later than now."""
     if active is None:
         try:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.core.config import Config
     from jsonlstore.core.model import SessionState, WorkingMemoryPin
-    from jsonlstore.restore.pins import PinnedNow
+    from jsonlstore.restore.pins import CurrentPins
     from jsonlstore.restore.result import MemorySource
     from jsonlstore.restore.select import Contributor
 
@@ -61,7 +61,7 @@ def all_pins(state: SessionState, reason: str) -> list[Offer]:
     return [Offer(pin, state.session_id, state.end_time or "", reason) for pin in ordered]
 
 
-def plan_pins(offered: Iterable[Offer], now_pinned: PinnedNow, most: int) -> PinPlan:
+def plan_pins(offered: Iterable[Offer], now_pinned: CurrentPins, most: int) -> PinPlan:
     """Which offers fit: no collision with a current pin, `min(most, 10 - current)` in all (DECISION 12)."""
     current = {key: pin for pin in now_pinned.pins for key in same_pin(pin)}
     room = min(most, MOST_PINS - now_pinned.taken)

@@ -93,7 +93,7 @@ class SessionPersistenceManager:
             request = RestoreRequest(session_id, channel, **known)
         except TypeError as problem:
             raise UsageError(str(problem)) from problem
-        if not self.keeps({"session_key": request.session_key}):
+        if not self.records({"session_key": request.session_key}):
             return RestoredSessionContext(check_session_id(session_id))
         context = self._restorer().restore(request, budget=budget)
         with self._lock:
@@ -102,7 +102,7 @@ class SessionPersistenceManager:
 
     def preview(self, request: RestoreRequest) -> RestoredSessionContext:
         """What a session starting now would get; nothing is changed."""
-        if not self.keeps({"session_key": request.session_key}):
+        if not self.records({"session_key": request.session_key}):
             return RestoredSessionContext(request.session_id)
         return self._restorer().restore(request._replace(explain=True), dry_run=True)
 
@@ -113,7 +113,7 @@ class SessionPersistenceManager:
             session_id = given.pop("session_id", None) or self._current
             if session_id is None:
                 raise UsageError("session_id is missing: no session was started here")
-            if not self.keeps(given):
+            if not self.records(given):
                 return False
             if session_id == self._current:
                 given = {**self._found(), **given}
@@ -127,7 +127,7 @@ class SessionPersistenceManager:
             target = session_id or self._current
             if target is None:
                 raise UsageError("session_id is missing: no session was started here")
-            if not self.keeps(fields):
+            if not self.records(fields):
                 return None
             given = {**self._found(), **fields} if target == self._current else fields
             state = self._capture().capture(target, given, reason=reason)
@@ -185,11 +185,11 @@ class SessionPersistenceManager:
             self._count_traversal(session_id, depth, kept)
         return kept
 
-    def tidy(self) -> list[str]:
+    def archive_old(self) -> list[str]:
         """Archive what is old enough, at most once a day."""
-        return self._capture().tidy() if self.config.enabled else []
+        return self._capture().archive_old() if self.config.enabled else []
 
-    def keeps(self, fields: Mapping[str, Any]) -> bool:
+    def records(self, fields: Mapping[str, Any]) -> bool:
         """Whether a session is to be recorded at all."""
         utility = is_utility_run(fields.get("session_key")) and not self.config.capture_subagents
         return self.config.enabled and not utility

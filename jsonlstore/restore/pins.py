@@ -36,7 +36,7 @@ MOST_PINS = 10
 LONGEST_CONTENT = 500
 
 
-class PinnedNow(NamedTuple):
+class CurrentPins(NamedTuple):
     """What the pin file holds: its readable pins, how many places are taken, and what is wrong with it, if anything."""
 
     pins: tuple[WorkingMemoryPin, ...] = ()
@@ -80,19 +80,19 @@ class PinFile:
         """The pin file that the settings name."""
         return cls(store.paths.workspace_file(config.working_memory), store)
 
-    def read(self) -> PinnedNow:
+    def read(self) -> CurrentPins:
         """What is pinned. A missing file is empty; a broken one too, and says so. Nothing is changed."""
         try:
             data = read_bytes(self.path)
         except JsonlStoreError as problem:
-            return PinnedNow(problem=problem.message)
+            return CurrentPins(problem=problem.message)
         if data is None or not data.strip():
-            return PinnedNow()
+            return CurrentPins()
         document = _parse(data)
         if document is None:
-            return PinnedNow(problem=f"{self.path} is not a pin file")
+            return CurrentPins(problem=f"{self.path} is not a pin file")
         items = document["items"]
-        return PinnedNow(tuple(_pins(items)), len(items))
+        return CurrentPins(tuple(_pins(items)), len(items))
 
     def add(self, pins: Sequence[WorkingMemoryPin], most: int) -> list[WorkingMemoryPin]:
         """Add what is not there yet, at most `most`, within the file's ten; returns what was added.

@@ -17,7 +17,7 @@ from jsonlstore.restore.pins import PinFile
 from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
 from jsonlstore.restore.result import RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
-from jsonlstore.restore.select import current_keywords, may_win, previous_session, score_line, score_priors, select
+from jsonlstore.restore.select import can_qualify, current_keywords, previous_session, score_line, score_priors, select
 from jsonlstore.restore.tasks import Pipeline, surfaced
 from jsonlstore.store.projection import IndexEntry, project
 
@@ -215,7 +215,7 @@ def _with_contributions(
     if any(entry.get("hot_topics") for entry in looked_at.values()):
         words = current_keywords(pinned.pins, request.cwd, request.prompt, config.project_roots)
     explain = request.explain or config.debug
-    priors = score_priors(looked_at, words, now, None if explain else may_win(config))
+    priors = score_priors(looked_at, words, now, None if explain else can_qualify(config))
     pipeline = Pipeline.read(env.store.paths, config) if priors else Pipeline(None)
     selection = select(priors, config, load, pipeline, explain=explain)
     critical = _critical(env, entries, now, load)

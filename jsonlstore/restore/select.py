@@ -104,7 +104,7 @@ def score_priors(
     """
     common = common_topics([entry.get("hot_topics") or () for entry in islice(entries.values(), _COMMON_SAMPLE)])
     words = keywords - common
-    said = said_topics(entries, words)
+    said = mentioned_topics(entries, words)
     spoken = lowered(said)
     scored = []
     for session_id, entry in (entries if worth is None else _contenders(entries, said)).items():
@@ -136,7 +136,7 @@ def _contenders(entries: Entries, said: frozenset[str]) -> Entries:
     return found
 
 
-def said_topics(entries: Entries, words: frozenset[str]) -> frozenset[str]:
+def mentioned_topics(entries: Entries, words: frozenset[str]) -> frozenset[str]:
     """The topics, as the sessions write them, that were spoken of: one of the words, or made of several ("ham radio")
     that all are. Thousands of sessions share fewer topics: each is looked at once."""
     if not words:
@@ -178,7 +178,7 @@ def select(
     contributors: list[Contributor] = []
     candidates: list[Candidate] = []
     reads = 0
-    worth = may_win(config)
+    worth = can_qualify(config)
     promising = (prior for prior in priors if worth(prior.score, prior.tasks))
     for prior in sorted(priors, reverse=True) if explain else nlargest(MOST_LOGS_READ, promising):
         wins = qualifies(prior.score, config.relevance_threshold)
@@ -196,7 +196,7 @@ def select(
     return Selection(tuple(contributors), tuple(candidates))
 
 
-def may_win(config: Config) -> Callable[[float, int], bool]:
+def can_qualify(config: Config) -> Callable[[float, int], bool]:
     """Whether a score, or open tasks alone (DECISION 5), may bring a session back."""
     override = config.pending_task_override
     return lambda score, tasks: qualifies(score, config.relevance_threshold) or 0 < override <= tasks

@@ -1,4 +1,4 @@
-"""Reading sessions: no lock, no change on disk but a mended index."""
+"""Reading sessions: takes no lock, and changes nothing on disk except a stale index."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from jsonlstore.core.clock import Clock, format_time, time_before
 from jsonlstore.core.errors import AmbiguousSessionId, JsonlStoreError, SessionForgotten, SessionNotFound
 from jsonlstore.core.paths import StatePaths, check_session_id
 from jsonlstore.store.archive import find_month
+from jsonlstore.store.fold import fold_events
 from jsonlstore.store.index import Index
 from jsonlstore.store.log import FULL_STATE_TYPES, SessionLog
-from jsonlstore.store.projection import IndexEntry, fold_events
+from jsonlstore.store.projection import IndexEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,7 @@ def _open_log(quarantine: Path, disk: Disk, path: Path) -> SessionLog:
     return SessionLog(path, quarantine, disk)
 
 
-class Known:
+class CachedFold:
     """A fold and the file it was read from: still true while nobody else has written to it."""
 
     __slots__ = ("end", "folded", "signature", "since_full")
@@ -65,7 +66,7 @@ class SessionReader:
         self.now = partial(_now, clock)
         self.open_log = partial(_open_log, paths.quarantine, disk)
         self.index = Index(paths, disk, locks, self.open_log)
-        self._known: OrderedDict[str, Known] = OrderedDict()
+        self._known: OrderedDict[str, CachedFold] = OrderedDict()
         self._guard = threading.Lock()
 
     def get(self, session_id: str) -> SessionState:
@@ -82,7 +83,7 @@ class SessionReader:
             if month is None:
                 raise not_found(session_id)
             scan = self.open_log(self.paths.archived_log(session_id, month)).scan_recent()
-            folded = fold_events(session_id, (placed.event for placed in scan.events) if scan else ())
+            folded = fold_events(session_id, scan.events if scan else ())
         else:
             folded = known.folded
         if folded.forgotten:
@@ -151,7 +152,7 @@ class SessionReader:
             current = state.previous_session_id
         return found[::-1]
 
-    def _load(self, session_id: str) -> Known | None:
+    def _load(self, session_id: str) -> CachedFold | None:
         """The fold of a hot log, from memory while the file is unchanged; None if there is no such session."""
         session_log = self.open_log(self.paths.log(session_id))
         signature = session_log.signature()
@@ -162,12 +163,12 @@ class SessionReader:
         if scan is None or not scan.events:
             return None
         assert signature is not None
-        folded = fold_events(session_id, (placed.event for placed in scan.events))
+        folded = fold_events(session_id, scan.events)
         first, last = scan.events[0], scan.events[-1]
         since = last.end - (first.end if first.event.type in FULL_STATE_TYPES else 0)
-        return self._remember(session_id, Known(folded, signature, last.end, since))
+        return self._remember(session_id, CachedFold(folded, signature, last.end, since))
 
-    def _remember(self, session_id: str, known: Known) -> Known:
+    def _remember(self, session_id: str, known: CachedFold) -> CachedFold:
         with self._guard:
             self._known[session_id] = known
             self._known.move_to_end(session_id)

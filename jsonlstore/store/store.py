@@ -26,14 +26,14 @@ from jsonlstore.core.locks import DEFAULT_TIMEOUT, Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
-from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
+from jsonlstore.store.archive import find_month, finish_move, move_back, move_to_archive
 from jsonlstore.store.fields import check_time
-from jsonlstore.store.fold import OWN_FOLD, SessionFold
+from jsonlstore.store.fold import EVENT_FIELDS, SessionFold
 from jsonlstore.store.layers import WRITERS
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.mirror import write_mirror
 from jsonlstore.store.projection import project
-from jsonlstore.store.reader import Known, SessionReader, not_found
+from jsonlstore.store.reader import CachedFold, SessionReader, not_found
 from jsonlstore.store.sanitise import clean, clean_event
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class SessionStore(SessionReader):
             data |= {"owner": clean_event(owner)} if owner else {}
             data |= {"source": dict(source)} if source else {}
             self._commit(session_id, None, "session.started", by, data)
-        self._tell(session_id, None)
+        self._notify_change(session_id, None)
         return True
 
     def update(
@@ -231,7 +231,7 @@ class SessionStore(SessionReader):
         with self._locks.session(check_session_id(session_id)):
             known = self._load(session_id)
             if known is None:
-                entry = settle(self.paths, self.disk, session_id, self.open_log)
+                entry = finish_move(self.paths, self.disk, session_id, self.open_log)
                 if entry is None:
                     raise not_found(session_id)
                 month: str = entry["archived"]
@@ -239,18 +239,18 @@ class SessionStore(SessionReader):
                 self._writable(session_id, known.folded)
                 if not known.folded.ended:
                     raise SessionOpen(f"session {session_id} has not ended and stays where it is")
-                month = store_cold(self.paths, self.disk, session_id, known.folded.to_dict())
+                month = move_to_archive(self.paths, self.disk, session_id, known.folded.to_dict())
                 entry = project(known.folded, known.end, month)
             self._drop_known(session_id)
             self._follow(session_id, entry)
-        self._announce(session_id, known.folded if known else self.folded(session_id))
+        self._notify(session_id, known.folded if known else self.folded(session_id))
         return month
 
-    def settle_archive(self, session_id: str) -> None:
+    def finish_archiving(self, session_id: str) -> None:
         """Finish or undo a move to or from the archive that a crash cut short: the log decides."""
         with self._locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
-            entry = settle(self.paths, self.disk, session_id, self.open_log)
+            entry = finish_move(self.paths, self.disk, session_id, self.open_log)
             self.index.put(session_id, entry)
 
     def repair_log(self, session_id: str, path: Path) -> bool:
@@ -290,7 +290,7 @@ class SessionStore(SessionReader):
             self.index.put(session_id, outcome.entry, sweep=True)
         gone = SessionFold()
         gone.session_id, gone.forgotten = session_id, True
-        self._announce(session_id, gone)
+        self._notify(session_id, gone)
         return outcome
 
     def prepare(self) -> None:
@@ -300,7 +300,7 @@ class SessionStore(SessionReader):
             self._prepared = True
 
     @contextmanager
-    def _session(self, session_id: str) -> Iterator[Known]:
+    def _session(self, session_id: str) -> Iterator[CachedFold]:
         """A session's lock and its fold, for one change."""
         self.prepare()
         with self._locks.session(check_session_id(session_id)):
@@ -309,25 +309,25 @@ class SessionStore(SessionReader):
                 raise not_found(session_id)
             self._writable(session_id, known.folded)
             yield known
-        self._tell(session_id, known)
+        self._notify_change(session_id, known)
 
-    def _tell(self, session_id: str, before: Known | None) -> None:
+    def _notify_change(self, session_id: str, before: CachedFold | None) -> None:
         """Let listeners know of a change, with no lock held: what they do is not part of the write."""
         after = self._known.get(session_id)
         if after is None or after is before:
             return
-        self._announce(session_id, after.folded)
+        self._notify(session_id, after.folded)
 
-    def _announce(self, session_id: str, folded: SessionFold) -> None:
+    def _notify(self, session_id: str, folded: SessionFold) -> None:
         for listener in self.listeners:
             listener(session_id, folded)
 
-    def _unarchived(self, session_id: str) -> Known | None:
+    def _unarchived(self, session_id: str) -> CachedFold | None:
         """Bring a session back from the archive; None if it is not there."""
         month = find_month(self.paths, session_id)
         if month is None:
             return None
-        bring_back(self.paths, self.disk, session_id, month)
+        move_back(self.paths, self.disk, session_id, month)
         return self._load(session_id)
 
     @staticmethod
@@ -340,7 +340,7 @@ class SessionStore(SessionReader):
                 hint="upgrade jsonlstore; reading still works",
             )
 
-    def _commit(self, session_id: str, known: Known | None, kind: str, by: str, data: dict[str, Any]) -> None:
+    def _commit(self, session_id: str, known: CachedFold | None, kind: str, by: str, data: dict[str, Any]) -> None:
         """Append one event, then bring index and mirror after it. Wants the session's lock."""
         if by not in WRITERS:
             raise UsageError(f"no such writer: {by!r}", hint=f"one of {', '.join(WRITERS)}")
@@ -351,21 +351,21 @@ class SessionStore(SessionReader):
         after.apply(event)
         if kind in ("session.ended", "session.recovered"):
             event = Event(
-                event.seq, event.at, kind, by, {k: v for k, v in data.items() if k != "fields"} | after.carry()
+                event.seq, event.at, kind, by, {k: v for k, v in data.items() if k != "fields"} | after.full_state()
             )
         lines = event.to_line()
         since = (known.since_full if known else 0) + len(lines)
         if kind in FULL_STATE_TYPES:
             since = 0
         elif not boundary and since >= SNAPSHOT_EVERY:
-            snapshot = Event(event.seq + 1, event.at, "state.snapshot", by, after.carry())
+            snapshot = Event(event.seq + 1, event.at, "state.snapshot", by, after.full_state())
             line = snapshot.to_line()
             if since >= len(line):  # a snapshot must pay for itself
                 after.apply(snapshot)
                 lines, since = lines + line, 0
         self._drop_known(session_id)
         signature = self.open_log(self.paths.log(session_id)).append(lines)
-        self._remember(session_id, Known(after, signature, signature[2], since))
+        self._remember(session_id, CachedFold(after, signature, signature[2], since))
         if boundary:
             self._follow(session_id, project(after, signature[2]))
             if after.ended:
@@ -387,7 +387,9 @@ def _changed(folded: SessionFold, by: str, given: Mapping[str, Any]) -> dict[str
     """The given fields that differ from what this writer said before."""
     layer = folded.layers.get(by, {})
     missing = object()
-    changed = {key: value for key, value in given.items() if key not in OWN_FOLD and layer.get(key, missing) != value}
+    changed = {
+        key: value for key, value in given.items() if key not in EVENT_FIELDS and layer.get(key, missing) != value
+    }
     active = given.get("updated_at")
     if active is not None and active > (folded.updated_at or ""):
         changed["updated_at"] = active

@@ -204,7 +204,7 @@ def test_a_row_the_table_refuses_is_a_warning_and_keeps_no_other_out(store, brai
 def test_what_is_too_much_to_name_is_caught_up_as_a_whole(store, brain, rows):
     forced = config(brain, brain_db_enabled=True)
     sync = attach(store, forced)
-    with store.index.together():
+    with store.index.batch():
         for number in range(30):
             store.start(f"s-{number}")
     from jsonlstore.bridges.braindb.backlog import Backlog
@@ -372,7 +372,7 @@ def test_refused_rows_in_any_number_keep_no_other_waiting_for_good(store, brain,
     export_sessions(store, brain)
     refuse(brain, "bad-%")
     attach(store, config(brain))
-    with store.index.together():
+    with store.index.batch():
         for number in range(120):
             store.start(f"bad-{number}")
     with closing(sqlite3.connect(brain, isolation_level=None)) as holder:

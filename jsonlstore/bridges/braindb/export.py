@@ -26,7 +26,7 @@ from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.paths import check_session_id, is_session_id
 from jsonlstore.store.index import Progress, silent
-from jsonlstore.store.index_text import uncollected
+from jsonlstore.store.index_text import gc_paused
 
 if TYPE_CHECKING:
     import sqlite3
@@ -175,7 +175,7 @@ class _Export:
             report.problems.append(f"{TABLE} has no column {', '.join(table.lacks)}: left out")
 
     def run(self) -> None:
-        with uncollected():
+        with gc_paused():
             stamps = self._stamps = self._table.stamps()
             marks = hot_marks(self._store, self._ledger)
             covers = self._ledger.covers

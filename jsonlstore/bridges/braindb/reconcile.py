@@ -13,8 +13,8 @@ from jsonlstore.bridges.braindb.schema import IMPORTER
 from jsonlstore.core.errors import Unreadable
 from jsonlstore.core.files import read_bytes, unreadable
 from jsonlstore.store.archive import find_month
+from jsonlstore.store.fold import fold_events
 from jsonlstore.store.log import FULL_STATE_TYPES
-from jsonlstore.store.projection import fold_events
 
 if TYPE_CHECKING:
     import sqlite3
@@ -163,7 +163,7 @@ def _row(session_id: str, state: Mapping[str, Any], said: Mapping[str, Collectio
 
 
 def _standing(session_id: str, scan: Scan, mark: Mark | None) -> Standing:
-    folded = fold_events(session_id, (placed.event for placed in scan.events))
+    folded = fold_events(session_id, scan.events)
     if folded.forgotten:
         return Standing("forgotten", mark=mark)
     row = _row(session_id, folded.to_dict(), folded.layers)
