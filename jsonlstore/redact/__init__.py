@@ -9,8 +9,9 @@ Both are cheap to import. The rules themselves (`data/*.tsv`, one line each) are
 
 The way of a text: `finder` sees in one pass of RE2 whether and where anything may be, and looks for the shapes;
 `assignments` finds what a name announces (`names` judges names, `values` measures values, `looks` judges them),
-`tables` reads columns, `blocks` keys and `<private>` spans, `joints` literals that are one text. `text` hides what was found,
-`stream` does so for input of any size, and `generated` hides what only a machine can have made up, where people read.
+`tables` reads columns, `blocks` keys and `<private>` spans, `joints` literals that are one text. `text` hides what
+was found, `stream` does so for input of any size, and `generated` hides, where people read, what only a machine can
+have made up.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The rules as data: `data/shapes.tsv` and `data/names.tsv`, one line a rule.
 
 A line is tab-separated: kind, trigger, shape, example, counter-example, options. A line that begins with `#` is a
-comment; `@name` defines what `{name}` stands for in the shapes below it. Both files say at their top how to write a line.
+comment; `@name` defines what `{name}` stands for in the shapes below it. Both files say at their top how to write one.
 A test runs every line's example and counter-example, so a line without them, or with wrong ones, fails.
 
 The pre-filter reads the same lines, so nothing here may import RE2 or compile an expression.

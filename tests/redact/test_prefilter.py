@@ -81,6 +81,9 @@ def test_no_is_certain_for_any_text(text: str) -> None:
     "value",
     [
         "telegram",
+        "working_memory_scan",
+        "session_restored",
+        "task-004-session-persistence",
         "agent:main:telegram:direct:123456789",
         "0f8fad5b-d9cb-469f-a165-70867728950e",
         "2026-11-16T00:00:00.123Z",
