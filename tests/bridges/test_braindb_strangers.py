@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from jsonlstore.bridges.braindb import (
-    SessionManager,
     StmMemories,
     attach,
     brain_db_status,
@@ -23,6 +22,7 @@ from jsonlstore.bridges.braindb import (
     import_sessions,
 )
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE
+from jsonlstore.compat import SessionManager
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import Unreadable, WriteFailed
 
