@@ -22,7 +22,7 @@ def brain_memories(store: SessionStore, config: Config) -> MemorySource | None:
     """Where inherited memories get their confidence from, read only; None without a brain.db."""
     if not config.enabled or config.brain_db_enabled is False:
         return None
-    from jsonlstore.bridges.braindb.location import resolve_brain_db
+    from jsonlstore.bridges.braindb import resolve_brain_db
 
     path = resolve_brain_db(config, store.paths.state_dir)
     if not path.exists():

@@ -37,7 +37,7 @@ def _service(session: Session, kind: str | None) -> Service:
 
 def _databases(state_dir: Path, config: Config) -> list[Path]:
     """The databases of Cortex's that the watcher brings up to date, as things stand now."""
-    from jsonlstore.bridges.braindb.location import metrics_db, resolve_brain_db
+    from jsonlstore.bridges.braindb import metrics_db, resolve_brain_db
 
     brain = resolve_brain_db(config, state_dir)
     wanted = config.brain_db_enabled if config.brain_db_enabled is not None else brain.exists()
