@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from jsonlstore.cli.app import json_option, print_json, with_example
+from jsonlstore.cli.console import json_option, print_json, with_example
 from jsonlstore.core.errors import UsageError
 
 

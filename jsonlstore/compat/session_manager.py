@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from jsonlstore.bridges.braindb import resolve_brain_db
 from jsonlstore.bridges.braindb.database import Writer, connected, create_empty
-from jsonlstore.bridges.braindb.location import resolve_brain_db
 from jsonlstore.bridges.braindb.migration import columns_of, migrate
 from jsonlstore.bridges.braindb.rows import as_dict, read_time
 from jsonlstore.bridges.braindb.schema import COLUMNS, LISTS
