@@ -18,7 +18,7 @@ _STALE_AFTER = timedelta(minutes=120)
 
 
 def save_session_state(store: SessionStore, state: SessionState | Mapping[str, Any]) -> None:
-    """Insert or update a session; only the given fields change, and `continued_by` is never erased (DECISION 18)."""
+    """Insert or update a session; only the given fields change, and `continued_by` is never erased (decision 18)."""
     fields = state.to_dict() if isinstance(state, SessionState) else dict(state)
     session_id = fields.pop("session_id", None)
     if not isinstance(session_id, str):

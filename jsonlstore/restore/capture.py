@@ -65,7 +65,7 @@ class SessionCapture:
         return state
 
     def archive_old(self) -> list[str]:
-        """Archive what is old enough, at most once a day (DECISION 56); returns what was moved."""
+        """Archive what is old enough, at most once a day (decision 56); returns what was moved."""
         store, stamp = self._store, self._store.paths.states / "archive.stamp"
         today = format_time(self._clock())[:10].encode()
         try:
@@ -82,7 +82,7 @@ class SessionCapture:
         return due
 
     def _known(self, session_id: str, fields: Mapping[str, Any]) -> SessionFold:
-        """The session so far; one nobody announced is started now (DECISION 52)."""
+        """The session so far; one nobody announced is started now (decision 52)."""
         try:
             return self._store.folded(session_id)
         except SessionNotFound:

@@ -1,4 +1,4 @@
-"""Which sessions died without an end: their owner process is gone, or nobody has heard of them (DECISION 19)."""
+"""Which sessions died without an end: their owner process is gone, or nobody has heard of them (decision 19)."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def find_crashed(
 def find_superseded(
     store: SessionReader, entries: Iterable[IndexEntry], now: datetime, scope: Scope, request: RestoreRequest
 ) -> Iterator[Crashed]:
-    """The sessions a runtime has moved on from by starting another one under the same key (DECISION 54).
+    """The sessions a runtime has moved on from by starting another one under the same key (decision 54).
 
     One whose owner lives in another process is a session at the same time, and one the watcher follows ends by what its
     transcript shows, unless the runtime itself says that it went on; where nobody watches, this is the only sign there

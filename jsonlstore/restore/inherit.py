@@ -43,7 +43,7 @@ class PinPlan(NamedTuple):
 
 
 def offers(critical_from: Iterable[SessionState], best: Contributor | None, config: Config) -> list[Offer]:
-    """CRITICAL pins of any session within their days, latest first, then the pins of the best session (DECISION 10)."""
+    """CRITICAL pins of any session within their days, latest first, then the pins of the best session (decision 10)."""
     found = [
         Offer(pin, state.session_id, state.end_time or "", "CRITICAL")
         for state in critical_from
@@ -62,7 +62,7 @@ def all_pins(state: SessionState, reason: str) -> list[Offer]:
 
 
 def plan_pins(offered: Iterable[Offer], now_pinned: CurrentPins, most: int) -> PinPlan:
-    """Which offers fit: no collision with a current pin, `min(most, 10 - current)` in all (DECISION 12)."""
+    """Which offers fit: no collision with a current pin, `min(most, 10 - current)` in all (decision 12)."""
     current = {key: pin for pin in now_pinned.pins for key in same_pin(pin)}
     room = min(most, MOST_PINS - now_pinned.taken)
     add: list[WorkingMemoryPin] = []
@@ -98,7 +98,7 @@ def decayed_memories(
 ) -> tuple[InheritedMemory, ...]:
     """Every memory the sessions created, with its confidence as of now; one of two sessions counts from the later end.
 
-    A confidence that nobody knows is 1.0 (DECISION 31).
+    A confidence that nobody knows is 1.0 (decision 31).
     """
     latest: dict[str, str] = {}
     scores: dict[str, float] = {}
@@ -120,7 +120,7 @@ def decayed_memories(
 
 
 def merged_topics(states: Sequence[SessionState], everyone: Sequence[Iterable[str]]) -> tuple[str, ...]:
-    """The contributors' topics in score order, each once; what few sessions share comes first (DECISION 47)."""
+    """The contributors' topics in score order, each once; what few sessions share comes first (decision 47)."""
     if not any(state.hot_topics for state in states):
         return ()
     ordered: list[str] = []

@@ -45,7 +45,7 @@ class CurrentPins(NamedTuple):
 
 
 def with_provenance(pin: WorkingMemoryPin, session_id: str, end_time: str) -> WorkingMemoryPin:
-    """The pin as a later session shows it: an older provenance is replaced, never nested (DECISION 13).
+    """The pin as a later session shows it: an older provenance is replaced, never nested (decision 13).
 
     The file's own program expects a time with every pin: where none was told, it is that session's end.
     """

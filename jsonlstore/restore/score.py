@@ -71,7 +71,7 @@ def pending_weight(tasks: int) -> float:
 
 
 def qualifies(score: float, threshold: float = DEFAULT_THRESHOLD) -> bool:
-    """At the threshold is enough; four tasks after a week are exactly on it (DECISION 4)."""
+    """At the threshold is enough; four tasks after a week are exactly on it (decision 4)."""
     return score >= threshold - TOLERANCE
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 log = logger("jsonlstore.session")
 
-# a topic shared by most of many sessions says nothing about any of them (DECISION 47)
+# a topic shared by most of many sessions says nothing about any of them (decision 47)
 _COMMON_FROM_SESSIONS = 10
 _COMMON_SHARE = 0.8
 _COMMON_SAMPLE = 300
@@ -197,7 +197,7 @@ def select(
 
 
 def can_qualify(config: Config) -> Callable[[float, int], bool]:
-    """Whether a score, or open tasks alone (DECISION 5), may bring a session back."""
+    """Whether a score, or open tasks alone (decision 5), may bring a session back."""
     override = config.pending_task_override
     return lambda score, tasks: qualifies(score, config.relevance_threshold) or 0 < override <= tasks
 
@@ -243,7 +243,7 @@ def _candidate(prior: Prior, qualified: bool, reason: str) -> Candidate:
 
 
 def previous_session(ended: Entries, channel: str) -> str | None:
-    """The most recently ended session of the same conversation, same channel preferred (DECISION 17)."""
+    """The most recently ended session of the same conversation, same channel preferred (decision 17)."""
     ranks = ((entry.get("channel") == channel, entry["end_time"], other) for other, entry in ended.items())
     best = max(ranks, default=None)
     return best[2] if best else None

@@ -24,7 +24,7 @@ log = logger("jsonlstore.session")
 
 
 class Pipeline:
-    """What `pipeline/state.json` says now. Missing or broken, it closes nothing (DECISION 23)."""
+    """What `pipeline/state.json` says now. Missing or broken, it closes nothing (decision 23)."""
 
     def __init__(self, document: dict[str, Any] | None) -> None:
         self._document = document

@@ -1,4 +1,4 @@
-"""FR-001, 003, 008, AC-001, DECISIONS 20, 22, 24, 52: what is written of a session, turn by turn and at its end."""
+"""FR-001, 003, 008, AC-001, decisionS 20, 22, 24, 52: what is written of a session, turn by turn and at its end."""
 
 from __future__ import annotations
 

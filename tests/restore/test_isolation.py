@@ -1,4 +1,4 @@
-"""DECISION 53, 55: what was said in one conversation never surfaces in another's preamble, pins, chain or override."""
+"""decision 53, 55: what was said in one conversation never surfaces in another's preamble, pins, chain or override."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FR-007, AC-005, DECISIONS 10-15: pins come back with provenance, within the caps, and nobody's file is spoiled."""
+"""FR-007, AC-005, decisionS 10-15: pins come back with provenance, within the caps, and nobody's file is spoiled."""
 
 from __future__ import annotations
 
