@@ -73,13 +73,10 @@ class SessionCapture:
                 return []
             store.prepare()
             store.disk.replace(stamp, today, store.paths.states)
-            due = store.archivable(timedelta(days=self._config.archive_after_days))[:_ARCHIVED_AT_ONCE]
-            for session_id in due:
-                store.archive(session_id)
+            return store.archive_older(timedelta(days=self._config.archive_after_days), most=_ARCHIVED_AT_ONCE)
         except JsonlStoreError as problem:
             log.warning("old sessions not archived: %s", problem)
             return []
-        return due
 
     def _known(self, session_id: str, fields: Mapping[str, Any]) -> SessionFold:
         """The session so far; one nobody announced is started now (decision 52)."""

@@ -18,7 +18,7 @@ from jsonlstore.store.log import FULL_STATE_TYPES, SessionLog
 from jsonlstore.store.projection import IndexEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from jsonlstore.core.model import SessionState
     from jsonlstore.store.fold import SessionFold
     from jsonlstore.store.log import Signature
+    from jsonlstore.store.projection import Entry
 
 _CACHED_FOLDS = 128
 
@@ -60,7 +61,7 @@ class SessionReader:
 
     def __init__(self, paths: StatePaths, clock: Clock, disk: Disk, locks: Locks) -> None:
         self.paths = paths
-        self._clock = clock
+        self.clock = clock
         self.disk = disk
         # no bound methods: a store in memory goes away with its last reference, not with the next collection
         self.now = partial(_now, clock)
@@ -103,7 +104,7 @@ class SessionReader:
 
     def recent(self, days: float = 7, limit: int | None = None, now: datetime | None = None) -> list[IndexEntry]:
         """Sessions that ended within the last `days`, latest end first."""
-        since = time_before(now or self._clock(), timedelta(days=days))
+        since = time_before(now or self.clock(), timedelta(days=days))
         found = [
             (raw["end_time"], session_id, raw)
             for session_id, raw in self.index.entries().items()
@@ -151,6 +152,16 @@ class SessionReader:
             found.append(state)
             current = state.previous_session_id
         return found[::-1]
+
+    def archivable(self, older_than: timedelta, among: Mapping[str, Entry | None] | None = None) -> list[str]:
+        """The ended, hot sessions whose end lies further back than `older_than`, oldest first."""
+        line = time_before(self.clock(), older_than)
+        due = [
+            (entry["end_time"], session_id)
+            for session_id, entry in (self.index.entries() if among is None else among).items()
+            if entry and not (entry.get("forgotten") or entry.get("archived")) and (entry.get("end_time") or "~") < line
+        ]
+        return [session_id for _, session_id in sorted(due)]
 
     def _load(self, session_id: str) -> CachedFold | None:
         """The fold of a hot log, from memory while the file is unchanged; None if there is no such session."""

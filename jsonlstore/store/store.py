@@ -12,11 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from jsonlstore.core.clock import Clock, system_clock, time_before
+from jsonlstore.core.clock import Clock, system_clock
 from jsonlstore.core.errors import (
     JsonlStoreError,
     NewerSchema,
     SessionForgotten,
+    SessionNotFound,
     SessionOpen,
     StaleSource,
     UsageError,
@@ -29,6 +30,7 @@ from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_di
 from jsonlstore.store.archive import find_month, finish_move, move_back, move_to_archive
 from jsonlstore.store.fields import check_time
 from jsonlstore.store.fold import EVENT_FIELDS, SessionFold
+from jsonlstore.store.index import silent
 from jsonlstore.store.layers import WRITERS
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.mirror import write_mirror
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from jsonlstore.store.forget import Forgotten
+    from jsonlstore.store.index import Progress
     from jsonlstore.store.metrics import Metrics
     from jsonlstore.store.projection import Entry
 
@@ -60,8 +63,8 @@ class SessionStore(SessionReader):
         disk: Disk | None = None,
         lock_timeout: Callable[[], float] = lambda: DEFAULT_TIMEOUT,
     ) -> None:
-        self._locks = Locks(paths.states, lock_timeout)
-        super().__init__(paths, clock, disk or Disk(), self._locks)
+        self.locks = Locks(paths.states, lock_timeout)
+        super().__init__(paths, clock, disk or Disk(), self.locks)
         self._prepared = False
         self._origin: SessionStore | None = None
         self.listeners: list[Callable[[str, SessionFold], None]] = []
@@ -78,7 +81,7 @@ class SessionStore(SessionReader):
         """The store's metrics; loaded on first use, because most readers never ask."""
         from jsonlstore.store.metrics import Metrics
 
-        metrics = Metrics(self.paths, self.disk, self._locks, self.now)
+        metrics = Metrics(self.paths, self.disk, self.locks, self.now)
         if self._origin is not None:
             metrics.listeners = self._origin.metrics.listeners
         return metrics
@@ -96,21 +99,11 @@ class SessionStore(SessionReader):
     def within(self, left: Callable[[], float]) -> Self:
         """The same store for a caller with a deadline: no lock is waited for longer than `left()` seconds."""
         twin = type(self)(
-            self.paths, clock=self._clock, disk=self.disk, lock_timeout=lambda: min(DEFAULT_TIMEOUT, left())
+            self.paths, clock=self.clock, disk=self.disk, lock_timeout=lambda: min(DEFAULT_TIMEOUT, left())
         )
         twin.listeners = self.listeners
         twin._origin = self  # noqa: SLF001 - a store in memory lives as long as anyone uses it
         return twin
-
-    @property
-    def locks(self) -> Locks:
-        """The locks of this store's directory."""
-        return self._locks
-
-    @property
-    def clock(self) -> Clock:
-        """What this store takes for the time."""
-        return self._clock
 
     def start(
         self,
@@ -124,7 +117,7 @@ class SessionStore(SessionReader):
         """Open a session; False if it was already there (whoever comes first starts it, the other adds nothing)."""
         checked = clean({"start_time": self.now(), **fields})
         self.prepare()
-        with self._locks.session(check_session_id(session_id)):
+        with self.locks.session(check_session_id(session_id)):
             known = self._load(session_id) or self._unarchived(session_id)
             if known is not None:
                 self._writable(session_id, known.folded)
@@ -228,7 +221,7 @@ class SessionStore(SessionReader):
     def archive(self, session_id: str) -> str:
         """Move an ended session to cold storage, or finish such a move; returns the month it is filed under."""
         self.prepare()
-        with self._locks.session(check_session_id(session_id)):
+        with self.locks.session(check_session_id(session_id)):
             known = self._load(session_id)
             if known is None:
                 entry = finish_move(self.paths, self.disk, session_id, self.open_log)
@@ -248,41 +241,53 @@ class SessionStore(SessionReader):
 
     def finish_archiving(self, session_id: str) -> None:
         """Finish or undo a move to or from the archive that a crash cut short: the log decides."""
-        with self._locks.session(check_session_id(session_id)):
+        with self.locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
             entry = finish_move(self.paths, self.disk, session_id, self.open_log)
             self.index.put(session_id, entry)
 
     def repair_log(self, session_id: str, path: Path) -> bool:
         """Mend a torn tail now instead of at the next append."""
-        with self._locks.session(check_session_id(session_id)):
+        with self.locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
             return self.open_log(path).repair()
 
     def repair_mirror(self, session_id: str) -> bool:
         """Write the mirror of an ended session anew; False if there is nothing to mirror (any more)."""
-        with self._locks.session(check_session_id(session_id)):
+        with self.locks.session(check_session_id(session_id)):
             known = self._load(session_id)
             if known is None or known.folded.forgotten or not known.folded.ended:
                 return False
             return write_mirror(self.paths, self.disk, session_id, known.folded.to_dict())
 
-    def archivable(self, older_than: timedelta, among: Mapping[str, Entry | None] | None = None) -> list[str]:
-        """The ended, hot sessions whose end lies further back than `older_than`, oldest first."""
-        line = time_before(self._clock(), older_than)
-        due = [
-            (entry["end_time"], session_id)
-            for session_id, entry in (self.index.entries() if among is None else among).items()
-            if entry and not (entry.get("forgotten") or entry.get("archived")) and (entry.get("end_time") or "~") < line
-        ]
-        return [session_id for _, session_id in sorted(due)]
+    def archive_older(
+        self,
+        older_than: timedelta,
+        among: Mapping[str, Entry | None] | None = None,
+        *,
+        most: int | None = None,
+        progress: Progress = silent,
+    ) -> list[str]:
+        """Archive the sessions that `archivable` lists, at most `most`, with one write of the index; returns them."""
+        due, moved = self.archivable(older_than, among)[:most], []
+        with self.index.batch():
+            for number, session_id in enumerate(due, 1):
+                try:
+                    self.archive(session_id)
+                except (SessionForgotten, SessionNotFound, SessionOpen) as problem:
+                    # another process moved, resumed or removed it since the index was read
+                    log.debug("session %s is not archived: %s", session_id, problem)
+                else:
+                    moved.append(session_id)
+                progress(number, len(due))
+        return moved
 
     def forget(self, session_id: str) -> Forgotten:
         """Remove a session everywhere we keep it; a tombstone stays so that no later scan brings it back."""
         from jsonlstore.store.forget import forget_session, task_ids
 
         self.prepare()
-        with self._locks.session(check_session_id(session_id)):
+        with self.locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
             # first, while the log still says which tasks were the session's
             self.metrics.blank(session_id, task_ids(self.paths, self.open_log, session_id))
@@ -303,7 +308,7 @@ class SessionStore(SessionReader):
     def _session(self, session_id: str) -> Iterator[CachedFold]:
         """A session's lock and its fold, for one change."""
         self.prepare()
-        with self._locks.session(check_session_id(session_id)):
+        with self.locks.session(check_session_id(session_id)):
             known = self._load(session_id) or self._unarchived(session_id)
             if known is None:
                 raise not_found(session_id)

@@ -211,7 +211,7 @@ def test_what_is_too_much_to_name_is_caught_up_as_a_whole(store, brain, rows):
 
     Backlog(store).add([f"imagined-{n}" for n in range(2000)], "many")
     assert brain_db_status(store, forced).everything_behind
-    export_sessions(store, brain, since=store._clock() + timedelta(days=1))
+    export_sessions(store, brain, since=store.clock() + timedelta(days=1))
     assert rows(brain) == {}
     assert sync.catch_up() is True
     assert len(rows(brain)) == 30
