@@ -47,9 +47,9 @@ def _find(session: Session, id_or_file: str) -> tuple[str, Callable[[], Iterator
         for part, _ in _file_entries(path):
             wanted = part.id
         return wanted or path.stem, lambda: (entry for part, entry in _file_entries(path) if part.id == wanted)
-    from jsonlstore.transcripts.catalogue import Library
+    from jsonlstore.transcripts.catalogue import Catalogue
 
-    found, named = Library.open(session.state_dir, skip=frozenset()).find(id_or_file)
+    found, named = Catalogue.open(session.state_dir, skip=frozenset()).find(id_or_file)
     wanted = named.id if named else found.session_id
     return wanted, lambda: (entry for part, entry in found.stretches() if part.id == wanted)
 
@@ -57,7 +57,8 @@ def _find(session: Session, id_or_file: str) -> tuple[str, Callable[[], Iterator
 def _file_entries(path: Path) -> Iterator[tuple[Any, Entry]]:
     from jsonlstore.core.errors import SourceUnreadable
     from jsonlstore.transcripts.lines import open_stream, read_entries
-    from jsonlstore.transcripts.source import Reading, by_stretch
+    from jsonlstore.transcripts.source import Reading
+    from jsonlstore.transcripts.stretches import by_stretch
 
     try:
         with open_stream(path) as stream:

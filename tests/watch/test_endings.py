@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jsonlstore.core.clock import format_time, parse_time
 from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
-from jsonlstore.transcripts.source import stretch_id
+from jsonlstore.transcripts.stretches import stretch_id
 from tests.watch.conftest import Database, OpenClaw, Talk, clean_backfill, derived, line, once, stamp, watcher
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def test_a_transcript_that_is_gone_without_an_archive_was_forgotten(openclaw: Op
     live.rescan()
     assert state(state_dir, A).end_time is None
     live.rescan()
-    assert (state(state_dir, A).end_reason, state(state_dir, A).end_time) == ("forgotten", stamp(talk.number))
+    assert (state(state_dir, A).end_reason, state(state_dir, A).end_time) == ("vanished", stamp(talk.number))
     openclaw.write(A, data)
     live.rescan()
     assert state(state_dir, A).end_time is None
@@ -146,7 +146,7 @@ def test_an_archive_that_turns_up_late_says_what_became_of_a_lost_transcript(
     openclaw.remember()
     live.rescan()
     live.rescan()
-    assert state(state_dir, A).end_reason == "forgotten"
+    assert state(state_dir, A).end_reason == "vanished"
     (openclaw.sessions / f"{A}.jsonl.deleted.2026-09-21T15-00-00.000Z").write_bytes(data)
     openclaw.remember()
     live.rescan()
@@ -172,7 +172,7 @@ def test_a_transcript_that_was_away_and_is_back_as_it_was_goes_on(
     openclaw.remember()
     for _ in range(3):
         live.rescan()
-    assert state(state_dir, A).end_reason == "forgotten"
+    assert state(state_dir, A).end_reason == "vanished"
     shutil.move(tmp_path / "away", path)
     openclaw.remember()
     if restarted:
@@ -314,7 +314,7 @@ def test_a_reset_that_is_taken_back_leaves_the_stretch_before_open(
             live = watcher(state_dir)
         live.rescan()
     assert state(state_dir, A).end_time is None
-    assert state(state_dir, later).end_reason == "forgotten"
+    assert state(state_dir, later).end_reason == "vanished"
     assert {A: derived(state_dir)[A]} == clean_backfill(state_dir, tmp_path)
 
 
@@ -515,5 +515,5 @@ def test_a_rollover_over_four_o_clock_is_daily_any_other_is_idle(before: Any, ga
 
 
 @given(st.text() | st.none())
-def test_any_reason_has_a_word(reason: str | None) -> None:
+def test_any_reason_has_a_word(reason: str) -> None:
     assert 0 < len(reason_of(reason)) <= 40
