@@ -66,12 +66,12 @@ class Runtime:
     # what its own files know of one session
 
     def has_transcript(self, state_dir: Path, agent: str, session_id: str) -> bool:
-        """Whether it keeps a transcript of this session: then that tells when the session ended (DECISION 54)."""
+        """Whether it keeps a transcript of this session: then that tells when the session ended (decision 54)."""
         del state_dir, agent, session_id
         return False
 
     def utility_key(self, state_dir: Path, agent: str, session_id: str) -> str | None:
-        """The key of a sub-agent's, cron job's or utility run that has this id (DECISION 50)."""
+        """The key of a sub-agent's, cron job's or utility run that has this id (decision 50)."""
         del state_dir, agent, session_id
         return None
 

@@ -24,7 +24,7 @@ def skip_reason(session_key: str | None) -> str | None:
 
 
 def channel_of(entry: Mapping[str, Any], session_key: str | None, known: str | None = None) -> str:
-    """The channel a session runs on: from its index entry, else its key, else `unknown` (DECISION 51)."""
+    """The channel a session runs on: from its index entry, else its key, else `unknown` (decision 51)."""
     candidates = [entry.get("lastChannel"), known]
     holders = (("deliveryContext", "channel"), ("origin", "provider"), ("route", "channel"), ("delivery", "channel"))
     for holder, field in holders:

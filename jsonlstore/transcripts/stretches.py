@@ -1,4 +1,4 @@
-"""Stretches: what lies between two resets of one runtime session is a session of its own (DECISION 48)."""
+"""Stretches: what lies between two resets of one runtime session is a session of its own (decision 48)."""
 
 from __future__ import annotations
 

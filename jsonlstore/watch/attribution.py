@@ -1,7 +1,7 @@
 """Old sessions whose conversation OpenClaw no longer knows: say which it was where only one answer is possible.
 
 Up to 2026.7 a reset takes a transcript out of OpenClaw's index, and with it the conversation it belonged to. Read live,
-we know better; read afterwards, nobody does, and such a session would never come back (DECISION 53). But where an agent
+we know better; read afterwards, nobody does, and such a session would never come back (decision 53). But where an agent
 talks to nobody but its owner, on one channel only, it was that one, unless a chat was wiped from the index without any
 trace. A single chat with a named peer, and nothing is inferred.
 """

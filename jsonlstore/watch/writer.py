@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.core.errors import SessionForgotten, SessionNotFound
 from jsonlstore.core.model import WorkingMemoryPin, read_parts
 from jsonlstore.core.paths import shorten_home
-from jsonlstore.redact.text import redact_text
+from jsonlstore.redact import redact_text
 from jsonlstore.restore.pins import PinFile
 from jsonlstore.store.fold import OWN_FOLD
 from jsonlstore.store.sanitise import clean
@@ -226,7 +226,7 @@ class SessionWriter:
         )
 
     def pinned_at_end(self, session_id: str) -> dict[str, Any]:
-        """What is pinned at the moment of a live end, beside what the transcript tells (DECISION 52)."""
+        """What is pinned at the moment of a live end, beside what the transcript tells (decision 52)."""
         pins = self._pins_now()
         folded = self._folded(session_id)
         if not pins or folded is None:

@@ -119,7 +119,7 @@ def test_a_reason_that_was_told_is_never_replaced_by_an_inferred_one(openclaw: O
     assert state(state_dir, A).end_reason == "reset"
 
 
-def test_a_transcript_that_is_gone_without_an_archive_was_forgotten(openclaw: OpenClaw, state_dir: Path) -> None:
+def test_a_transcript_that_is_gone_without_an_archive_has_vanished(openclaw: OpenClaw, state_dir: Path) -> None:
     talk = openclaw.begin(A, "antenna")
     live = watcher(state_dir)
     live.once()
@@ -132,6 +132,16 @@ def test_a_transcript_that_is_gone_without_an_archive_was_forgotten(openclaw: Op
     assert (state(state_dir, A).end_reason, state(state_dir, A).end_time) == ("vanished", stamp(talk.number))
     openclaw.write(A, data)
     live.rescan()
+    assert state(state_dir, A).end_time is None
+
+
+def test_decision_68_what_old_logs_call_forgotten_is_read_as_vanished(openclaw: OpenClaw, state_dir: Path) -> None:
+    """A transcript that is back takes such an end back, as it does one that was recorded today."""
+    openclaw.begin(A, "antenna")
+    once(state_dir)
+    SessionStore.open(state_dir).end(A, reason="forgotten", by="watcher")
+    assert state(state_dir, A).end_reason == "forgotten"
+    once(state_dir)
     assert state(state_dir, A).end_time is None
 
 
@@ -514,6 +524,6 @@ def test_a_rollover_over_four_o_clock_is_daily_any_other_is_idle(before: Any, ga
     assert reason == ("daily" if crossed else "idle")
 
 
-@given(st.text() | st.none())
+@given(st.text())
 def test_any_reason_has_a_word(reason: str) -> None:
     assert 0 < len(reason_of(reason)) <= 40

@@ -436,7 +436,7 @@ def _digest(data: bytes) -> str:
 
 
 def current_file(path: Path) -> Path | None:
-    """`path`, else the newest archive a reset made of it: `/new` may have renamed it already (DECISION 41)."""
+    """`path`, else the newest archive a reset made of it: `/new` may have renamed it already (decision 41)."""
     if path.is_file():
         return path
     archives = [
