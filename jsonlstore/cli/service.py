@@ -58,7 +58,7 @@ with_example("jsonlstore service install", "jsonlstore service status")(service)
 @kind_option
 @dry_run_option
 @pass_app
-def install(app: App, kind: str | None, dry_run: bool) -> None:
+def install_service(app: App, kind: str | None, dry_run: bool) -> None:
     """Write the service file, start the watcher now and at every login."""
     made = _service(app, kind)
     if dry_run:
@@ -77,7 +77,7 @@ def install(app: App, kind: str | None, dry_run: bool) -> None:
 @kind_option
 @dry_run_option
 @pass_app
-def uninstall(app: App, kind: str | None, dry_run: bool) -> None:
+def uninstall_service(app: App, kind: str | None, dry_run: bool) -> None:
     """Stop the watcher and remove every trace of the service. What was remembered stays."""
     made = _service(app, kind)
     if dry_run:
@@ -91,7 +91,7 @@ def uninstall(app: App, kind: str | None, dry_run: bool) -> None:
 @kind_option
 @json_option
 @pass_app
-def status(app: App, kind: str | None, as_json: bool) -> int:
+def service_status(app: App, kind: str | None, as_json: bool) -> int:
     """Say whether the service is installed and running. Exit 1 if it is installed and does not run."""
     told = _service(app, kind).status()
     if as_json:
@@ -107,6 +107,6 @@ def status(app: App, kind: str | None, as_json: bool) -> int:
 @service.command("print")
 @kind_option
 @pass_app
-def print_(app: App, kind: str | None) -> None:
+def print_service(app: App, kind: str | None) -> None:
     """Show the service file without writing it."""
     click.echo(_service(app, kind).text().decode(), nl=False)

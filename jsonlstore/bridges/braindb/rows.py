@@ -157,7 +157,7 @@ def _word(row: Mapping[str, Any], name: str, problems: list[str]) -> str | None:
     return None
 
 
-def read_time(value: Any) -> str | None:
+def parse_stored_time(value: Any) -> str | None:
     """A time as some program stored it (ISO with or without zone, epoch seconds or milliseconds) in our form.
 
     Raises `ValueError` for anything else; None stays None.
@@ -179,7 +179,7 @@ def read_time(value: Any) -> str | None:
 
 def _time(row: Mapping[str, Any], name: str, problems: list[str]) -> str | None:
     try:
-        return read_time(row.get(name))
+        return parse_stored_time(row.get(name))
     except ValueError:
         problems.append(f"{name} is not a time")
         return None
