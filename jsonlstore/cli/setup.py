@@ -13,6 +13,7 @@ import click
 from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, cut_to_width, heading, plain, terminal_width
 from jsonlstore.cli.openclaw import installation_of, installer_of, openclaw_option, print_install
+from jsonlstore.cli.service import service_of
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable, UsageError
 from jsonlstore.core.paths import shorten_home
 
@@ -195,12 +196,9 @@ class _Setup:
     def service(self) -> None:
         """The watcher in the background; a machine without a service manager runs it in the foreground."""
         from jsonlstore.watch.instance import running
-        from jsonlstore.watch.service import KINDS, NoServiceManager, default_kind
+        from jsonlstore.watch.service import NoServiceManager
 
-        config = self._app.loaded.config
-        made = KINDS[default_kind()](
-            self._app.state_dir, config_file=self._app.config_file, sessions_dir=config.sessions_dir
-        )
+        made = service_of(self._app)
         self._say("\nWatcher")
         if self._dry_run:
             self.document["service"] = {"path": str(made.path)}
