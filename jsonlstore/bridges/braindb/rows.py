@@ -80,9 +80,9 @@ def would_change(existing: Mapping[str, Any], row: Row) -> bool:
 
 
 def update_of_imported(existing: Mapping[str, Any], row: Row) -> Row:
-    """What the row of an imported session is yet to be told: that it ended, or crashed, and who goes on.
+    """The update of an imported session's row: that it ended or crashed, and which session continues it.
 
-    The rest was read from it, and what we could not read or had to cut is nowhere but there.
+    Everything else was read from that row, and what we could not read or had to cut is kept nowhere else.
     """
     ours = dict(zip(COLUMNS, row, strict=True))
     ended = existing.get("end_time") is None
