@@ -13,22 +13,20 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "jsonlstore"
 # data flows this way: a room imports only from those before it
-ROOMS = tuple(
-    [
-        "core",
-        "redact",
-        "transcripts",
-        "signals",
-        "store",
-        "restore",
-        "recall",
-        "context",
-        "watch",
-        "bridges",
-        "compat",
-        "report",
-        "cli",
-    ]
+ROOMS = (
+    "core",
+    "redact",
+    "transcripts",
+    "signals",
+    "store",
+    "restore",
+    "recall",
+    "context",
+    "watch",
+    "bridges",
+    "compat",
+    "report",
+    "cli",
 )
 CITATION = re.compile(r"\bdecisions?[ _]([1-9]\d*)", re.IGNORECASE)
 REQUIREMENT = re.compile(r"\b((?:FR|NFR|AC|OS)-\d{3})\b")
