@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import AmbiguousSessionId, SessionNotFound, SourceUnreadable
 from jsonlstore.core.logs import logger
+from jsonlstore.core.session_key import skip_reason
 from jsonlstore.transcripts.openclaw.jsonl import IMPORT_ARCHIVE, SESSIONS, JsonlSource
 from jsonlstore.transcripts.openclaw.sqlite import DATABASE, SqliteSource
 from jsonlstore.transcripts.source import (
@@ -23,7 +24,6 @@ from jsonlstore.transcripts.source import (
     Transcript,
     TranscriptSource,
     by_stretch,
-    skip_reason,
 )
 
 if TYPE_CHECKING:

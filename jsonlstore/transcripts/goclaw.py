@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import InvalidSessionId, SourceUnreadable
 from jsonlstore.core.paths import check_session_id
+from jsonlstore.core.session_key import skip_reason
 from jsonlstore.transcripts.readonly import Database, consistently
 from jsonlstore.transcripts.records import Entry, parse_object, read_time
 from jsonlstore.transcripts.source import (
@@ -17,7 +18,6 @@ from jsonlstore.transcripts.source import (
     Transcript,
     TranscriptSource,
     channel_of,
-    skip_reason,
 )
 
 if TYPE_CHECKING:

@@ -186,18 +186,6 @@ class TranscriptSource(ABC):
         """Bytes and records, bad ones included."""
 
 
-def skip_reason(session_key: str | None) -> str | None:
-    """Why a session key is no conversation of the user's: `subagent`, `cron`, `temp`; None if it is one."""
-    if not session_key:
-        return None
-    parts = session_key.split(":")
-    if parts[0] == "temp" or (len(parts) > 2 and parts[0] == "agent" and parts[2] == "temp"):
-        return "temp"
-    if "subagent" in parts:
-        return "subagent"
-    return "cron" if "cron" in parts else None
-
-
 def channel_of(entry: dict[str, Any], session_key: str | None, known: str | None = None) -> str:
     """The channel a session runs on: from its index entry, else its key, else `unknown` (DECISION 51)."""
     candidates = [entry.get("lastChannel"), known]

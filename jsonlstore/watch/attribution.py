@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.restore.scope import agent_of, names_a_peer
-from jsonlstore.store.files import read_bytes
+from jsonlstore.core.files import read_bytes
+from jsonlstore.core.session_key import agent_of, names_a_peer, skip_reason
 from jsonlstore.transcripts.records import parse_object
-from jsonlstore.transcripts.source import channel_of, skip_reason
+from jsonlstore.transcripts.source import channel_of
 
 if TYPE_CHECKING:
     from jsonlstore.store.store import SessionStore

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError, SessionForgotten, SessionNotFound, SessionOpen, SourceUnreadable
-from jsonlstore.store.repair import mend
+from jsonlstore.store.repair import repair_unfinished
 from jsonlstore.transcripts.openclaw.endings import ending_of
 from jsonlstore.watch.follow import Outcome, Tailer
 
@@ -70,16 +70,16 @@ def backfill(
     oldest_first = sorted(due, key=lambda one: (_start(shelf, one, summary), one.agent_id, one.session_id))
     try:
         for portion in _portions(oldest_first):
-            with store.index.together() as told, _collecting_seldom():
+            with store.index.batch() as told, _collecting_seldom():
                 for session in portion:
                     _take(tailer, session, summary)
                     summary.bytes += sizes[id(session)]
                     progress(summary.bytes, total)
             summary.archived += _file_away(store, archive_after, told)
-        mend(store)
-        summary.archived += _file_away(store, archive_after, store.index.glance())
+        repair_unfinished(store)
+        summary.archived += _file_away(store, archive_after, store.index.lazy_entries())
     finally:
-        store.settle()
+        store.sync()
     return summary
 
 
@@ -98,7 +98,7 @@ def _file_away(store: BulkStore, older_than: timedelta | None, among: Mapping[st
     if older_than is None:
         return 0
     archived = 0
-    with store.index.together():
+    with store.index.batch():
         for session_id in store.archivable(older_than, among):
             try:
                 store.archive(session_id)

@@ -103,7 +103,7 @@ class Ledger:
     def reload(self) -> None:
         """Read everything anew: other processes end, forget and archive sessions too."""
         self._known, self._owner, self._past, self._forgotten = {}, {}, {}, set()
-        for session_id, entry in self._store.index.glance().items():
+        for session_id, entry in self._store.index.lazy_entries().items():
             if entry.get("forgotten"):
                 self._forgotten.add(session_id)
                 continue

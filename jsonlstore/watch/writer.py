@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.core.errors import SessionForgotten, SessionNotFound
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.redact import redact_text
-from jsonlstore.store.fold import OWN_FOLD
+from jsonlstore.store.fold import EVENT_FIELDS
 from jsonlstore.store.sanitise import clean
 from jsonlstore.transcripts.openclaw.endings import MISSED, corrects, rollover_reason
 from jsonlstore.watch.cursors import Key, Known, Ledger, how_far
@@ -233,7 +233,7 @@ def _is_settled(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
         return False
     layer = folded.layers.get("watcher", {})
     given = clean(with_earlier_pins(fields, folded))
-    return all(layer.get(name) == value for name, value in given.items() if name not in OWN_FOLD)
+    return all(layer.get(name) == value for name, value in given.items() if name not in EVENT_FIELDS)
 
 
 def _was_no_end(folded: SessionFold) -> bool:

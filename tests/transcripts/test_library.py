@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.core.errors import AmbiguousSessionId, SessionNotFound
+from jsonlstore.core.session_key import skip_reason
 from jsonlstore.transcripts.catalogue import Library
 from jsonlstore.transcripts.openclaw.sqlite import DATABASE
 from jsonlstore.transcripts.records import Entry
-from jsonlstore.transcripts.source import STRETCH_NAMESPACE, by_stretch, channel_of, skip_reason, stretch_id
+from jsonlstore.transcripts.source import STRETCH_NAMESPACE, by_stretch, channel_of, stretch_id
 
 if TYPE_CHECKING:
     from pathlib import Path

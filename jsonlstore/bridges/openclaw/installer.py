@@ -53,8 +53,8 @@ from jsonlstore.bridges.openclaw.plugin_settings import (
 )
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import Disk
 from jsonlstore.core.locks import Locks
-from jsonlstore.store.files import Disk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.core.session_key import skip_reason
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, open_stream, read_entries, skip_bytes
 from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
 from jsonlstore.transcripts.source import (
@@ -22,7 +23,6 @@ from jsonlstore.transcripts.source import (
     Transcript,
     TranscriptSource,
     channel_of,
-    skip_reason,
     usable_id,
 )
 

@@ -10,10 +10,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import read_bytes
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import check_session_id
-from jsonlstore.restore.scope import is_utility_run
-from jsonlstore.store.files import read_bytes
+from jsonlstore.core.session_key import is_utility_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.core.session_key import skip_reason
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, read_entries, unpacked
 from jsonlstore.transcripts.openclaw.rows import pages
 from jsonlstore.transcripts.readonly import Changed, Database, consistently, fingerprint, opened
@@ -22,7 +23,6 @@ from jsonlstore.transcripts.source import (
     Transcript,
     TranscriptSource,
     channel_of,
-    skip_reason,
     usable_id,
 )
 
