@@ -17,7 +17,7 @@ import pytest
 from jsonlstore.cli.main import COMMANDS
 from jsonlstore.core.config import Config
 from jsonlstore.core.model import SessionState
-from jsonlstore.store.metrics import EVENTS
+from jsonlstore.store.metrics import METRIC_EVENTS
 from jsonlstore.store.projection import IndexEntry
 
 ROOT = Path(__file__).parent.parent
@@ -196,7 +196,7 @@ def test_the_formats_page_names_every_key_and_every_metric() -> None:
     page = (ROOT / "docs" / "formats.md").read_text()
     for key in SessionState("s", "t").to_dict():
         assert f"`{key}`" in page, key
-    for event in EVENTS:
+    for event in METRIC_EVENTS:
         assert f"`{event}`" in page
     for schema in (ROOT / "schemas").glob("*.schema.json"):
         assert schema.name in page, schema.name

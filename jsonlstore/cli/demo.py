@@ -22,7 +22,7 @@ from jsonlstore.store.store import SessionStore
 
 if TYPE_CHECKING:
     from jsonlstore.core.model import SessionState
-    from jsonlstore.restore.model import RestoredSessionContext
+    from jsonlstore.restore.result import RestoredSessionContext
 
 _PATIENT = Config(restore_budget_ms=10_000)  # a busy machine must not spoil the story
 

@@ -19,7 +19,7 @@ from jsonlstore.core.paths import shorten_home
 if TYPE_CHECKING:
     from jsonlstore.bridges.openclaw.locate import Installation
     from jsonlstore.cli.app import App
-    from jsonlstore.restore.overview import Overview
+    from jsonlstore.cli.overview import Overview
     from jsonlstore.transcripts.catalogue import Catalogue
 
 _WATCHER_SECONDS = 10.0
@@ -114,8 +114,8 @@ class _Setup:
 
     def backfill(self) -> None:
         """Read what is not read yet, and show what it was about."""
+        from jsonlstore.cli.overview import overview
         from jsonlstore.cli.watch import progress_bar
-        from jsonlstore.restore.overview import overview
         from jsonlstore.store.bulk import BulkStore
         from jsonlstore.watch.attribution import attribute
         from jsonlstore.watch.backfill import backfill

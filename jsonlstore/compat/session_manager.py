@@ -18,7 +18,7 @@ from jsonlstore.core.clock import format_time, system_clock, time_before
 from jsonlstore.core.errors import UsageError
 from jsonlstore.core.paths import resolve_state_dir
 from jsonlstore.redact import redact_text, redact_value
-from jsonlstore.store.fields import clean_text
+from jsonlstore.store import clean_text
 
 if TYPE_CHECKING:
     import os

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import orjson
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import read_bytes
 from jsonlstore.core.locks import Locks
 from jsonlstore.core.logs import logger
-from jsonlstore.store.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from jsonlstore.core.errors import JsonlStoreError, LockTimeout, Unreadable, WriteFailed
+from jsonlstore.core.files import Disk, write_failed
 from jsonlstore.core.logs import logger
-from jsonlstore.store.files import Disk, write_failed
 from jsonlstore.transcripts.readonly import Database, consistently
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import orjson
 from jsonlstore.bridges.braindb.rows import Row, to_row
 from jsonlstore.bridges.braindb.schema import IMPORTER
 from jsonlstore.core.errors import Unreadable
+from jsonlstore.core.files import read_bytes, unreadable
 from jsonlstore.store.archive import find_month
-from jsonlstore.store.files import read_bytes, unreadable
+from jsonlstore.store.fold import fold_events
 from jsonlstore.store.log import FULL_STATE_TYPES
-from jsonlstore.store.projection import fold_events
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Mapping
@@ -162,7 +162,7 @@ def _row(session_id: str, state: Mapping[str, Any], said: Mapping[str, Collectio
 
 
 def _from_events(session_id: str, scan: Scan, version: LogVersion | None) -> Desired:
-    folded = fold_events(session_id, (placed.event for placed in scan.events))
+    folded = fold_events(session_id, scan.events)
     if folded.forgotten:
         return Desired("forgotten", version=version)
     row = _row(session_id, folded.to_dict(), folded.layers)

@@ -14,7 +14,7 @@ from jsonlstore.bridges.braindb.database import Writer, connected
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE, INDEXES, TABLE
 from jsonlstore.core.clock import system_clock
 from jsonlstore.core.errors import LockTimeout, Unreadable
-from jsonlstore.store.files import Disk, write_failed
+from jsonlstore.core.files import Disk, write_failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.openclaw.json5_tree import NotEditable, decode
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.store.files import Disk, read_bytes, unreadable, write_failed
+from jsonlstore.core.files import Disk, read_bytes, unreadable, write_failed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.bridges.openclaw.json5_edit import Add, Change, Path, Put, Splice
-from jsonlstore.store.files import Disk, read_bytes
+from jsonlstore.core.files import Disk, read_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path as FilePath

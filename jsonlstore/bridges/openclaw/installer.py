@@ -53,7 +53,7 @@ from jsonlstore.bridges.openclaw.wiring import (
 )
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import JsonlStoreError, LockTimeout
-from jsonlstore.store.files import Disk, write_failed
+from jsonlstore.core.files import Disk, write_failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -20,8 +20,8 @@ from jsonlstore.bridges.openclaw.json5_tree import NotEditable
 from jsonlstore.bridges.openclaw.locate import Installation
 from jsonlstore.bridges.openclaw.plugin_files import own_command, packaged
 from jsonlstore.core.clock import system_clock
+from jsonlstore.core.files import Disk
 from jsonlstore.core.paths import StatePaths
-from jsonlstore.store.files import Disk
 from tests.bridges.openclaw.conftest import PLAIN, Home
 from tests.bridges.openclaw.test_json5_edit import configs, documents
 
