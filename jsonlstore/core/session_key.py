@@ -6,8 +6,15 @@ number.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 DEFAULT_AGENT = "main"  # the agent a runtime with one agent runs
 _SHARED_KEYS = ("main", "global", "unknown")
+SKIPPED_BY_DEFAULT = frozenset({"subagent", "cron", "temp"})
+_NOT_CHANNELS = frozenset({"main", "cron", "subagent", "acp", "hook", "recovered", "node", "explicit"})
 
 
 def agent_of(agent_id: str | None, session_key: str | None) -> str:
@@ -42,3 +49,19 @@ def skip_reason(session_key: str | None) -> str | None:
 def is_utility_run(session_key: object) -> bool:
     """Whether a key is a sub-agent's, a cron job's or a utility run's: nobody's conversation (decision 50)."""
     return isinstance(session_key, str) and skip_reason(session_key) is not None
+
+
+def channel_of(entry: Mapping[str, Any], session_key: str | None, known: str | None = None) -> str:
+    """The channel a session runs on: from its index entry, else its key, else `unknown` (decision 51)."""
+    candidates = [entry.get("lastChannel"), known]
+    holders = (("deliveryContext", "channel"), ("origin", "provider"), ("route", "channel"), ("delivery", "channel"))
+    for holder, field in holders:
+        inner = entry.get(holder)
+        candidates.append(inner.get(field) if isinstance(inner, dict) else None)
+    for candidate in candidates:
+        if isinstance(candidate, str) and candidate:
+            return candidate
+    parts = (session_key or "").split(":")
+    if len(parts) >= 4 and parts[0] == "agent" and parts[2] and parts[2] not in _NOT_CHANNELS:
+        return parts[2]
+    return "unknown"
