@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DEFAULT_AGENT = "main"  # the agent a runtime with one agent runs
-_SHARED_KEYS = ("main", "global", "unknown")
 SKIPPED_BY_DEFAULT = frozenset({"subagent", "cron", "temp"})
 _NOT_CHANNELS = frozenset({"main", "cron", "subagent", "acp", "hook", "recovered", "node", "explicit"})
+_SHARED_KEYS = ("main", "global", "unknown")
 
 
 def agent_of(agent_id: str | None, session_key: str | None) -> str:
