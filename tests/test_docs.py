@@ -221,10 +221,10 @@ def test_the_formats_page_names_every_key_of_the_index_and_every_file_that_is_ma
 
 
 def test_the_installing_page_names_every_key_the_installer_writes() -> None:
-    from jsonlstore.bridges.openclaw.wiring import Wanted, plan
+    from jsonlstore.bridges.openclaw.plugin_settings import PluginSetup, plan_settings
 
     page = (ROOT / "docs" / "installing.md").read_text()
-    planned = plan({"plugins": {"allow": ["x"]}}, Wanted("plugin", "/p", ("jsonlstore",), (2026, 9, 6)))
+    planned = plan_settings({"plugins": {"allow": ["x"]}}, PluginSetup("plugin", "/p", ("jsonlstore",), (2026, 9, 6)))
     for change in planned.changes:
         dotted = ".".join(change.path).replace("plugins.entries.jsonlstore", "")
         assert f"`{dotted}`" in page or f"`plugins.entries.jsonlstore{dotted}`" in page, dotted

@@ -102,7 +102,7 @@ def continue_(app: App, session_id: str, into: str | None, agent: str | None, ac
 @json_option
 @now_option
 @pass_app
-def recover(app: App, dry_run: bool, as_json: bool) -> None:
+def recover_crashed(app: App, dry_run: bool, as_json: bool) -> None:
     """Find and close sessions that died without an end."""
     found = app.open_manager().detect_and_recover_crashed(dry_run=dry_run)
     if as_json:

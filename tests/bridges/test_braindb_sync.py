@@ -11,7 +11,7 @@ from datetime import timedelta
 import pytest
 
 from jsonlstore.bridges.braindb import attach, brain_db_status, export_sessions
-from jsonlstore.bridges.braindb.migration import backups_of
+from jsonlstore.bridges.braindb.migration import database_backups
 from jsonlstore.cli.main import main
 from jsonlstore.core.config import Config
 from jsonlstore.store.store import SessionStore
@@ -36,7 +36,7 @@ def test_every_boundary_and_turn_is_in_the_table_at_once(store, cortex, rows, ne
     store.link("s-1", "s-2")
     assert rows(cortex)["s-1"]["continued_by"] == "s-2"
     assert neighbours(cortex) == before
-    assert len(backups_of(cortex)) == 1
+    assert len(database_backups(cortex)) == 1
     assert brain_db_status(store, config(cortex)).warning is None
 
 

@@ -52,7 +52,7 @@ def log_version(states: str, session_id: str) -> LogVersion | None:
 
 
 def hot_logs(store: SessionReader, wanted: Container[str]) -> dict[str, LogVersion | None]:
-    """Every hot log, with its version where that is wanted: asking costs, and a log that is read anyway tells it."""
+    """Every hot log, with the version of those `wanted`: a log that will be read anyway tells its version then."""
     try:
         ids = [name[:-6] for name in os.listdir(store.paths.states) if name.endswith(".jsonl")]
     except FileNotFoundError:
@@ -65,7 +65,7 @@ def hot_logs(store: SessionReader, wanted: Container[str]) -> dict[str, LogVersi
 
 
 def store_version(paths: StatePaths) -> StoreVersion:
-    """What is another one once a session was forgotten, archived or brought back, whichever that was.
+    """A value that differs once any session was forgotten, archived or unarchived.
 
     Each of them renames a file into the directory and then replaces the index by a new file. A log that only grew
     does not show.
@@ -105,10 +105,9 @@ def read_desired(store: SessionReader, session_id: str) -> Desired:
 
 
 def ended_row(states: str, session_id: str) -> tuple[Row, LogVersion, bool] | None:
-    """The row of a session whose log ends with its full state, as every ended session's does, and who went on.
+    """Row, log version and "only imported" of a session whose log ends with its full state; None for any other.
 
-    With its version, and whether it was only imported; None for any other session. Here there is nothing to fold, and
-    reading it is most of what exporting a session costs.
+    The log of every ended session does. There is nothing to fold: this path is most of what an export costs.
     """
     try:
         file = os.open(f"{states}/{session_id}.jsonl", os.O_RDONLY | os.O_CLOEXEC)
