@@ -15,8 +15,6 @@ DEFAULT_AGENT = "main"  # the agent a runtime with one agent runs
 SKIPPED_BY_DEFAULT = frozenset({"subagent", "cron", "temp"})
 _NOT_CHANNELS = frozenset({"main", "cron", "subagent", "acp", "hook", "recovered", "node", "explicit"})
 _SHARED_KEYS = ("main", "global", "unknown")
-SKIPPED_BY_DEFAULT = frozenset({"subagent", "cron", "temp"})
-_NOT_CHANNELS = frozenset({"main", "cron", "subagent", "acp", "hook", "recovered", "node", "explicit"})
 
 
 def agent_of(agent_id: str | None, session_key: str | None) -> str:
