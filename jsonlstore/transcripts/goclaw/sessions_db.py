@@ -15,7 +15,7 @@ from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 from jsonlstore.transcripts.stretches import STRETCH_NAMESPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 _DOCUMENTED = frozenset({"id", "session_key", "parent_id", "type", "timestamp", "data"})
@@ -94,19 +94,6 @@ class GoclawSource(DatabaseSource):
     def measure(self, transcript: Transcript) -> tuple[int, int]:
         rows = self._rows(transcript.part, -1)
         return sum(len(str(raw)) for _, raw in rows), len(rows)
-
-
-def inherit(entries: Iterable[Entry], known_ids: Iterable[str] = ()) -> Iterator[Entry]:
-    """What GoClaw takes over from another runtime's session: user and assistant messages, each id once."""
-    seen = set(known_ids)
-    for entry in entries:
-        if entry.type != "message" or entry.role not in {"user", "assistant"}:
-            continue
-        if entry.id is not None:
-            if entry.id in seen:
-                continue
-            seen.add(entry.id)
-        yield entry
 
 
 def _shape(database: Database) -> str | None:

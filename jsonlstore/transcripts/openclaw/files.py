@@ -78,15 +78,3 @@ def imprint(path: Path, length: int) -> bytes | None:
     except OSError:
         return None
     return digest.digest()
-
-
-def current_file(path: Path) -> Path | None:
-    """`path`, else the newest archive a reset made of it: `/new` may have renamed it already (decision 41)."""
-    if path.is_file():
-        return path
-    archives = [
-        (name.at or "", item)
-        for item in path.parent.glob("*.jsonl.reset.*")
-        if item.name.startswith(f"{path.name}.reset.") and (name := parse_name(item.name))
-    ]
-    return max(archives)[1] if archives else None
