@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from jsonlstore.core.errors import SourceUnreadable
@@ -10,9 +12,6 @@ from jsonlstore.transcripts.readonly import Database, consistently, fingerprint
 from jsonlstore.transcripts.source import Transcript, TranscriptSource, file_identity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from jsonlstore.transcripts.source import Cursor
 
 SETTLING_SECONDS = 0.03  # some ticks of the coarsest clock file times are taken from

@@ -5,15 +5,14 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from jsonlstore.transcripts.records import LAZY_BYTES, Entry, parse_entry, parse_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from jsonlstore.transcripts.source import Reading
 
 MAX_LINE = 32 * 1024 * 1024

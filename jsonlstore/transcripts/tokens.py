@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,6 @@ from jsonlstore.transcripts.context import build_context
 from jsonlstore.transcripts.records import join_text, read_millis
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from jsonlstore.transcripts.records import Entry
 
 _PARTS = ("input", "output", "cacheRead", "cacheWrite")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
@@ -14,9 +15,6 @@ from jsonlstore.store.repair import repair_unfinished
 from jsonlstore.watch.tail import Progress, Tailer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from datetime import timedelta
-
     from jsonlstore.store.bulk import BulkStore
     from jsonlstore.store.projection import Entry
     from jsonlstore.transcripts.catalogue import Catalogue
@@ -98,7 +96,7 @@ def _archive(store: BulkStore, older_than: timedelta | None, among: Mapping[str,
 
 
 def _settled(tailer: Tailer, session: Session) -> bool:
-    position = tailer.cursors.get((session.agent_id, session.session_id))
+    position = tailer.cursors.get(session.key)
     return position is None or position.is_over(session.end_reason)
 
 
@@ -119,7 +117,7 @@ def _take(tailer: Tailer, session: Session, summary: Summary) -> None:
         summary.failed[session.session_id] = str(problem)
         return
     finally:
-        tailer.cursors.release((session.agent_id, session.session_id))
+        tailer.cursors.release(session.key)
     summary.written += done is Progress.WRITTEN
     summary.unchanged += done is Progress.NOTHING
     summary.skipped += done is Progress.REFUSED

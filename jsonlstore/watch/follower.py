@@ -7,6 +7,7 @@ happened to the files (replaced, rewritten, truncated, another copy turned up) m
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from jsonlstore.transcripts.source import Reading
 from jsonlstore.transcripts.stretches import Stretch, by_stretch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from jsonlstore.signals.distil import Signals
     from jsonlstore.signals.options import SignalOptions
     from jsonlstore.transcripts.records import Entry

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,6 @@ from jsonlstore.core.files import Disk, write_failed
 from jsonlstore.core.locks import locked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from jsonlstore.core.config import Config
     from jsonlstore.core.paths import StatePaths
     from jsonlstore.store.store import SessionStore
@@ -113,6 +112,7 @@ def read_report(paths: StatePaths) -> Report | None:
 
 
 def remove_report(paths: StatePaths) -> None:
+    """Leave nothing that says a watcher runs here."""
     (paths.states / REPORT).unlink(missing_ok=True)
 
 

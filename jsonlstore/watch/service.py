@@ -9,17 +9,15 @@ import subprocess
 import sys
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import Disk, write_failed
 from jsonlstore.core.paths import StatePaths
 from jsonlstore.watch.instance import running
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 UNIT = "jsonlstore-watch.service"
 LABEL = "dev.jsonlstore.watch"
@@ -56,31 +54,22 @@ class ServiceStatus:
     confined: bool = False
 
 
+@dataclass(frozen=True)
 class Service(ABC):
     """One way to keep the watcher running.
 
     `databases` are those the settings have the watcher write through to, `environment` is what finding them takes.
     """
 
-    kind: str
-    confines = False  # whether the file says what the service may not touch
+    kind: ClassVar[str]
+    confines: ClassVar[bool] = False  # whether the file says what the service may not touch
 
-    def __init__(
-        self,
-        state_dir: Path,
-        *,
-        config_file: str | None = None,
-        sessions_dir: str | None = None,
-        databases: Sequence[Path] = (),
-        environment: Mapping[str, str] | None = None,
-        home: Path | None = None,
-    ) -> None:
-        self._state_dir = state_dir
-        self._config_file = config_file
-        self._sessions_dir = sessions_dir
-        self._databases = databases
-        self._environment = dict(environment or {})
-        self._home = home or Path.home()
+    state_dir: Path
+    config_file: str | None = None
+    sessions_dir: str | None = None
+    databases: Sequence[Path] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    home: Path = field(default_factory=Path.home)
 
     @property
     @abstractmethod
@@ -127,9 +116,9 @@ class Service(ABC):
 
     def command(self) -> list[str]:
         """The watcher's command line, free of anything a login shell would have to set up."""
-        options = ["--state-dir", os.fspath(self._state_dir)]
-        if self._config_file:
-            options += ["--config", os.path.abspath(os.path.expanduser(self._config_file))]
+        options = ["--state-dir", os.fspath(self.state_dir)]
+        if self.config_file:
+            options += ["--config", os.path.abspath(os.path.expanduser(self.config_file))]
         return [sys.executable, "-m", "jsonlstore", *options, "watch"]
 
     def _write(self, text: bytes) -> None:
@@ -149,7 +138,7 @@ class Systemd(Service):
 
     @property
     def path(self) -> Path:
-        base = os.environ.get("XDG_CONFIG_HOME") or os.fspath(self._home / ".config")
+        base = os.environ.get("XDG_CONFIG_HOME") or os.fspath(self.home / ".config")
         return Path(base) / "systemd" / "user" / UNIT
 
     def text(self) -> bytes:
@@ -159,7 +148,7 @@ class Systemd(Service):
         return self._text("")
 
     def _text(self, sandbox: str) -> bytes:
-        given = [f"Environment={_quoted(f'{name}={value}')}\n" for name, value in self._environment.items()]
+        given = [f"Environment={_quoted(f'{name}={value}')}\n" for name, value in self.environment.items()]
         command = " ".join(map(_argument, self.command()))
         return _template("systemd.unit").format(environment="".join(given), command=command, sandbox=sandbox).encode()
 
@@ -170,27 +159,27 @@ class Systemd(Service):
         """
         writable = [_quoted(os.fspath(path)) for path in self._writable()]
         # another program's: not ours to create
-        for path in self._databases:
+        for path in self.databases:
             writable += [_quoted(f"-{place}") for place in (path.parent, Path(os.path.realpath(path)).parent)]
         private = not any(place.is_relative_to(tmp) for place in self._needed() for tmp in _SHARED_TMP)
         if not private:
             writable += map(os.fspath, _SHARED_TMP)
         return _template("systemd.sandbox").format(
             writable=" ".join(dict.fromkeys(writable)),
-            agents=_quoted(f"-{self._state_dir / 'agents'}"),
+            agents=_quoted(f"-{self.state_dir / 'agents'}"),
             private_tmp="yes" if private else "no",
         )
 
     def _writable(self) -> list[Path]:
         """Our own directories; what else the service may write to are databases that the settings name."""
-        paths = StatePaths.of(self._state_dir, self._sessions_dir)
-        return list(dict.fromkeys((self._state_dir / "sessions", paths.sessions)))
+        paths = StatePaths.of(self.state_dir, self.sessions_dir)
+        return list(dict.fromkeys((self.state_dir / "sessions", paths.sessions)))
 
     def _needed(self) -> list[Path]:
         """Whatever the service must see to run at all."""
-        places = [self._state_dir, *self._writable(), *self._databases, Path(sys.executable), Path(__file__)]
-        if self._config_file:
-            places.append(Path(self._config_file).expanduser())
+        places = [self.state_dir, *self._writable(), *self.databases, Path(sys.executable), Path(__file__)]
+        if self.config_file:
+            places.append(Path(self.config_file).expanduser())
         return [place.absolute() for place in places]
 
     def install(self) -> list[str]:
@@ -230,8 +219,8 @@ class Systemd(Service):
             time.sleep(0.1)
 
     def _why(self, code: str) -> str:
-        holder = running(StatePaths.of(self._state_dir, self._sessions_dir))
-        return f"process {holder} already watches {self._state_dir}" if holder is not None else f"exit code {code}"
+        holder = running(StatePaths.of(self.state_dir, self.sessions_dir))
+        return f"process {holder} already watches {self.state_dir}" if holder is not None else f"exit code {code}"
 
     def uninstall(self) -> bool:
         there = self.path.exists()
@@ -270,14 +259,14 @@ class Launchd(Service):
 
     @property
     def path(self) -> Path:
-        return self._home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+        return self.home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
 
     def text(self) -> bytes:
         agent = plistlib.loads(_template("launchd.plist").encode())
         agent["ProgramArguments"] = self.command()
-        agent["StandardErrorPath"] = os.fspath(self._home / "Library" / "Logs" / "jsonlstore.log")
-        if self._environment:
-            agent["EnvironmentVariables"] = self._environment
+        agent["StandardErrorPath"] = os.fspath(self.home / "Library" / "Logs" / "jsonlstore.log")
+        if self.environment:
+            agent["EnvironmentVariables"] = dict(self.environment)
         return plistlib.dumps(agent)
 
     def install(self) -> list[str]:

@@ -6,13 +6,10 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from jsonlstore.transcripts.records import read_time
 from jsonlstore.transcripts.source import LIVE
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _NAME = re.compile(
     r"(?P<stem>.+?)\.jsonl"
