@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import orjson
 
 from jsonlstore.compat.session_manager import SessionManager, default_path
 from jsonlstore.core.errors import JsonlStoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _USAGE = "usage: python -m jsonlstore.compat recent [DAYS] | chain SESSION_ID"
 

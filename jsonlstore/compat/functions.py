@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ from jsonlstore.core.model import SessionState
 from jsonlstore.restore import SessionPersistenceManager, find_crashed, last_activity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from jsonlstore.store import SessionStore
 
 _STALE_AFTER = timedelta(minutes=120)

@@ -5,10 +5,7 @@ Every error carries a stable `code` for scripts and, where one helps, a `hint` f
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 
 class JsonlStoreError(Exception):

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from jsonlstore.core.errors import Unreadable, WriteFailed
 from jsonlstore.core.values import value_class
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 TEMP_PREFIX = ".tmp-"
 

@@ -15,15 +15,12 @@ import os
 import threading
 import time
 import zlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from jsonlstore.core.errors import LockTimeout
 from jsonlstore.core.files import write_failed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 DEFAULT_TIMEOUT = 10.0
 POLL_SECONDS = 0.001

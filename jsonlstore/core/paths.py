@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import InvalidSessionId
 from jsonlstore.core.values import value_class
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 _RESERVED = frozenset({"sessions", "metrics", "archive", "states"})

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime, tzinfo
 
 from jsonlstore.recall.calendar import AMBIGUOUS
 from jsonlstore.recall.when import Interval, find_when
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime, tzinfo
 
 # what a question is made of besides what it asks for
 _FILLER_TEXT = """

@@ -7,14 +7,12 @@ change has 23 or 25 hours. Whatever is not understood is no time, never an error
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from jsonlstore.recall.calendar import AMBIGUOUS, ANCHORS, MONTHS, NUMBERS, PARTS, SHORT, TO, UNITS, WEEKDAYS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _EPOCH = datetime.combine(date(1970, 1, 1), time())
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.clock import hours_between, parse_time
 from jsonlstore.core.errors import JsonlStoreError, OverBudget, Unreadable, WriteFailed
 from jsonlstore.core.logs import logger
-from jsonlstore.restore.crash import owner_of
-from jsonlstore.restore.plan import format_preamble
+from jsonlstore.restore.crash import Crashed, owner_of
+from jsonlstore.restore.plan import Environment, RestorePlan, format_preamble
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from jsonlstore.core.model import SessionState, WorkingMemoryPin
-    from jsonlstore.restore.crash import Crashed
     from jsonlstore.restore.deadline import Budget
-    from jsonlstore.restore.plan import Environment, RestorePlan
     from jsonlstore.restore.result import RestoredSessionContext
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionStore
 
 log = logger("jsonlstore.session")
 

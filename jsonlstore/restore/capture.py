@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,8 @@ from jsonlstore.restore.tasks import Pipeline, pin_tasks
 from jsonlstore.store.fields import check_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from jsonlstore.core.config import Config
-    from jsonlstore.store.fold import SessionFold
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionFold, SessionStore
 
 log = logger("jsonlstore.session")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,13 +13,9 @@ from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from datetime import datetime
-
     from jsonlstore.restore.result import RestoreRequest
     from jsonlstore.restore.scope import Scope
-    from jsonlstore.store.projection import IndexEntry
-    from jsonlstore.store.reader import SessionReader
+    from jsonlstore.store import IndexEntry, SessionReader
 
 log = logger("jsonlstore.session")
 

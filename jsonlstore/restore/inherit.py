@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsonlstore.core.clock import hours_between, parse_time
 from jsonlstore.core.logs import logger
-from jsonlstore.core.model import strip_provenance
-from jsonlstore.restore.pins import MOST_PINS, same_pin, with_provenance
-from jsonlstore.restore.result import InheritedMemory, PinDecision
+from jsonlstore.core.model import SessionState, WorkingMemoryPin, strip_provenance
+from jsonlstore.restore.pins import MOST_PINS, CurrentPins, same_pin, with_provenance
+from jsonlstore.restore.result import InheritedMemory, MemorySource, PinDecision
 from jsonlstore.restore.score import DecayEngine, qualifies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-
     from jsonlstore.core.config import Config
-    from jsonlstore.core.model import SessionState, WorkingMemoryPin
-    from jsonlstore.restore.pins import CurrentPins
-    from jsonlstore.restore.result import MemorySource
     from jsonlstore.restore.select import Contributor
 
 log = logger("jsonlstore.session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,14 +20,13 @@ from jsonlstore.restore.result import MemorySource, RestoredSessionContext, Rest
 from jsonlstore.restore.scope import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from types import TracebackType
 
     from jsonlstore.core.model import SessionState
     from jsonlstore.restore.capture import SessionCapture
     from jsonlstore.restore.deadline import Budget
     from jsonlstore.signals.topics import HotTopicExtractor
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionStore
 
 log = logger("jsonlstore.session")
 

@@ -10,7 +10,7 @@ from jsonlstore.core.errors import OutOfScope, SessionOpen, UsageError
 from jsonlstore.core.logs import logger
 from jsonlstore.restore.apply import inheritance, restored_metrics
 from jsonlstore.restore.inherit import all_pins, decayed_memories, plan_pins
-from jsonlstore.restore.plan import RestorePlan, format_preamble
+from jsonlstore.restore.plan import Environment, RestorePlan, format_preamble
 from jsonlstore.restore.preamble import PreambleContext
 from jsonlstore.restore.result import RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
@@ -19,7 +19,6 @@ from jsonlstore.restore.tasks import Pipeline, surfaced
 
 if TYPE_CHECKING:
     from jsonlstore.core.model import SessionState
-    from jsonlstore.restore.plan import Environment
 
 log = logger("jsonlstore.session")
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -21,12 +23,9 @@ from jsonlstore.core.logs import logger
 from jsonlstore.core.model import WorkingMemoryPin, strip_provenance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
     from jsonlstore.core.config import Config
     from jsonlstore.restore.scope import Scope
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionStore
 
 log = logger("jsonlstore.session")
 

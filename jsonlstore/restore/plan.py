@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jsonlstore.core.clock import time_before
+from jsonlstore.core.clock import Clock, time_before
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 from jsonlstore.core.logs import logger
 from jsonlstore.core.session_key import agent_of
@@ -15,23 +16,27 @@ from jsonlstore.restore.crash import Crashed, find_crashed, find_superseded
 from jsonlstore.restore.inherit import PinPlan, decayed_memories, merged_projects, merged_topics, offers, plan_pins
 from jsonlstore.restore.pins import PinFile
 from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
-from jsonlstore.restore.result import RestoredSessionContext, RestoreRequest
+from jsonlstore.restore.result import MemorySource, RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
-from jsonlstore.restore.select import can_qualify, current_keywords, previous_session, score_line, score_priors, select
+from jsonlstore.restore.select import (
+    Contributor,
+    Entries,
+    Prior,
+    Selection,
+    can_qualify,
+    current_keywords,
+    previous_session,
+    score_line,
+    score_priors,
+    select,
+)
 from jsonlstore.restore.tasks import Pipeline, surfaced
 from jsonlstore.store.projection import IndexEntry, project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-
-    from jsonlstore.core.clock import Clock
     from jsonlstore.core.config import Config
     from jsonlstore.core.model import PendingTask, SessionState
-    from jsonlstore.restore.result import MemorySource
-    from jsonlstore.restore.select import Contributor, Entries, Prior, Selection
-    from jsonlstore.store.fold import SessionFold
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionFold, SessionStore
 
 log = logger("jsonlstore.session")
 

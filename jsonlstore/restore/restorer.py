@@ -11,13 +11,12 @@ from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import check_session_id
 from jsonlstore.restore.deadline import Budget
 from jsonlstore.restore.plan import Environment, make_plan
-from jsonlstore.restore.result import RestoredSessionContext
+from jsonlstore.restore.result import MemorySource, RestoredSessionContext, RestoreRequest
 
 if TYPE_CHECKING:
     from jsonlstore.core.config import Config
     from jsonlstore.restore.override import Override
-    from jsonlstore.restore.result import MemorySource, RestoreRequest
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionStore
 
 log = logger("jsonlstore.session")
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from jsonlstore.restore.wrapper import wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from jsonlstore.core.model import WorkingMemoryPin
 
 

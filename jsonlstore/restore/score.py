@@ -7,12 +7,10 @@ Confidence left of an inherited memory: `max(floor, 1 - hours/168 * 0.4)` of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
 
 from jsonlstore.core.clock import hours_between, parse_time, system_clock
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 WEEK_HOURS = 168.0
 LOSS_PER_WEEK = 0.4

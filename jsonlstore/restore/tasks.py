@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -12,8 +13,6 @@ from jsonlstore.core.files import read_bytes
 from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from jsonlstore.core.config import Config
     from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
     from jsonlstore.core.paths import StatePaths

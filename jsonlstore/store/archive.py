@@ -7,18 +7,16 @@ least one whole copy; running again completes the move.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.core.files import read_bytes, unreadable, write_failed
+from jsonlstore.core.files import Disk, read_bytes, unreadable, write_failed
 from jsonlstore.store.fold import fold_events
 from jsonlstore.store.mirror import temp_dir_for, to_json
 from jsonlstore.store.projection import project_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from jsonlstore.core.files import Disk
     from jsonlstore.core.paths import StatePaths
     from jsonlstore.store.log import SessionLog
 

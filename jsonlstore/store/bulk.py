@@ -7,6 +7,9 @@ them: a power cut in the middle loses records nobody relied on, and never leaves
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from jsonlstore.core.clock import format_time
@@ -15,10 +18,6 @@ from jsonlstore.store.index import Index
 from jsonlstore.store.store import SessionStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import timedelta
-    from pathlib import Path
-
     from jsonlstore.store.projection import Entry
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
@@ -24,9 +26,6 @@ from jsonlstore.store.mirror import to_json
 from jsonlstore.store.schema import problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from jsonlstore.store.log import Scan
     from jsonlstore.store.store import SessionStore
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.core.files import TEMP_PREFIX, read_bytes, temp_target
+from jsonlstore.core.files import TEMP_PREFIX, Disk, read_bytes, temp_target
 from jsonlstore.store.archive import months_of
 from jsonlstore.store.fold import SessionFold
-from jsonlstore.store.log import Event
+from jsonlstore.store.log import Event, SessionLog
 from jsonlstore.store.projection import Entry, project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from jsonlstore.core.files import Disk
     from jsonlstore.core.paths import StatePaths
-    from jsonlstore.store.log import SessionLog
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from logs and archive, byte for byte; whatever is missing or stale is projected 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
@@ -21,9 +22,6 @@ from jsonlstore.store.index_text import Lines, parse_index, serialise, splice
 from jsonlstore.store.projection import Entry, project_log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
     from jsonlstore.core.locks import Locks
     from jsonlstore.store.log import SessionLog
 

@@ -6,17 +6,15 @@ A reader needs no lock: it sees whole lines, and a last line without its newline
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import orjson
 
 from jsonlstore.core.errors import WriteFailed
 from jsonlstore.core.files import Disk, unreadable, write_failed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 FULL_STATE_TYPES = ("state.snapshot", "session.ended", "session.recovered", "session.forgotten")
 _FULL_STATE_MARKS = tuple(b'"type":"%s"' % name.encode() for name in FULL_STATE_TYPES)

@@ -7,6 +7,7 @@ dropped or inserted line breaks the chain; a cut tail or a rewritten file disagr
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,6 @@ except ImportError:
         from hashlib import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from jsonlstore.core.locks import Locks
     from jsonlstore.core.paths import StatePaths
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -11,9 +13,6 @@ from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from jsonlstore.core.files import Disk
     from jsonlstore.core.paths import StatePaths
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
@@ -15,8 +16,6 @@ from jsonlstore.core.logs import logger
 from jsonlstore.store.archive import months_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from jsonlstore.store.store import SessionStore
 
 log = logger(__name__)

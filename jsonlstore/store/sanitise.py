@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from jsonlstore.redact import sanitised
 from jsonlstore.store.fields import check_fields
 from jsonlstore.store.limits import MAX_STATE_BYTES, cap, shrink
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def clean(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,9 @@ and can always be made from it again. Whatever is written has passed the redacto
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -30,22 +32,17 @@ from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_di
 from jsonlstore.store.archive import find_month, finish_move, move_back, move_to_archive
 from jsonlstore.store.fields import check_time
 from jsonlstore.store.fold import EVENT_FIELDS, SessionFold
-from jsonlstore.store.index import silent
+from jsonlstore.store.index import Progress, silent
 from jsonlstore.store.layers import WRITERS
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.mirror import write_mirror
-from jsonlstore.store.projection import project
+from jsonlstore.store.projection import Entry, project
 from jsonlstore.store.reader import CachedFold, SessionReader, not_found
 from jsonlstore.store.sanitise import clean, clean_event
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from datetime import timedelta
-
     from jsonlstore.store.forget import Forgotten
-    from jsonlstore.store.index import Progress
     from jsonlstore.store.metrics import Metrics
-    from jsonlstore.store.projection import Entry
 
 log = logger(__name__)
 
