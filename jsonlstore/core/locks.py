@@ -16,7 +16,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from jsonlstore.core.errors import LockTimeout
@@ -40,37 +40,22 @@ class Locks:
         self._timeout = timeout
         self._held = threading.local()
 
-    @contextmanager
-    def session(self, session_id: str) -> Iterator[None]:
+    def session(self, session_id: str) -> AbstractContextManager[None]:
         """Nobody else writes this session's log or mirror meanwhile."""
-        stripe = zlib.crc32(session_id.encode()) % STRIPES
-        with self._hold(_SESSION, f"session-{stripe:02d}.lock"):
-            yield
+        return self._hold(_SESSION, f"session-{zlib.crc32(session_id.encode()) % STRIPES:02d}.lock")
 
-    @contextmanager
-    def index(self) -> Iterator[None]:
+    def index(self) -> AbstractContextManager[None]:
         """Nobody else changes `sessions.json` meanwhile."""
-        with self._hold(_INDEX, "index.lock"):
-            yield
+        return self._hold(_INDEX, "index.lock")
 
-    @contextmanager
-    def metrics(self) -> Iterator[None]:
+    def metrics(self) -> AbstractContextManager[None]:
         """Nobody else extends the metrics chain meanwhile."""
-        with self._hold(_METRICS, "metrics.lock"):
-            yield
+        return self._hold(_METRICS, "metrics.lock")
 
-    @contextmanager
-    def pins(self) -> Iterator[None]:
+    def pins(self) -> AbstractContextManager[None]:
         """Nobody else of us changes the pin file meanwhile. Taken alone: that file is another program's."""
         assert not self._held.__dict__.get("levels"), "the pin file's lock is taken alone"
-        with self._hold(_METRICS, "pins.lock"):
-            yield
-
-    @contextmanager
-    def named(self, name: str) -> Iterator[None]:
-        """Nobody else of us changes the file this lock is named after. Taken alone or from `Locks` of one's own."""
-        with self._hold(_METRICS, f"{name}.lock"):
-            yield
+        return self._hold(_METRICS, "pins.lock")
 
     @contextmanager
     def _hold(self, level: int, name: str) -> Iterator[None]:

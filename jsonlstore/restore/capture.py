@@ -15,7 +15,7 @@ from jsonlstore.restore.apply import captured_metric
 from jsonlstore.restore.pins import PinFile, own_pins, same_pin
 from jsonlstore.restore.scope import Scope
 from jsonlstore.restore.tasks import Pipeline, pin_tasks
-from jsonlstore.store.fields import check_fields
+from jsonlstore.store.sanitise import check_fields
 
 if TYPE_CHECKING:
     from jsonlstore.core.config import Config

@@ -26,7 +26,6 @@ from jsonlstore.restore.select import (
     can_qualify,
     current_keywords,
     previous_session,
-    score_line,
     score_priors,
     select,
 )
@@ -293,7 +292,9 @@ def _explain(
     env.debug("Fetched %d sessions from last %d days", len(priors), config.lookback_days)
     qualified = {candidate.session_id: candidate.qualified for candidate in selection.candidates}
     for prior in sorted(priors, reverse=True):
-        env.debug("%s", score_line(prior, config.relevance_threshold, qualified[prior.session_id]))
+        env.debug("Scoring session %s (%.0fh elapsed):\n%s %s (threshold: %g)", prior.session_id[:8], prior.hours,
+                  prior.factors.spelt_out(prior.tasks), "✅" if qualified[prior.session_id] else "❌",
+                  config.relevance_threshold)  # fmt: skip
     lines = "".join(
         f'\n  - "{one.label}" → {"ADDED" if one.decision == "added" else "SKIPPED"} ({one.reason})'
         for one in context.pins

@@ -55,7 +55,7 @@ class SessionRestorer:
         except Exception as problem:  # noqa: BLE001 - fail open: whatever went wrong, the session starts
             context = cold_start(request.session_id, problem)
         self._env.debug("Restoration complete in %dms", own.elapsed_ms)
-        return context.timed(own.elapsed_ms)
+        return context._replace(elapsed_ms=own.elapsed_ms)
 
     def override(self, override: Override, *, dry_run: bool = False) -> RestoredSessionContext:
         """Bring one named session back, whatever its age and score (FR-011)."""

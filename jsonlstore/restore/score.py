@@ -49,6 +49,17 @@ class Factors(NamedTuple):
     def score(self) -> float:
         return self.recency * RECENCY_WEIGHT + self.topic_overlap * TOPIC_WEIGHT + self.pending * PENDING_WEIGHT
 
+    def spelt_out(self, tasks: int) -> str:
+        """The sum, for the debug log."""
+        overlap = self.topic_overlap
+        rows = (
+            ("recency", f"{self.recency:.3f}", self.recency, RECENCY_WEIGHT),
+            ("topic_overlap", f"{self.shared}/{self.together} = {overlap:.3f}", overlap, TOPIC_WEIGHT),
+            ("pending_tasks", f"{tasks} tasks × {PER_TASK:g} = {self.pending:.2f}", self.pending, PENDING_WEIGHT),
+        )
+        lines = [f"  {name}: {said} × {weight:g} = {part * weight:.3f}" for name, said, part, weight in rows]
+        return "\n".join([*lines, f"  TOTAL: {self.score:.3f}"])
+
 
 class ScoredSession(NamedTuple):
     """A prior session with its score and how long ago it ended."""

@@ -19,10 +19,11 @@ import orjson
 from jsonlstore.core.files import TEMP_PREFIX, read_bytes
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import is_session_id
+from jsonlstore.store.archive import to_json
 from jsonlstore.store.fold import fold_events
 from jsonlstore.store.forget import leftovers
 from jsonlstore.store.index import Progress, silent
-from jsonlstore.store.mirror import to_json
+from jsonlstore.store.repair import half_moved
 from jsonlstore.store.schema import problems
 
 if TYPE_CHECKING:
@@ -166,19 +167,7 @@ class Doctor:
         return [_Finding(each, partial(self._store.repair_mirror, each)) for each in stale]
 
     def _half_archived(self) -> list[_Finding]:
-        """Sessions a crash left between the hot store and the archive."""
-        paths, found = self._paths, set()
-        for path in paths.archive.glob("*/*.json"):
-            if is_session_id(path.stem) and (paths.log(path.stem).exists() or not path.with_suffix(".jsonl").exists()):
-                found.add(path.stem)
-        for session_id, month in self._store.index.archived().items():
-            if (
-                paths.log(session_id).exists()
-                or not paths.archived_state(session_id, month).exists()
-                or paths.mirror(session_id).exists()
-            ):
-                found.add(session_id)
-        return [_Finding(each, partial(self._store.finish_archiving, each)) for each in sorted(found)]
+        return [_Finding(each, partial(self._store.finish_archiving, each)) for each in half_moved(self._store)]
 
     def _left(self) -> list[_Finding]:
         scans = ((session_id, scan) for session_id, _, scan in self._scans())

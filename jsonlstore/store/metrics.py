@@ -17,7 +17,7 @@ from jsonlstore.core.errors import UsageError
 from jsonlstore.core.files import Disk, read_bytes
 from jsonlstore.core.values import value_class
 from jsonlstore.store.log import SessionLog
-from jsonlstore.store.sanitise import redact
+from jsonlstore.store.sanitise import without_secrets
 
 try:  # as the standard library's own `random` does it: OpenSSL would cost a hook call milliseconds for a few bytes
     from _sha2 import sha256  # type: ignore[import-not-found]
@@ -218,7 +218,7 @@ class Metrics:
         lines, records, previous, at = [], head.records, head.hash, self._now()
         for event in events:
             records += 1
-            line, previous = _seal(records, {"at": at, **redact(dict(event))}, previous)
+            line, previous = _seal(records, {"at": at, **without_secrets(dict(event))}, previous)
             lines.append(line)
         self._log.append(b"".join(lines))
         # a head that a power cut takes back lags behind the chain, and that is mended by the next append

@@ -24,7 +24,7 @@ log = logger(__name__)
 def repair_unfinished(store: SessionStore) -> int:
     """Finish what a crash left unfinished; returns how many sessions were repaired. A failure is only logged."""
     repaired = 0
-    for repair, unfinished in ((store.finish_archiving, _half_moved), (store.repair_mirror, _behind_their_log)):
+    for repair, unfinished in ((store.finish_archiving, half_moved), (store.repair_mirror, _behind_their_log)):
         for session_id in unfinished(store):
             try:
                 repair(session_id)
@@ -35,7 +35,7 @@ def repair_unfinished(store: SessionStore) -> int:
     return repaired
 
 
-def _half_moved(store: SessionStore) -> list[str]:
+def half_moved(store: SessionStore) -> list[str]:
     """Sessions of which something lies in the archive and something does not."""
     paths = store.paths
     months = [paths.archive / month for month in months_of(paths)]

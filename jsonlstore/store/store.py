@@ -29,16 +29,13 @@ from jsonlstore.core.locks import DEFAULT_TIMEOUT, Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
-from jsonlstore.store.archive import find_month, finish_move, move_back, move_to_archive
-from jsonlstore.store.fields import check_time
-from jsonlstore.store.fold import EVENT_FIELDS, SessionFold
+from jsonlstore.store.archive import find_month, finish_move, move_back, move_to_archive, write_mirror
+from jsonlstore.store.fold import EVENT_FIELDS, WRITERS, SessionFold
 from jsonlstore.store.index import Progress, silent
-from jsonlstore.store.layers import WRITERS
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
-from jsonlstore.store.mirror import write_mirror
 from jsonlstore.store.projection import Entry, project
 from jsonlstore.store.reader import CachedFold, SessionReader, not_found
-from jsonlstore.store.sanitise import clean, clean_event
+from jsonlstore.store.sanitise import check_time, clean, clean_event
 
 if TYPE_CHECKING:
     from jsonlstore.store.forget import Forgotten
