@@ -60,18 +60,11 @@ class SessionManager:
             known = connection.execute("SELECT 1 FROM session_states WHERE id = ?", (given["id"],)).fetchone()
             if known:
                 changed = {name: value for name, value in given.items() if name not in ("id", "created_at")}
-                sets = ", ".join(f"{name} = ?" for name in changed)
-                connection.execute(
-                    f"UPDATE session_states SET {sets} WHERE id = ?",  # noqa: S608
-                    (*changed.values(), given["id"]),
-                )
+                _set(connection, given["id"], changed)
                 return
             first = {name: now for name in ("start_time", "created_at") if name in self._columns} | given
             names, marks = ", ".join(first), ", ".join("?" * len(first))
-            connection.execute(
-                f"INSERT INTO session_states ({names}) VALUES ({marks})",  # noqa: S608
-                tuple(first.values()),
-            )
+            connection.execute(f"INSERT INTO session_states ({names}) VALUES ({marks})", (*first.values(),))  # noqa: S608
 
         self._change(save)
 
@@ -123,21 +116,19 @@ class SessionManager:
     def _update(self, session_id: str, **values: Any) -> None:
         values["updated_at"] = format_time(system_clock())
         values = {name: value for name, value in values.items() if name in self._columns}
-        if not values:
-            return
-        sets = ", ".join(f"{name} = ?" for name in values)
-        self._change(
-            lambda connection: connection.execute(
-                f"UPDATE session_states SET {sets} WHERE id = ?",  # noqa: S608
-                (*values.values(), session_id),
-            )
-        )
+        if values:
+            self._change(lambda connection: _set(connection, session_id, values))
 
     def _select(self, where: str, *values: Any) -> list[dict[str, Any]]:
         path = Path(self.db_path)
         with connected(path, WAIT_SECONDS) as connection:
             cursor = connection.execute(f"SELECT * FROM session_states {where}", values)  # noqa: S608
             return [_session(as_dict(cursor, row)) for row in cursor]
+
+
+def _set(connection: sqlite3.Connection, session_id: str, values: Mapping[str, Any]) -> None:
+    sets = ", ".join(f"{name} = ?" for name in values)
+    connection.execute(f"UPDATE session_states SET {sets} WHERE id = ?", (*values.values(), session_id))  # noqa: S608
 
 
 def default_path() -> Path:

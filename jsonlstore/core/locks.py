@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from jsonlstore.core.errors import LockTimeout
-from jsonlstore.core.files import write_failed
+from jsonlstore.core.files import writing
 
 DEFAULT_TIMEOUT = 10.0
 POLL_SECONDS = 0.001
@@ -75,10 +75,8 @@ def locked(path: Path | str, timeout: float = DEFAULT_TIMEOUT) -> Iterator[int]:
 
     Every holder opens the file anew: on descriptors of their own, threads exclude each other as processes do.
     """
-    try:
+    with writing(path):
         fd = _open(path)
-    except OSError as problem:
-        raise write_failed(path, problem) from problem
     try:
         if not _acquire(fd, path, max(0.0, timeout)):
             raise LockTimeout(
@@ -105,13 +103,11 @@ def _acquire(fd: int, path: Path | str, timeout: float) -> bool:
     else:
         return True
     deadline = time.monotonic() + timeout
-    try:
+    with writing(path):  # a file system without locks, say
         while not lock_descriptor(fd, blocking=False):
             if time.monotonic() >= deadline:
                 return False
             time.sleep(POLL_SECONDS)
-    except OSError as problem:  # a file system without locks, say
-        raise write_failed(path, problem) from problem
     return True
 
 

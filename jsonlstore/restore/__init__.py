@@ -7,7 +7,7 @@ What it promises:
 
 A session start's way: the `manager` asks the `restorer`, which makes a `plan` within a `deadline`. The plan finds
 which sessions crashed (`crash`), which are in `scope`, how relevant each is (`score`), which come back (`select`), and
-what is taken over from them (`inherit`, `tasks`, `pins`); the `preamble` says it in words. `apply` carries it out.
+what is taken over from them (`inherit`, `tasks`, `pins`); the `preamble` says it in words. The restorer carries it out.
 `capture` writes down what a running session amounts to; `override` brings one named session back.
 """
 

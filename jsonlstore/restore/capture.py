@@ -11,8 +11,8 @@ from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 from jsonlstore.core.files import read_bytes
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin, read_parts
-from jsonlstore.restore.apply import captured_metric
 from jsonlstore.restore.pins import PinFile, own_pins, same_pin
+from jsonlstore.restore.restorer import captured_metric
 from jsonlstore.restore.scope import Scope
 from jsonlstore.restore.tasks import Pipeline, pin_tasks
 from jsonlstore.store.sanitise import check_fields

@@ -15,7 +15,7 @@ from jsonlstore.core.paths import check_session_id
 from jsonlstore.core.session_key import is_utility_run
 from jsonlstore.restore.crash import Crashed, find_crashed
 from jsonlstore.restore.plan import has_runtime_transcript
-from jsonlstore.restore.restorer import SessionRestorer
+from jsonlstore.restore.restorer import SessionRestorer, close
 from jsonlstore.restore.result import MemorySource, RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
 
@@ -141,8 +141,6 @@ class SessionPersistenceManager:
         """Close every session that died; the one named, and any that lives, is left alone."""
         if not self.config.enabled:
             return []
-        from jsonlstore.restore.apply import close
-
         found = find_crashed(
             self.store,
             self.store.entries(),

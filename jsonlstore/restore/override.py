@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.core.clock import format_time, hours_between, parse_time
 from jsonlstore.core.errors import OutOfScope, SessionOpen, UsageError
 from jsonlstore.core.logs import logger
-from jsonlstore.restore.apply import inheritance, restored_metrics
 from jsonlstore.restore.inherit import all_pins, decayed_memories, plan_pins
 from jsonlstore.restore.plan import Environment, RestorePlan, format_preamble
 from jsonlstore.restore.preamble import PreambleContext
+from jsonlstore.restore.restorer import inheritance, restored_metrics
 from jsonlstore.restore.result import RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
 from jsonlstore.restore.score import factors

@@ -18,7 +18,7 @@ import orjson
 
 from jsonlstore.core.clock import normalise_time
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.core.files import read_bytes, write_failed
+from jsonlstore.core.files import read_bytes, write_failed, writing
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import WorkingMemoryPin, strip_provenance
 
@@ -131,13 +131,11 @@ class PinFile:
         disk, states = self._store.disk, self._store.paths.states
         disk.make_dir(self.path.parent)
         target = self.path.resolve()  # a link stays a link
-        try:
+        with writing(target):
             mode = os.stat(target).st_mode & 0o777 if target.exists() else 0o600
             same_disk = os.stat(target.parent).st_dev == os.stat(states).st_dev
             disk.replace(target, data, states if same_disk else target.parent)
             os.chmod(target, mode)
-        except OSError as problem:
-            raise write_failed(target, problem) from problem
 
     def _keep_aside(self, data: bytes) -> Path:
         """A private copy of a broken file beside it: it may hold secrets, and it is not ours to lose."""

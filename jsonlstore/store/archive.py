@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.core.files import Disk, read_bytes, unreadable, write_failed
+from jsonlstore.core.files import Disk, read_bytes, unreadable, writing
 from jsonlstore.core.logs import logger
 from jsonlstore.store.fold import fold_events
 from jsonlstore.store.projection import project_log
@@ -97,10 +97,8 @@ def find_month(paths: StatePaths, session_id: str) -> str | None:
 
 def _move(disk: Disk, source: Path, target: Path) -> None:
     """Rename; across file systems copy, sync, and only then remove."""
-    try:
+    with writing(source):
         same = os.stat(source).st_dev == os.stat(target.parent).st_dev
-    except OSError as problem:
-        raise write_failed(source, problem) from problem
     if same:
         disk.move(source, target)
         return

@@ -6,14 +6,13 @@ from logs and archive, byte for byte; whatever is missing or stale is projected 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.core.files import Disk, Piece, read_bytes, unreadable
+from jsonlstore.core.files import Disk, Piece, listed, read_bytes, read_from, stat_of
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import StatePaths, check_session_id
 from jsonlstore.store.archive import months_of
@@ -143,7 +142,7 @@ class Index:
     def _overtaken(self, changes: Mapping[str, Entry | None]) -> dict[str, Entry | None]:
         """The entries, by what their logs say now, of those that somebody else has written to since they were put."""
         told = {session_id: entry for session_id, entry in changes.items() if entry is not None}
-        sizes = {one: size for one in changes if (size := _size(self._paths.log(one))) is not None}
+        sizes = {one: found.st_size for one in changes if (found := stat_of(self._paths.log(one)))}
         stale = self._stale(told, sizes)
         return dict.fromkeys(stale) | self._refreshed({}, stale) if stale else {}
 
@@ -163,12 +162,9 @@ class Index:
 
     def _read(self) -> dict[str, Entry] | None:
         """The entries on disk, or None if the file is missing, empty, broken or not of our version."""
-        try:
-            found = os.stat(self._paths.index)
-        except FileNotFoundError:
+        found = stat_of(self._paths.index)
+        if found is None:
             return None
-        except OSError as problem:
-            raise unreadable(self._paths.index, problem) from problem
         signature = (found.st_ino, found.st_size, found.st_mtime_ns)
         if self._cached and self._cached[0] == signature:
             return self._cached[1]
@@ -204,30 +200,14 @@ class Index:
         )
 
     def _log_sizes(self) -> dict[str, int]:
-        """Every hot log and its size: there may be ten thousand, and each costs a look at the disk."""
-        try:
-            directory = os.open(self._paths.states, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return {}
-        except OSError as problem:
-            raise unreadable(self._paths.states, problem) from problem
-        try:
-            sizes = _sizes(directory)  # names below an open directory are found faster than whole paths
-        except OSError as problem:
-            raise unreadable(self._paths.states, problem) from problem
-        finally:
-            os.close(directory)
+        """Every hot log and its size."""
+        sizes = listed(self._paths.states, ".jsonl", "st_size")
         sizes.pop("metrics", None)
         return sizes
 
     def _boundary_after(self, session_id: str, offset: int) -> bool:
-        try:
-            with open(self._paths.states / f"{session_id}.jsonl", "rb", buffering=0) as file:
-                file.seek(offset)
-                data = file.read()
-        except OSError as problem:
-            raise unreadable(self._paths.states / f"{session_id}.jsonl", problem) from problem
-        return any(mark in data for mark in _BOUNDARY_MARKS)
+        found = read_from(self._paths.states / f"{session_id}.jsonl", offset)
+        return found is None or any(mark in found[0] for mark in _BOUNDARY_MARKS)
 
     def _refreshed(
         self,
@@ -270,27 +250,3 @@ class Index:
         """Every archived session and its month."""
         folders = ((month, self._paths.archive / month) for month in months_of(self._paths))
         return {item.name[:-6]: month for month, folder in folders for item in folder.glob("*.jsonl")}
-
-
-def _size(path: Path) -> int | None:
-    try:
-        return os.stat(path).st_size
-    except FileNotFoundError:
-        return None
-    except OSError as problem:
-        raise unreadable(path, problem) from problem
-
-
-def _sizes(directory: int) -> dict[str, int]:
-    """The logs in a directory and their sizes."""
-    try:
-        with os.scandir(directory) as listing:
-            return {item.name[:-6]: item.stat().st_size for item in listing if item.name.endswith(".jsonl")}
-    except FileNotFoundError:  # one was archived between being listed and being looked at: the others are still there
-        sizes = {}
-        with os.scandir(directory) as listing:
-            for item in listing:
-                if item.name.endswith(".jsonl"):
-                    with suppress(FileNotFoundError):
-                        sizes[item.name[:-6]] = item.stat().st_size
-        return sizes

@@ -6,7 +6,6 @@ dropped or inserted line breaks the chain; a cut tail or a rewritten file disagr
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.core.errors import UsageError
-from jsonlstore.core.files import Disk, read_bytes
+from jsonlstore.core.files import Disk, read_bytes, read_from
 from jsonlstore.core.values import value_class
 from jsonlstore.store.log import SessionLog
 from jsonlstore.store.sanitise import without_secrets
@@ -240,13 +239,8 @@ class Metrics:
 
     def _grew_past(self, head: Head) -> bool:
         """Does the file's last record differ from the head's? Cheap: only its tail is read."""
-        try:
-            with open(self._paths.metrics, "rb", buffering=0) as file:
-                size = os.fstat(file.fileno()).st_size
-                file.seek(max(0, size - 67))
-                return not _hash_ends(file.read().rstrip(b"\n"), head.hash)
-        except FileNotFoundError:
-            return False
+        found = read_from(self._paths.metrics, -67)
+        return found is not None and not _hash_ends(found[0].rstrip(b"\n"), head.hash)
 
     def _head(self) -> Head | None:
         raw = _parse(read_bytes(self._paths.metrics_head) or b"")

@@ -5,20 +5,20 @@ Cheap enough for every start: names and times are compared, no file is read. `do
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.core.files import unreadable
+from jsonlstore.core.files import listed
 from jsonlstore.core.logs import logger
+from jsonlstore.core.paths import is_session_id
 from jsonlstore.store.archive import months_of
 
 if TYPE_CHECKING:
     from jsonlstore.store.store import SessionStore
 
 log = logger(__name__)
+_times = partial(listed, fact="st_mtime_ns")
 
 
 def repair_unfinished(store: SessionStore) -> int:
@@ -39,12 +39,11 @@ def half_moved(store: SessionStore) -> list[str]:
     """Sessions of which something lies in the archive and something does not."""
     paths = store.paths
     months = [paths.archive / month for month in months_of(paths)]
-    states = {one for month in months for one in _times(month, ".json")}
-    logs = {one for month in months for one in _times(month, ".jsonl")}
+    states, logs = ({one for month in months for one in _times(month, ending)} for ending in (".json", ".jsonl"))
     half = (states ^ logs) | ((states | logs) & _times(paths.states, ".jsonl").keys())
     half |= logs & _times(paths.sessions, ".json").keys()
     entries = store.index.lazy_entries() if half else {}
-    return sorted(one for one in half if not entries.get(one, {}).get("forgotten"))
+    return sorted(one for one in half if is_session_id(one) and not entries.get(one, {}).get("forgotten"))
 
 
 def _behind_their_log(store: SessionStore) -> list[str]:
@@ -55,19 +54,3 @@ def _behind_their_log(store: SessionStore) -> list[str]:
         for session_id, entry in store.index.lazy_entries().items()
         if entry.get("end_time") and session_id in logged and mirrored.get(session_id, -1) < logged[session_id]
     ]
-
-
-def _times(folder: Path, ending: str) -> dict[str, int]:
-    """When each file with this ending was last written, by its name without it."""
-    found: dict[str, int] = {}
-    try:
-        with os.scandir(folder) as listing:
-            for item in listing:
-                if item.name.endswith(ending):
-                    with suppress(FileNotFoundError):  # moved or replaced while we look
-                        found[item.name.removesuffix(ending)] = item.stat().st_mtime_ns
-    except FileNotFoundError:
-        return {}
-    except OSError as problem:
-        raise unreadable(folder, problem) from problem
-    return found
