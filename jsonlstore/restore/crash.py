@@ -6,16 +6,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from jsonlstore.core.clock import format_time, parse_time, time_before
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
-
-if TYPE_CHECKING:
-    from jsonlstore.restore.result import RestoreRequest
-    from jsonlstore.restore.scope import Scope
-    from jsonlstore.store import IndexEntry, SessionReader
+from jsonlstore.restore.result import RestoreRequest
+from jsonlstore.restore.scope import Scope
+from jsonlstore.store import IndexEntry, SessionReader
 
 log = logger("jsonlstore.session")
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from jsonlstore.core.clock import hours_between, parse_time
+from jsonlstore.core.config import Config
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SessionState, WorkingMemoryPin, strip_provenance
 from jsonlstore.restore.pins import MOST_PINS, CurrentPins, same_pin, with_provenance
 from jsonlstore.restore.result import InheritedMemory, MemorySource, PinDecision
 from jsonlstore.restore.score import DecayEngine, qualifies
-
-if TYPE_CHECKING:
-    from jsonlstore.core.config import Config
-    from jsonlstore.restore.select import Contributor
+from jsonlstore.restore.select import Contributor
 
 log = logger("jsonlstore.session")
 

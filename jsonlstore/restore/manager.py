@@ -11,22 +11,22 @@ from jsonlstore.core.clock import Clock, hours_between, parse_time
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, UsageError
 from jsonlstore.core.logs import logger
+from jsonlstore.core.model import SessionState
 from jsonlstore.core.paths import check_session_id
 from jsonlstore.core.session_key import is_utility_run
 from jsonlstore.restore.crash import Crashed, find_crashed
+from jsonlstore.restore.deadline import Budget
 from jsonlstore.restore.plan import has_runtime_transcript
 from jsonlstore.restore.restorer import SessionRestorer, close
 from jsonlstore.restore.result import MemorySource, RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
+from jsonlstore.store import SessionStore
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from jsonlstore.core.model import SessionState
     from jsonlstore.restore.capture import SessionCapture
-    from jsonlstore.restore.deadline import Budget
     from jsonlstore.signals.topics import HotTopicExtractor
-    from jsonlstore.store import SessionStore
 
 log = logger("jsonlstore.session")
 

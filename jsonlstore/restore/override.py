@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonlstore.core.clock import format_time, hours_between, parse_time
 from jsonlstore.core.errors import OutOfScope, SessionOpen, UsageError
 from jsonlstore.core.logs import logger
+from jsonlstore.core.model import SessionState
 from jsonlstore.restore.inherit import all_pins, decayed_memories, plan_pins
 from jsonlstore.restore.plan import Environment, RestorePlan, format_preamble
 from jsonlstore.restore.preamble import PreambleContext
@@ -16,9 +17,6 @@ from jsonlstore.restore.result import RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
 from jsonlstore.restore.score import factors
 from jsonlstore.restore.tasks import Pipeline, surfaced
-
-if TYPE_CHECKING:
-    from jsonlstore.core.model import SessionState
 
 log = logger("jsonlstore.session")
 

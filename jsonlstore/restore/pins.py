@@ -12,20 +12,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
 from jsonlstore.core.clock import normalise_time
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import read_bytes, write_failed, writing
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import WorkingMemoryPin, strip_provenance
-
-if TYPE_CHECKING:
-    from jsonlstore.core.config import Config
-    from jsonlstore.restore.scope import Scope
-    from jsonlstore.store import SessionStore
+from jsonlstore.restore.scope import Scope
+from jsonlstore.store import SessionStore
 
 log = logger("jsonlstore.session")
 

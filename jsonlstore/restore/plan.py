@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from jsonlstore.core.clock import Clock, time_before
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 from jsonlstore.core.logs import logger
+from jsonlstore.core.model import PendingTask, SessionState
 from jsonlstore.core.session_key import agent_of
 from jsonlstore.restore.crash import Crashed, find_crashed, find_superseded
 from jsonlstore.restore.inherit import PinPlan, decayed_memories, merged_projects, merged_topics, offers, plan_pins
@@ -30,12 +32,8 @@ from jsonlstore.restore.select import (
     select,
 )
 from jsonlstore.restore.tasks import Pipeline, surfaced
+from jsonlstore.store import SessionFold, SessionStore
 from jsonlstore.store.projection import IndexEntry, project
-
-if TYPE_CHECKING:
-    from jsonlstore.core.config import Config
-    from jsonlstore.core.model import PendingTask, SessionState
-    from jsonlstore.store import SessionFold, SessionStore
 
 log = logger("jsonlstore.session")
 

@@ -10,19 +10,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.clock import Clock, hours_between, parse_time, system_clock
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, OverBudget, Unreadable, UsageError, WriteFailed
 from jsonlstore.core.logs import logger
+from jsonlstore.core.model import SessionState, WorkingMemoryPin
 from jsonlstore.core.paths import check_session_id
 from jsonlstore.restore.crash import Crashed, owner_of
 from jsonlstore.restore.deadline import Budget
 from jsonlstore.restore.plan import Environment, RestorePlan, format_preamble, make_plan
 from jsonlstore.restore.result import MemorySource, RestoredSessionContext, RestoreRequest
+from jsonlstore.store import SessionStore
 
 if TYPE_CHECKING:
-    from jsonlstore.core.config import Config
-    from jsonlstore.core.model import SessionState, WorkingMemoryPin
     from jsonlstore.restore.override import Override
-    from jsonlstore.store import SessionStore
 
 log = logger("jsonlstore.session")
 

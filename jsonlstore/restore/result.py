@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from jsonlstore.core.model import WorkingMemoryPin
 from jsonlstore.restore.wrapper import wrap
-
-if TYPE_CHECKING:
-    from jsonlstore.core.model import WorkingMemoryPin
-
 
 # Values here are named tuples: making a dataclass takes four times as long, and every session start would pay for it.
 

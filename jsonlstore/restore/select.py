@@ -11,18 +11,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from heapq import nlargest
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
-from jsonlstore.core.model import strip_provenance
+from jsonlstore.core.model import SessionState, WorkingMemoryPin, strip_provenance
 from jsonlstore.restore.result import Candidate
 from jsonlstore.restore.score import Factors, factors, lowered, qualifies
-
-if TYPE_CHECKING:
-    from jsonlstore.core.config import Config
-    from jsonlstore.core.model import SessionState, WorkingMemoryPin
-    from jsonlstore.restore.tasks import Pipeline
+from jsonlstore.restore.tasks import Pipeline
 
 Entries = Mapping[str, Mapping[str, Any]]
 log = logger("jsonlstore.session")

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import read_bytes
 from jsonlstore.core.logs import logger
-
-if TYPE_CHECKING:
-    from jsonlstore.core.config import Config
-    from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
-    from jsonlstore.core.paths import StatePaths
+from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
+from jsonlstore.core.paths import StatePaths
 
 _WORD = re.compile(r"[\w.-]*\w")
 

@@ -10,19 +10,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import Disk, read_bytes, unreadable, writing
 from jsonlstore.core.logs import logger
+from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.fold import fold_events
+from jsonlstore.store.log import SessionLog
 from jsonlstore.store.projection import project_log
-
-if TYPE_CHECKING:
-    from jsonlstore.core.paths import StatePaths
-    from jsonlstore.store.log import SessionLog
 
 log = logger(__name__)
 

@@ -10,15 +10,13 @@ import os
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.files import Disk, opened, writing
 from jsonlstore.store.index import Index
+from jsonlstore.store.projection import Entry
 from jsonlstore.store.store import SessionStore
-
-if TYPE_CHECKING:
-    from jsonlstore.store.projection import Entry
 
 
 class BulkStore(SessionStore):

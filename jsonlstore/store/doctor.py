@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
@@ -23,12 +23,10 @@ from jsonlstore.store.archive import to_json
 from jsonlstore.store.fold import fold_events
 from jsonlstore.store.forget import leftovers
 from jsonlstore.store.index import Progress, silent
+from jsonlstore.store.log import Scan
 from jsonlstore.store.repair import half_moved
 from jsonlstore.store.schema import problems
-
-if TYPE_CHECKING:
-    from jsonlstore.store.log import Scan
-    from jsonlstore.store.store import SessionStore
+from jsonlstore.store.store import SessionStore
 
 _SHOWN = 5
 _TEMP_MAX_AGE = 3600  # a younger temporary file may belong to a writer that is still at work

@@ -10,13 +10,11 @@ spoke, and the state is what it said.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonlstore.core.model import PART_LISTS, SCALARS, SCHEMA_VERSION, STRING_LISTS, SessionState, WorkingMemoryPin
 from jsonlstore.store.limits import cap
-
-if TYPE_CHECKING:
-    from jsonlstore.store.log import Event, LocatedEvent
+from jsonlstore.store.log import Event, LocatedEvent
 
 # the most direct witness first
 WRITERS = ("operator", "hook", "import", "watcher")

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonlstore.core.files import TEMP_PREFIX, Disk, read_bytes, temp_target
+from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.archive import months_of
 from jsonlstore.store.fold import SessionFold
 from jsonlstore.store.log import Event, SessionLog
 from jsonlstore.store.projection import Entry, project
-
-if TYPE_CHECKING:
-    from jsonlstore.core.paths import StatePaths
 
 
 @dataclass(frozen=True, slots=True)

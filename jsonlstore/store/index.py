@@ -9,20 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import Disk, Piece, listed, read_bytes, read_from, stat_of
+from jsonlstore.core.locks import Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import StatePaths, check_session_id
 from jsonlstore.store.archive import months_of
 from jsonlstore.store.fold import BOUNDARIES
 from jsonlstore.store.index_text import Lines, parse_index, serialise, splice
+from jsonlstore.store.log import SessionLog
 from jsonlstore.store.projection import Entry, project_log
-
-if TYPE_CHECKING:
-    from jsonlstore.core.locks import Locks
-    from jsonlstore.store.log import SessionLog
 
 log = logger(__name__)
 

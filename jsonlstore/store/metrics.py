@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from jsonlstore.core.errors import UsageError
 from jsonlstore.core.files import Disk, read_bytes, read_from
+from jsonlstore.core.locks import Locks
+from jsonlstore.core.paths import StatePaths
 from jsonlstore.core.values import value_class
 from jsonlstore.store.log import SessionLog
 from jsonlstore.store.sanitise import without_secrets
@@ -26,9 +28,6 @@ except ImportError:
     except ImportError:
         from hashlib import sha256
 
-if TYPE_CHECKING:
-    from jsonlstore.core.locks import Locks
-    from jsonlstore.core.paths import StatePaths
 
 METRIC_EVENTS: Mapping[str, tuple[str, ...]] = {
     "session_captured": (

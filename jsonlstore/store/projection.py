@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from jsonlstore.core.model import SCHEMA_VERSION, WorkingMemoryPin, read_parts
 from jsonlstore.store.fold import SessionFold, fold_events
-
-if TYPE_CHECKING:
-    from jsonlstore.store.log import Scan, SessionLog
+from jsonlstore.store.log import Scan, SessionLog
 
 # an archived session keeps its links and cursor; what it was about is in the archive
 _NOT_IN_STUB = frozenset({"hot_topics"})

@@ -8,21 +8,18 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.clock import Clock, format_time, time_before
 from jsonlstore.core.errors import AmbiguousSessionId, JsonlStoreError, SessionForgotten, SessionNotFound
+from jsonlstore.core.files import Disk
+from jsonlstore.core.locks import Locks
+from jsonlstore.core.model import SessionState
 from jsonlstore.core.paths import StatePaths, check_session_id
 from jsonlstore.store.archive import find_month
 from jsonlstore.store.fold import SessionFold, fold_events
 from jsonlstore.store.index import Index
 from jsonlstore.store.log import FULL_STATE_TYPES, SessionLog, Signature
 from jsonlstore.store.projection import Entry, IndexEntry
-
-if TYPE_CHECKING:
-    from jsonlstore.core.files import Disk
-    from jsonlstore.core.locks import Locks
-    from jsonlstore.core.model import SessionState
 
 _CACHED_FOLDS = 128
 

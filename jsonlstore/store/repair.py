@@ -6,16 +6,13 @@ Cheap enough for every start: names and times are compared, no file is read. `do
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import listed
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import is_session_id
 from jsonlstore.store.archive import months_of
-
-if TYPE_CHECKING:
-    from jsonlstore.store.store import SessionStore
+from jsonlstore.store.store import SessionStore
 
 log = logger(__name__)
 _times = partial(listed, fact="st_mtime_ns")
