@@ -7,23 +7,18 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆"
 ALMOST = 0.95  # more than a word that only begins alike can have
 _JOINT = "[-._'’+/]"
 _COMPOUND = re.compile(rf"[^\W_]+(?:{_JOINT}[^\W_]+)*")
+_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _JOINTS = re.compile(f"{_JOINT}+")
 _MARKS = re.compile("[\u0300-\u036f]+")
 _JOINT_BYTES = b"-._'+/"
 _LOWER = bytes(range(256)).lower()
 # what is no word of the session's: the names of our own fields, and JSON's escapes
 _KEYS = re.compile(rb'"type":"(?:session|state)\.[a-z]+"|"by":"[a-z]+"|"[a-z_A-Z]+":|\\.')
-
-
-@cache
-def _unspaced() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSPACED}]+")
 
 
 def normalise(text: str) -> str:
@@ -110,10 +105,10 @@ def terms_of(words: tuple[str, ...]) -> tuple[Term, ...]:
     found: dict[str, Term] = {}
     for word in words:
         folded = normalise(word)
-        for run in _unspaced().findall(folded):
+        for run in _UNSPACED_RUN.findall(folded):
             pairs = tuple(run[n : n + 2] for n in range(len(run) - 1)) or (run,)
             found.setdefault(run, Term(run, run, True, pairs))
-        for piece in _COMPOUND.findall(_unspaced().sub(" ", folded)):
+        for piece in _COMPOUND.findall(_UNSPACED_RUN.sub(" ", folded)):
             text = _JOINTS.sub("", piece)
             found.setdefault(text, _word_term(text))
     return tuple(found.values())
@@ -128,7 +123,7 @@ def _word_term(text: str) -> Term:
 def words_of(folded: str) -> frozenset[str]:
     """The words of a folded text, compounds whole and in parts."""
     out: set[str] = set()
-    spaced = folded if folded.isascii() else _unspaced().sub(" ", folded)
+    spaced = folded if folded.isascii() else _UNSPACED_RUN.sub(" ", folded)
     for piece in _COMPOUND.findall(spaced):
         parts = _JOINTS.split(piece)
         out.update(parts)

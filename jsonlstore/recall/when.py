@@ -227,8 +227,7 @@ class _Reader:
             return None
         number, unit, after = found[0], found[1], found[2] + 1
         if unit in ("minute", "hour"):
-            step = timedelta(minutes=number) if unit == "minute" else timedelta(hours=number)
-            slack = timedelta(minutes=5) if unit == "minute" else timedelta(minutes=30)
+            step, slack = timedelta(**{f"{unit}s": number}), timedelta(minutes=5 if unit == "minute" else 30)
             return _Span(self._local(self._utc - step - slack), self._local(self._utc - step + slack), after)
         if unit != "day":
             return self._period(unit, number, after)
@@ -254,8 +253,7 @@ class _Reader:
     def _rolling(self, number: int, unit: str, after: int) -> _Span:
         """The time up to now: whole days, unless hours or minutes were asked for."""
         if unit in ("minute", "hour"):
-            step = timedelta(minutes=number) if unit == "minute" else timedelta(hours=number)
-            return _Span(self._local(self._utc - step), self._now, after)
+            return _Span(self._local(self._utc - timedelta(**{f"{unit}s": number})), self._now, after)
         days = number * {"day": 1, "week": 7, "month": 30, "year": 365}[unit]
         return _Span(self._day(self._today - timedelta(days=days), after).start, self._now, after)
 
@@ -275,18 +273,14 @@ class _Reader:
     def _named(self, word: str, after: int, which: str, *, back: bool) -> _Span | None:
         name = SHORT.get(word, word)
         if word in PARTS:
-            span = self._part_of_day(self._today - timedelta(days=back), PARTS[word], after)
-        elif word == "weekend":
-            span = self._weekend(after, back=back)
-        elif word in ("week", "month", "year"):
-            span = self._period(word, int(back), after)
-        elif name in WEEKDAYS:
-            span = self._weekday(name, after, which)
-        elif name in MONTHS:
-            span = self._month(name, after, before=self._today.month if back else 13)
-        else:
-            return None
-        return span
+            return self._part_of_day(self._today - timedelta(days=back), PARTS[word], after)
+        if word == "weekend":
+            return self._weekend(after, back=back)
+        if word in ("week", "month", "year"):
+            return self._period(word, int(back), after)
+        if name in WEEKDAYS:
+            return self._weekday(name, after, which)
+        return self._month(name, after, before=self._today.month if back else 13) if name in MONTHS else None
 
     def _weekend(self, after: int, *, back: bool) -> _Span:
         saturday = self._today - timedelta(days=(self._today.weekday() - 5) % 7)

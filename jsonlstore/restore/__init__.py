@@ -26,21 +26,13 @@ if TYPE_CHECKING:
     from jsonlstore.restore.pins import PinFile
     from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
     from jsonlstore.restore.restorer import SessionRestorer, cold_start
-    from jsonlstore.restore.result import (
-        Candidate,
-        InheritedMemory,
-        MemorySource,
-        PinDecision,
-        RestoredSessionContext,
-        RestoreRequest,
-    )
-    from jsonlstore.restore.scope import Scope
+    from jsonlstore.restore.result import Candidate, MemorySource, PinDecision, RestoredSessionContext, RestoreRequest
     from jsonlstore.restore.score import PENDING_WEIGHT, RECENCY_WEIGHT, TOPIC_WEIGHT, ContextScorer, DecayEngine
 
 __all__ = [
     "PENDING_WEIGHT", "RECENCY_WEIGHT", "TOPIC_WEIGHT", "Budget", "Candidate", "ContextScorer", "DecayEngine",
-    "InheritedMemory", "MemorySource", "PinDecision", "PinFile", "PreambleContext", "PreambleInjector",
-    "PreambleOptions", "RestoreRequest", "RestoredSessionContext", "Scope", "SessionCapture",
+    "MemorySource", "PinDecision", "PinFile", "PreambleContext", "PreambleInjector",
+    "PreambleOptions", "RestoreRequest", "RestoredSessionContext", "SessionCapture",
     "SessionPersistenceManager", "SessionRestorer", "cold_start", "find_crashed", "last_activity", "reply",
 ]  # fmt: skip
 
@@ -55,8 +47,7 @@ __getattr__ = lazy(
         "pins": "PinFile",
         "preamble": "PreambleContext PreambleInjector PreambleOptions",
         "restorer": "SessionRestorer cold_start",
-        "result": "Candidate InheritedMemory MemorySource PinDecision RestoreRequest RestoredSessionContext",
-        "scope": "Scope",
+        "result": "Candidate MemorySource PinDecision RestoreRequest RestoredSessionContext",
         "score": "PENDING_WEIGHT RECENCY_WEIGHT TOPIC_WEIGHT ContextScorer DecayEngine",
     },
 )

@@ -24,13 +24,8 @@ _TOLD = ("new", "reset", "idle", "daily")  # boundaries that end one session and
 
 def owner_of(pid: int) -> dict[str, Any]:
     """The owner record of a running process the caller named: its id, and what tells it from a later one."""
-    owner: dict[str, Any] = {"pid": pid}
-    started, namespace = process_started(pid), _namespace()
-    if started is not None:
-        owner["started"] = started
-    if namespace is not None:
-        owner["namespace"] = namespace
-    return owner
+    owner = {"pid": pid, "started": process_started(pid), "namespace": _namespace()}
+    return {key: value for key, value in owner.items() if value is not None}
 
 
 def process_started(pid: int) -> str | None:

@@ -165,10 +165,10 @@ class SessionPersistenceManager:
         """Bring one session back whatever its age and score; audited. `across` is for operators only."""
         if not self.config.enabled:
             return RestoredSessionContext(into or "")
-        from jsonlstore.restore.override import Override
+        from jsonlstore.restore.override import Override, carry_out
 
         override = Override(target_session_id, into or self.current_session_id, agent, across)
-        return self._restorer().override(override, dry_run=dry_run)
+        return carry_out(self._restorer().env, override, dry_run=dry_run)
 
     def get_session_chain(self, session_id: str, depth: int = 5) -> list[SessionState]:
         """The session and those before it, oldest first, at most `depth`, never out of its conversation."""

@@ -21,7 +21,7 @@ from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import read_bytes, write_failed, writing
 from jsonlstore.core.logs import logger
-from jsonlstore.core.model import WorkingMemoryPin, strip_provenance
+from jsonlstore.core.model import WorkingMemoryPin, read_parts, strip_provenance
 from jsonlstore.restore.scope import Scope
 from jsonlstore.store import SessionStore
 
@@ -89,7 +89,7 @@ class PinFile:
         if document is None:
             return CurrentPins(problem=f"{self.path} is not a pin file")
         items = document["items"]
-        return CurrentPins(tuple(_pins(items)), len(items))
+        return CurrentPins(read_parts(WorkingMemoryPin, items), len(items))  # what is no pin keeps its place
 
     def add(self, pins: Sequence[WorkingMemoryPin], most: int) -> list[WorkingMemoryPin]:
         """Add what is not there yet, at most `most`, within the file's ten; returns what was added.
@@ -114,7 +114,7 @@ class PinFile:
 
     @staticmethod
     def _choose(pins: Iterable[WorkingMemoryPin], items: list[Any], most: int) -> list[WorkingMemoryPin]:
-        taken = {key for pin in _pins(items) for key in same_pin(pin)}
+        taken = {key for pin in read_parts(WorkingMemoryPin, items) for key in same_pin(pin)}
         room = min(most, MOST_PINS - len(items))
         chosen: list[WorkingMemoryPin] = []
         for pin in pins:
@@ -160,16 +160,6 @@ def _parse(data: bytes) -> dict[str, Any] | None:
     if items is None:
         return {**document, "items": []}
     return document if isinstance(items, list) else None
-
-
-def _pins(items: Iterable[Any]) -> list[WorkingMemoryPin]:
-    pins = []
-    for item in items:
-        try:
-            pins.append(WorkingMemoryPin.from_dict(item))
-        except ValueError:
-            continue  # keeps its place in the file, but is nothing we can show
-    return pins
 
 
 def own_pins(

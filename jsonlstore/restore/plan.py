@@ -15,7 +15,7 @@ from jsonlstore.core.logs import logger
 from jsonlstore.core.model import PendingTask, SessionState
 from jsonlstore.core.session_key import agent_of
 from jsonlstore.restore.crash import Crashed, find_crashed, find_superseded
-from jsonlstore.restore.inherit import PinPlan, decayed_memories, merged_projects, merged_topics, offers, plan_pins
+from jsonlstore.restore.inherit import PinPlan, decayed_memories, merged_topics, offers, once, plan_pins
 from jsonlstore.restore.pins import PinFile
 from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
 from jsonlstore.restore.result import MemorySource, RestoredSessionContext, RestoreRequest
@@ -231,7 +231,8 @@ def _with_contributions(
     inherited = (*pins.add, *pins.there) if request.again else pins.add
     sample = islice(looked_at.values(), _TOPIC_SAMPLE)
     topics = merged_topics(giving, [entry.get("hot_topics") or () for entry in sample])
-    shown = PreambleContext(states, inherited, tasks, topics, merged_projects(giving))
+    projects = once(name for state in giving for name in state.active_projects)
+    shown = PreambleContext(states, inherited, tasks, topics, projects)
     context = plan.context._replace(
         preamble=format_preamble(shown, config, now),
         inherited_pins=inherited,

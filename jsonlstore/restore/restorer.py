@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonlstore.core.clock import Clock, hours_between, parse_time, system_clock
 from jsonlstore.core.config import Config
@@ -20,9 +20,6 @@ from jsonlstore.restore.deadline import Budget
 from jsonlstore.restore.plan import Environment, RestorePlan, format_preamble, make_plan
 from jsonlstore.restore.result import MemorySource, RestoredSessionContext, RestoreRequest
 from jsonlstore.store import SessionStore
-
-if TYPE_CHECKING:
-    from jsonlstore.restore.override import Override
 
 log = logger("jsonlstore.session")
 
@@ -39,7 +36,7 @@ class SessionRestorer:
         clock: Clock = system_clock,
         by: str = "hook",
     ) -> None:
-        self._env = Environment(store, config, memories, clock, by)
+        self.env = Environment(store, config, memories, clock, by)
 
     def restore(
         self, request: RestoreRequest, *, dry_run: bool = False, budget: Budget | None = None
@@ -50,9 +47,9 @@ class SessionRestorer:
         """
         if request.session_id or not dry_run:
             check_session_id(request.session_id)
-        if not self._env.config.enabled:
+        if not self.env.config.enabled:
             return RestoredSessionContext(request.session_id)
-        own = budget or Budget(self._env.config.restore_budget_ms / 1000)
+        own = budget or Budget(self.env.config.restore_budget_ms / 1000)
         work = partial(self._restore_within, request, own, dry_run=dry_run)
         try:
             context = work() if budget is not None else own.run(work)
@@ -60,18 +57,12 @@ class SessionRestorer:
             raise
         except Exception as problem:  # noqa: BLE001 - fail open: whatever went wrong, the session starts
             context = cold_start(request.session_id, problem)
-        self._env.debug("Restoration complete in %dms", own.elapsed_ms)
+        self.env.debug("Restoration complete in %dms", own.elapsed_ms)
         return context._replace(elapsed_ms=own.elapsed_ms)
-
-    def override(self, override: Override, *, dry_run: bool = False) -> RestoredSessionContext:
-        """Bring one named session back, whatever its age and score (FR-011)."""
-        from jsonlstore.restore.override import carry_out
-
-        return carry_out(self._env, override, dry_run=dry_run)
 
     def _restore_within(self, request: RestoreRequest, budget: Budget, *, dry_run: bool) -> RestoredSessionContext:
         """Plan, then apply; every wait for a lock ends with the budget."""
-        env = self._env._replace(store=self._env.store.within(budget.left))
+        env = self.env._replace(store=self.env.store.within(budget.left))
         try:
             plan = make_plan(env, request)
         except (AttributeError, KeyError, TypeError, ValueError) as problem:

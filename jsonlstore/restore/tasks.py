@@ -45,15 +45,11 @@ class Pipeline:
             return cls(None)
         return cls(document)
 
-    @property
-    def known(self) -> bool:
-        return self._document is not None
-
     def open_tasks(self, stages: Iterable[str]) -> list[PendingTask]:
         """The tasks the pipeline has in one of the pending stages."""
         from jsonlstore.signals.tasks import pipeline_tasks
 
-        return (pipeline_tasks(self._document, stages) or []) if self.known else []
+        return (pipeline_tasks(self._document, stages) or []) if self._document is not None else []
 
     def still_open(self, tasks: Iterable[PendingTask]) -> list[PendingTask]:
         """The tasks that are not done: a pipeline task must still be listed, a text task only not be closed."""

@@ -144,16 +144,11 @@ def _on_started(self: SessionFold, event: Event) -> None:
         self.owner = as_mapping(data.get("owner")) or None
         version = data.get("schema_version")
         self.schema_version = version if isinstance(version, int) else SCHEMA_VERSION
-    self._set(event.by, as_mapping(data.get("fields")), event.at)
-    _take_source(self, event)
+    _on_updated(self, event)
 
 
 def _on_updated(self: SessionFold, event: Event) -> None:
     self._set(event.by, as_mapping(event.data.get("fields")), event.at)
-    _take_source(self, event)
-
-
-def _take_source(self: SessionFold, event: Event) -> None:
     source = event.data.get("source")
     if isinstance(source, Mapping):
         self.source = source
@@ -169,8 +164,7 @@ def _on_noted(self: SessionFold, event: Event) -> None:
 def _on_ended(self: SessionFold, event: Event) -> None:
     if _resume_from(self, event):
         return
-    self._set(event.by, as_mapping(event.data.get("fields")), event.at)
-    _take_source(self, event)
+    _on_updated(self, event)
     slot = "watcher" if event.by == "watcher" or event.data.get("inferred") is True else "told"
     reason = event.data.get("reason")
     if reason in UNKNOWN:

@@ -51,7 +51,7 @@ def forget_session(
 def leftovers(paths: StatePaths, session_id: str) -> list[Path]:
     """What there is of a session besides its hot log: mirror, archive, torn tails, files a crash left unfinished."""
     found = [paths.mirror(session_id), *_archived(paths, session_id, "json"), *_archived(paths, session_id, "jsonl")]
-    found += [path for path in _files(paths.quarantine) if _quarantined_from(path.name) == session_id]
+    found += [path for path in sorted(paths.quarantine.glob("*")) if _quarantined_from(path.name) == session_id]
     for place in (
         paths.states,
         paths.quarantine,
@@ -80,10 +80,6 @@ def _tasks_in(value: Any) -> Iterator[str]:
     if isinstance(value, list):
         for item in value:
             yield from _tasks_in(item)
-
-
-def _files(directory: Path) -> list[Path]:
-    return sorted(directory.iterdir()) if directory.is_dir() else []
 
 
 def _archived(paths: StatePaths, session_id: str, suffix: str) -> Iterator[Path]:

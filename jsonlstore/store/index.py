@@ -46,22 +46,23 @@ class Index:
 
     def entries(self) -> Mapping[str, Entry]:
         """Every session's entry, projected anew where the file was missing, broken or stale."""
-        found = self._read()
-        stale = None if found is None else self._stale(found, self._log_sizes())
-        if found is not None and not stale:
-            return found
-        refreshed = self._refreshed(found, stale)
+        found, refreshed = self._compared()
         if refreshed == found or (found is None and not refreshed):
             return refreshed
         try:
             with self._locks.index():
-                found = self._read()
-                refreshed = self._refreshed(found, None if found is None else self._stale(found, self._log_sizes()))
+                found, refreshed = self._compared()
                 if refreshed != found:
                     self._write_bytes(serialise(refreshed))
         except JsonlStoreError as problem:
             log.warning("the session index could not be saved, going on without: %s", problem)
         return refreshed
+
+    def _compared(self) -> tuple[Mapping[str, Entry] | None, Mapping[str, Entry]]:
+        """The entries on disk, and as the logs have them; the same object where nothing is stale."""
+        found = self._read()
+        stale = None if found is None else self._stale(found, self._log_sizes())
+        return found, found if found is not None and not stale else self._refreshed(found, stale)
 
     def lazy_entries(self) -> Mapping[str, Entry]:
         """The same as `entries`, each parsed when it is asked for: a watcher keeps no thousands of them in memory."""

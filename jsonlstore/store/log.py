@@ -196,27 +196,19 @@ def scan_bytes(data: bytes, offset: int) -> Scan:
     """Replay lines that start at `offset` of their file."""
     events: list[LocatedEvent] = []
     damage: list[Damage] = []
-    torn = 0
-    for start, line, complete in _lines(data):
-        event = parse_event(line) if line.strip() else None
+    *lines, rest = data.split(b"\n")
+    at = offset
+    for line in lines:
+        event = parse_event(line)
         if event is not None:
-            events.append(LocatedEvent(event, offset + start + len(line) + 1))
-        elif complete:
-            damage.append(Damage(offset + start, len(line)))
+            events.append(LocatedEvent(event, at + len(line) + 1))
         else:
-            torn = len(line)
-    return Scan(tuple(events), tuple(damage), torn, offset + len(data))
-
-
-def _lines(data: bytes) -> Iterator[tuple[int, bytes, bool]]:
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start)
-        if end < 0:
-            yield start, data[start:], False
-            return
-        yield start, data[start:end], True
-        start = end + 1
+            damage.append(Damage(at, len(line)))
+        at += len(line) + 1
+    last = parse_event(rest)
+    if last is not None:
+        events.append(LocatedEvent(last, at + len(rest) + 1))
+    return Scan(tuple(events), tuple(damage), 0 if last else len(rest), offset + len(data))
 
 
 def _last_line(fd: int, size: int) -> tuple[int, bytes]:

@@ -130,11 +130,7 @@ def _check_part(key: str, kind: type[Part], item: Any) -> dict[str, Any]:
 
 def clean_text(text: str) -> str:
     """`text` without lone surrogates, which no UTF-8 file can hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode()
-    return text
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _clean(key: str, value: Any, depth: int = 0) -> Any:

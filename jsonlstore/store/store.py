@@ -142,7 +142,8 @@ class SessionStore(SessionReader):
             changed = _changed(known.folded, by, given)
             data: dict[str, Any] = {"fields": changed}
             if source is not None:
-                _same_source(session_id, known.folded, expect_source)
+                if (known.folded.source or None) != (dict(expect_source) if expect_source else None):
+                    raise StaleSource(f"the transcript cursor of {session_id} was moved by another writer")
                 if source != known.folded.source:
                     data["source"] = dict(source)
             if not changed and "source" not in data:
@@ -393,8 +394,3 @@ def _changed(folded: SessionFold, by: str, given: Mapping[str, Any]) -> dict[str
     if active is not None and active > (folded.updated_at or ""):
         changed["updated_at"] = active
     return changed
-
-
-def _same_source(session_id: str, folded: SessionFold, expected: Mapping[str, Any] | None) -> None:
-    if (folded.source or None) != (dict(expected) if expected else None):
-        raise StaleSource(f"the transcript cursor of {session_id} was moved by another writer")
