@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆"
 ALMOST = 0.95  # more than a word that only begins alike can have
@@ -54,8 +54,7 @@ def stem_of(word: str) -> str:
     return single
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One thing to look for. Every text that matches holds one of its `keys`, once squeezed."""
 
     text: str

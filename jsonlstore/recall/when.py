@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import NamedTuple
 
@@ -26,8 +25,7 @@ _ORDINAL = re.compile(r"(\d\d?)(?:st|nd|rd|th)?")
 _COUNTED = re.compile(r"(\d{1,3})(d|h|w)")
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """A stretch of time in UTC, `start` included and `end` not, and the words it was asked for with."""
 
     start: datetime

@@ -23,8 +23,6 @@ from jsonlstore.restore.scope import Scope
 from jsonlstore.store import SessionStore
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from jsonlstore.restore.capture import SessionCapture
     from jsonlstore.signals.topics import HotTopicExtractor
 
@@ -60,9 +58,7 @@ class SessionPersistenceManager:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
         if self.current_session_id is not None:
             self.on_session_end(reason="exit" if kind is None else "error")
 

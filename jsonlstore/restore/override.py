@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsonlstore.core.clock import format_time, hours_between, parse_time
 from jsonlstore.core.errors import OutOfScope, SessionOpen, UsageError
@@ -23,8 +22,7 @@ log = logger("jsonlstore.session")
 AUDIT = "session.override"
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
+class Override(NamedTuple):
     """Who asks for which session, into which, and whether another conversation may be reached (operators only)."""
 
     target: str

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from jsonlstore.core.clock import hours_between, parse_time, system_clock
+from jsonlstore.core.model import SessionState
+from jsonlstore.store.projection import IndexEntry
 
 WEEK_HOURS = 168.0
 LOSS_PER_WEEK = 0.4
@@ -23,17 +25,6 @@ PENDING_WEIGHT = 0.25
 PER_TASK = 0.25
 DEFAULT_THRESHOLD = 0.25
 MOST_CONTRIBUTORS = 3
-
-
-class Scorable(Protocol):
-    """What scoring looks at: a `SessionState` has it, and so has an entry of the index."""
-
-    @property
-    def session_id(self) -> str: ...
-    @property
-    def end_time(self) -> str | None: ...
-    @property
-    def hot_topics(self) -> tuple[str, ...]: ...
 
 
 class Factors(NamedTuple):
@@ -106,13 +97,13 @@ class ContextScorer:
     """Scores prior sessions against what the new one is about. Pure."""
 
     @staticmethod
-    def score(session: Scorable, current_context: Keywords, hours_elapsed: float) -> float:
+    def score(session: SessionState | IndexEntry, current_context: Keywords, hours_elapsed: float) -> float:
         """The relevance of one session, between 0 and 1. `current_context` is `{"keywords": […]}` or the keywords."""
         return factors(session.hot_topics, task_count(session), _keywords(current_context), hours_elapsed).score
 
     @staticmethod
     def score_all(
-        sessions: Iterable[Scorable],
+        sessions: Iterable[SessionState | IndexEntry],
         current_context: Keywords,
         threshold: float = DEFAULT_THRESHOLD,
         *,

@@ -8,7 +8,7 @@ What it promises:
 
 A record's way: `sanitise` checks, redacts and caps it (`limits`); `store` appends it to the session's `log`
 under the session's lock; `fold` takes it in, one layer per writer; `projection` makes the `index` entry of
-it, and an ended session gets its mirror (`archive`). `forget`, `repair` and `doctor` look after what is there;
+it, and an ended session gets its mirror (`archive`). `forget` and `doctor` look after what is there;
 `metrics` is a log of its own.
 """
 
@@ -21,7 +21,7 @@ from jsonlstore.core.lazy import lazy
 if TYPE_CHECKING:
     from jsonlstore.store.archive import find_month
     from jsonlstore.store.bulk import BulkStore
-    from jsonlstore.store.doctor import Check, Doctor
+    from jsonlstore.store.doctor import Check, Doctor, repair_unfinished
     from jsonlstore.store.fold import EVENT_FIELDS, SessionFold, fold_events
     from jsonlstore.store.index import Progress, silent
     from jsonlstore.store.index_text import gc_paused, parse_index
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from jsonlstore.store.metrics import METRIC_EVENTS
     from jsonlstore.store.projection import Entry, IndexEntry, project
     from jsonlstore.store.reader import SessionReader
-    from jsonlstore.store.repair import repair_unfinished
     from jsonlstore.store.sanitise import check_fields, clean, clean_text
     from jsonlstore.store.store import SessionStore
 
@@ -44,7 +43,7 @@ __getattr__ = lazy(
     {
         "archive": "find_month",
         "bulk": "BulkStore",
-        "doctor": "Check Doctor",
+        "doctor": "Check Doctor repair_unfinished",
         "fold": "EVENT_FIELDS SessionFold fold_events",
         "index": "Progress silent",
         "index_text": "gc_paused parse_index",
@@ -52,7 +51,6 @@ __getattr__ = lazy(
         "metrics": "METRIC_EVENTS",
         "projection": "Entry IndexEntry project",
         "reader": "SessionReader",
-        "repair": "repair_unfinished",
         "sanitise": "check_fields clean clean_text",
         "store": "SessionStore",
     },

@@ -1,6 +1,7 @@
 """`doctor`: reads everything a store holds, and changes nothing unless asked to repair.
 
 Whatever can be made again from the logs is repaired; what only a backup could bring back is reported and left alone.
+`repair_unfinished` is the part that is cheap enough for every start: names and times are compared, no file is read.
 """
 
 from __future__ import annotations
@@ -9,31 +10,33 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 
-from jsonlstore.core.files import TEMP_PREFIX, read_bytes
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import TEMP_PREFIX, listed, read_bytes
+from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import is_session_id
-from jsonlstore.store.archive import to_json
+from jsonlstore.store.archive import months_of, to_json
 from jsonlstore.store.fold import fold_events
 from jsonlstore.store.forget import leftovers
 from jsonlstore.store.index import Progress, silent
 from jsonlstore.store.log import Scan
-from jsonlstore.store.repair import half_moved
 from jsonlstore.store.schema import problems
 from jsonlstore.store.store import SessionStore
 
+log = logger(__name__)
+
+_times = partial(listed, fact="st_mtime_ns")
 _SHOWN = 5
 _TEMP_MAX_AGE = 3600  # a younger temporary file may belong to a writer that is still at work
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """One thing looked at: whether it is well, what was seen, and what repairs it."""
 
     name: str
@@ -42,7 +45,7 @@ class Check:
     fix: str | None = None
 
     def to_dict(self) -> dict[str, str | bool | None]:
-        return {"name": self.name, "ok": self.ok, "detail": self.detail, "fix": self.fix}
+        return self._asdict()
 
 
 class _Finding(NamedTuple):
@@ -203,3 +206,38 @@ def _check(name: str, bad: list[str], what: str, good: str, fix: str) -> Check:
         return Check(name, True, good)
     more = f" and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
     return Check(name, False, f"{len(bad)} {what}: {', '.join(bad[:_SHOWN])}{more}", fix)
+
+
+def repair_unfinished(store: SessionStore) -> int:
+    """Finish what a crash left unfinished; returns how many sessions were repaired. A failure is only logged."""
+    repaired = 0
+    for repair, unfinished in ((store.finish_archiving, half_moved), (store.repair_mirror, _behind_their_log)):
+        for session_id in unfinished(store):
+            try:
+                repair(session_id)
+            except JsonlStoreError as problem:
+                log.warning("session %s is left to `doctor --fix`: %s", session_id, problem)
+            else:
+                repaired += 1
+    return repaired
+
+
+def half_moved(store: SessionStore) -> list[str]:
+    """Sessions of which something lies in the archive and something does not."""
+    paths = store.paths
+    months = [paths.archive / month for month in months_of(paths)]
+    states, logs = ({one for month in months for one in _times(month, ending)} for ending in (".json", ".jsonl"))
+    half = (states ^ logs) | ((states | logs) & _times(paths.states, ".jsonl").keys())
+    half |= logs & _times(paths.sessions, ".json").keys()
+    entries = store.index.lazy_entries() if half else {}
+    return sorted(one for one in half if is_session_id(one) and not entries.get(one, {}).get("forgotten"))
+
+
+def _behind_their_log(store: SessionStore) -> list[str]:
+    """Ended sessions without a mirror, or with one that is older than the log: it is written after it."""
+    logged, mirrored = _times(store.paths.states, ".jsonl"), _times(store.paths.sessions, ".json")
+    return [
+        session_id
+        for session_id, entry in store.index.lazy_entries().items()
+        if entry.get("end_time") and session_id in logged and mirrored.get(session_id, -1) < logged[session_id]
+    ]

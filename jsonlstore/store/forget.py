@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsonlstore.core.files import TEMP_PREFIX, Disk, read_bytes, temp_target
 from jsonlstore.core.paths import StatePaths
@@ -15,8 +14,7 @@ from jsonlstore.store.log import Event, SessionLog
 from jsonlstore.store.projection import Entry, project
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(NamedTuple):
     """What was removed, and which other sessions still hold pins they inherited from it."""
 
     session_id: str

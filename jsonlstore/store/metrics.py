@@ -7,8 +7,7 @@ dropped or inserted line breaks the chain; a cut tail or a rewritten file disagr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -16,7 +15,6 @@ from jsonlstore.core.errors import UsageError
 from jsonlstore.core.files import Disk, read_bytes, read_from
 from jsonlstore.core.locks import Locks
 from jsonlstore.core.paths import StatePaths
-from jsonlstore.core.values import value_class
 from jsonlstore.store.log import SessionLog
 from jsonlstore.store.sanitise import without_secrets
 
@@ -52,8 +50,7 @@ _HASH_KEY = b',"hash":"'
 _LINE_END = b'"}'
 
 
-@value_class(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """How many records the chain has, and the hash of the last."""
 
     records: int
@@ -68,8 +65,7 @@ class Head:
             return None
 
 
-@value_class(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Whether the chain holds; if not, at which line it breaks and how."""
 
     ok: bool
@@ -125,7 +121,7 @@ class Metrics:
         problem = self._disagreement(head, verdict)
         if problem is None:
             return verdict
-        return replace(verdict, ok=False, line=min(verdict.records, head.records if head else 1), problem=problem)
+        return verdict._replace(ok=False, line=min(verdict.records, head.records if head else 1), problem=problem)
 
     def _walk(self) -> Verdict:
         """Does every line follow from the one before it?"""
@@ -251,7 +247,7 @@ class Metrics:
         return head
 
     def _write_head(self, head: Head, then: Head | None = None, *, lasting: bool = True) -> None:
-        names = {**asdict(head), "then": asdict(then)} if then else asdict(head)
+        names = head._asdict() | ({"then": then._asdict()} if then else {})
         data = orjson.dumps(names, option=orjson.OPT_APPEND_NEWLINE)
         self._disk.replace(self._paths.metrics_head, data, self._paths.states, lasting=lasting)
 
