@@ -20,7 +20,7 @@ from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import TEMP_PREFIX, listed, read_bytes
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
-from jsonlstore.core.paths import is_session_id
+from jsonlstore.core.paths import StatePaths, is_session_id
 from jsonlstore.store.archive import months_of, to_json
 from jsonlstore.store.fold import fold_events
 from jsonlstore.store.forget import leftovers
@@ -30,7 +30,6 @@ from jsonlstore.store.schema import problems
 from jsonlstore.store.store import SessionStore
 
 log = logger(__name__)
-
 _times = partial(listed, fact="st_mtime_ns")
 _SHOWN = 5
 _TEMP_MAX_AGE = 3600  # a younger temporary file may belong to a writer that is still at work
@@ -168,7 +167,7 @@ class Doctor:
         return [_Finding(each, partial(self._store.repair_mirror, each)) for each in stale]
 
     def _half_archived(self) -> list[_Finding]:
-        return [_Finding(each, partial(self._store.finish_archiving, each)) for each in half_moved(self._store)]
+        return [_Finding(each, partial(self._store.finish_archiving, each)) for each in _half_moved(self._paths)]
 
     def _left(self) -> list[_Finding]:
         scans = ((session_id, scan) for session_id, _, scan in self._scans())
@@ -211,7 +210,7 @@ def _check(name: str, bad: list[str], what: str, good: str, fix: str) -> Check:
 def repair_unfinished(store: SessionStore) -> int:
     """Finish what a crash left unfinished; returns how many sessions were repaired. A failure is only logged."""
     repaired = 0
-    for repair, unfinished in ((store.finish_archiving, half_moved), (store.repair_mirror, _behind_their_log)):
+    for repair, unfinished in ((store.finish_archiving, _unmoved), (store.repair_mirror, _behind_their_log)):
         for session_id in unfinished(store):
             try:
                 repair(session_id)
@@ -222,15 +221,20 @@ def repair_unfinished(store: SessionStore) -> int:
     return repaired
 
 
-def half_moved(store: SessionStore) -> list[str]:
+def _half_moved(paths: StatePaths) -> list[str]:
     """Sessions of which something lies in the archive and something does not."""
-    paths = store.paths
     months = [paths.archive / month for month in months_of(paths)]
     states, logs = ({one for month in months for one in _times(month, ending)} for ending in (".json", ".jsonl"))
     half = (states ^ logs) | ((states | logs) & _times(paths.states, ".jsonl").keys())
     half |= logs & _times(paths.sessions, ".json").keys()
+    return sorted(filter(is_session_id, half))
+
+
+def _unmoved(store: SessionStore) -> list[str]:
+    """Those of them that were not forgotten: a tombstone has no half to move. May refresh the index."""
+    half = _half_moved(store.paths)
     entries = store.index.lazy_entries() if half else {}
-    return sorted(one for one in half if is_session_id(one) and not entries.get(one, {}).get("forgotten"))
+    return [one for one in half if not entries.get(one, {}).get("forgotten")]
 
 
 def _behind_their_log(store: SessionStore) -> list[str]:

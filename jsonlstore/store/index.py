@@ -147,12 +147,11 @@ class Index:
     def rebuild(self, progress: Progress = silent) -> bool:
         """Write the index anew from logs and archive; True if that changed the file."""
         with self._locks.index():
-            before = read_bytes(self._paths.index)
-            data = serialise(self._refreshed(None, None, progress))
-            if data == before:
-                return False
-            self._write_bytes(data)
-            return True
+            data = self.expected(progress)
+            changed = data != read_bytes(self._paths.index)
+            if changed:
+                self._write_bytes(data)
+            return changed
 
     def expected(self, progress: Progress = silent) -> bytes:
         """What a rebuild would write."""
