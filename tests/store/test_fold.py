@@ -191,9 +191,7 @@ def total(events: list[Event]) -> dict[str, Any]:
     folded = SessionFold()
     for each in events:
         folded.apply(each)
-    return {name: getattr(folded, name) for name in SessionFold.__slots__ if name != "seq"} | {
-        "state": folded.to_dict()
-    }
+    return {name: value for name, value in vars(folded).items() if name != "seq"} | {"state": folded.to_dict()}
 
 
 @given(steps, st.data())
