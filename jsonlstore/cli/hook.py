@@ -145,7 +145,7 @@ def _session_start(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: whatever went wrong, the session starts
         context = cold_start(resolved[0], problem)
-    return context.timed(budget.elapsed_ms).to_dict(explain=bool(document.get("explain"))), None
+    return context._replace(elapsed_ms=budget.elapsed_ms).to_dict(explain=bool(document.get("explain"))), None
 
 
 def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:

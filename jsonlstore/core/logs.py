@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Callable
 
 _set_ups: list[Callable[[], object]] = []
 

@@ -9,7 +9,7 @@ import orjson
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import read_bytes
-from jsonlstore.core.locks import Locks
+from jsonlstore.core.locks import locked
 from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 log = logger(__name__)
 
-_LOCK_SECONDS = 0.05
+_LOCK_SECONDS = 0.05  # a listener may be called with the session's lock held, and must not wait long
 _MAX_IDS = 1000
 
 
@@ -40,8 +40,7 @@ class Backlog:
     def __init__(self, store: SessionReader) -> None:
         self._store = store
         self.path: Path = store.paths.states / "brain-db-behind.json"
-        # locks of its own: a listener may be called with the session's lock held, and must not wait long
-        self._locks = Locks(store.paths.states, timeout=lambda: _LOCK_SECONDS)
+        self._lock: Path = store.paths.states / "brain-db-behind.lock"
 
     def read(self) -> Missed | None:
         """What is missing, or None."""
@@ -58,7 +57,7 @@ class Backlog:
     def add(self, session_ids: Collection[str], problem: str, *, everything: bool = False) -> None:
         """Add sessions that could not be written. Best effort: a failure to do even that goes to the log."""
         try:
-            with self._locks.named("brain-db-behind"):
+            with locked(self._lock, _LOCK_SECONDS):
                 before = self.read() or Missed("", self._store.now())
                 ids = dict.fromkeys([*before.session_ids, *session_ids])
                 self._replace(before, problem, tuple(ids), everything=everything or before.everything)
@@ -71,7 +70,7 @@ class Backlog:
         Refused rows go to the end, so that the next retry, which takes some from the front, reaches the others.
         """
         try:
-            with self._locks.named("brain-db-behind"):
+            with locked(self._lock, _LOCK_SECONDS):
                 noted = self.read()
                 now = noted or Missed("", self._store.now())
                 over = {*done.session_ids, *refused}

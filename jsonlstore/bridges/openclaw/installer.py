@@ -54,7 +54,7 @@ from jsonlstore.bridges.openclaw.plugin_settings import (
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import Disk
-from jsonlstore.core.locks import Locks
+from jsonlstore.core.locks import locked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -307,7 +307,7 @@ class Installer:
     @contextmanager
     def _lock(self) -> Iterator[None]:
         self._disk.make_dir(self._paths.states)
-        with Locks(self._paths.states).named("openclaw"):
+        with locked(self._paths.states / "openclaw.lock"):
             self._sweep()
             yield
 
