@@ -130,3 +130,27 @@ def with_example(*lines: str) -> Callable[[C], C]:
         return command
 
     return add
+
+
+def command(
+    name: str,
+    *shared: Callable[[click.Command], object],
+    group: click.Group | None = None,
+    cls: type[click.Command] = click.Command,
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command whose function gets the `App` first, with the `shared` options behind its own."""
+
+    def make(function: Callable[..., Any]) -> click.Command:
+        made = click.command(name, cls=cls)(pass_app(function))
+        for option in shared:
+            option(made)  # on a finished command an option goes to the end of its list
+        if group is not None:
+            group.add_command(made)
+        return made
+
+    return make
+
+
+def command_group(name: str, help_text: str, *examples: str) -> click.Group:
+    """A command that has subcommands and does nothing by itself."""
+    return with_example(*examples)(click.Group(name, help=help_text))

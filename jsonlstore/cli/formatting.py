@@ -13,24 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-__all__ = [
-    "ago",
-    "bullets",
-    "counted",
-    "cut_to_width",
-    "heading",
-    "lasted",
-    "local",
-    "megabytes",
-    "plain",
-    "say_folded",
-    "say_line",
-    "say_value",
-    "table",
-    "terminal_width",
-    "width",
-]  # fmt: skip
-
 _NARROWEST = 24
 _UNITS = (("y", 365 * 86400), ("mo", 30 * 86400), ("d", 86400), ("h", 3600), ("m", 60))
 _FEW = 60 * 86400  # below this, days say more than months

@@ -11,6 +11,7 @@ import click
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import (
     Duration,
+    command,
     dry_run_option,
     json_option,
     now_option,
@@ -29,12 +30,8 @@ if TYPE_CHECKING:
 
 
 @with_example("jsonlstore archive --older-than 30d --dry-run")
-@click.command("archive")
+@command("archive", now_option, dry_run_option, json_option)
 @click.option("--older-than", type=Duration(), metavar="AGE", help="Ended longer ago than this (default: 30d).")
-@now_option
-@dry_run_option
-@json_option
-@pass_app
 def archive(app: App, older_than: timedelta | None, dry_run: bool, as_json: bool) -> None:
     """Move sessions that ended long ago to the archive. They still answer `show`, `chain` and `list`."""
     store = app.open_store()
@@ -47,12 +44,9 @@ def archive(app: App, older_than: timedelta | None, dry_run: bool, as_json: bool
 
 
 @with_example("jsonlstore forget 3fca9cad --dry-run", "jsonlstore forget 3fca9cad --yes")
-@click.command("forget")
+@command("forget", dry_run_option, json_option)
 @click.argument("session_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@dry_run_option
-@json_option
-@pass_app
 def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_json: bool) -> None:
     """Remove sessions everywhere they are kept. A tombstone stays, so that no later scan brings them back."""
     store = app.open_store()
@@ -64,30 +58,22 @@ def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_
         click.confirm(f"forget {', '.join(wanted)} for good?", abort=True, err=True)
     outcomes = [] if dry_run else [store.forget(session_id) for session_id in wanted]
     if as_json:
-        print_json(
-            {
-                "forgotten": list(wanted),
-                "dry_run": dry_run,
-                "removed": [path for outcome in outcomes for path in outcome.removed],
-                "inherited_by": sorted({heir for outcome in outcomes for heir in outcome.inherited_by}),
-            }
-        )
+        removed = [path for outcome in outcomes for path in outcome.removed]
+        heirs = sorted({heir for outcome in outcomes for heir in outcome.inherited_by})
+        print_json({"forgotten": list(wanted), "dry_run": dry_run, "removed": removed, "inherited_by": heirs})
         return
     for session_id in wanted:
         click.echo(f"{'would forget' if dry_run else 'forgot'} {session_id}")
     for outcome in outcomes:
         if outcome.inherited_by:
-            heirs = ", ".join(outcome.inherited_by)
-            click.echo(f"pins inherited from {outcome.session_id} are still in: {heirs}", err=True)
+            holders = ", ".join(outcome.inherited_by)
+            click.echo(f"pins inherited from {outcome.session_id} are still in: {holders}", err=True)
 
 
 @with_example("jsonlstore doctor", "jsonlstore doctor --fix")
-@click.command("doctor")
+@command("doctor", json_option)
 @click.option("--fix", is_flag=True, help="Mend what can be mended.")
-@json_option
-@pass_app
-@click.pass_context
-def doctor(ctx: click.Context, /, app: App, fix: bool, as_json: bool) -> None:
+def doctor(app: App, fix: bool, as_json: bool) -> int:
     """Look the store over. Changes nothing without --fix; exit 1 if something is wrong."""
     from jsonlstore.store.doctor import Check, Doctor
 
@@ -103,7 +89,7 @@ def doctor(ctx: click.Context, /, app: App, fix: bool, as_json: bool) -> None:
         print_json({"checks": [check.to_dict() for check in checks]})
     else:
         _print_checks(checks)
-    ctx.exit(0 if all(check.ok for check in checks) else 1)
+    return 0 if all(check.ok for check in checks) else 1
 
 
 def _print_checks(checks: list[Check]) -> None:
@@ -121,10 +107,9 @@ def _print_checks(checks: list[Check]) -> None:
 @click.option("--event", type=click.Choice(list(METRIC_EVENTS)), help="Only this kind.")
 @json_option
 @pass_app
-@click.pass_context
-def metrics(ctx: click.Context, /, app: App, event: str | None, as_json: bool) -> None:
+def metrics(app: App, event: str | None, as_json: bool) -> None:
     """What was captured, restored, decayed, surfaced and traversed."""
-    if ctx.invoked_subcommand:
+    if click.get_current_context().invoked_subcommand:
         return
     records = list(app.open_store().metrics.read(event))
     if as_json:
@@ -136,11 +121,8 @@ def metrics(ctx: click.Context, /, app: App, event: str | None, as_json: bool) -
 
 
 @with_example("jsonlstore metrics verify --json")
-@metrics.command("verify")
-@json_option
-@pass_app
-@click.pass_context
-def verify(ctx: click.Context, /, app: App, as_json: bool) -> None:
+@command("verify", json_option, group=metrics)
+def verify(app: App, as_json: bool) -> int:
     """Check the hash chain; exit 1 and name the line if it is broken."""
     verdict = app.open_store().metrics.verify()
     if as_json:
@@ -149,4 +131,4 @@ def verify(ctx: click.Context, /, app: App, as_json: bool) -> None:
         click.echo(f"ok: {verdict.records} records, head {verdict.head}")
     else:
         click.echo(f"error: metrics.jsonl line {verdict.line}: {verdict.problem}", err=True)
-    ctx.exit(0 if verdict.ok else 1)
+    return 0 if verdict.ok else 1

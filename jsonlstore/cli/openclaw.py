@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, say, with_example
-from jsonlstore.cli.formatting import ago, plain, terminal_width
+from jsonlstore.cli.console import command, command_group, dry_run_option, json_option, print_json, say, with_example
+from jsonlstore.cli.formatting import ago, terminal_width
+from jsonlstore.cli.text import plain
 from jsonlstore.core.paths import StatePaths, shorten_home
 
 if TYPE_CHECKING:
@@ -39,21 +40,18 @@ def installation_of(app: App, named: str | None) -> Installation:
     return find_openclaw(app.state_dir, settings, named=named)
 
 
-@click.group()
-def openclaw() -> None:
-    """Let OpenClaw give every new session what came before (its plugin)."""
-
-
-with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw status")(openclaw)
+openclaw = command_group(
+    "openclaw",
+    "Let OpenClaw give every new session what came before (its plugin).",
+    "jsonlstore openclaw install --dry-run",
+    "jsonlstore openclaw status",
+)
 
 
 @with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw install")
-@openclaw.command("install")
+@command("install", dry_run_option, json_option, group=openclaw)
 @click.option("--via", type=click.Choice(["plugin", "hook"]), default="plugin", show_default=True, help="What to load.")
 @openclaw_option
-@dry_run_option
-@json_option
-@pass_app
 def install_plugin(app: App, via: str, named: str | None, dry_run: bool, as_json: bool) -> None:
     """Add the plugin to openclaw.json, which is backed up first and keeps its comments and order."""
     found = installation_of(app, named)
@@ -94,10 +92,7 @@ def print_install(outcome: InstallReport, *, dry_run: bool) -> None:
 
 
 @with_example("jsonlstore openclaw uninstall --dry-run", "jsonlstore openclaw uninstall")
-@openclaw.command("uninstall")
-@dry_run_option
-@json_option
-@pass_app
+@command("uninstall", dry_run_option, json_option, group=openclaw)
 def uninstall_plugin(app: App, dry_run: bool, as_json: bool) -> None:
     """Take the plugin out of openclaw.json: byte for byte what it was, if nobody changed it since."""
     outcome = installer_of(app).uninstall(dry_run=dry_run)
@@ -123,10 +118,8 @@ def uninstall_plugin(app: App, dry_run: bool, as_json: bool) -> None:
 
 
 @with_example("jsonlstore openclaw status", "jsonlstore openclaw status --json")
-@openclaw.command("status")
+@command("status", json_option, group=openclaw)
 @openclaw_option
-@json_option
-@pass_app
 def show_plugin_status(app: App, named: str | None, as_json: bool) -> int:
     """Say whether the running gateway really loaded it and when it last fired. Exit 1 if installed and not working."""
     from jsonlstore.bridges.openclaw import plugin_status

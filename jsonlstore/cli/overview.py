@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
 
@@ -46,13 +46,10 @@ class Overview:
     tasks: tuple[OpenTask, ...]
     last: tuple[LastSession, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def overview(store: SessionStore, *, projects: int = 5, tasks: int = 5, sessions: int = 3) -> Overview:
     """The projects most worked on, the newest open tasks and the last sessions with anything in them."""
-    everything = sorted(store.entries(), key=_when, reverse=True)
+    everything = sorted(store.entries(), key=last_active, reverse=True)
     latest = everything[:_LOOKED_THROUGH]
     counted = Counter(name for entry in latest for name in entry.active_projects)
     said = [entry for entry in latest if entry.hot_topics or entry.active_projects or entry.pending_task_count]
@@ -61,7 +58,7 @@ def overview(store: SessionStore, *, projects: int = 5, tasks: int = 5, sessions
         projects=tuple(name for name, _ in counted.most_common(projects)),
         tasks=_open_tasks(store, latest, tasks),
         last=tuple(
-            LastSession(entry.session_id, _when(entry), entry.channel, entry.agent_id, entry.hot_topics[:4])
+            LastSession(entry.session_id, last_active(entry), entry.channel, entry.agent_id, entry.hot_topics[:4])
             for entry in said[:sessions]
         ),
     )
@@ -78,10 +75,11 @@ def _open_tasks(store: SessionStore, entries: list[IndexEntry], limit: int) -> t
             continue  # forgotten or unreadable since: the doctor's to tell
         for task in state.pending_tasks:
             found.setdefault(
-                task.task_id, OpenTask(task.task_id, task.title, task.stage, entry.session_id, _when(entry))
+                task.task_id, OpenTask(task.task_id, task.title, task.stage, entry.session_id, last_active(entry))
             )
     return tuple(list(found.values())[:limit])
 
 
-def _when(entry: IndexEntry) -> str:
+def last_active(entry: IndexEntry) -> str:
+    """When a session was last heard of."""
     return max(entry.end_time or "", entry.updated_at or "", entry.start_time)

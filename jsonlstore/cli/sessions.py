@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import json_option, now_option, pass_app, print_json, say, with_example
+from jsonlstore.cli.console import command, json_option, now_option, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, bullets, counted, heading, lasted, local, say_line, say_value, table
+from jsonlstore.cli.overview import last_active
 from jsonlstore.core.clock import time_before
 from jsonlstore.core.errors import JsonlStoreError
 
@@ -23,38 +25,26 @@ if TYPE_CHECKING:
 
 
 @with_example("jsonlstore list --days 7 --project lbf-ham-radio", "jsonlstore list --json | jq '.[0].session_id'")
-@click.command("list")
+@command("list", now_option, json_option)
 @click.option("--days", type=click.FloatRange(min=0), metavar="N", help="Only sessions alive in the last N days.")
 @click.option("--agent", metavar="A", help="Only this agent's sessions.")
 @click.option("--project", metavar="P", help="Only sessions that worked on this project.")
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, metavar="N", help="At most N.")
-@now_option
-@json_option
-@pass_app
 def list_sessions(
-    app: App,
-    days: float | None,
-    agent: str | None,
-    project: str | None,
-    limit: int,
-    as_json: bool,
+    app: App, days: float | None, agent: str | None, project: str | None, limit: int, as_json: bool
 ) -> None:
     """Sessions, newest first, archived ones included."""
     store = app.open_store()
     now = app.clock()
     since = time_before(now, timedelta(days=days)) if days is not None else ""
-    found = []
-    for entry in store.entries():
-        if agent is not None and entry.agent_id != agent:
-            continue
-        if project is not None and project.lower() not in (each.lower() for each in entry.active_projects):
-            continue
-        if max(entry.end_time or "", entry.updated_at or "", entry.start_time) < since and not _open(entry):
-            continue
-        found.append(entry)
-        if len(found) == limit:
-            break
-    rows = [_row(store, entry) for entry in found]
+    found = (
+        entry
+        for entry in store.entries()
+        if (agent is None or entry.agent_id == agent)
+        and (project is None or project.lower() in (each.lower() for each in entry.active_projects))
+        and (entry.end_time is None or last_active(entry) >= since)
+    )
+    rows = [_row(store, entry) for entry in islice(found, limit)]
     if as_json:
         print_json(rows)
     elif not rows:
@@ -70,10 +60,6 @@ def _nothing(*, filtered: bool) -> None:
     say("no sessions yet", err=True)
     say("`jsonlstore backfill` reads the history there is, `jsonlstore watch` follows what comes,", err=True)
     say("`jsonlstore demo` shows how it works", err=True)
-
-
-def _open(entry: IndexEntry) -> bool:
-    return entry.end_time is None
 
 
 def _row(store: SessionStore, entry: IndexEntry) -> dict[str, Any]:
@@ -121,11 +107,8 @@ def _about(projects: Sequence[str], topics: Sequence[str]) -> str:
 
 
 @with_example("jsonlstore show 3fca9cad", "jsonlstore show 3fca9cad --json | jq .pending_tasks")
-@click.command("show")
+@command("show", now_option, json_option)
 @click.argument("session_id", metavar="ID")
-@now_option
-@json_option
-@pass_app
 def show_session(app: App, session_id: str, as_json: bool) -> None:
     """One session. ID may be shortened to a unique prefix."""
     store = app.open_store()
@@ -180,14 +163,11 @@ def _task(task: PendingTask) -> str:
 
 
 @with_example("jsonlstore chain 3fca9cad --depth 5")
-@click.command("chain")
+@command("chain", now_option, json_option)
 @click.argument("session_id", metavar="ID")
 @click.option(
     "--depth", type=click.IntRange(min=1), default=5, show_default=True, metavar="N", help="At most N sessions."
 )
-@now_option
-@json_option
-@pass_app
 def chain(app: App, session_id: str, depth: int, as_json: bool) -> None:
     """A session and those before it, oldest first."""
     store = app.open_store()

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, say, with_example
-from jsonlstore.cli.formatting import ago, cut_to_width, heading, plain, terminal_width
+from jsonlstore.cli.console import command, dry_run_option, json_option, print_json, say, with_example
+from jsonlstore.cli.formatting import ago, heading, say_line
 from jsonlstore.cli.openclaw import installation_of, installer_of, openclaw_option, print_install
 from jsonlstore.cli.service import service_of
+from jsonlstore.cli.text import plain
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable, UsageError
 from jsonlstore.core.paths import shorten_home
 
@@ -25,22 +26,13 @@ _WATCHER_SECONDS = 10.0
 
 
 @with_example("jsonlstore setup", "jsonlstore setup --yes --no-service")
-@click.command("setup")
+@command("setup", dry_run_option, json_option)
 @click.option("-y", "--yes", is_flag=True, help="Install plugin and service without asking.")
 @click.option("--no-plugin", is_flag=True, help="Leave openclaw.json alone.")
 @click.option("--no-service", is_flag=True, help="Do not run the watcher in the background.")
 @openclaw_option
-@dry_run_option
-@json_option
-@pass_app
 def setup(
-    app: App,
-    yes: bool,
-    no_plugin: bool,
-    no_service: bool,
-    named: str | None,
-    dry_run: bool,
-    as_json: bool,
+    app: App, yes: bool, no_plugin: bool, no_service: bool, named: str | None, dry_run: bool, as_json: bool
 ) -> int:
     """Read all history, show what it was about, install plugin and watcher. Safe to run again at any time."""
     wanted = {"plugin": not no_plugin, "service": not no_service}
@@ -129,22 +121,22 @@ class _Setup:
             self._say(f"{attributed.unknown} of no conversation that OpenClaw still knows: they come back only with")
             self._say("`scope` set to `agent`, which is for those who alone talk to their agent")
         seen = overview(self._history.store)
-        self.document["overview"] = seen.to_dict()
+        self.document["overview"] = asdict(seen)
         if not self._as_json:
             self._show(seen)
 
     def _show(self, seen: Overview) -> None:
         if not seen.sessions:
             return
-        now, room = self._app.clock(), terminal_width()
+        now = self._app.clock()
         say()
         heading("Here is what you were working on")
         if seen.projects:
-            say(cut_to_width(f"  projects  {', '.join(seen.projects)}", room))
+            say_line(f"  projects  {', '.join(seen.projects)}")
         for task in seen.tasks:
-            say(cut_to_width(f"  open      {task.title} ({ago(task.at, now)})", room))
+            say_line(f"  open      {task.title} ({ago(task.at, now)})")
         for one in seen.last:
-            say(cut_to_width(f"  {ago(one.at, now):<9} {', '.join(one.topics) or one.channel}", room))
+            say_line(f"  {ago(one.at, now):<9} {', '.join(one.topics) or one.channel}")
 
     def attempt(self, part: str, install: Any) -> None:
         """One part; one that cannot be done does not keep the others from being done."""

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import (
-    dry_run_option,
-    json_option,
-    now_option,
-    pass_app,
-    print_json,
-    with_example,
-)
+from jsonlstore.cli.console import command, dry_run_option, json_option, now_option, print_json, with_example
 
 if TYPE_CHECKING:
     from jsonlstore.cli.app import App
@@ -25,12 +18,9 @@ if TYPE_CHECKING:
 
 
 @with_example("jsonlstore watch", "jsonlstore watch --once --json")
-@click.command("watch")
+@command("watch", dry_run_option, json_option)
 @click.option("--once", is_flag=True, help="Catch up with everything there is now, and exit.")
 @click.option("--if-unwatched", is_flag=True, help="With --once: at low priority, and not at all where a watcher runs.")
-@dry_run_option
-@json_option
-@pass_app
 def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
     """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
     from jsonlstore.watch.instance import single_instance
@@ -116,12 +106,8 @@ def _on_signals(watcher: Watcher) -> None:
 
 
 @with_example("jsonlstore backfill", "jsonlstore backfill ~/old-machine/.openclaw --json")
-@click.command("backfill")
+@command("backfill", now_option, dry_run_option, json_option)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
-@now_option
-@dry_run_option
-@json_option
-@pass_app
 def backfill_transcripts(app: App, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> int:
     """Read every transcript there is, both eras and archives. Running it twice changes nothing."""
     from jsonlstore.cli.history import History
