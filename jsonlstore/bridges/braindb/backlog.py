@@ -91,10 +91,4 @@ class Backlog:
         after = Missed(problem, before.since, () if everything else session_ids, everything)
         if after == before:
             return
-        record = {
-            "problem": after.problem,
-            "since": after.since,
-            "session_ids": after.session_ids,
-            "everything": after.everything,
-        }
-        self._store.disk.replace(self.path, orjson.dumps(record), self._store.paths.states)
+        self._store.disk.replace(self.path, orjson.dumps(after), self._store.paths.states)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,7 @@ class ExportReport:
     removed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)  # archived here, but the row says more than the archive
     problems: list[str] = field(default_factory=list)
-    refused: dict[str, str] = field(default_factory=dict)  # by the table: whose row, and why; `problems` says it too
+    refused: dict[str, str] = field(default_factory=dict)  # by the table: whose row, and why
     longest_lock_ms: float = 0.0
 
     @property
@@ -45,19 +45,9 @@ class ExportReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as `--json` prints it."""
-        return {
-            "path": str(self.path),
-            "dry_run": self.dry_run,
-            "created": self.created,
-            "backup": str(self.backup) if self.backup else None,
-            "added": self.added,
-            "updated": self.updated,
-            "unchanged": self.unchanged,
-            "removed": self.removed,
-            "kept": self.kept,
-            "problems": self.problems,
-            "longest_lock_ms": round(self.longest_lock_ms, 3),
-        }
+        said = {**asdict(self), "path": str(self.path), "backup": str(self.backup) if self.backup else None}
+        del said["refused"]  # `problems` says it too
+        return {**said, "longest_lock_ms": round(self.longest_lock_ms, 3)}
 
 
 def export_sessions(

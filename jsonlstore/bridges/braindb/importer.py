@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,16 +36,7 @@ class ImportReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as `--json` prints it."""
-        return {
-            "path": str(self.path),
-            "dry_run": self.dry_run,
-            "imported": self.imported,
-            "completed": self.completed,
-            "known": self.known,
-            "forgotten": self.forgotten,
-            "skipped": self.skipped,
-            "problems": self.problems,
-        }
+        return {**asdict(self), "path": str(self.path)}
 
 
 def import_sessions(

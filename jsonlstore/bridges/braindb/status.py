@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.braindb import is_in_use, resolve_brain_db
@@ -32,15 +32,7 @@ class BrainDbStatus:
 
     def to_dict(self) -> dict[str, Any]:
         """The `bridges.brain_db` of `status --json`."""
-        return {
-            "path": str(self.path),
-            "enabled": self.enabled,
-            "exists": self.exists,
-            "behind": self.behind,
-            "everything_behind": self.everything_behind,
-            "since": self.since,
-            "warning": self.warning,
-        }
+        return {**asdict(self), "path": str(self.path)}
 
 
 def brain_db_status(store: SessionReader, config: Config, env: Mapping[str, str] = os.environ) -> BrainDbStatus:
