@@ -14,32 +14,34 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jsonlstore.bridges import on_first_use
+from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from jsonlstore.bridges.braindb.backlog import BrainDbStatus as BrainDbStatus
+    from jsonlstore.bridges.braindb.backlog import brain_db_status as brain_db_status
     from jsonlstore.bridges.braindb.export import ExportReport as ExportReport
     from jsonlstore.bridges.braindb.export import export_sessions as export_sessions
     from jsonlstore.bridges.braindb.importer import ImportReport as ImportReport
     from jsonlstore.bridges.braindb.importer import import_sessions as import_sessions
     from jsonlstore.bridges.braindb.memories import StmMemories as StmMemories
     from jsonlstore.bridges.braindb.metrics import MetricsDb as MetricsDb
-    from jsonlstore.bridges.braindb.status import BrainDbStatus as BrainDbStatus
-    from jsonlstore.bridges.braindb.status import brain_db_status as brain_db_status
     from jsonlstore.bridges.braindb.sync import BrainDbSync as BrainDbSync
     from jsonlstore.core.config import Config
     from jsonlstore.store.store import SessionStore
 
 # a hook passes this door at every start; it pays for SQLite only when there is a brain.db
-__getattr__ = on_first_use(
+__getattr__ = lazy(
     __name__,
-    export=("ExportReport", "export_sessions"),
-    importer=("ImportReport", "import_sessions"),
-    memories=("StmMemories",),
-    metrics=("MetricsDb",),
-    status=("BrainDbStatus", "brain_db_status"),
-    sync=("BrainDbSync",),
+    {
+        "backlog": "BrainDbStatus brain_db_status",
+        "export": "ExportReport export_sessions",
+        "importer": "ImportReport import_sessions",
+        "memories": "StmMemories",
+        "metrics": "MetricsDb",
+        "sync": "BrainDbSync",
+    },
 )
 
 

@@ -7,17 +7,14 @@ import re
 import sqlite3
 import time
 from contextlib import closing
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jsonlstore.bridges.braindb.database import Writer, connected
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE, INDEXES, TABLE
 from jsonlstore.core.clock import system_clock
 from jsonlstore.core.errors import LockTimeout, Unreadable
 from jsonlstore.core.files import Disk, write_failed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _PAGES_PER_STEP = 256  # the source is readable, and in any mode writable again, between two steps
 _PARTIAL = re.compile(r"\.partial-(\d+)(?:-journal|-wal|-shm)?\Z")
@@ -136,34 +133,30 @@ def _copy(source: Path, target: Path, deadline: float) -> None:
 
 
 def _free_name(path: Path, stamp: str) -> Path:
-    target, number = path.with_name(f"{path.name}.backup-{stamp}"), 1
-    while target.exists():
-        number += 1
-        target = path.with_name(f"{path.name}.backup-{stamp}-{number}")
-    return target
+    names = (f"{path.name}.backup-{stamp}" + (f"-{number}" if number > 1 else "") for number in count(1))
+    return next(target for name in names if not (target := path.with_name(name)).exists())
 
 
 def database_backups(path: Path) -> list[Path]:
     """The copies we made of a database, oldest first: an uninstall removes them."""
-    return _beside(Path(os.path.realpath(path)), lambda name: _BACKUP.search(name) is not None)
+    return [copy for copy, _ in _beside(Path(os.path.realpath(path)), _BACKUP)]
 
 
 def _sweep(path: Path) -> None:
     """Remove half-made copies whose maker is gone."""
-    for partial in _beside(path, lambda name: _PARTIAL.search(name) is not None):
-        maker = _PARTIAL.search(partial.name)
-        assert maker is not None
+    for partial, maker in _beside(path, _PARTIAL):
         if not _alive(int(maker[1])):
             partial.unlink(missing_ok=True)
 
 
-def _beside(path: Path, wanted: Callable[[str], bool]) -> list[Path]:
+def _beside(path: Path, pattern: re.Pattern[str]) -> list[tuple[Path, re.Match[str]]]:
+    """The copies of a database whose names match, in the order of their names."""
     prefix = path.name + ".backup-"
     try:
-        names = sorted(name for name in os.listdir(path.parent) if name.startswith(prefix) and wanted(name))
+        names = sorted(name for name in os.listdir(path.parent) if name.startswith(prefix))
     except OSError:
         return []  # whoever cannot list the directory cannot write there either, and hears of it then
-    return [path.with_name(name) for name in names]
+    return [(path.with_name(name), found) for name in names if (found := pattern.search(name))]
 
 
 def _alive(pid: int) -> bool:
@@ -174,5 +167,5 @@ def _alive(pid: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        return True
+        pass  # somebody else's, but it is there
     return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jsonlstore.bridges import on_first_use
+from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
     from jsonlstore.bridges.openclaw.config_file import config_path as config_path
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from jsonlstore.bridges.openclaw.status import plugin_status as plugin_status
 
 # most commands never install anything
-__getattr__ = on_first_use(
+__getattr__ = lazy(
     __name__,
-    config_file=("config_path", "read_config"),
-    discovery=("Installation", "find_openclaw"),
-    installer=("InstallReport", "Installer"),
-    json5_tree=("NotEditable",),
-    status=("PluginStatus", "plugin_status"),
+    {
+        "config_file": "config_path read_config",
+        "discovery": "Installation find_openclaw",
+        "installer": "InstallReport Installer",
+        "json5_tree": "NotEditable",
+        "status": "PluginStatus plugin_status",
+    },
 )
