@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from datetime import timedelta
@@ -14,6 +13,7 @@ import orjson
 from jsonlstore.cli.app import App
 from jsonlstore.core.clock import parse_time
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.logs import log_to_stderr
 from jsonlstore.core.paths import resolve_state_dir
 
 if TYPE_CHECKING:
@@ -26,10 +26,8 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 def app_from_options(*, state_dir: str | None, config_file: str | None, verbose: bool, debug: bool, quiet: bool) -> App:
     """The app of one command line, with logging set up as its options say."""
-    level = logging.WARNING
-    for wanted, chosen in ((quiet, logging.ERROR), (verbose, logging.INFO), (debug, logging.DEBUG)):
-        level = chosen if wanted else level
-    logging.basicConfig(level=level, format="%(levelname)s: %(message)s", force=True)
+    level = "DEBUG" if debug else "INFO" if verbose else "ERROR" if quiet else "WARNING"
+    log_to_stderr(level)
     return App(resolve_state_dir(state_dir), config_file, debug=debug)
 
 
@@ -75,18 +73,14 @@ def print_json(document: Any) -> None:
     try:
         text = orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
     except TypeError:
-        # what others wrote may be deeper nested, longer numbers or half characters, which orjson refuses
-        text = _dump_slowly(document)
+        import json
+
+        try:
+            # what others wrote may be deeper nested, longer numbers or half characters, which orjson refuses
+            text = json.dumps(document)
+        except RecursionError as problem:
+            raise JsonlStoreError("a record is nested too deeply to be printed") from problem
     click.echo(text)
-
-
-def _dump_slowly(document: Any) -> str:
-    import json
-
-    try:
-        return json.dumps(document)
-    except RecursionError as problem:
-        raise JsonlStoreError("a record is nested too deeply to be printed") from problem
 
 
 def say(text: str = "", *, err: bool = False, **style: Any) -> None:

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from jsonlstore.core.model import PendingTask, SessionState
     from jsonlstore.store.projection import IndexEntry
     from jsonlstore.store.store import SessionStore
+# of a session in `list --json`, in this order
+_KEYS = (
+    "session_id", "agent_id", "channel", "start_time", "end_time", "hot_topics", "active_projects",
+    "pending_task_count", "pin_count", "crash_recovered", "previous_session_id", "continued_by", "end_reason",
+)  # fmt: skip
 
 
 @with_example("jsonlstore list --days 7 --project lbf-ham-radio", "jsonlstore list --json | jq '.[0].session_id'")
@@ -70,22 +75,8 @@ def _row(store: SessionStore, entry: IndexEntry) -> dict[str, Any]:
             topics = list(store.get(entry.session_id).hot_topics)
         except JsonlStoreError:
             topics = []  # gone from the archive since: the index still knows the rest
-    return {
-        "session_id": entry.session_id,
-        "agent_id": entry.agent_id,
-        "channel": entry.channel,
-        "start_time": entry.start_time,
-        "end_time": entry.end_time,
-        "hot_topics": topics,
-        "active_projects": list(entry.active_projects),
-        "pending_task_count": entry.pending_task_count,
-        "pin_count": entry.pin_count,
-        "crash_recovered": entry.crash_recovered,
-        "previous_session_id": entry.previous_session_id,
-        "continued_by": entry.continued_by,
-        "end_reason": entry.end_reason,
-        "archived": entry.archived is not None,
-    }
+    row = {name: getattr(entry, name) for name in _KEYS}
+    return {**row, "hot_topics": topics, "archived": entry.archived is not None}
 
 
 def _print_list(rows: list[dict[str, Any]], now: datetime) -> None:

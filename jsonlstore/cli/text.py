@@ -50,15 +50,7 @@ def cut_to_width(text: str, limit: int) -> str:
     text = first if width(first) > limit else plain(text)
     if width(text) <= limit:
         return text
-    if limit < 1:
-        return ""
-    out, used = [], 0
-    for char in text:
-        used += _columns(char)
-        if used > limit - 1:
-            break
-        out.append(char)
-    return "".join(out).rstrip() + "…"
+    return _head(text, limit - 1).rstrip() + "…" if limit >= 1 else ""
 
 
 def pad(text: str, columns: int) -> str:
@@ -92,6 +84,7 @@ def _fold_line(line: str, limit: int, indent: str) -> list[str]:
 
 
 def _head(text: str, limit: int) -> str:
+    """As much of the beginning of `text` as fits."""
     used = 0
     for place, char in enumerate(text):
         used += _columns(char)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+from logging import WARNING
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jsonlstore.cli.console import command, dry_run_option, json_option, now_option, print_json, with_example
+from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
     from jsonlstore.cli.app import App
+    from jsonlstore.cli.history import History
     from jsonlstore.core.config import Config
     from jsonlstore.watch.loop import Watcher
 
@@ -29,7 +32,10 @@ def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool
 
     _log_boundaries(app, app.loaded.config)
     if dry_run:
-        return _say_what_is_behind(app, as_json=as_json)
+        from jsonlstore.cli.history import History
+
+        history = History(app)
+        return _say_behind(history, {"behind": history.behind(), "dry_run": True}, as_json=as_json)
     store = app.open_store(long_lived=not once)
     config = app.loaded.config
     if not config.enabled:
@@ -66,15 +72,11 @@ def _say_written(written: int, watcher: Watcher, *, as_json: bool) -> None:
             click.echo(f"warning: {problem}", err=True)
 
 
-def _say_what_is_behind(app: App, *, as_json: bool) -> int:
-    from jsonlstore.cli.history import History
-
-    history = History(app)
-    behind = history.behind()
+def _say_behind(history: History, document: dict[str, Any], *, as_json: bool) -> int:
     if as_json:
-        print_json({"behind": behind, "dry_run": True})
+        print_json(document)
     else:
-        click.echo(f"would read {len(behind)} of {len(history.sessions)} transcripts")
+        click.echo(f"would read {len(document['behind'])} of {len(history.sessions)} transcripts")
     return 0
 
 
@@ -86,23 +88,14 @@ def _fresh_config(app: App) -> Config:
 
 def _log_boundaries(app: App, config: Config) -> None:
     """One line per boundary on stderr or in the journal, none with `-q`; `--debug` or the setting explains the rest."""
-    import logging
-
-    if logging.getLogger().level <= logging.WARNING:
-        level = logging.DEBUG if app.debug or config.debug else logging.INFO
-        logging.getLogger("jsonlstore.watch").setLevel(level)
+    if logger("root").isEnabledFor(WARNING):
+        logger("jsonlstore.watch").setLevel("DEBUG" if app.debug or config.debug else "INFO")
 
 
 def _on_signals(watcher: Watcher) -> None:
-    def stop(_number: int, _frame: Any) -> None:
-        watcher.stop()
-
-    def reload(_number: int, _frame: Any) -> None:
-        watcher.reload()
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGHUP, reload)
+    actions = {signal.SIGTERM: watcher.stop, signal.SIGINT: watcher.stop, signal.SIGHUP: watcher.reload}
+    for number in actions:
+        signal.signal(number, lambda received, _frame: actions[signal.Signals(received)]())
 
 
 @with_example("jsonlstore backfill", "jsonlstore backfill ~/old-machine/.openclaw --json")
@@ -114,12 +107,8 @@ def backfill_transcripts(app: App, paths: tuple[Path, ...], dry_run: bool, as_js
 
     history = History(app, paths)
     if dry_run:
-        behind, total = history.behind(), len(history.sessions)
-        if as_json:
-            print_json({"behind": behind, "transcripts": total, "dry_run": True, "warnings": history.warnings})
-        else:
-            click.echo(f"would read {len(behind)} of {total} transcripts")
-        return 0
+        document = {"behind": history.behind(), "transcripts": len(history.sessions), "dry_run": True}
+        return _say_behind(history, {**document, "warnings": history.warnings}, as_json=as_json)
     summary, seconds = history.read("backfill")
     warnings = summary.warnings
     if as_json:
