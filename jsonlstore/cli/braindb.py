@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import (
-    Duration,
-    command,
-    command_group,
-    dry_run_option,
-    json_option,
-    now_option,
-    print_json,
-    progress,
-    with_example,
-)
+from jsonlstore.cli.console import Duration, command, command_group, print_json, progress, with_example
 from jsonlstore.core.clock import parse_time, time_before
 
 if TYPE_CHECKING:
@@ -46,7 +36,7 @@ class Since(click.ParamType[Any]):
 
 
 @with_example("jsonlstore export brain-db", "jsonlstore export brain-db ~/copy.db --since 7d --dry-run")
-@command("brain-db", now_option, dry_run_option, json_option, group=export)
+@command("brain-db", "--now", "--dry-run", "--json", group=export)
 @click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--since", type=Since(), metavar="WHEN", help="Only sessions active since then: 7d, or an ISO time.")
 def export_brain_db(app: App, path: Path | None, since: Any, dry_run: bool, as_json: bool) -> None:
@@ -72,7 +62,7 @@ def export_brain_db(app: App, path: Path | None, since: Any, dry_run: bool, as_j
 
 
 @with_example("jsonlstore import brain-db", "jsonlstore import brain-db ~/old/brain.db --dry-run --json")
-@command("brain-db", dry_run_option, json_option, group=import_)
+@command("brain-db", "--dry-run", "--json", group=import_)
 @click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
 def import_brain_db(app: App, path: Path | None, dry_run: bool, as_json: bool) -> None:
     """Make sessions of the rows in a brain.db's session_states. The file itself stays as it is."""

@@ -49,9 +49,13 @@ def _set_now(ctx: click.Context, _param: click.Parameter, value: str | None) -> 
     ctx.find_object(App).now = moment  # type: ignore[union-attr]  # the root group always makes one
 
 
-now_option = click.option(
-    "--now", metavar="ISO", callback=_set_now, expose_value=False, help="Pretend it is this time."
-)
+_SHARED = {
+    "--json": json_option,
+    "--dry-run": dry_run_option,
+    "--now": click.option(
+        "--now", metavar="ISO", callback=_set_now, expose_value=False, help="Pretend it is this time."
+    ),
+}
 
 
 class Duration(click.ParamType[timedelta]):
@@ -83,9 +87,26 @@ def print_json(document: Any) -> None:
     click.echo(text)
 
 
+def answer(as_json: bool, document: Any, tell: Callable[[], object]) -> None:
+    """Give a command's result: the document to programs, or to people what `tell` prints."""
+    if as_json:
+        print_json(document)
+    else:
+        tell()
+
+
+def print_error(problem: JsonlStoreError) -> None:
+    """An error on stderr, and what to do about it."""
+    from jsonlstore.cli.formatting import plain
+
+    say(plain(f"error: {problem.message}"), err=True)
+    if problem.hint:
+        say(f"hint: {problem.hint}", err=True)
+
+
 def say(text: str = "", *, err: bool = False, **style: Any) -> None:
     """Lines for people: styled on a terminal, plain in a pipe, and nothing in them that a terminal would obey."""
-    from jsonlstore.cli.text import plain
+    from jsonlstore.cli.formatting import plain
 
     shown = "\n".join(map(plain, text.split("\n")))
     click.echo(click.style(shown, **style) if style and shown else shown, err=err, color=_colour())
@@ -128,7 +149,7 @@ def with_example(*lines: str) -> Callable[[C], C]:
 
 def command(
     name: str,
-    *shared: Callable[[click.Command], object],
+    *shared: str,
     group: click.Group | None = None,
     cls: type[click.Command] = click.Command,
 ) -> Callable[[Callable[..., Any]], click.Command]:
@@ -137,7 +158,7 @@ def command(
     def make(function: Callable[..., Any]) -> click.Command:
         made = click.command(name, cls=cls)(pass_app(function))
         for option in shared:
-            option(made)  # on a finished command an option goes to the end of its list
+            _SHARED[option](made)  # on a finished command an option goes to the end of its list
         if group is not None:
             group.add_command(made)
         return made

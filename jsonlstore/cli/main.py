@@ -99,11 +99,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _fail(problem: JsonlStoreError, *, as_json: bool) -> int:
-    from jsonlstore.cli.text import plain
+    from jsonlstore.cli.console import print_error
 
-    click.echo(plain(f"error: {problem.message}"), err=True)
-    if problem.hint:
-        click.echo("\n".join(map(plain, f"hint: {problem.hint}".split("\n"))), err=True)
+    print_error(problem)
     if as_json:
         import orjson
 

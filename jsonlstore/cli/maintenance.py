@@ -11,10 +11,9 @@ import click
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import (
     Duration,
+    answer,
     command,
-    dry_run_option,
     json_option,
-    now_option,
     pass_app,
     print_json,
     progress,
@@ -30,21 +29,19 @@ if TYPE_CHECKING:
 
 
 @with_example("jsonlstore archive --older-than 30d --dry-run")
-@command("archive", now_option, dry_run_option, json_option)
+@command("archive", "--now", "--dry-run", "--json")
 @click.option("--older-than", type=Duration(), metavar="AGE", help="Ended longer ago than this (default: 30d).")
 def archive(app: App, older_than: timedelta | None, dry_run: bool, as_json: bool) -> None:
     """Move sessions that ended long ago to the archive. They still answer `show`, `chain` and `list`."""
     store = app.open_store()
     age = older_than if older_than is not None else timedelta(days=app.loaded.config.archive_after_days)
     due = store.archivable(age) if dry_run else store.archive_older(age, progress=progress("archiving"))
-    if as_json:
-        print_json({"archived": due, "dry_run": dry_run})
-    else:
-        click.echo(f"{'would archive' if dry_run else 'archived'} {len(due)} session{'' if len(due) == 1 else 's'}")
+    said = f"{'would archive' if dry_run else 'archived'} {len(due)} session{'' if len(due) == 1 else 's'}"
+    answer(as_json, {"archived": due, "dry_run": dry_run}, lambda: click.echo(said))
 
 
 @with_example("jsonlstore forget 3fca9cad --dry-run", "jsonlstore forget 3fca9cad --yes")
-@command("forget", dry_run_option, json_option)
+@command("forget", "--dry-run", "--json")
 @click.argument("session_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_json: bool) -> None:
@@ -71,7 +68,7 @@ def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_
 
 
 @with_example("jsonlstore doctor", "jsonlstore doctor --fix")
-@command("doctor", json_option)
+@command("doctor", "--json")
 @click.option("--fix", is_flag=True, help="Mend what can be mended.")
 def doctor(app: App, fix: bool, as_json: bool) -> int:
     """Look the store over. Changes nothing without --fix; exit 1 if something is wrong."""
@@ -85,10 +82,7 @@ def doctor(app: App, fix: bool, as_json: bool) -> int:
         app = App(app.state_dir, app.config_file, lenient=True)  # the store is looked over all the same
     store = app.open_store(live=False)
     checks += Doctor(store, progress("reading")).examine(fix=fix)
-    if as_json:
-        print_json({"checks": [check.to_dict() for check in checks]})
-    else:
-        _print_checks(checks)
+    answer(as_json, {"checks": [check.to_dict() for check in checks]}, lambda: _print_checks(checks))
     return 0 if all(check.ok for check in checks) else 1
 
 
@@ -121,7 +115,7 @@ def metrics(app: App, event: str | None, as_json: bool) -> None:
 
 
 @with_example("jsonlstore metrics verify --json")
-@command("verify", json_option, group=metrics)
+@command("verify", "--json", group=metrics)
 def verify(app: App, as_json: bool) -> int:
     """Check the hash chain; exit 1 and name the line if it is broken."""
     verdict = app.open_store().metrics.verify()

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import command, command_group, dry_run_option, json_option, print_json, say, with_example
-from jsonlstore.cli.formatting import ago, terminal_width
-from jsonlstore.cli.text import plain
+from jsonlstore.cli.console import answer, command, command_group, print_json, say, with_example
+from jsonlstore.cli.formatting import ago, plain, terminal_width
 from jsonlstore.core.paths import StatePaths, shorten_home
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ openclaw = command_group(
 
 
 @with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw install")
-@command("install", dry_run_option, json_option, group=openclaw)
+@command("install", "--dry-run", "--json", group=openclaw)
 @click.option("--via", type=click.Choice(["plugin", "hook"]), default="plugin", show_default=True, help="What to load.")
 @openclaw_option
 def install_plugin(app: App, via: str, named: str | None, dry_run: bool, as_json: bool) -> None:
@@ -76,9 +75,7 @@ def print_install(outcome: InstallReport, *, dry_run: bool) -> None:
     if not outcome.changed:
         say("already installed")
     elif dry_run:
-        where = shorten_home(outcome.config_path)
-        say(f"would change {where}:" if outcome.diff else "would renew the plugin's files")
-        say(outcome.diff)
+        _print_diff(outcome, "would renew the plugin's files")
     else:
         where = shorten_home(outcome.config_path)
         say(f"installed: {where} names it now" if outcome.settings_changed else "plugin files renewed")
@@ -91,8 +88,13 @@ def print_install(outcome: InstallReport, *, dry_run: bool) -> None:
         say(folded(f"warning: {note}"), fg="yellow")
 
 
+def _print_diff(outcome: InstallReport, files_only: str) -> None:
+    say(f"would change {shorten_home(outcome.config_path)}:" if outcome.diff else files_only)
+    say(outcome.diff)
+
+
 @with_example("jsonlstore openclaw uninstall --dry-run", "jsonlstore openclaw uninstall")
-@command("uninstall", dry_run_option, json_option, group=openclaw)
+@command("uninstall", "--dry-run", "--json", group=openclaw)
 def uninstall_plugin(app: App, dry_run: bool, as_json: bool) -> None:
     """Take the plugin out of openclaw.json: byte for byte what it was, if nobody changed it since."""
     outcome = installer_of(app).uninstall(dry_run=dry_run)
@@ -102,33 +104,25 @@ def uninstall_plugin(app: App, dry_run: bool, as_json: bool) -> None:
     if not outcome.changed:
         say("not installed")
     elif dry_run:
-        where = shorten_home(outcome.config_path)
-        say(f"would change {where}:" if outcome.diff else "would remove the plugin's files")
-        say(outcome.diff)
+        _print_diff(outcome, "would remove the plugin's files")
     else:
         how = "is what it was, byte for byte" if outcome.exact else "had other changes, which stay; ours are out"
-        say(
-            f"removed: {shorten_home(outcome.config_path)} {how}"
-            if outcome.settings_changed
-            else "removed the plugin's files"
-        )
+        where = shorten_home(outcome.config_path)
+        say(f"removed: {where} {how}" if outcome.settings_changed else "removed the plugin's files")
         say("  what was remembered stays: `jsonlstore list`")
     for note in outcome.notes:
         say(folded(f"note: {note}"))
 
 
 @with_example("jsonlstore openclaw status", "jsonlstore openclaw status --json")
-@command("status", json_option, group=openclaw)
+@command("status", "--json", group=openclaw)
 @openclaw_option
 def show_plugin_status(app: App, named: str | None, as_json: bool) -> int:
     """Say whether the running gateway really loaded it and when it last fired. Exit 1 if installed and not working."""
     from jsonlstore.bridges.openclaw import plugin_status
 
     found = plugin_status(StatePaths.of(app.state_dir), named=named)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _print_plugin_status(found, app)
+    answer(as_json, found.to_dict(), lambda: _print_plugin_status(found, app))
     return 1 if found.installed and found.problems else 0
 
 

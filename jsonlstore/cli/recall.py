@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jsonlstore.cli.app import App
-from jsonlstore.cli.console import command, json_option, now_option, print_json, say, with_example
+from jsonlstore.cli.console import answer, command, say, with_example
 from jsonlstore.cli.formatting import ago, counted, say_folded, say_line, say_value
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: s
     "jsonlstore recall 2026-02-01..2026-02-14 --project lbf-ham-radio",
     "jsonlstore recall -- may",
 )
-@command("recall", now_option, json_option, cls=_Spoken)
+@command("recall", "--now", "--json", cls=_Spoken)
 @click.argument("spoken", metavar="[WHEN] [WORDS]...", nargs=-1, shell_complete=_complete)
 @click.option(
     "--project", metavar="P", shell_complete=_complete_project, help="Only sessions that worked on this project."
@@ -77,10 +77,7 @@ def recall_(app: App, spoken: tuple[str, ...], project: str | None, agent: str |
     now = app.clock()
     question = read_question(spoken, now, literal=click.get_current_context().meta.get(_LITERAL, ()))
     recalled = recall(app.open_store(live=False), question, now=now, project=project, agent=agent, limit=limit)
-    if as_json:
-        print_json([one.to_dict() for one in recalled.found])
-    else:
-        _tell(recalled, question, now)
+    answer(as_json, [one.to_dict() for one in recalled.found], lambda: _tell(recalled, question, now))
 
 
 def _tell(recalled: RecallResult, question: Question, now: datetime) -> None:

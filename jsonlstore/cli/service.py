@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jsonlstore.cli.console import command, command_group, dry_run_option, json_option, print_json, with_example
+from jsonlstore.cli.console import command, command_group, print_json, with_example
 from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ service = command_group(
 
 
 @with_example("jsonlstore service install --dry-run")
-@command("install", dry_run_option, group=service)
+@command("install", "--dry-run", group=service)
 @kind_option
 def install_service(app: App, kind: str | None, dry_run: bool) -> None:
     """Write the service file, start the watcher now and at every login."""
@@ -72,7 +72,7 @@ def install_service(app: App, kind: str | None, dry_run: bool) -> None:
 
 
 @with_example("jsonlstore service uninstall")
-@command("uninstall", dry_run_option, group=service)
+@command("uninstall", "--dry-run", group=service)
 @kind_option
 def uninstall_service(app: App, kind: str | None, dry_run: bool) -> None:
     """Stop the watcher and remove every trace of the service. What was remembered stays."""
@@ -84,7 +84,7 @@ def uninstall_service(app: App, kind: str | None, dry_run: bool) -> None:
 
 
 @with_example("jsonlstore service status --json")
-@command("status", json_option, group=service)
+@command("status", "--json", group=service)
 @kind_option
 def service_status(app: App, kind: str | None, as_json: bool) -> int:
     """Say whether the service is installed and running. Exit 1 if it is installed and does not run."""

@@ -1,16 +1,17 @@
-"""`list`, `show`, `chain`: what is in the store."""
+"""`list`, `show`, `chain`, and the overview that `setup` gives: what is in the store."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import command, json_option, now_option, print_json, say, with_example
+from jsonlstore.cli.console import answer, command, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, bullets, counted, heading, lasted, local, say_line, say_value, table
-from jsonlstore.cli.overview import last_active
 from jsonlstore.core.clock import time_before
 from jsonlstore.core.errors import JsonlStoreError
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from jsonlstore.core.model import PendingTask, SessionState
     from jsonlstore.store.projection import IndexEntry
     from jsonlstore.store.store import SessionStore
+_LOOKED_THROUGH = 50  # a newcomer may have years of history: the latest sessions say what matters now
 # of a session in `list --json`, in this order
 _KEYS = (
     "session_id", "agent_id", "channel", "start_time", "end_time", "hot_topics", "active_projects",
@@ -30,7 +32,7 @@ _KEYS = (
 
 
 @with_example("jsonlstore list --days 7 --project lbf-ham-radio", "jsonlstore list --json | jq '.[0].session_id'")
-@command("list", now_option, json_option)
+@command("list", "--now", "--json")
 @click.option("--days", type=click.FloatRange(min=0), metavar="N", help="Only sessions alive in the last N days.")
 @click.option("--agent", metavar="A", help="Only this agent's sessions.")
 @click.option("--project", metavar="P", help="Only sessions that worked on this project.")
@@ -98,16 +100,13 @@ def _about(projects: Sequence[str], topics: Sequence[str]) -> str:
 
 
 @with_example("jsonlstore show 3fca9cad", "jsonlstore show 3fca9cad --json | jq .pending_tasks")
-@command("show", now_option, json_option)
+@command("show", "--now", "--json")
 @click.argument("session_id", metavar="ID")
 def show_session(app: App, session_id: str, as_json: bool) -> None:
     """One session. ID may be shortened to a unique prefix."""
     store = app.open_store()
     state = store.get(store.resolve(session_id))
-    if as_json:
-        print_json(state.to_dict())
-    else:
-        _print_state(state, app.clock())
+    answer(as_json, state.to_dict(), lambda: _print_state(state, app.clock()))
 
 
 def _print_state(state: SessionState, now: datetime) -> None:
@@ -154,7 +153,7 @@ def _task(task: PendingTask) -> str:
 
 
 @with_example("jsonlstore chain 3fca9cad --depth 5")
-@command("chain", now_option, json_option)
+@command("chain", "--now", "--json")
 @click.argument("session_id", metavar="ID")
 @click.option(
     "--depth", type=click.IntRange(min=1), default=5, show_default=True, metavar="N", help="At most N sessions."
@@ -176,3 +175,73 @@ def chain(app: App, session_id: str, depth: int, as_json: bool) -> None:
         say_line(f"  | {'; '.join(filter(None, (about, tasks))) or '-'}")
     if states and len(states) < depth and states[0].previous_session_id:
         say_line(f"(the session before, {states[0].previous_session_id}, is not kept)", dim=True)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTask:
+    """A task nobody finished, and where it stands."""
+
+    task_id: str
+    title: str
+    stage: str
+    session_id: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class LastSession:
+    """One of the latest sessions, in a line."""
+
+    session_id: str
+    at: str
+    channel: str
+    agent_id: str | None
+    topics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A glance at everything that is remembered."""
+
+    sessions: int
+    projects: tuple[str, ...]
+    tasks: tuple[OpenTask, ...]
+    last: tuple[LastSession, ...]
+
+
+def overview(store: SessionStore, *, projects: int = 5, tasks: int = 5, sessions: int = 3) -> Overview:
+    """The projects most worked on, the newest open tasks and the last sessions with anything in them."""
+    everything = sorted(store.entries(), key=last_active, reverse=True)
+    latest = everything[:_LOOKED_THROUGH]
+    counted = Counter(name for entry in latest for name in entry.active_projects)
+    said = [entry for entry in latest if entry.hot_topics or entry.active_projects or entry.pending_task_count]
+    return Overview(
+        sessions=len(everything),
+        projects=tuple(name for name, _ in counted.most_common(projects)),
+        tasks=_open_tasks(store, latest, tasks),
+        last=tuple(
+            LastSession(entry.session_id, last_active(entry), entry.channel, entry.agent_id, entry.hot_topics[:4])
+            for entry in said[:sessions]
+        ),
+    )
+
+
+def _open_tasks(store: SessionStore, entries: list[IndexEntry], limit: int) -> tuple[OpenTask, ...]:
+    found: dict[str, OpenTask] = {}
+    for entry in entries:
+        if not entry.pending_task_count or len(found) >= limit:
+            continue
+        try:
+            state = store.get(entry.session_id)
+        except JsonlStoreError:
+            continue  # forgotten or unreadable since: the doctor's to tell
+        for task in state.pending_tasks:
+            found.setdefault(
+                task.task_id, OpenTask(task.task_id, task.title, task.stage, entry.session_id, last_active(entry))
+            )
+    return tuple(list(found.values())[:limit])
+
+
+def last_active(entry: IndexEntry) -> str:
+    """When a session was last heard of."""
+    return max(entry.end_time or "", entry.updated_at or "", entry.start_time)

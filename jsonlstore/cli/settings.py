@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jsonlstore.cli.console import command, json_option, print_json, with_example
+from jsonlstore.cli.console import command, print_json, with_example
 from jsonlstore.cli.formatting import table
 from jsonlstore.core.config import Config
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @with_example("jsonlstore config", "jsonlstore config --json | jq .settings.lookback_days")
-@command("config", json_option)
+@command("config", "--json")
 def config(app: App, as_json: bool) -> None:
     """The settings in force and where each came from."""
     loaded = app.loaded

@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import command, dry_run_option, json_option, print_json, say, with_example
-from jsonlstore.cli.formatting import ago, heading, say_line
+from jsonlstore.cli.console import command, print_error, print_json, say, with_example
+from jsonlstore.cli.formatting import ago, heading, plain, say_line
 from jsonlstore.cli.openclaw import installation_of, installer_of, openclaw_option, print_install
 from jsonlstore.cli.service import service_of
-from jsonlstore.cli.text import plain
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable, UsageError
 from jsonlstore.core.paths import shorten_home
 
 if TYPE_CHECKING:
     from jsonlstore.bridges.openclaw import Installation
     from jsonlstore.cli.app import App
-    from jsonlstore.cli.overview import Overview
+    from jsonlstore.cli.sessions import Overview
 
 _WATCHER_SECONDS = 10.0
 
 
 @with_example("jsonlstore setup", "jsonlstore setup --yes --no-service")
-@command("setup", dry_run_option, json_option)
+@command("setup", "--dry-run", "--json")
 @click.option("-y", "--yes", is_flag=True, help="Install plugin and service without asking.")
 @click.option("--no-plugin", is_flag=True, help="Leave openclaw.json alone.")
 @click.option("--no-service", is_flag=True, help="Do not run the watcher in the background.")
@@ -77,7 +76,7 @@ class _Setup:
                 hint="name its directory with --state-dir, or see `jsonlstore demo` for what this would do",
                 path=state_dir,
             )
-        from jsonlstore.cli.history import History
+        from jsonlstore.cli.watch import History
 
         found = installation_of(self._app, named)
         self._history = History(self._app)
@@ -101,7 +100,7 @@ class _Setup:
 
     def backfill(self) -> None:
         """Read what is not read yet, and show what it was about."""
-        from jsonlstore.cli.overview import overview
+        from jsonlstore.cli.sessions import overview
         from jsonlstore.watch.attribution import attribute
 
         if self._dry_run:
@@ -145,9 +144,7 @@ class _Setup:
         except JsonlStoreError as problem:
             self._failed = True
             self.document[part] = {"error": problem.to_dict()}
-            say(f"error: {problem.message}", err=True)
-            if problem.hint:
-                say(f"hint: {problem.hint}", err=True)
+            print_error(problem)
 
     def plugin(self, found: Installation) -> None:
         """OpenClaw's side."""

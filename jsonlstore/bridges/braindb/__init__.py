@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from jsonlstore.bridges.braindb.backlog import BrainDbStatus as BrainDbStatus
     from jsonlstore.bridges.braindb.backlog import brain_db_status as brain_db_status
+    from jsonlstore.bridges.braindb.cortex import MetricsDb as MetricsDb
+    from jsonlstore.bridges.braindb.cortex import StmMemories as StmMemories
     from jsonlstore.bridges.braindb.export import ExportReport as ExportReport
     from jsonlstore.bridges.braindb.export import export_sessions as export_sessions
     from jsonlstore.bridges.braindb.importer import ImportReport as ImportReport
     from jsonlstore.bridges.braindb.importer import import_sessions as import_sessions
-    from jsonlstore.bridges.braindb.memories import StmMemories as StmMemories
-    from jsonlstore.bridges.braindb.metrics import MetricsDb as MetricsDb
     from jsonlstore.bridges.braindb.sync import BrainDbSync as BrainDbSync
     from jsonlstore.core.config import Config
     from jsonlstore.store.store import SessionStore
@@ -36,10 +36,9 @@ __getattr__ = lazy(
     __name__,
     {
         "backlog": "BrainDbStatus brain_db_status",
+        "cortex": "MetricsDb StmMemories",
         "export": "ExportReport export_sessions",
         "importer": "ImportReport import_sessions",
-        "memories": "StmMemories",
-        "metrics": "MetricsDb",
         "sync": "BrainDbSync",
     },
 )
@@ -75,7 +74,7 @@ def attach(store: SessionStore, config: Config, env: Mapping[str, str] = os.envi
     if not config.enabled:
         return None
     if config.metrics_db:
-        from jsonlstore.bridges.braindb.metrics import MetricsDb
+        from jsonlstore.bridges.braindb.cortex import MetricsDb
 
         store.metrics.listeners.append(MetricsDb(metrics_db(store.paths.state_dir)))
     if config.brain_db_enabled is False:
@@ -93,6 +92,6 @@ def memories_of(store: SessionStore, config: Config, env: Mapping[str, str] = os
     path = resolve_brain_db(config, store.paths.state_dir, env)
     if not is_in_use(config, path) or not path.exists():
         return None
-    from jsonlstore.bridges.braindb.memories import StmMemories
+    from jsonlstore.bridges.braindb.cortex import StmMemories
 
     return StmMemories(path, clock=store.clock)

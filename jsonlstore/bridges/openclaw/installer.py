@@ -137,9 +137,9 @@ class Installer:
         file = read_config(self._config_path)
         record = read_record(self._paths) or InstallRecord(str(self._config_path), wanted.via)
         settings = file.settings
-        planned = plan_settings(settings, wanted, ours=tuple(record.ours))
-        made = edit(file.text, planned.changes)
-        outcome = InstallReport(str(self._config_path), diff=_diff(file, made.after), notes=planned.notes)
+        changes, notes = plan_settings(settings, wanted, record.ours)
+        made = edit(file.text, changes)
+        outcome = InstallReport(str(self._config_path), diff=_diff(file, made.after), notes=notes)
         outcome.settings_changed = bool(made.splices)
         outcome.files_changed = js.deployed(self._paths) != packaged
         outcome.changed = outcome.settings_changed or outcome.files_changed
@@ -149,7 +149,7 @@ class Installer:
         if outcome.settings_changed:
             data = _encoded(made)
             stamp = self._clock().strftime("%Y%m%dT%H%M%S")
-            self._record_edit(record, file, made, data, planned.changes, settings, wanted)
+            self._record_edit(record, file, made, data, changes, settings, wanted)
             saved = back_up_config(file, stamp, self._disk)
             outcome.backup = str(saved) if saved else None
             replace_config(file, data, self._disk)

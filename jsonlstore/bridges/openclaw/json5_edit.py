@@ -69,9 +69,8 @@ Change = Put | Add | Drop | DropItem
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A text before and after, and the splices between, in the order they were made."""
+    """A text after an edit, and the splices that made it, in their order."""
 
-    before: str
     after: str
     splices: tuple[Splice, ...]
 
@@ -88,7 +87,7 @@ def edit(text: str, changes: Iterable[Change]) -> Edit:
         intended = applied(intended, change)
     if not same(decode(now), intended):
         raise NotEditable("the changed text would not read as intended")
-    return Edit(text, now, tuple(done))
+    return Edit(now, tuple(done))
 
 
 def undo(text: str, splices: Sequence[Splice]) -> str:

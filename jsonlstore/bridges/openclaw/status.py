@@ -109,9 +109,9 @@ def _check_settings(found: PluginStatus, paths: StatePaths, settings: Any, openc
         return  # what several files come to together is OpenClaw's to say
     where = str(js.folder_of(paths, found.via))
     wanted = PluginSetup(found.via, where, tuple(found.command or js.own_command()), openclaw.release)
-    planned = plan_settings(settings, wanted)
-    found.problems += planned.notes
-    missing = [".".join(change.path) for change in planned.changes]
+    changes, notes = plan_settings(settings, wanted)
+    missing = [".".join(change.path) for change in changes]
+    found.problems += notes
     found.problems += [f"{name} is not set as this OpenClaw wants it; {_AGAIN}" for name in missing]
 
 
