@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,9 +33,9 @@ _STORY = Path(__file__).with_name("demo_story.jsonl")  # OpenClaw's records, wit
 _PATIENT = Config(restore_budget_ms=10_000)  # a busy machine must not spoil the story
 
 
+@dataclass
 class _StoryClock:
-    def __init__(self, moment: datetime) -> None:
-        self.moment = moment
+    moment: datetime
 
     def __call__(self) -> datetime:
         return self.moment
@@ -61,27 +62,18 @@ def demo(delete: bool, as_json: bool) -> None:
         agent_id="main",
         session_key=KEY,
     )
-    leaked = sum(_holds_token(path) for path in (root / "sessions").rglob("*"))
+    leaked = sum(TOKEN.encode() in path.read_bytes() for path in (root / "sessions").rglob("*") if path.is_file())
     healthy = all(check.ok for check in Doctor(store).examine())
     if as_json:
-        print_json(
-            {
-                "state_dir": str(root),
-                "sessions": [store.get(entry.session_id).to_dict() for entry in store.entries()],
-                "secrets_on_disk": leaked,
-                "healthy": healthy,
-                "restored": restored.to_dict(explain=True),
-            }
-        )
+        sessions = [store.get(entry.session_id).to_dict() for entry in store.entries()]
+        shown = {"state_dir": str(root), "sessions": sessions, "secrets_on_disk": leaked, "healthy": healthy}
+        print_json({**shown, "restored": restored.to_dict(explain=True)})
     else:
         _tell(store, restored, leaked=leaked, healthy=healthy)
-        _where(root, deleted=delete)
+        if not delete:
+            _where(root)
     if delete:
         shutil.rmtree(root)
-
-
-def _holds_token(path: Path) -> bool:
-    return path.is_file() and TOKEN.encode() in path.read_bytes()
 
 
 def _day_one(store: SessionStore, clock: _StoryClock, root: Path) -> None:
@@ -170,9 +162,7 @@ def _kept(state: SessionState) -> None:
             say_value(label, value)
 
 
-def _where(root: Path, *, deleted: bool) -> None:
-    if deleted:
-        return
+def _where(root: Path) -> None:
     say()
     heading("Look around:")
     for command in ("list", "show radio", "recall radio", f"restore --session-key {KEY} --explain --dry-run"):

@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jsonlstore.cli.app import App
-from jsonlstore.cli.console import (
-    Duration,
-    answer,
-    command,
-    json_option,
-    pass_app,
-    print_json,
-    progress,
-    say,
-    with_example,
-)
+from jsonlstore.cli.console import Duration, answer, command, json_option, print_json, progress, say, with_example
 from jsonlstore.cli.formatting import counted, say_folded
 from jsonlstore.core.errors import ConfigError
 from jsonlstore.store.metrics import METRIC_EVENTS
@@ -100,7 +90,7 @@ def _print_checks(checks: list[Check]) -> None:
 @click.group("metrics", invoke_without_command=True)
 @click.option("--event", type=click.Choice(list(METRIC_EVENTS)), help="Only this kind.")
 @json_option
-@pass_app
+@click.pass_obj
 def metrics(app: App, event: str | None, as_json: bool) -> None:
     """What was captured, restored, decayed, surfaced and traversed."""
     if click.get_current_context().invoked_subcommand:

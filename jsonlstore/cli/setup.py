@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -71,31 +72,24 @@ class _Setup:
         """What is on this machine; without any OpenClaw there is nothing to set up."""
         state_dir = self._app.state_dir
         if not state_dir.is_dir():
-            raise SourceUnreadable(
-                f"no OpenClaw here: {state_dir} does not exist",
-                hint="name its directory with --state-dir, or see `jsonlstore demo` for what this would do",
-                path=state_dir,
-            )
+            hint = "name its directory with --state-dir, or see `jsonlstore demo` for what this would do"
+            raise SourceUnreadable(f"no OpenClaw here: {state_dir} does not exist", hint=hint, path=state_dir)
         from jsonlstore.cli.watch import History
 
         found = installation_of(self._app, named)
         self._history = History(self._app)
-        agents: dict[tuple[str, str], int] = {}
-        media: dict[str, str] = {}
-        for one in self._history.sessions:
-            source = one.newest_source
-            media[source.kind] = source.medium
-            agents[(source.agent_id, source.kind)] = agents.get((source.agent_id, source.kind), 0) + 1
+        sources = [one.newest_source for one in self._history.sessions]
+        media = {source.kind: source.medium for source in sources}
+        agents = Counter((source.agent_id, source.kind) for source in sources)
         self.document["openclaw"] = found.to_dict()
         self.document["sources"] = [
             {"agent_id": agent, "kind": kind, "transcripts": count} for (agent, kind), count in sorted(agents.items())
         ]
-        if not self._as_json:
-            say(f"{found.describe()}, {self.document['state_dir']}")
-            for row in self.document["sources"]:
-                say(f"  {plain(row['agent_id'])}: {row['transcripts']} transcripts in {media[row['kind']]}")
-            if not agents:
-                say("  no transcripts yet: they are read as they come")
+        self._say(f"{found.describe()}, {self.document['state_dir']}")
+        for row in self.document["sources"]:
+            self._say(f"  {plain(row['agent_id'])}: {row['transcripts']} transcripts in {media[row['kind']]}")
+        if not agents:
+            self._say("  no transcripts yet: they are read as they come")
         return found
 
     def backfill(self) -> None:
@@ -121,12 +115,10 @@ class _Setup:
             self._say("`scope` set to `agent`, which is for those who alone talk to their agent")
         seen = overview(self._history.store)
         self.document["overview"] = asdict(seen)
-        if not self._as_json:
+        if seen.sessions and not self._as_json:
             self._show(seen)
 
     def _show(self, seen: Overview) -> None:
-        if not seen.sessions:
-            return
         now = self._app.clock()
         say()
         heading("Here is what you were working on")

@@ -104,10 +104,10 @@ class BrainDbStatus:
     path: Path
     enabled: bool
     exists: bool
-    behind: int  # sessions whose rows are known to be missing or old
-    everything_behind: bool
-    since: str | None
-    warning: str | None
+    behind: int = 0  # sessions whose rows are known to be missing or old
+    everything_behind: bool = False
+    since: str | None = None
+    warning: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The `bridges.brain_db` of `status --json`."""
@@ -124,15 +124,9 @@ def brain_db_status(store: SessionReader, config: Config, env: Mapping[str, str]
     if warning is None and missed is not None:
         which = "older sessions" if missed.everything else f"{len(missed.session_ids)} sessions"
         warning = f"brain.db is behind by {which} since {missed.since}: {missed.problem}"
-    return BrainDbStatus(
-        path=path,
-        enabled=enabled,
-        exists=exists,
-        behind=len(missed.session_ids) if missed else 0,
-        everything_behind=missed.everything if missed else False,
-        since=missed.since if missed else None,
-        warning=warning,
-    )
+    if missed is None:
+        return BrainDbStatus(path, enabled, exists, warning=warning)
+    return BrainDbStatus(path, enabled, exists, len(missed.session_ids), missed.everything, missed.since, warning)
 
 
 def _file_problem(path: Path) -> str | None:

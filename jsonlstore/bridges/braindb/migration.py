@@ -10,11 +10,11 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 
-from jsonlstore.bridges.braindb.database import Writer, connected
+from jsonlstore.bridges.braindb.database import Writer, connected, create_empty
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE, INDEXES, TABLE
 from jsonlstore.core.clock import system_clock
 from jsonlstore.core.errors import LockTimeout, Unreadable
-from jsonlstore.core.files import Disk, write_failed
+from jsonlstore.core.files import Disk
 
 _PAGES_PER_STEP = 256  # the source is readable, and in any mode writable again, between two steps
 _PARTIAL = re.compile(r"\.partial-(\d+)(?:-journal|-wal|-shm)?\Z")
@@ -45,9 +45,8 @@ def migrate(writer: Writer, wait: float) -> Path | None:
     connection, path = writer.connection, writer.path
     if not _missing(connection):
         return None
-    backup = (
-        back_up_database(path, wait) if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() else None
-    )
+    used = connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    backup = back_up_database(path, wait) if used else None
     try:
         writer.transact(lambda _full: _create(connection))
     except BaseException:
@@ -71,18 +70,13 @@ def _missing(connection: sqlite3.Connection) -> list[str]:
         return [CREATE_TABLE, *(statement for statement, _ in INDEXES.values())]
     columns = set(columns_of(connection))
     if found[TABLE] != "table" or not {"id", "start_time"} <= columns:
-        raise Unreadable(
-            f"{TABLE} is there but is not the table the specification describes",
-            hint="another program uses the name; nothing was changed",
-        )
+        hint = "another program uses the name; nothing was changed"
+        raise Unreadable(f"{TABLE} is there but is not the table the specification describes", hint=hint)
     if not _has_key(connection):
-        raise Unreadable(
-            f"{TABLE} is there but its id is no key: a session could have several rows",
-            hint="make it one with `CREATE UNIQUE INDEX … ON session_states(id)`; nothing was changed",
-        )
-    return [
-        statement for name, (statement, needs) in INDEXES.items() if name not in found and columns.issuperset(needs)
-    ]
+        hint = "make it one with `CREATE UNIQUE INDEX … ON session_states(id)`; nothing was changed"
+        raise Unreadable(f"{TABLE} is there but its id is no key: a session could have several rows", hint=hint)
+    missing = {name: index for name, index in INDEXES.items() if name not in found}
+    return [statement for statement, needs in missing.values() if columns.issuperset(needs)]
 
 
 def _has_key(connection: sqlite3.Connection) -> bool:
@@ -103,10 +97,7 @@ def back_up_database(path: Path, wait: float) -> Path:
     _sweep(path)
     stamp = system_clock().strftime("%Y%m%dT%H%M%SZ")
     partial = path.with_name(f"{path.name}.backup-{stamp}.partial-{os.getpid()}")
-    try:
-        os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    except OSError as problem:
-        raise write_failed(partial, problem) from problem
+    create_empty(partial)
     try:
         _copy(path, partial, time.monotonic() + wait)
         target = _free_name(path, stamp)
