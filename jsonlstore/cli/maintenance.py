@@ -1,8 +1,9 @@
-"""`archive`, `forget`, `doctor`, `metrics`: looking after the store."""
+"""`archive`, `forget`, `doctor`, `metrics`, `config`, `completion`: looking after the store and its settings."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import fields
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ import click
 
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import Duration, answer, command, json_option, print_json, progress, say, with_example
-from jsonlstore.cli.formatting import counted, say_folded
+from jsonlstore.cli.formatting import counted, say_folded, table
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import ConfigError
 from jsonlstore.store.metrics import METRIC_EVENTS
 
@@ -116,3 +118,47 @@ def verify(app: App, as_json: bool) -> int:
     else:
         click.echo(f"error: metrics.jsonl line {verdict.line}: {verdict.problem}", err=True)
     return 0 if verdict.ok else 1
+
+
+@with_example("jsonlstore config", "jsonlstore config --json | jq .settings.lookback_days")
+@command("config", "--json")
+def config(app: App, as_json: bool) -> None:
+    """The settings in force and where each came from."""
+    loaded = app.loaded
+    settings = {
+        item.name: {
+            "value": getattr(loaded.config, item.name),
+            "origin": loaded.origins[item.name],
+            "default": item.default,
+            "help": item.metadata["help"],
+        }
+        for item in fields(Config)
+    }
+    if as_json:
+        print_json({"state_dir": str(app.state_dir), "settings": settings, "unknown": list(loaded.unknown)})
+        return
+    rows = [[name, _shown(each["value"]), str(each["origin"])] for name, each in settings.items()]
+    table(["setting", "value", "from"], rows, flexible=1)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value) or "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value is None else str(value)
+
+
+@with_example('eval "$(jsonlstore completion bash)"', "jsonlstore completion fish | source")
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of a shell."""
+    from click.shell_completion import get_completion_class
+
+    from jsonlstore.cli.main import cli
+
+    found = get_completion_class(shell)
+    assert found is not None
+    script = found(cli, {}, "jsonlstore", "_JSONLSTORE_COMPLETE").source_vars()
+    click.echo(found.source_template % script)

@@ -18,7 +18,6 @@ from jsonlstore.core.files import Disk
 
 _PAGES_PER_STEP = 256  # the source is readable, and in any mode writable again, between two steps
 _PARTIAL = re.compile(r"\.partial-(\d+)(?:-journal|-wal|-shm)?\Z")
-_BACKUP = re.compile(r"\.backup-\d{8}T\d{6}Z(?:-\d+)?\Z")
 
 
 def columns_of(connection: sqlite3.Connection, table: str = TABLE) -> tuple[str, ...]:
@@ -128,26 +127,16 @@ def _free_name(path: Path, stamp: str) -> Path:
     return next(target for name in names if not (target := path.with_name(name)).exists())
 
 
-def database_backups(path: Path) -> list[Path]:
-    """The copies we made of a database, oldest first: an uninstall removes them."""
-    return [copy for copy, _ in _beside(Path(os.path.realpath(path)), _BACKUP)]
-
-
 def _sweep(path: Path) -> None:
     """Remove half-made copies whose maker is gone."""
-    for partial, maker in _beside(path, _PARTIAL):
-        if not _alive(int(maker[1])):
-            partial.unlink(missing_ok=True)
-
-
-def _beside(path: Path, pattern: re.Pattern[str]) -> list[tuple[Path, re.Match[str]]]:
-    """The copies of a database whose names match, in the order of their names."""
-    prefix = path.name + ".backup-"
     try:
-        names = sorted(name for name in os.listdir(path.parent) if name.startswith(prefix))
+        names = [name for name in os.listdir(path.parent) if name.startswith(f"{path.name}.backup-")]
     except OSError:
-        return []  # whoever cannot list the directory cannot write there either, and hears of it then
-    return [(path.with_name(name), found) for name in names if (found := pattern.search(name))]
+        return  # whoever cannot list the directory cannot write there either, and hears of it then
+    for name in names:
+        maker = _PARTIAL.search(name)
+        if maker is not None and not _alive(int(maker[1])):
+            path.with_name(name).unlink(missing_ok=True)
 
 
 def _alive(pid: int) -> bool:

@@ -294,10 +294,8 @@ class Installer:
     def _with_retries(self, step: Callable[[], InstallReport]) -> InstallReport:
         """OpenClaw writes its settings too: what changed under us is read again, a few times."""
         for _ in range(_ATTEMPTS - 1):
-            try:
+            with suppress(ConfigChanged):
                 return step()
-            except ConfigChanged:
-                continue
         return step()
 
     @contextmanager
