@@ -115,6 +115,7 @@ def _millis(moment: datetime) -> int:
 def _day_two(store: SessionStore, clock: _StoryClock) -> None:
     """A session reported by hooks, whose process is killed in the middle: nobody ends it."""
     clock.moment += timedelta(days=1)
+    # a real process, so that its death is found as any agent's is
     agent = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:
         manager = SessionPersistenceManager(store, _PATIENT, clock=clock)

@@ -88,12 +88,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return stop.exit_code
     except click.Abort:
         click.echo("aborted", err=True)
-        return 130
+        return 130  # what a shell reports for Ctrl-C: 128 and the signal's number
     except click.ClickException as problem:
         problem.show()
         return problem.exit_code
     except BrokenPipeError:
-        return 141
+        return 141  # the same for SIGPIPE: `jsonlstore list | head` is no failure worth a message
     except JsonlStoreError as problem:
         return _fail(problem, as_json="--json" in arguments)
 

@@ -72,7 +72,7 @@ def doctor(app: App, fix: bool, as_json: bool) -> int:
     except ConfigError as problem:
         checks = [Check("config", False, problem.message, problem.hint)]
         app = App(app.state_dir, app.config_file, lenient=True)  # the store is looked over all the same
-    store = app.open_store(live=False)
+    store = app.open_store(live=False)  # an examination must not write to brain.db
     checks += Doctor(store, progress("reading")).examine(fix=fix)
     answer(as_json, {"checks": [check.to_dict() for check in checks]}, lambda: _print_checks(checks))
     return 0 if all(check.ok for check in checks) else 1

@@ -33,6 +33,7 @@ def service_of(app: App, kind: str | None = None) -> Service:
         config_file=app.config_file,
         sessions_dir=config.sessions_dir,
         databases=_databases(app.state_dir, config),
+        # a service does not inherit the environment of the shell that installs it
         environment={name: os.environ[name] for name in _FINDS_DATABASES if os.environ.get(name)},
     )
 

@@ -49,6 +49,7 @@ def list_sessions(
         for entry in store.entries()
         if (agent is None or entry.agent_id == agent)
         and (project is None or project.lower() in (each.lower() for each in entry.active_projects))
+        # an open session is alive, however long ago it was last heard of
         and (entry.end_time is None or last_active(entry) >= since)
     )
     rows = [_row(store, entry) for entry in islice(found, limit)]

@@ -170,6 +170,7 @@ class _Setup:
             self._say(f"not installed: {problem.message}")
             self._say(f"  {problem.hint}")
             return
+        # a service manager says "started" before the watcher is: the status that follows must find it
         deadline = time.monotonic() + _WATCHER_SECONDS
         while running(store.paths) is None and time.monotonic() < deadline:
             time.sleep(0.1)

@@ -48,7 +48,7 @@ def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool
     if once and if_unwatched:
         from jsonlstore.watch.instance import catch_up_unwatched
 
-        os.nice(10)
+        os.nice(10)  # whoever talks to the agent right now comes first
         found = catch_up_unwatched(store, config)
         if as_json:
             print_json({"written": found or 0, "watched": found is None})
