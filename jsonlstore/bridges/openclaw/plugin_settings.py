@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.openclaw.json5_edit import Add, Change, Drop, DropItem, Path, Put, applied, lookup, same
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PLUGIN_ID = "jsonlstore"
 ENTRY: Path = ("plugins", "entries", PLUGIN_ID)
@@ -30,18 +33,17 @@ class PluginSetup:
     release: tuple[int, ...] = ()
 
 
-def plan_settings(
-    settings: Any, wanted: PluginSetup, ours: list[Change] | None = None
-) -> tuple[list[Change], list[str]]:
+def plan_settings(settings: Any, wanted: PluginSetup, ours: Sequence[Change] = ()) -> tuple[list[Change], list[str]]:
     """What `settings` lack, and which of the user's own stand in the way; only what was `ours` before is changed."""
-    changes: list[Change] = []
     notes: list[str] = []
-    ours = ours or []
     wired = _changes(settings, wanted)
     lists = {change.path: change.item for change in wired if isinstance(change, Add)}
-    for old in ours:  # the state directory moved: what we named before is not there any more
-        if isinstance(old, Add) and old.item != lists.get(old.path, old.item):
-            changes += [DropItem(old.path, old.item)] if old.item in _items(settings, old.path) else []
+    # where the state directory moved, what we named before is not there any more
+    changes: list[Change] = [
+        DropItem(old.path, old.item)
+        for old in ours
+        if isinstance(old, Add) and old.item != lists.get(old.path, old.item) and old.item in _items(settings, old.path)
+    ]
     for change in wired:
         if isinstance(change, Put):
             there = lookup(settings, change.path)
