@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
-from jsonlstore.store.repair import repair_unfinished
+from jsonlstore.store.doctor import repair_unfinished
 from jsonlstore.watch.tail import Progress, Tailer
 
 if TYPE_CHECKING:
