@@ -8,17 +8,14 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import AmbiguousSessionId, SessionNotFound, SourceUnreadable
 from jsonlstore.core.logs import logger
 from jsonlstore.core.session_key import SKIPPED_BY_DEFAULT
 from jsonlstore.transcripts.runtimes import Discovery, discover, runtimes
 from jsonlstore.transcripts.session import Copy, Session
-
-if TYPE_CHECKING:
-    from jsonlstore.transcripts.source import TranscriptSource
-    from jsonlstore.transcripts.stretches import Stretch
+from jsonlstore.transcripts.source import TranscriptSource
+from jsonlstore.transcripts.stretches import Stretch
 
 log = logger(__name__)
 

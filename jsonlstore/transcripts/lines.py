@@ -8,12 +8,10 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from jsonlstore.transcripts.records import LAZY_BYTES, Entry, parse_entry, parse_object
-
-if TYPE_CHECKING:
-    from jsonlstore.transcripts.source import Reading
+from jsonlstore.transcripts.source import Reading
 
 MAX_LINE = 32 * 1024 * 1024
 _CHUNK = 1 << 20

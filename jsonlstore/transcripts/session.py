@@ -12,16 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.core.session_key import skip_reason
-from jsonlstore.transcripts.source import LIVE, Ending, Reading
+from jsonlstore.transcripts.records import Entry
+from jsonlstore.transcripts.source import LIVE, Cursor, Ending, Reading, Transcript, TranscriptSource
 from jsonlstore.transcripts.stretches import Stretch, by_stretch
-
-if TYPE_CHECKING:
-    from jsonlstore.transcripts.records import Entry
-    from jsonlstore.transcripts.source import Cursor, Transcript, TranscriptSource
 
 Copy = tuple["TranscriptSource", "Transcript"]
 

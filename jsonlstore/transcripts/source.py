@@ -14,13 +14,11 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import SourceUnreadable
-
-if TYPE_CHECKING:
-    from jsonlstore.transcripts.records import Entry
+from jsonlstore.transcripts.records import Entry
 
 LIVE = "live"
 _KEPT_BAD = 1000

@@ -8,17 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
+from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.doctor import repair_unfinished
+from jsonlstore.store.projection import Entry
+from jsonlstore.transcripts.catalogue import Catalogue
+from jsonlstore.transcripts.session import Session
 from jsonlstore.watch.tail import Progress, Tailer
-
-if TYPE_CHECKING:
-    from jsonlstore.store.bulk import BulkStore
-    from jsonlstore.store.projection import Entry
-    from jsonlstore.transcripts.catalogue import Catalogue
-    from jsonlstore.transcripts.session import Session
 
 log = logging.getLogger("jsonlstore.watch")
 

@@ -12,15 +12,13 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.store.store import SessionStore
+from jsonlstore.transcripts.session import Session
 from jsonlstore.transcripts.source import Cursor
-
-if TYPE_CHECKING:
-    from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.session import Session
-    from jsonlstore.watch.follower import Follower
+from jsonlstore.watch.follower import Follower
 
 Key = tuple[str, str]
 FOLLOWED_AT_ONCE = 32

@@ -9,22 +9,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.clock import parse_time
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
+from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.runtimes import discover, runtimes
+from jsonlstore.transcripts.session import Session
+from jsonlstore.watch.cursors import Key, Position
 from jsonlstore.watch.instance import remove_report
 from jsonlstore.watch.maintenance import Maintenance, notify
 from jsonlstore.watch.observer import Hints, Observer
 from jsonlstore.watch.tail import Progress, Tailer, skipped_by
-
-if TYPE_CHECKING:
-    from jsonlstore.core.config import Config
-    from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.session import Session
-    from jsonlstore.watch.cursors import Key, Position
 
 log = logging.getLogger("jsonlstore.watch")
 

@@ -8,15 +8,12 @@ import socket
 import time
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.store.doctor import repair_unfinished
+from jsonlstore.store.store import SessionStore
 from jsonlstore.watch.instance import Report, write_report
-
-if TYPE_CHECKING:
-    from jsonlstore.store.store import SessionStore
-    from jsonlstore.watch.observer import Hints, Observer
+from jsonlstore.watch.observer import Hints, Observer
 
 log = logging.getLogger("jsonlstore.watch")
 

@@ -10,23 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonlstore.core.clock import parse_time
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.core.files import read_bytes
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.store.index_text import parse_index
+from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.runtimes import runtimes
+from jsonlstore.transcripts.session import Session
+from jsonlstore.watch.cursors import Cursors
 from jsonlstore.watch.instance import read_report, running
 from jsonlstore.watch.tail import Tailer, skipped_by
-
-if TYPE_CHECKING:
-    from jsonlstore.core.config import Config
-    from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.session import Session
-    from jsonlstore.watch.cursors import Cursors
 
 BEHIND_AFTER = timedelta(seconds=60)
 

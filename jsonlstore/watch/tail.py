@@ -14,24 +14,21 @@ from dataclasses import replace
 from enum import Enum
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import InvalidSessionId, SourceUnreadable, StaleSource
 from jsonlstore.core.paths import check_session_id
 from jsonlstore.core.session_key import SKIPPED_BY_DEFAULT
 from jsonlstore.signals.options import SignalOptions
+from jsonlstore.store.store import SessionStore
+from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.runtimes import runtimes
+from jsonlstore.transcripts.session import Session
 from jsonlstore.transcripts.source import LIVE
 from jsonlstore.watch.cursors import GONE, INFERRED, MISSED, VANISHED, Cursors, Key, Position
-from jsonlstore.watch.follower import Follower
+from jsonlstore.watch.follower import DistilledStretch, Follower
 from jsonlstore.watch.writer import Observation, SessionWriter
-
-if TYPE_CHECKING:
-    from jsonlstore.core.config import Config
-    from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.catalogue import Catalogue
-    from jsonlstore.transcripts.session import Session
-    from jsonlstore.watch.follower import DistilledStretch
 
 log = logging.getLogger("jsonlstore.watch")
 

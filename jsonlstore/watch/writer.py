@@ -7,22 +7,19 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonlstore.core.errors import SessionForgotten, SessionNotFound
 from jsonlstore.core.model import WorkingMemoryPin, read_parts
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.redact import redact_text
 from jsonlstore.restore.pins import PinFile
-from jsonlstore.store.fold import EVENT_FIELDS
+from jsonlstore.store.fold import EVENT_FIELDS, SessionFold
 from jsonlstore.store.sanitise import clean
+from jsonlstore.store.store import SessionStore
+from jsonlstore.transcripts.session import Session
 from jsonlstore.watch.cursors import MISSED, Cursors, Key, Position, corrects
-
-if TYPE_CHECKING:
-    from jsonlstore.store.fold import SessionFold
-    from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.session import Session
-    from jsonlstore.watch.follower import DistilledStretch, Follower
+from jsonlstore.watch.follower import DistilledStretch, Follower
 
 log = logging.getLogger("jsonlstore.watch")
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from jsonlstore.transcripts.readonly import Database
+from jsonlstore.transcripts.readonly import Database
 
 _PAGE_ROWS = 256
 _PAGE_BYTES = 4 * 1024 * 1024
