@@ -9,20 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.core.session_key import skip_reason
-from jsonlstore.transcripts.source import LIVE, Ending, Reading
+from jsonlstore.transcripts.records import Entry
+from jsonlstore.transcripts.source import LIVE, Cursor, Ending, Reading, Transcript, TranscriptSource
 from jsonlstore.transcripts.stretches import Stretch, by_stretch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from jsonlstore.transcripts.records import Entry
-    from jsonlstore.transcripts.source import Cursor, Transcript, TranscriptSource
 
 Copy = tuple["TranscriptSource", "Transcript"]
 
@@ -109,6 +104,11 @@ class Session:
     session_id: str
     copies: tuple[tuple[TranscriptSource, Transcript], ...]
     certain: bool = True
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from every other: two agents may have sessions with the same id."""
+        return self.agent_id, self.session_id
 
     @property
     def session_key(self) -> str | None:

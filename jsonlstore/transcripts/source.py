@@ -10,17 +10,15 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import SourceUnreadable
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from jsonlstore.transcripts.records import Entry
+from jsonlstore.transcripts.records import Entry
 
 LIVE = "live"
 _KEPT_BAD = 1000
@@ -46,20 +44,12 @@ class Cursor:
         """The cursor `value` describes; None if it is torn or absent. Whether it fits is for its source to say."""
         if not isinstance(value, dict):
             return None
-        kind, identity, position = value.get("kind"), value.get("identity"), value.get("position")
-        if not isinstance(kind, str) or not isinstance(identity, str):
+        names = ("kind", "identity", "generation", "last_entry_id")
+        texts = {name: text for name in names if isinstance(text := value.get(name), str)}
+        position, changed = value.get("position"), value.get("changed_at")
+        if not {"kind", "identity"} <= texts.keys() or not isinstance(position, int) or isinstance(position, bool):
             return None
-        if not isinstance(position, int) or isinstance(position, bool):
-            return None
-        generation, last, changed = value.get("generation"), value.get("last_entry_id"), value.get("changed_at")
-        return cls(
-            kind,
-            identity,
-            position,
-            generation if isinstance(generation, str) else None,
-            last if isinstance(last, str) else None,
-            changed if isinstance(changed, int) else None,
-        )
+        return cls(**texts, position=position, changed_at=changed if isinstance(changed, int) else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,10 +246,17 @@ class TranscriptSource(ABC):
         return None
 
 
+@contextmanager
+def reading_from(path: Path) -> Iterator[None]:
+    """Whatever the system says against reading `path` is `SourceUnreadable`."""
+    try:
+        yield
+    except OSError as problem:
+        raise SourceUnreadable(f"cannot read {path}: {problem.strerror or problem}", path=path) from problem
+
+
 def file_identity(path: Path) -> str:
     """Device and inode of a file."""
-    try:
+    with reading_from(path):
         stat = os.stat(path)
-    except OSError as problem:
-        raise SourceUnreadable(f"cannot read {path}: {problem.strerror}", path=path) from problem
     return f"{stat.st_dev}:{stat.st_ino}"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsonlstore.core.errors import InvalidSessionId
-from jsonlstore.core.paths import check_session_id
+from jsonlstore.core.paths import is_session_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from jsonlstore.transcripts.records import Entry
 
 # Permanent: derived session ids in people's stores depend on it.
@@ -25,11 +23,10 @@ def stretch_id(session_id: str, reset_entry_id: str) -> str:
 
 def usable_id(native: str) -> str:
     """`native` if it can name a session of ours, else a stable id derived from it: ids become file names."""
-    try:
-        return check_session_id(native)
-    except InvalidSessionId:
-        name = native.encode("utf-8", "backslashreplace").decode()
-        return str(uuid.uuid5(STRETCH_NAMESPACE, f"session:{name}"))
+    if is_session_id(native):
+        return native
+    name = native.encode("utf-8", "backslashreplace").decode()
+    return str(uuid.uuid5(STRETCH_NAMESPACE, f"session:{name}"))
 
 
 @dataclass(frozen=True, slots=True)

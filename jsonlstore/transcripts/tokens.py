@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonlstore.transcripts.context import build_context
-from jsonlstore.transcripts.records import join_text, read_millis
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from jsonlstore.transcripts.records import Entry
+from jsonlstore.transcripts.records import Entry, join_text, read_millis
 
 _PARTS = ("input", "output", "cacheRead", "cacheWrite")
 _IMAGE_CHARACTERS = 4800

@@ -8,30 +8,26 @@ watchers single, `maintenance` does the chores, `status` says how far behind we 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
-    from jsonlstore.watch.instance import catch_up_unwatched as catch_up_unwatched
-    from jsonlstore.watch.instance import single_instance as single_instance
-    from jsonlstore.watch.loop import Timing as Timing
-    from jsonlstore.watch.loop import Watcher as Watcher
-    from jsonlstore.watch.status import Status as Status
-    from jsonlstore.watch.status import status_of as status_of
-    from jsonlstore.watch.tail import Progress as Progress
-    from jsonlstore.watch.tail import Tailer as Tailer
+    from jsonlstore.watch.instance import catch_up_unwatched, single_instance
+    from jsonlstore.watch.loop import Timing, Watcher
+    from jsonlstore.watch.status import Status, status_of
+    from jsonlstore.watch.tail import Progress, Tailer
 
-_HOMES = {
-    "instance": "catch_up_unwatched single_instance",
-    "loop": "Timing Watcher",
-    "status": "Status status_of",
-    "tail": "Progress Tailer",
-}
+__all__ = [
+    "Progress", "Status", "Tailer", "Timing", "Watcher", "catch_up_unwatched", "single_instance", "status_of",
+]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    # a hook call loads this package and must not pay for what it does not use
-    for module, names in _HOMES.items():
-        if name in names.split():
-            return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy(
+    __name__,
+    {
+        "instance": "catch_up_unwatched single_instance",
+        "loop": "Timing Watcher",
+        "status": "Status status_of",
+        "tail": "Progress Tailer",
+    },
+)

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
+from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.doctor import repair_unfinished
+from jsonlstore.store.projection import Entry
+from jsonlstore.transcripts.catalogue import Catalogue
+from jsonlstore.transcripts.session import Session
 from jsonlstore.watch.tail import Progress, Tailer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from datetime import timedelta
-
-    from jsonlstore.store.bulk import BulkStore
-    from jsonlstore.store.projection import Entry
-    from jsonlstore.transcripts.catalogue import Catalogue
-    from jsonlstore.transcripts.session import Session
 
 log = logging.getLogger("jsonlstore.watch")
 
@@ -98,7 +93,7 @@ def _archive(store: BulkStore, older_than: timedelta | None, among: Mapping[str,
 
 
 def _settled(tailer: Tailer, session: Session) -> bool:
-    position = tailer.cursors.get((session.agent_id, session.session_id))
+    position = tailer.cursors.get(session.key)
     return position is None or position.is_over(session.end_reason)
 
 
@@ -119,7 +114,7 @@ def _take(tailer: Tailer, session: Session, summary: Summary) -> None:
         summary.failed[session.session_id] = str(problem)
         return
     finally:
-        tailer.cursors.release((session.agent_id, session.session_id))
+        tailer.cursors.release(session.key)
     summary.written += done is Progress.WRITTEN
     summary.unchanged += done is Progress.NOTHING
     summary.skipped += done is Progress.REFUSED
