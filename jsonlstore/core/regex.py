@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 Groups: TypeAlias = "Sequence[tuple[int, int]]"
-Search: TypeAlias = "Callable[[bytes, int], Groups]"
+Search: TypeAlias = "Callable[..., Groups]"
+_END = 1 << 62
 
 
 def any_of(patterns: Iterable[str]) -> str:
@@ -29,14 +30,14 @@ def compiled(pattern: str, *, text: bool = False) -> Any:
 
 
 def searcher(expression: Any) -> Search:
-    """A search from a place on for the spans of a match and its groups, (-1, -1) for none."""
+    """A search from a place on, to an end if one is given, for the spans of a match and its groups, (-1, -1) for none."""
     import re2
 
     groups = range(expression.groups + 1)
     none = [(-1, -1)] * (expression.groups + 1)
 
-    def search(data: bytes, at: int) -> Groups:
-        match = expression.search(data, at)
+    def search(data: bytes, at: int, end: int = _END) -> Groups:
+        match = expression.search(data, at, min(end, len(data)))
         return [match.span(group) for group in groups] if match else none
 
     try:  # the wrapper's generators and match objects cost more than a search in a short text
@@ -44,7 +45,7 @@ def searcher(expression: Any) -> Search:
     except AttributeError:
         return search
 
-    def search_directly(data: bytes, at: int) -> Groups:
-        return direct(anchor, data, at, len(data))  # type: ignore[no-any-return]
+    def search_directly(data: bytes, at: int, end: int = _END) -> Groups:
+        return direct(anchor, data, at, min(end, len(data)))  # type: ignore[no-any-return]
 
     return search_directly

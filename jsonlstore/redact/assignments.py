@@ -13,13 +13,13 @@ import re
 from typing import NamedTuple
 
 from jsonlstore.redact import rules
-from jsonlstore.redact.looks import is_placeholder, looks_random, looks_secret
+from jsonlstore.redact.looks import is_key_hex, is_placeholder, looks_random, looks_secret
 from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_WORDS, Key, classify
-from jsonlstore.redact.values import GLANCE, LONGEST, OPEN, SKIP, Value, measure, starts_line, to_line_end
+from jsonlstore.redact.values import GLANCE, OPEN, SKIP, Value, measure, starts_line, to_line_end
 
 STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
 _CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)){0,4}"""
-_OP = r"(?:<<<|===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
+_OP = r"(?:<<<|===?|!==?|:{1,3}=|=>|[:=?+.]=|\?\?=|\|\|=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
 _PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default"""
 _TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const token string = "…"
 _PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
@@ -41,8 +41,8 @@ _NOT_UUID = rf"(?:[0-9a-f]{{0,7}}{_NO_HEX}{_RUN}{{8}}|[0-9a-f]{{8}}(?:[0-9A-Za-z
 _NO_TOKENS = rf"(?:{STRONG.replace('tokens?|', '')}|cookie|x-auth)[\w.-]*|token(?:[a-rt-z0-9_.-][\w.-]*|s[\w.-]+)?"
 _TOKENS = r"tokens(?:\\*[\"'`\])])*[ \t]*(?:[:=>%|&?+!<-]|→|：)+[ \t]*(?:[^\s0-9:=>%|&?+!<-]|[0-9]+[A-Za-z_+/-])"
 NAME = (
-    rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\\*[\"'][ \t]*,)|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S*[0-9!@#$%^&*+]|[ \t]\("
-    rf"|[ \t]+(?:[:=|<\\\"'`?+!-]|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|\S*[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
+    rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\\*[\"'][ \t]*,)|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S{{0,24}}[0-9!@#$%^&*+]|[ \t]\("
+    rf"|[ \t]+(?:[:=|<\\\"'`?+!-]|\.=|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
     rf"|-(?:{STRONG})[\w-]*[\s\\]"
     rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?{_NOT_UUID})"""
     r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
@@ -50,7 +50,7 @@ NAME = (
 _JOINT = re.compile(
     (
         rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR}|{_TYPED})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은|(?:'|’)s[ \t])[ \t]*+"
-        rf"""|([ \t]++|\(|[ \t]*+,[ \t]*+)(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]*?[0-9!@#$%^&*+]))"""
+        rf"""|([ \t]++|\(|[ \t]*+,[ \t]*+)(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]{{0,64}}?[0-9!@#$%^&*+]))"""
         rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/)"""
     ).encode()
 )
@@ -154,7 +154,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if level is Key.HINT:
         return (value.start, value.end) if looks_secret(text, chosen=True) or looks_random(text) else None
     if level is Key.WEAK:
-        return (value.start, value.end) if looks_random(text) else None
+        named = link.name_end - link.name_at > 4  # `key` alone names anything, `facebook.key` a key
+        return (value.start, value.end) if looks_random(text) or (named and is_key_hex(text)) else None
     far = value.start - link.op_end > 3 and b"(" in data[link.op_end : value.start]
     compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD)
     loose = compared or op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or far
@@ -163,7 +164,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if value.quoted:
         return (value.start, value.end)
     if text.isdigit():
-        return (value.start, value.end) if (level is Key.PASSWORD and len(text) >= 3) or len(text) >= 10 else None
+        return (value.start, value.end) if len(text) >= (3 if level is Key.PASSWORD else 6) else None
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
     if b":" in op or op in {b"\xef\xbc\x9a", b"%3A"}:
         return _judge_colon(data, value, text, link, spaced=spaced)
@@ -277,11 +278,18 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:
     values = measure(data, link.op_end, before=link.name_at)[:1]
     if not values:
         return []
-    if b"," in data[link.op_at : link.op_end] and not values[0].quoted and link.level is not Key.PASSWORD:
-        return []
     text = data[values[0].start : values[0].end].decode("utf-8", "replace")
+    if is_placeholder(text):
+        return []
+    if b"," in data[link.op_at : link.op_end] or b"," in data[link.name_end : link.op_at]:
+        sure = values[0].quoted and data[link.name_end : link.name_end + 1] in (b"'", b'"', b"\\") and " " not in text
+        sure = sure and not text.isalpha()  # setProperty("API_TOKEN", "…")
+        if not (sure or looks_random(text) or is_key_hex(text) or link.level is Key.PASSWORD):
+            return []
+        if sure or link.level is not Key.PASSWORD:
+            return [(values[0].start, values[0].end)]
     sql = values[0].quoted and name.isupper() and link.level is Key.PASSWORD and " " not in text.strip()
-    if is_placeholder(text) or not (sql or looks_secret(text, chosen=link.level is not Key.SECRET)):
+    if not (sql or looks_secret(text, chosen=link.level is not Key.SECRET)):
         return []
     return [(values[0].start, values[0].end)]
 
@@ -329,9 +337,8 @@ def _header(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
     found = _HEADER_VALUE.match(data, begin, begin + GLANCE)
     if not found:
         return []
-    if len(found.group()) == GLANCE and (not cookie or b"=" in found.group()[:80]):
-        found = _HEADER_VALUE.match(data, begin, begin + LONGEST) or found
-    end = begin + len(found.group().rstrip())
+    # a longer one is judged by its beginning, and taken whole by whoever asked
+    end = begin + (GLANCE if len(found.group()) == GLANCE else len(found.group().rstrip()))
     text = data[begin:end].decode("utf-8", "replace")
     first = text.split(" ")[0]
     if is_placeholder(text, bare=True) or is_placeholder(first, bare=True):

@@ -1,6 +1,8 @@
 """Where secrets lie in bytes: one pass of RE2 asks whether any could, exact work is done only where it says yes.
 
-RE2 cannot backtrack, and whatever looks past a match is bounded, so no text takes more than linear time.
+RE2 cannot backtrack, whatever looks past a match is bounded, and every look is paid for from a budget: a text that asks
+for more than any real one does is not read to its end. What was not read is dropped, never kept as it was. The budget
+counts steps and bytes, not time, so that the same text gives the same result on any machine.
 """
 
 from __future__ import annotations
@@ -12,47 +14,65 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from jsonlstore.core.regex import any_of, compiled, searcher
 from jsonlstore.redact import assignments as named
-from jsonlstore.redact import joints, tables
+from jsonlstore.redact import containers, joints, runs, tables
 from jsonlstore.redact.blocks import private_keys, private_spans
+from jsonlstore.redact.folding import FOLDED, folds
 from jsonlstore.redact.looks import is_placeholder, looks_random, looks_secret
 from jsonlstore.redact.rules import Shape, shapes
 from jsonlstore.redact.values import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from jsonlstore.core.regex import Search
 
 MARK = b"[REDACTED]"
+UNREAD = b"[UNREAD]"
 SHAPES = shapes()
 Span: TypeAlias = tuple[int, int, str]
-_Rule: TypeAlias = "Callable[[bytes], Iterator[Span]]"
-_MOST_TRIGGERS = 32  # after so many hits simply all shapes are looked for
+
+MOST_BYTES = 8 << 20  # of one text; the rest of a longer one is not read
+MOST_STEPS = 20_000  # a megabyte of real text takes some hundred; a glance is one, a judgement several
+_JUDGED, _MATCHED = 4, 4
+_BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
+_LONGEST = 1 << 16
+_LONG_NAME = 256
+_MOST_IN_A_WORD = 64
 
 
 def may_hide(data: bytes) -> bool:
     """Whether there may be something to hide; False is certain."""
-    return _finder().glance(data, 0)[0][0] >= 0
+    return len(data) > MOST_BYTES or _finder().glance(data, 0)[0][0] >= 0
 
 
 def find_spans(data: bytes) -> list[Span]:
     """Byte spans to hide, unmerged, in the order of the rules."""
+    beyond = [(MOST_BYTES, len(data), "unread")] if len(data) > MOST_BYTES else []
+    data = data[:MOST_BYTES]
     finder = _finder()
     first = finder.glance(data, 0)[0][0]
     if first < 0:
-        return []
-    return [_snap(data, span) for span in finder.spans(data, first) if not _is_mark(data, span)]
+        return [_snap(data, span) for span in beyond]
+    return [_snap(data, span) for span in [*finder.spans(data, first), *beyond] if not _is_mark(data, span)]
+
+
+def mark_of(kind: str) -> bytes:
+    """What stands in the place of a span."""
+    return b"" if kind == "private" else UNREAD if kind == "unread" else MARK
 
 
 def hide(data: bytes, spans: Sequence[Span]) -> tuple[bytes, list[tuple[int, int, int, int]]]:
-    """The text with the spans hidden, and where each kept piece came from: (new start, new end, old start, old end)."""
+    """The text with the spans hidden, and where each kept piece came from: (new start, new end, old start, old end).
+
+    A kind that begins with `=` is what takes the span's place: so a text is read without its disguise.
+    """
     out: list[bytes] = []
     pieces: list[tuple[int, int, int, int]] = []
     at = size = 0
     for start, end, kind in [*spans, (len(data), len(data), "private")]:
         piece = data[at:start]
         pieces.append((size, size + len(piece), at, start))
-        mark = b"" if kind == "private" else MARK
+        mark = kind[1:].encode() if kind[:1] == "=" else mark_of(kind)
         out += (piece, mark)
         size += len(piece) + len(mark)
         at = end
@@ -73,7 +93,7 @@ def back(span: Span, pieces: Sequence[tuple[int, int, int, int]], spans: Sequenc
 
 
 def _is_mark(data: bytes, span: Span) -> bool:
-    return span[2] != "private" and data.startswith(MARK, span[0])
+    return span[2] != "private" and data.startswith((MARK, UNREAD), span[0]) and span[1] - span[0] <= len(MARK) + 3
 
 
 def _snap(data: bytes, span: Span) -> Span:
@@ -86,6 +106,15 @@ def _snap(data: bytes, span: Span) -> Span:
     return start, end, kind
 
 
+class _Budget:
+    """The steps a text may still take."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = MOST_STEPS
+
+
 class _Finder:
     """All rules behind one expression: whatever may be telling is found in one pass and looked at where it stands.
 
@@ -95,66 +124,57 @@ class _Finder:
     """
 
     def __init__(self) -> None:
-        triggers = [shape.trigger for shape in SHAPES]
-        self.glance = searcher(compiled(any_of([*triggers, named.NAME, tables.HEAD, joints.HINT])))
+        triggers = any_of([shape.trigger for shape in SHAPES])
+        self.triggered = searcher(compiled(triggers))
+        parts = [triggers, named.NAME, tables.HEAD, joints.HINT, containers.HEAD, runs.HINT, FOLDED]
+        self.glance = searcher(compiled(any_of(parts)))
         self._joint = searcher(compiled(f"{joints.JOINT}|{joints.LONE}"))
-        self._rules = [_shape_rule(shape) for shape in SHAPES]
 
     def spans(self, data: bytes, first: int) -> Iterator[Span]:
         """Every span of every rule, unmerged, in text where nothing telling begins before `first`."""
-        hints: list[int] = []
-        yield from self._scan(data, first, hints)
-        for start, end in joints.windows(data, hints):
-            yield from self._joined(data, start, end)
+        budget = _Budget()
+        scan = _Scan(self, data, budget)
+        yield from scan.run(first)
+        for start, end in joints.windows(data, scan.hints):
+            if budget.left <= 0:
+                yield start, len(data), "unread"
+                return
+            yield from self._joined(data, start, end, budget)
+        if scan.disguised:
+            yield from self._undisguised(data, budget)
 
-    def _scan(self, data: bytes, at: int, hints: list[int] | None) -> Iterator[Span]:
-        """What is to be hidden as the text stands; where literals may be joined goes to `hints`."""
-        shapes: set[int] = set()
-        asked = named_until = table_until = 0
-        blocks = False
-        while at >= 0:
-            if asked < _MOST_TRIGGERS:
-                any_of_them, each = _triggers(data[at])
-                if any_of_them.match(data, at):
-                    asked += 1
-                    shapes.update(index for index, trigger in each if trigger.match(data, at))
-            if hints is not None and data[at + 1 : at + 2] in joints.SECOND:
-                hints.append(at)
-            if at >= table_until and tables.may_begin(data, at):
-                table_until, cells = tables.columns(data, at)
-                yield from ((start, end, "column") for start, end in cells)
-            if at >= named_until:
-                blocks = blocks or b"private" in data[at : at + 12].lower()
-                named_until, values = named.judge(data, at)
-                for value in values:
-                    start, end = whole(data, *value)
-                    yield start, end, "named"
-                    named_until = max(named_until, end)
-            at = self.glance(data, at + 1)[0][0]
-        if blocks:
-            yield from ((start, end, "private") for start, end in private_spans(data))
-            yield from ((start, end, "private-key") for start, end in private_keys(data))
-        for index in range(len(SHAPES)) if asked >= _MOST_TRIGGERS else sorted(shapes):
-            yield from self._rules[index](data)
+    def again(self, data: bytes, cuts: list[Span], budget: _Budget) -> Iterator[Span]:
+        """What shows only in the text with some of its pieces taken out or replaced."""
+        shown, pieces = hide(data, cuts)
+        for span in _Scan(self, shown, budget, plain=True).run(self.glance(shown, 0)[0][0]):
+            yield back(span, pieces, cuts)
 
-    def _joined(self, data: bytes, start: int, end: int) -> Iterator[Span]:
+    def _undisguised(self, data: bytes, budget: _Budget) -> Iterator[Span]:
+        """What shows only without escape sequences, invisible characters, full-width letters and escaped ones."""
+        cuts = folds(data)
+        budget.left -= len(cuts)
+        if budget.left <= 0:
+            yield 0, len(data), "unread"
+        elif cuts:
+            yield from self.again(data, cuts, budget)
+
+    def _joined(self, data: bytes, start: int, end: int, budget: _Budget) -> Iterator[Span]:
         """What shows only in the text without the joints between its literals, in one window of it."""
         part = data[start:end]
-        found, told = self._joints(part)
+        found, told = self._joints(part, budget)
         for cuts, by_name in ((found, False), (told, True)):
             if cuts:
-                shown, pieces = hide(part, cuts)
-                for span in self._scan(shown, self.glance(shown, 0)[0][0], None):
-                    if (span[2] == "named") is by_name:
-                        first, last, kind = back(span, pieces, cuts)
+                for first, last, kind in self.again(part, cuts, budget):
+                    if (kind == "named") is by_name or kind == "unread":
                         yield start + first, start + last, kind
 
-    def _joints(self, data: bytes) -> tuple[list[Span], list[Span]]:
+    def _joints(self, data: bytes, budget: _Budget) -> tuple[list[Span], list[Span]]:
         """All joints, and those among them that an operator makes certain."""
         found: list[Span] = []
         told: list[Span] = []
         at = 0
-        while (groups := self._joint(data, at))[0][0] >= 0:
+        while budget.left > 0 and (groups := self._joint(data, at))[0][0] >= 0:
+            budget.left -= 1
             (_, at), lone = groups
             start, end = lone if lone[0] >= 0 else groups[0]
             if lone[0] >= 0 or joints.is_joint(data, start, end):
@@ -164,6 +184,127 @@ class _Finder:
         return found, told
 
 
+class _Scan:
+    """One way through a text, from hit to hit."""
+
+    def __init__(self, finder: _Finder, data: bytes, budget: _Budget, *, plain: bool = False) -> None:
+        self._finder = finder
+        self._glance = finder.glance
+        self._triggered = finder.triggered
+        self._data = data
+        self._budget = budget
+        self._plain = plain  # neither joints nor disguises are looked for: they are what was taken out
+        self._searched: dict[int, int] = {}  # how far each shape was looked for
+        self._named_until = self._table_until = self._held_until = self._run_until = 0
+        self._skipped = 0
+        self._inside: list[int] = []
+        self._blocks = False
+        self.hints: list[int] = []
+        self.disguised = False
+
+    def run(self, at: int) -> Iterator[Span]:
+        """What is to be hidden as the text stands."""
+        data, budget = self._data, self._budget
+        while at >= 0:
+            budget.left -= 1
+            if budget.left <= 0:
+                yield at, len(data), "unread"
+                break
+            yield from self._look(at)
+            while self._inside:
+                yield from self._shapes(self._inside.pop())
+            at = self._next(at)
+        if self._blocks:
+            yield from ((start, end, "private") for start, end in private_spans(data))
+            yield from ((start, end, "private-key") for start, end in private_keys(data))
+
+    def _next(self, at: int) -> int:
+        """The next hit. An endless word is one word: it is not looked at again from each of its letters."""
+        return self._glance(self._data, max(at + 1, self._skipped))[0][0]
+
+    def _skip(self, at: int, end: int) -> None:
+        """Go on behind a long word; what is known by its letters alone may still stand inside it."""
+        self._skipped = end
+        for _ in range(_MOST_IN_A_WORD):
+            at = self._triggered(self._data, at + 1, end)[0][0]
+            if at < 0:
+                return
+            self._inside.append(at)
+
+    def _holds(self, text: bytes) -> bool:
+        """Whether a text that was found encoded holds a secret; what is encoded in it in turn is not looked at."""
+        self._budget.left -= len(text) // 256
+        first = self._glance(text, 0)[0][0]
+        return first >= 0 and not self._plain and any(True for _ in _Scan(self._finder, text, self._budget, plain=True).run(first))
+
+    def _look(self, at: int) -> Iterator[Span]:
+        data = self._data
+        yield from self._shapes(at)
+        if not self._plain:
+            if data[at + 1 : at + 2] in joints.SECOND:
+                self.hints.append(at)
+            self.disguised = self.disguised or data[at] in _DISGUISES
+        if at >= self._table_until and tables.may_begin(data, at):
+            self._table_until, cells = tables.columns(data, at)
+            self._budget.left -= _JUDGED + len(cells) // 2
+            yield from ((start, end, "column") for start, end in cells)
+        if at >= self._held_until and containers.may_begin(data, at):
+            self._held_until, held = containers.values(data, at)
+            self._budget.left -= _JUDGED + len(held)
+            yield from held
+        if at >= self._run_until and runs.may_begin(data, at):
+            self._run_until, span = runs.judge(data, at, self._holds)
+            self._budget.left -= _JUDGED
+            if self._run_until - at > runs.BLOB:
+                self._skip(at, self._run_until)
+            if span:
+                yield span
+        if at >= self._named_until:
+            yield from self._named(at)
+
+    def _shapes(self, at: int) -> Iterator[Span]:
+        data = self._data
+        any_of_them, each = _triggers(data[at])
+        if any_of_them.match(data, at, at + 512):
+            for index, trigger in each:
+                if trigger.match(data, at, at + 512):
+                    yield from self._shape(index, at)
+
+    def _named(self, at: int) -> Iterator[Span]:
+        data = self._data
+        self._blocks = self._blocks or b"private" in data[at : at + 12].lower()
+        self._named_until, values = named.judge(data, at)
+        if self._named_until > at + 1:
+            self._budget.left -= _JUDGED
+        if self._named_until > at + _LONG_NAME:
+            self._skip(at, self._named_until)
+        for value in values:
+            start, end = whole(data, *value)
+            yield start, end, "named"
+            self._named_until = max(self._named_until, end)
+
+    def _shape(self, index: int, at: int) -> Iterator[Span]:
+        """A shape around its trigger. Once looked for, it is not looked for again in the same stretch."""
+        data = self._data
+        done = self._searched.get(index, 0)
+        if at < done:
+            return
+        self._budget.left -= _MATCHED
+        shape, find = SHAPES[index], _search(index)
+        low, high = max(done - _BACK, at - _BACK, 0), min(len(data), at + _AHEAD)
+        while (groups := find(data, low, high))[0][0] >= 0:
+            if groups[0][1] == high < len(data):
+                groups = find(data, groups[0][0], min(len(data), groups[0][0] + _LONGEST))
+            start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])
+            if _fits(shape, data, start, end):
+                yield start, end, shape.kind
+            low = max(groups[0][1], groups[0][0] + 1)
+            if low >= high:
+                break
+        self._searched[index] = len(data) if high == len(data) else max(high - _AHEAD // 2, low)
+
+
+_DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")
 _Trigger: TypeAlias = "tuple[int, re.Pattern[bytes]]"
 
 
@@ -192,20 +333,10 @@ def _first_bytes() -> list[Collection[int]]:
     return first
 
 
-def _shape_rule(shape: Shape) -> _Rule:
-    search: list[Search] = []  # compiled when first needed: most shapes never are
-
-    def rule(data: bytes) -> Iterator[Span]:
-        if not search:
-            search.append(searcher(compiled(shape.shape)))
-        find, at = search[0], 0
-        while (groups := find(data, at))[0][0] >= 0:
-            start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])
-            if _fits(shape, data, start, end):
-                yield start, end, shape.kind
-            at = max(groups[0][1], groups[0][0] + 1)
-
-    return rule
+@cache
+def _search(index: int) -> Search:
+    """A shape's own expression; most are never needed."""
+    return searcher(compiled(SHAPES[index].shape))
 
 
 def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: PLR0911 - one exit per condition
@@ -223,8 +354,7 @@ def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: PLR
     if shape.unlike == "random":
         return looks_random(value)
     if shape.unlike == "url":
-        port = re.match(r"\d+[/?#]", value)
-        return not port and value.lower() not in ("password", "pass", "pwd", "pw")
+        return not re.match(r"\d+[/?#]", value)
     if shape.unlike in ("ids", "option"):
         return not value.isdigit() and not value.startswith("-")
     return True

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import pairwise
 
 from jsonlstore.redact import rules
 
@@ -53,12 +54,17 @@ def _either(*patterns: re.Pattern[str]) -> re.Pattern[str]:
 
 
 _STANDS_IN = _either(_STARS, _MASKED, _REFERENCE, _ENV_NAME, _YOURS, _NAME_LIKE)
-_CODE_LIKE = _either(_CODE, _DOTTED, _OWN_NAME, _TYPE, _CONSTANT)
+_PLAIN_CODE = _either(_OWN_NAME, _TYPE, _CONSTANT)
+_SHAPED_CODE = _either(_CODE, _DOTTED)
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_ONLY_HEX = re.compile(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]+\Z")
 
 
 def is_placeholder(value: str, *, bare: bool = False) -> bool:
     """Stands for a secret, or for nothing, but is none; `bare` values may also be code."""
     value = value.strip()
+    if len(value) > _LONGEST:
+        return False
     if " " in value:
         value = _SCHEME.sub("", value, count=1)
     if not value or "[REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!") in _WORDS_NOT_SECRET:
@@ -73,9 +79,28 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
 
 
 def _is_code(value: str) -> bool:
-    return value == "" or value.startswith("(") or _CODE_LIKE.match(value) is not None
+    if value == "" or value.startswith("("):
+        return True
+    if _PLAIN_CODE.match(value):
+        return True
+    # `config.password` and `get("x")` are made of words; `ab8Q.zz19pp` is not, whatever stands between its halves
+    return _SHAPED_CODE.match(value) is not None and all(map(_is_wordy, _WORD.findall(value[:200])[:4]))
 
 
+def _is_wordy(part: str) -> bool:
+    """Whether an identifier is made of words, perhaps with a number behind them."""
+    bare = part.rstrip("0123456789").strip("_$")
+    if any(c.isdigit() for c in bare) or len(part) - len(bare) > 3:
+        return part.lower() in ("base64", "b64decode", "i18n", "utf8", "os2", "k8s") or "64" in part
+    return len(bare) < 5 or randomness(bare.replace("_", "").replace("$", "")) < 5
+
+
+def is_key_hex(value: str) -> bool:
+    """A long hexadecimal number, as keys are where a name says so."""
+    return len(value) in (24, 32, 40, 48, 56, 64, 96, 128) and _ONLY_HEX.match(value) is not None
+
+
+_LONGEST = 400  # characters of a placeholder
 _ALNUM = re.compile(r"[^\W_]")
 _DIGIT = re.compile(r"\d")
 _SPACE = re.compile(r"\s")
@@ -129,6 +154,7 @@ def looks_random(value: str) -> bool:
         ("sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:", "md5-", "data:", "h1:")
     ):
         return False
+    value = value[:256]
     digits = len(_DIGIT.findall(value))
     mixed = digits >= 2 or (digits == 1 and len(value) < 3 * len(_HUMP.findall(value)))
     letters = len(_LETTER.findall(value))
@@ -139,3 +165,19 @@ def entropy(value: str) -> float:
     """Bits per character."""
     size = len(value)
     return -sum(n / size * math.log2(n / size) for n in (value.count(c) for c in set(value)))
+
+
+def randomness(value: str) -> float:
+    """How much its characters surprise, in bits a step: words and identifiers 3 to 4.5, what chance made 5 to 7."""
+    table = rules.bigrams()
+    low = value.lower()
+    total = 0.0
+    for (a, b), pair in zip(pairwise(value), pairwise(low), strict=True):
+        known = table.get(pair)
+        if known is None:
+            total += 3.3 if a.isdigit() and b.isdigit() else 6  # a figure beside a letter
+        elif a.islower() and b.isupper():
+            total += 5.5  # where a word of a name in camelCase may begin
+        else:
+            total += known
+    return total / max(len(value) - 1, 1)

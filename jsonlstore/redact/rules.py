@@ -70,6 +70,14 @@ def words(name: str) -> frozenset[str]:
     return frozenset(lists[name])
 
 
+@cache
+def bigrams() -> dict[tuple[str, str], int]:
+    """How much one small letter surprises after another, in bits."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    rows = [line for line in (_DATA / "bigrams.txt").read_text("utf-8").splitlines() if line and line[0] != "#"]
+    return {(a, b): int(bits) for a, row in zip(letters, rows, strict=True) for b, bits in zip(letters, row, strict=True)}
+
+
 def read_shapes(text: str) -> list[Shape]:
     """The shapes of a file's text, macros filled in."""
     macros: dict[str, str] = {}
