@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 Groups: TypeAlias = "Sequence[tuple[int, int]]"
-Search: TypeAlias = "Callable[..., Groups]"
-_END = 1 << 62
+Search: TypeAlias = "Callable[[bytes, int], Groups]"
+SearchWithin: TypeAlias = "Callable[[bytes, int, int], Groups]"
 
 
 def any_of(patterns: Iterable[str]) -> str:
@@ -30,22 +30,44 @@ def compiled(pattern: str, *, text: bool = False) -> Any:
 
 
 def searcher(expression: Any) -> Search:
-    """A search from a place on, to an end if one is given, for the spans of a match and its groups, (-1, -1) for none."""
-    import re2
+    """A search from a place on for the spans of a match and its groups, (-1, -1) for none."""
+    within = searcher_within(expression)
 
-    groups = range(expression.groups + 1)
-    none = [(-1, -1)] * (expression.groups + 1)
+    def search(data: bytes, at: int) -> Groups:
+        return within(data, at, len(data))
 
-    def search(data: bytes, at: int, end: int = _END) -> Groups:
-        match = expression.search(data, at, min(end, len(data)))
-        return [match.span(group) for group in groups] if match else none
-
-    try:  # the wrapper's generators and match objects cost more than a search in a short text
-        direct, anchor = expression._regexp.Match, re2._Anchor.UNANCHORED  # noqa: SLF001
+    try:  # one call less: in short texts that is what a search costs
+        direct, anchor = _direct(expression)
     except AttributeError:
         return search
 
-    def search_directly(data: bytes, at: int, end: int = _END) -> Groups:
-        return direct(anchor, data, at, min(end, len(data)))  # type: ignore[no-any-return]
+    def search_directly(data: bytes, at: int) -> Groups:
+        return direct(anchor, data, at, len(data))  # type: ignore[no-any-return]
 
     return search_directly
+
+
+def searcher_within(expression: Any) -> SearchWithin:
+    """The same, up to an end that is not taken for the end of the text."""
+    groups = range(expression.groups + 1)
+    none = [(-1, -1)] * (expression.groups + 1)
+
+    def search(data: bytes, at: int, end: int) -> Groups:
+        match = expression.search(data, at, end)
+        return [match.span(group) for group in groups] if match else none
+
+    try:  # the wrapper's generators and match objects cost more than a search in a short text
+        direct, anchor = _direct(expression)
+    except AttributeError:
+        return search
+
+    def search_directly(data: bytes, at: int, end: int) -> Groups:
+        return direct(anchor, data, at, end)  # type: ignore[no-any-return]
+
+    return search_directly
+
+
+def _direct(expression: Any) -> tuple[Any, Any]:
+    import re2
+
+    return expression._regexp.Match, re2._Anchor.UNANCHORED  # noqa: SLF001

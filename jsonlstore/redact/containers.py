@@ -36,9 +36,8 @@ _PAIR = re.compile(rb"\\*[\"'][\w.-]{1,80}\\*[\"']\s*:\s*\\*[\"']((?:[^\"'\\]|\\
 _BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*\Z")
 
 
-def may_begin(data: bytes, at: int) -> bool:
-    """Whether a match of `HEAD` could begin at `at`."""
-    return data[at] in b"ks\n\r\\"
+# the first byte of every match of `HEAD`
+FIRST = frozenset(b"ks\n\r\\")
 
 
 def values(data: bytes, at: int) -> tuple[int, list[Span]]:
@@ -49,11 +48,11 @@ def values(data: bytes, at: int) -> tuple[int, list[Span]]:
         after = _EDGE.search(data, at, at + _WINDOW)
         start, end = (before[-1] if before else low), (after.start() if after else min(len(data), at + _WINDOW))
         found = _DATA.search(data, start, end)
-        # the window before a head may have been read for another one: spans are merged, steps are paid
-        return (end if found else at + 1), list(_below(data, found, end, everything=True)) if found else []
-    found = _DATA.match(data, at, at + 160) or (_DATA.match(data, 0, 160) if at == 0 else None)
+        return end, list(_below(data, found, end, everything=True)) if found else []  # one head a document
+    found = _DATA.match(data, at, at + 160) if data[at] != ord("k") else None
     end = min(len(data), at + _WINDOW)
-    return at + 1, list(_below(data, found, end, everything=False)) if found else []
+    held = list(_below(data, found, end, everything=False)) if found else []
+    return held[-1][1] if held else at + 1, held
 
 
 def _below(data: bytes, found: re.Match[bytes], end: int, *, everything: bool) -> Iterator[Span]:

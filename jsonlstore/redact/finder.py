@@ -12,7 +12,7 @@ from bisect import bisect_right
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from jsonlstore.core.regex import any_of, compiled, searcher
+from jsonlstore.core.regex import any_of, compiled, searcher, searcher_within
 from jsonlstore.redact import assignments as named
 from jsonlstore.redact import containers, joints, runs, tables
 from jsonlstore.redact.blocks import private_keys, private_spans
@@ -24,7 +24,7 @@ from jsonlstore.redact.values import whole
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from jsonlstore.core.regex import Search
+    from jsonlstore.core.regex import SearchWithin
 
 MARK = b"[REDACTED]"
 UNREAD = b"[UNREAD]"
@@ -32,12 +32,13 @@ SHAPES = shapes()
 Span: TypeAlias = tuple[int, int, str]
 
 MOST_BYTES = 8 << 20  # of one text; the rest of a longer one is not read
-MOST_STEPS = 20_000  # a megabyte of real text takes some hundred; a glance is one, a judgement several
-_JUDGED, _MATCHED = 4, 4
+MOST_STEPS = 10_000  # a megabyte of real text takes some hundred; a glance is one, a judgement several
+_JUDGED, _MATCHED = 7, 4
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONGEST = 1 << 16
 _LONG_NAME = 256
 _MOST_IN_A_WORD = 64
+_TAIL = 32  # of a word is looked at as if it began there: a name may end it
 
 
 def may_hide(data: bytes) -> bool:
@@ -125,23 +126,24 @@ class _Finder:
 
     def __init__(self) -> None:
         triggers = any_of([shape.trigger for shape in SHAPES])
-        self.triggered = searcher(compiled(triggers))
+        self.triggered = searcher_within(compiled(triggers))
         parts = [triggers, named.NAME, tables.HEAD, joints.HINT, containers.HEAD, runs.HINT, FOLDED]
         self.glance = searcher(compiled(any_of(parts)))
         self._joint = searcher(compiled(f"{joints.JOINT}|{joints.LONE}"))
 
-    def spans(self, data: bytes, first: int) -> Iterator[Span]:
+    def spans(self, data: bytes, first: int) -> list[Span]:
         """Every span of every rule, unmerged, in text where nothing telling begins before `first`."""
         budget = _Budget()
         scan = _Scan(self, data, budget)
-        yield from scan.run(first)
-        for start, end in joints.windows(data, scan.hints):
+        found = scan.run(first)
+        for start, end in joints.windows(data, scan.hints) if scan.hints else ():
             if budget.left <= 0:
-                yield start, len(data), "unread"
-                return
-            yield from self._joined(data, start, end, budget)
+                found.append((start, len(data), "unread"))
+                break
+            found += self._joined(data, start, end, budget)
         if scan.disguised:
-            yield from self._undisguised(data, budget)
+            found += self._undisguised(data, budget)
+        return found
 
     def again(self, data: bytes, cuts: list[Span], budget: _Budget) -> Iterator[Span]:
         """What shows only in the text with some of its pieces taken out or replaced."""
@@ -185,92 +187,86 @@ class _Finder:
 
 
 class _Scan:
-    """One way through a text, from hit to hit."""
+    """One way through a text, from hit to hit. What it finds is gathered in a list: it is asked for thousands of times."""
 
     def __init__(self, finder: _Finder, data: bytes, budget: _Budget, *, plain: bool = False) -> None:
         self._finder = finder
-        self._glance = finder.glance
-        self._triggered = finder.triggered
         self._data = data
         self._budget = budget
         self._plain = plain  # neither joints nor disguises are looked for: they are what was taken out
         self._searched: dict[int, int] = {}  # how far each shape was looked for
         self._named_until = self._table_until = self._held_until = self._run_until = 0
         self._skipped = 0
-        self._inside: list[int] = []
         self._blocks = False
+        self.found: list[Span] = []
         self.hints: list[int] = []
         self.disguised = False
 
-    def run(self, at: int) -> Iterator[Span]:
+    def run(self, at: int) -> list[Span]:
         """What is to be hidden as the text stands."""
-        data, budget = self._data, self._budget
+        data, budget, glance = self._data, self._budget, self._finder.glance
         while at >= 0:
             budget.left -= 1
             if budget.left <= 0:
-                yield at, len(data), "unread"
+                self.found.append((at, len(data), "unread"))
                 break
-            yield from self._look(at)
-            while self._inside:
-                yield from self._shapes(self._inside.pop())
-            at = self._next(at)
+            self._look(at)
+            # an endless word is one word, and what is hidden is done with: neither is looked at from each of its letters
+            at = glance(data, max(at + 1, self._skipped))[0][0]
         if self._blocks:
-            yield from ((start, end, "private") for start, end in private_spans(data))
-            yield from ((start, end, "private-key") for start, end in private_keys(data))
+            self.found += ((start, end, "private") for start, end in private_spans(data))
+            self.found += ((start, end, "private-key") for start, end in private_keys(data))
+        return self.found
 
-    def _next(self, at: int) -> int:
-        """The next hit. An endless word is one word: it is not looked at again from each of its letters."""
-        return self._glance(self._data, max(at + 1, self._skipped))[0][0]
-
-    def _skip(self, at: int, end: int) -> None:
-        """Go on behind a long word; what is known by its letters alone may still stand inside it."""
-        self._skipped = end
-        for _ in range(_MOST_IN_A_WORD):
-            at = self._triggered(self._data, at + 1, end)[0][0]
-            if at < 0:
-                return
-            self._inside.append(at)
-
-    def _holds(self, text: bytes) -> bool:
-        """Whether a text that was found encoded holds a secret; what is encoded in it in turn is not looked at."""
-        self._budget.left -= len(text) // 256
-        first = self._glance(text, 0)[0][0]
-        return first >= 0 and not self._plain and any(True for _ in _Scan(self._finder, text, self._budget, plain=True).run(first))
-
-    def _look(self, at: int) -> Iterator[Span]:
+    def _look(self, at: int) -> None:
         data = self._data
-        yield from self._shapes(at)
+        self._shapes(at)
         if not self._plain:
             if data[at + 1 : at + 2] in joints.SECOND:
                 self.hints.append(at)
             self.disguised = self.disguised or data[at] in _DISGUISES
-        if at >= self._table_until and tables.may_begin(data, at):
+        what = _BEGINS[data[at]]
+        if (what & _TABLE or at == 0) and at >= self._table_until:
             self._table_until, cells = tables.columns(data, at)
             self._budget.left -= _JUDGED + len(cells) // 2
-            yield from ((start, end, "column") for start, end in cells)
-        if at >= self._held_until and containers.may_begin(data, at):
+            self.found += ((start, end, "column") for start, end in cells)
+        if what & _CONTAINER and at >= self._held_until:
             self._held_until, held = containers.values(data, at)
             self._budget.left -= _JUDGED + len(held)
-            yield from held
-        if at >= self._run_until and runs.may_begin(data, at):
-            self._run_until, span = runs.judge(data, at, self._holds)
-            self._budget.left -= _JUDGED
-            if self._run_until - at > runs.BLOB:
-                self._skip(at, self._run_until)
-            if span:
-                yield span
+            self.found += held
         if at >= self._named_until:
-            yield from self._named(at)
+            self._named(at)
+        if what & _RUN and at >= self._run_until and at >= self._skipped:
+            self._run(at)
 
-    def _shapes(self, at: int) -> Iterator[Span]:
+    def _shapes(self, at: int) -> None:
         data = self._data
         any_of_them, each = _triggers(data[at])
         if any_of_them.match(data, at, at + 512):
             for index, trigger in each:
-                if trigger.match(data, at, at + 512):
-                    yield from self._shape(index, at)
+                if at >= self._searched.get(index, 0) and trigger.match(data, at, at + 512):
+                    self._shape(index, at)
 
-    def _named(self, at: int) -> Iterator[Span]:
+    def _shape(self, index: int, at: int) -> None:
+        """A shape around its trigger. Once looked for, it is not looked for again in the same stretch."""
+        data = self._data
+        self._budget.left -= _MATCHED
+        shape, find = SHAPES[index], _search(index)
+        low, high = max(self._searched.get(index, 0) - _BACK, at - _BACK, 0), min(len(data), at + _AHEAD)
+        while (groups := find(data, low, high))[0][0] >= 0:
+            if groups[0][1] == high < len(data):
+                groups = find(data, groups[0][0], min(len(data), groups[0][0] + _LONGEST))
+            start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])
+            if _fits(shape, data, start, end):
+                self.found.append((start, end, shape.kind))
+                if at - 64 < start <= at:
+                    self._skipped = max(self._skipped, end)
+            low = max(groups[0][1], groups[0][0] + 1)
+            if low >= high:
+                break
+        self._searched[index] = len(data) if high == len(data) else max(high - _AHEAD // 2, low)
+
+    def _named(self, at: int) -> None:
         data = self._data
         self._blocks = self._blocks or b"private" in data[at : at + 12].lower()
         self._named_until, values = named.judge(data, at)
@@ -280,30 +276,44 @@ class _Scan:
             self._skip(at, self._named_until)
         for value in values:
             start, end = whole(data, *value)
-            yield start, end, "named"
+            self.found.append((start, end, "named"))
             self._named_until = max(self._named_until, end)
+            # unless a private span reaches out of what is hidden
+            if start - at < 64 and b"private" not in data[start:end].lower():
+                self._skipped = max(self._skipped, end)
 
-    def _shape(self, index: int, at: int) -> Iterator[Span]:
-        """A shape around its trigger. Once looked for, it is not looked for again in the same stretch."""
-        data = self._data
-        done = self._searched.get(index, 0)
-        if at < done:
+    def _run(self, at: int) -> None:
+        self._budget.left -= _JUDGED
+        self._run_until, span, inside = runs.judge(self._data, at, self._holds)
+        self._skip(at, self._run_until if span else inside)
+        if span:
+            self.found.append(span)
+
+    def _skip(self, at: int, end: int) -> None:
+        """Go on near the end of a word; what is known by its letters alone may still stand inside it."""
+        end -= _TAIL
+        if end <= at:
             return
-        self._budget.left -= _MATCHED
-        shape, find = SHAPES[index], _search(index)
-        low, high = max(done - _BACK, at - _BACK, 0), min(len(data), at + _AHEAD)
-        while (groups := find(data, low, high))[0][0] >= 0:
-            if groups[0][1] == high < len(data):
-                groups = find(data, groups[0][0], min(len(data), groups[0][0] + _LONGEST))
-            start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])
-            if _fits(shape, data, start, end):
-                yield start, end, shape.kind
-            low = max(groups[0][1], groups[0][0] + 1)
-            if low >= high:
-                break
-        self._searched[index] = len(data) if high == len(data) else max(high - _AHEAD // 2, low)
+        self._skipped = max(self._skipped, end)
+        for _ in range(_MOST_IN_A_WORD):
+            at = self._finder.triggered(self._data, at + 1, end)[0][0]
+            if at < 0:
+                return
+            self._shapes(at)
+
+    def _holds(self, text: bytes) -> bool:
+        """Whether a text that was found encoded holds a secret; what is encoded in it in turn is not looked at."""
+        self._budget.left -= len(text) // 256
+        first = self._finder.glance(text, 0)[0][0]
+        return first >= 0 and not self._plain and bool(_Scan(self._finder, text, self._budget, plain=True).run(first))
 
 
+_TABLE, _CONTAINER, _RUN = 1, 2, 4
+# What a hit may be the beginning of, by its first byte: a look that cannot succeed costs more than all the others.
+_BEGINS = [
+    _TABLE * (byte in tables.FIRST) | _CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST)
+    for byte in range(256)
+]
 _DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")
 _Trigger: TypeAlias = "tuple[int, re.Pattern[bytes]]"
 
@@ -334,9 +344,9 @@ def _first_bytes() -> list[Collection[int]]:
 
 
 @cache
-def _search(index: int) -> Search:
+def _search(index: int) -> SearchWithin:
     """A shape's own expression; most are never needed."""
-    return searcher(compiled(SHAPES[index].shape))
+    return searcher_within(compiled(SHAPES[index].shape))
 
 
 def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: PLR0911 - one exit per condition

@@ -30,6 +30,7 @@ PASSWORD_WORDS = _expression("password")
 SECRET_WORDS = _expression("secret")
 WEAK_WORDS = _expression("weak")
 _ABOUT, _OTHER, _OWN = rules.words("about"), rules.words("other"), rules.words("own")
+_PASSES = rules.words("passes")
 _ACCOUNTS, _RUNS, _HINTS, _SAME = (
     rules.words("accounts"),
     rules.words("runs"),

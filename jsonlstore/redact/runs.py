@@ -25,8 +25,10 @@ HINT = rf"{_EDGE}[A-Za-z0-9]*{_EDGE}"
 
 BLOB = 512  # bytes of a run that is data, not a token
 _RUN = re.compile(rb"[A-Za-z0-9_.~+/=%-]*")
+_WORD = re.compile(rb"[A-Za-z0-9]*")
 _RUN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~+/=%-"
-_FIRST = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+# the first byte of every match of `HINT`
+FIRST = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _TOKEN = re.compile(
     rb"((?:[A-Za-z][A-Za-z0-9]{1,13}|[a-z0-9]{1,6})(?:[-_.~][A-Za-z0-9]{1,8}){0,3}?)[-_.~]([A-Za-z0-9_=.~-]{16,})\Z"
 )
@@ -42,13 +44,9 @@ _BEFORE = b"/@#%&?.-~+:\\$"
 _AFTER = b"/@%("
 
 
-def may_begin(data: bytes, at: int) -> bool:
-    """Whether a match of `HINT` could begin at `at`."""
-    return data[at] in _FIRST
-
-
-def judge(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[int, Span | None]:
-    """Where the run around `at` ends, and it as a span if it is a token or hides text that holds a secret."""
+def judge(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[int, Span | None, int]:
+    """Where the run around `at` ends, it as a span if it is a token or hides a secret, and where its word ends."""
+    inside = _WORD.match(data, at, at + 65536).end()  # type: ignore[union-attr]
     head = data[max(0, at - BLOB) : at]
     start = at - (len(head) - len(head.rstrip(_RUN_BYTES)))
     end = _RUN.match(data, at, at + 65536).end()  # type: ignore[union-attr]
@@ -57,10 +55,10 @@ def judge(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[int, 
     first, last = start + cut, start + len(run.rstrip(b"._-/~%+"))
     token = data[first:last]
     if len(token) >= 40 and _BASE64.match(token) and _tells(token, decoded):
-        return end, (first, last, "base64")
+        return end, (first, last, "base64"), inside
     if len(token) > BLOB or not _stands_alone(data, first, last):
-        return end, None
-    return end, (first, last, "token") if is_token(token) else None
+        return end, None, inside
+    return end, ((first, last, "token") if is_token(token) else None), inside
 
 
 def is_token(token: bytes) -> bool:
@@ -70,8 +68,7 @@ def is_token(token: bytes) -> bool:
         return False
     pieces = [piece for piece in _PARTS.findall(found[2]) if len(piece) >= _LEAST_PIECE and not _HEX.match(piece)]
     tail = b"".join(pieces)
-    digits = sum(tail.count(b"%d" % digit) for digit in range(10))
-    return len(tail) >= _LEAST_TAIL and digits >= 2 and randomness(tail.decode()) >= _LEAST_RANDOMNESS
+    return len(tail) >= _LEAST_TAIL and len(tail) - len(tail.translate(None, b"0123456789")) >= 2 and randomness(tail.decode()) >= _LEAST_RANDOMNESS
 
 
 def _stands_alone(data: bytes, first: int, last: int) -> bool:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LONGEST_LINE = 16 << 20  # a longer line is treated as several
-_BLOCK = 1 << 18
-_KEPT = 1 << 14  # of each block stays for the next, so that a secret across the cut is seen whole
+_BLOCK = 1 << 15
+_KEPT = 1 << 13  # of each block stays for the next, so that a secret across the cut is seen whole
 _OPEN_PRIVATE = b"<private>"
 _GOES_ON = (b"\\", b",", b":", b"=", b"|", b">", b"+", b"(")
 
