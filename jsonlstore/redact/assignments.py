@@ -32,18 +32,19 @@ _IS = (
 _HEAD = re.compile(
     rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]*+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
 )
-# RE2 finds where to look closer. It has no groups, since reading them costs more than matching again, and it asks for
+# RE2 finds where to look closer. Every tail is bounded: a name that may still find its joint far away holds up the
+# search for all that comes after it. It has no groups, since reading them costs more than matching again, and it asks for
 # something joint-like behind the name, since names alone ("token", "pass") are common words. What fills transcripts
 # and is never a secret is left out here: ids (`sessionKey: <uuid>`) and counts (`"totalTokens": 1234`).
 _RUN = r"[A-Za-z0-9+/_.~$!@#^*-]"
 _NO_HEX = r"[G-Zg-z+/_.~$!@#^*-]"
 _NOT_UUID = rf"(?:[0-9a-f]{{0,7}}{_NO_HEX}{_RUN}{{8}}|[0-9a-f]{{8}}(?:[0-9A-Za-z+/_.~$!@#^*]{_RUN}{{7}}|-[0-9a-f]{{0,3}}{_NO_HEX}{_RUN}{{3}}))"
-_NO_TOKENS = rf"(?:{STRONG.replace('tokens?|', '')}|cookie|x-auth)[\w.-]*|token(?:[a-rt-z0-9_.-][\w.-]*|s[\w.-]+)?"
-_TOKENS = r"tokens(?:\\*[\"'`\])])*[ \t]*(?:[:=>%|&?+!<-]|→|：)+[ \t]*(?:[^\s0-9:=>%|&?+!<-]|[0-9]+[A-Za-z_+/-])"
+_NO_TOKENS = rf"(?:{STRONG.replace('tokens?|', '')}|cookie|x-auth)[\w.-]{{0,40}}|token(?:[a-rt-z0-9_.-][\w.-]{{0,40}}|s[\w.-]{{1,40}})?"
+_TOKENS = r"tokens(?:\\*[\"'`\])]){0,4}[ \t]*(?:[:=>%|&?+!<-]|→|：){1,4}[ \t]*(?:[^\s0-9:=>%|&?+!<-]|[0-9]{1,20}[A-Za-z_+/-])"
 NAME = (
-    rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\\*[\"'][ \t]*,)|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S{{0,24}}[0-9!@#$%^&*+]|[ \t]\("
-    rf"|[ \t]+(?:[:=|<\\\"'`?+!-]|\.=|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
-    rf"|-(?:{STRONG})[\w-]*[\s\\]"
+    rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~,;\t\r\n\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\\*[\"'][ \t]*,)|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S{{0,24}}[0-9!@#$%^&*+]|[ \t]\("
+    rf"|[ \t]+(?:[:=|<\\\"'`?+!\r\n-]|\.=|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|[a-z_]{{1,20}}=\\*[\"']|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
+    rf"|-(?:{STRONG})[\w-]{{0,40}}[\s\\]"
     rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?{_NOT_UUID})"""
     r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
 )
@@ -54,7 +55,7 @@ _JOINT = re.compile(
         rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/)"""
     ).encode()
 )
-_JOINT_WINDOW = 2048  # `re` may backtrack: within this many bytes, whatever the text
+_JOINT_WINDOW = 640  # `re` may backtrack: within this many bytes, whatever the text
 _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
 _HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=,]|%3A|:=|=>)""")
 

@@ -32,8 +32,8 @@ SHAPES = shapes()
 Span: TypeAlias = tuple[int, int, str]
 
 MOST_BYTES = 8 << 20  # of one text; the rest of a longer one is not read
-MOST_STEPS = 10_000  # a megabyte of real text takes some hundred; a glance is one, a judgement several
-_JUDGED, _MATCHED = 7, 4
+MOST_STEPS = 8_000  # a megabyte of real text takes some hundred; a glance is one, a judgement several
+_JUDGED, _MATCHED, _ROW = 10, 4, 8
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONGEST = 1 << 16
 _LONG_NAME = 256
@@ -46,15 +46,15 @@ def may_hide(data: bytes) -> bool:
     return len(data) > MOST_BYTES or _finder().glance(data, 0)[0][0] >= 0
 
 
-def find_spans(data: bytes) -> list[Span]:
-    """Byte spans to hide, unmerged, in the order of the rules."""
+def find_spans(data: bytes, steps: int = MOST_STEPS) -> list[Span]:
+    """Byte spans to hide, unmerged, in the order of the rules; what more than so many steps would take is unread."""
     beyond = [(MOST_BYTES, len(data), "unread")] if len(data) > MOST_BYTES else []
     data = data[:MOST_BYTES]
     finder = _finder()
     first = finder.glance(data, 0)[0][0]
     if first < 0:
         return [_snap(data, span) for span in beyond]
-    return [_snap(data, span) for span in [*finder.spans(data, first), *beyond] if not _is_mark(data, span)]
+    return [_snap(data, span) for span in [*finder.spans(data, first, steps), *beyond] if not _is_mark(data, span)]
 
 
 def mark_of(kind: str) -> bytes:
@@ -112,8 +112,8 @@ class _Budget:
 
     __slots__ = ("left",)
 
-    def __init__(self) -> None:
-        self.left = MOST_STEPS
+    def __init__(self, steps: int) -> None:
+        self.left = steps
 
 
 class _Finder:
@@ -127,13 +127,13 @@ class _Finder:
     def __init__(self) -> None:
         triggers = any_of([shape.trigger for shape in SHAPES])
         self.triggered = searcher_within(compiled(triggers))
-        parts = [triggers, named.NAME, tables.HEAD, joints.HINT, containers.HEAD, runs.HINT, FOLDED]
+        parts = [triggers, named.NAME, joints.HINT, containers.HEAD, runs.HINT, FOLDED]
         self.glance = searcher(compiled(any_of(parts)))
         self._joint = searcher(compiled(f"{joints.JOINT}|{joints.LONE}"))
 
-    def spans(self, data: bytes, first: int) -> list[Span]:
+    def spans(self, data: bytes, first: int, steps: int) -> list[Span]:
         """Every span of every rule, unmerged, in text where nothing telling begins before `first`."""
-        budget = _Budget()
+        budget = _Budget(steps)
         scan = _Scan(self, data, budget)
         found = scan.run(first)
         for start, end in joints.windows(data, scan.hints) if scan.hints else ():
@@ -145,15 +145,15 @@ class _Finder:
             found += self._undisguised(data, budget)
         return found
 
-    def again(self, data: bytes, cuts: list[Span], budget: _Budget) -> Iterator[Span]:
+    def again(self, data: bytes, cuts: list[Span], budget: _Budget, *, names: bool = True) -> Iterator[Span]:
         """What shows only in the text with some of its pieces taken out or replaced."""
         shown, pieces = hide(data, cuts)
-        for span in _Scan(self, shown, budget, plain=True).run(self.glance(shown, 0)[0][0]):
+        for span in _Scan(self, shown, budget, plain=True, names=names).run(self.glance(shown, 0)[0][0]):
             yield back(span, pieces, cuts)
 
     def _undisguised(self, data: bytes, budget: _Budget) -> Iterator[Span]:
         """What shows only without escape sequences, invisible characters, full-width letters and escaped ones."""
-        cuts = folds(data)
+        cuts = folds(data, max(budget.left, 1))
         budget.left -= len(cuts)
         if budget.left <= 0:
             yield 0, len(data), "unread"
@@ -166,7 +166,7 @@ class _Finder:
         found, told = self._joints(part, budget)
         for cuts, by_name in ((found, False), (told, True)):
             if cuts:
-                for first, last, kind in self.again(part, cuts, budget):
+                for first, last, kind in self.again(part, cuts, budget, names=by_name):
                     if (kind == "named") is by_name or kind == "unread":
                         yield start + first, start + last, kind
 
@@ -189,10 +189,11 @@ class _Finder:
 class _Scan:
     """One way through a text, from hit to hit. What it finds is gathered in a list: it is asked for thousands of times."""
 
-    def __init__(self, finder: _Finder, data: bytes, budget: _Budget, *, plain: bool = False) -> None:
+    def __init__(self, finder: _Finder, data: bytes, budget: _Budget, *, plain: bool = False, names: bool = True) -> None:
         self._finder = finder
         self._data = data
         self._budget = budget
+        self._names = names
         self._plain = plain  # neither joints nor disguises are looked for: they are what was taken out
         self._searched: dict[int, int] = {}  # how far each shape was looked for
         self._named_until = self._table_until = self._held_until = self._run_until = 0
@@ -211,6 +212,9 @@ class _Scan:
                 self.found.append((at, len(data), "unread"))
                 break
             self._look(at)
+            if budget.left <= 0:
+                self.found.append((max(at, self._table_until), len(data), "unread"))
+                break
             # an endless word is one word, and what is hidden is done with: neither is looked at from each of its letters
             at = glance(data, max(at + 1, self._skipped))[0][0]
         if self._blocks:
@@ -226,15 +230,11 @@ class _Scan:
                 self.hints.append(at)
             self.disguised = self.disguised or data[at] in _DISGUISES
         what = _BEGINS[data[at]]
-        if (what & _TABLE or at == 0) and at >= self._table_until:
-            self._table_until, cells = tables.columns(data, at)
-            self._budget.left -= _JUDGED + len(cells) // 2
-            self.found += ((start, end, "column") for start, end in cells)
         if what & _CONTAINER and at >= self._held_until:
             self._held_until, held = containers.values(data, at)
             self._budget.left -= _JUDGED + len(held)
             self.found += held
-        if at >= self._named_until:
+        if self._names and at >= self._named_until:
             self._named(at)
         if what & _RUN and at >= self._run_until and at >= self._skipped:
             self._run(at)
@@ -260,7 +260,7 @@ class _Scan:
             if _fits(shape, data, start, end):
                 self.found.append((start, end, shape.kind))
                 if at - 64 < start <= at:
-                    self._skipped = max(self._skipped, end)
+                    self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
             low = max(groups[0][1], groups[0][0] + 1)
             if low >= high:
                 break
@@ -272,6 +272,12 @@ class _Scan:
         self._named_until, values = named.judge(data, at)
         if self._named_until > at + 1:
             self._budget.left -= _JUDGED
+            if at >= self._table_until and tables.may_begin(data, at):
+                self._table_until, cells, rows = tables.columns(data, at, max(0, self._budget.left) // _ROW)
+                self._budget.left -= _JUDGED + rows * _ROW
+                self.found += ((start, end, "column") for start, end in cells)
+                if self._budget.left < _ROW:  # the rows below would stand without their head
+                    self._budget.left = 0
         if self._named_until > at + _LONG_NAME:
             self._skip(at, self._named_until)
         for value in values:
@@ -280,7 +286,7 @@ class _Scan:
             self._named_until = max(self._named_until, end)
             # unless a private span reaches out of what is hidden
             if start - at < 64 and b"private" not in data[start:end].lower():
-                self._skipped = max(self._skipped, end)
+                self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
 
     def _run(self, at: int) -> None:
         self._budget.left -= _JUDGED
@@ -308,11 +314,10 @@ class _Scan:
         return first >= 0 and not self._plain and bool(_Scan(self._finder, text, self._budget, plain=True).run(first))
 
 
-_TABLE, _CONTAINER, _RUN = 1, 2, 4
+_CONTAINER, _RUN = 1, 2
 # What a hit may be the beginning of, by its first byte: a look that cannot succeed costs more than all the others.
 _BEGINS = [
-    _TABLE * (byte in tables.FIRST) | _CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST)
-    for byte in range(256)
+    _CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST) for byte in range(256)
 ]
 _DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")
 _Trigger: TypeAlias = "tuple[int, re.Pattern[bytes]]"

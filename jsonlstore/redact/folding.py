@@ -7,6 +7,7 @@ for in the text without them too.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 # RE2, over bytes: where a disguise may begin
 FOLDED = (
@@ -19,9 +20,9 @@ _FOLDED = re.compile(
 )
 
 
-def folds(data: bytes) -> list[tuple[int, int, str]]:
-    """Every disguise as a span whose kind is `=` and what it stands for."""
-    return [(*found.span(), f"={_meaning(found)}") for found in _FOLDED.finditer(data)]
+def folds(data: bytes, most: int) -> list[tuple[int, int, str]]:
+    """Every disguise as a span whose kind is `=` and what it stands for; no more than `most`."""
+    return [(*found.span(), f"={_meaning(found)}") for found in islice(_FOLDED.finditer(data), most)]
 
 
 def _meaning(found: re.Match[bytes]) -> str:

@@ -17,11 +17,8 @@ from jsonlstore.redact.looks import randomness
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+HINT = rules.RUN_HINT
 Span = tuple[int, int, str]
-
-# A digit beside a letter that no hexadecimal number has, twice in one run. Hashes, UUIDs and times have none.
-_EDGE = r"(?:[0-9][G-Zg-z]|[G-Zg-z][0-9])"
-HINT = rf"{_EDGE}[A-Za-z0-9]*{_EDGE}"
 
 BLOB = 512  # bytes of a run that is data, not a token
 _RUN = re.compile(rb"[A-Za-z0-9_.~+/=%-]*")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from jsonlstore.redact.finder import Span, back, find_spans, hide
+from jsonlstore.redact.finder import MOST_STEPS, Span, back, find_spans, hide, mark_of
 from jsonlstore.redact.looks import is_placeholder, looks_random
 from jsonlstore.redact.names import Key, classify
 
@@ -51,9 +51,9 @@ def redact_text(text: str) -> str:
     return redact(text)[0]
 
 
-def redact_bytes(data: bytes) -> tuple[bytes, list[Span]]:
-    """The same for bytes of any encoding, with the spans as (start, end, kind) in bytes."""
-    spans = _settle(data)
+def redact_bytes(data: bytes, steps: int = MOST_STEPS) -> tuple[bytes, list[Span]]:
+    """The same for bytes of any encoding, with the spans as (start, end, kind) in bytes; `steps` is the budget."""
+    spans = _settle(data, steps)
     return (hide(data, spans)[0], spans) if spans else (data, [])
 
 
@@ -128,15 +128,17 @@ def _hide_string(value: str, level: Key) -> str:
     return value if new == value else new
 
 
-def _settle(data: bytes) -> list[Span]:
+def _settle(data: bytes, steps: int = MOST_STEPS) -> list[Span]:
     """All spans to hide, in the coordinates of `data`, such that the result has none left."""
-    found = find_spans(data)
+    found = find_spans(data, steps)
     if not found:
         return found
     spans = _merge(found)
+    if all(kind == "unread" for _, _, kind in spans):
+        return spans  # what was read held nothing, and nothing in it has changed
     for _ in range(_PASSES):
         shown, pieces = hide(data, spans)
-        more = find_spans(shown)
+        more = find_spans(shown, steps)
         if not more:
             break
         spans = _merge([*spans, *(back(span, pieces, spans) for span in more)])
@@ -164,7 +166,7 @@ def _rebuild(text: str, data: bytes, spans: list[Span]) -> tuple[str, list[Findi
     for start, end, kind in spans:
         first = start if ascii_only else char_at + _chars(data, byte_at, start)
         last = end if ascii_only else first + _chars(data, start, end)
-        parts += (text[char_at:first], "" if kind == "private" else MARK)
+        parts += (text[char_at:first], mark_of(kind).decode())
         findings.append(Finding(kind, first, last))
         byte_at, char_at = end, last
     parts.append(text[char_at:])
