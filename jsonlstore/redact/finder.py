@@ -17,7 +17,7 @@ from jsonlstore.redact import assignments as named
 from jsonlstore.redact import containers, joints, runs, tables
 from jsonlstore.redact.blocks import private_keys, private_spans
 from jsonlstore.redact.folding import FOLDED, folds
-from jsonlstore.redact.looks import is_placeholder, looks_random, looks_secret
+from jsonlstore.redact.looks import is_key_hex, is_placeholder, is_reference, looks_random, looks_secret
 from jsonlstore.redact.rules import Shape, shapes
 from jsonlstore.redact.values import whole
 
@@ -31,7 +31,7 @@ UNREAD = b"[UNREAD]"
 SHAPES = shapes()
 Span: TypeAlias = tuple[int, int, str]
 
-MOST_BYTES = 8 << 20  # of one text; the rest of a longer one is not read
+MOST_BYTES = 16 << 20  # of one text; the rest of a longer one is not read
 MOST_STEPS = 8_000  # a megabyte of real text takes some hundred; a glance is one, a judgement several
 _JUDGED, _MATCHED, _ROW = 10, 4, 8
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
@@ -319,6 +319,7 @@ _CONTAINER, _RUN = 1, 2
 _BEGINS = [
     _CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST) for byte in range(256)
 ]
+_URL_WORDS = frozenset(("password", "pass", "pwd", "pw", "passwd"))
 _DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")
 _Trigger: TypeAlias = "tuple[int, re.Pattern[bytes]]"
 
@@ -360,16 +361,21 @@ def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: PLR
     if not shape.unlike:
         return True
     value = data[start:end].decode("utf-8", "replace")
-    if is_placeholder(value, bare=shape.unlike not in ("url", "random", "chosen")):
+    if shape.unlike == "url":
+        # `secret` is a word, but nobody writes one between a user and a host; `user:password` stands in every manual
+        return not (is_reference(value) or re.match(r"\d+[/?#]", value) or value.lower() in _URL_WORDS)
+    if is_placeholder(value, bare=shape.unlike not in ("random", "chosen")):
         return False
     if shape.unlike == "plain":
         return looks_secret(value) or looks_random(value) or (len(value) > 30 and any(c.isdigit() for c in value))
     if shape.unlike == "chosen":
         return looks_secret(value, chosen=True)
+    if shape.unlike == "hexchosen":
+        return looks_secret(value, chosen=True) or is_key_hex(value)
+    if shape.unlike == "mixed":
+        return any(c.isdigit() for c in value[:-64])
     if shape.unlike == "random":
         return looks_random(value)
-    if shape.unlike == "url":
-        return not re.match(r"\d+[/?#]", value)
     if shape.unlike in ("ids", "option"):
         return not value.isdigit() and not value.startswith("-")
     return True

@@ -78,6 +78,11 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
     return bare and _is_code(value.rstrip(";,)"))
 
 
+def is_reference(value: str) -> bool:
+    """Stands for a value that is elsewhere, or was masked."""
+    return not value or "[REDACTED" in value[:12] or _STANDS_IN.match(value) is not None
+
+
 def _is_code(value: str) -> bool:
     if value == "" or value.startswith("("):
         return True

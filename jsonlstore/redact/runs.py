@@ -46,6 +46,8 @@ def judge(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[int, 
     inside = _WORD.match(data, at, at + 65536).end()  # type: ignore[union-attr]
     head = data[max(0, at - BLOB) : at]
     start = at - (len(head) - len(head.rstrip(_RUN_BYTES)))
+    if data[start - 1 : start] == b"\\" and data[start : start + 1] in b"nrt":
+        start += 1  # the n of an escaped line break
     end = _RUN.match(data, at, at + 65536).end()  # type: ignore[union-attr]
     run = data[start:end]
     cut = len(run) - len(run.lstrip(b"-._=/~%+"))
