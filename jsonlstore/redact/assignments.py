@@ -23,7 +23,7 @@ _OP = r"(?:<<<|===?|!==?|:{1,3}=|=>|[:=?+.]=|\?\?=|\|\|=|->|→|<-|：|＝|%3D|%
 _PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default"""
 _TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const token string = "…"
 _PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
-_FOR = rf"(?:[ \t]+(?:{_PREPOSITION})(?:[ \t]+[^\s:=]{{1,40}}){{1,5}}?)"
+_FOR = rf"(?:[ \t]+(?:{_PREPOSITION}|to)(?:[ \t]+[^\s:=]{{1,40}}){{1,5}}?)"
 _IS = (
     r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|c'est|c’est|—|–|-)"
     r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
@@ -196,7 +196,7 @@ def _is_setting(data: bytes, link: Link, end: int) -> bool:
 
 def _judge_colon(data: bytes, value: Value, text: str, link: Link, *, spaced: bool) -> tuple[int, int] | None:
     level, name_at = link.level, link.name_at
-    if b"\n" in data[link.op_end : value.start] and not looks_secret(text, chosen=True):
+    if b"\n" in data[link.op_end : value.start] and not (looks_secret(text, chosen=True) or is_key_hex(text)):
         return None
     first = data[value.start : value.end].strip(b".,;:!?").lower()
     if first in _TALK or text.startswith(("(", "{", "[")):

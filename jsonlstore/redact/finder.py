@@ -35,7 +35,6 @@ MOST_BYTES = 16 << 20  # of one text; the rest of a longer one is not read
 MOST_STEPS = 8_000  # a megabyte of real text takes some hundred; a glance is one, a judgement several
 _JUDGED, _MATCHED, _ROW = 10, 4, 8
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
-_LONGEST = 1 << 16
 _LONG_NAME = 256
 _MOST_IN_A_WORD = 64
 _TAIL = 32  # of a word is looked at as if it began there: a name may end it
@@ -254,14 +253,14 @@ class _Scan:
         shape, find = SHAPES[index], _search(index)
         low, high = max(self._searched.get(index, 0) - _BACK, at - _BACK, 0), min(len(data), at + _AHEAD)
         while (groups := find(data, low, high))[0][0] >= 0:
-            if groups[0][1] == high < len(data):
-                groups = find(data, groups[0][0], min(len(data), groups[0][0] + _LONGEST))
             start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])
+            if end == high < len(data):  # a long one goes on as it began
+                end = _GOES_ON.match(data, end).end()  # type: ignore[union-attr]
             if _fits(shape, data, start, end):
                 self.found.append((start, end, shape.kind))
                 if at - 64 < start <= at:
                     self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
-            low = max(groups[0][1], groups[0][0] + 1)
+            low = max(groups[0][1], groups[0][0] + 1, end)
             if low >= high:
                 break
         self._searched[index] = len(data) if high == len(data) else max(high - _AHEAD // 2, low)
@@ -319,6 +318,7 @@ _CONTAINER, _RUN = 1, 2
 _BEGINS = [
     _CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST) for byte in range(256)
 ]
+_GOES_ON = re.compile(rb"[A-Za-z0-9_+/=.%~-]*+")
 _URL_WORDS = frozenset(("password", "pass", "pwd", "pw", "passwd"))
 _DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")
 _Trigger: TypeAlias = "tuple[int, re.Pattern[bytes]]"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 LONGEST = 1 << 16  # bytes of one value that are looked at
 GLANCE = 512  # bytes of a bare value that decide whether it is one
 SKIP = re.compile(rb"(?:[ \t]|\*\*|%20|</?[A-Za-z]{1,8}>|!!\w+[ \t]|!binary[ \t]|&\w+[ \t]|\\++\r?\n|\\\\++n)*+")
-_NEWLINE = re.compile(rb"(?:\r?\n|\\++(?:r\\++)?n)(?:[ \t]|\\++t)*+")
+_NEWLINE = re.compile(rb"(?:(?:\r?\n|\\++(?:r\\++)?n)(?:[ \t]|\\++t)*+){1,2}+")
 _BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*(?:\r?\n|\\++n)[ \t]++")
 OPEN = re.compile(
     rb"(?:[bBrRfFuUN@$]{0,2})(\\*)([\"'`])|(%22|&quot;|&#34;|%27|\\u0022|\xe2\x80\x9c|\xe2\x80\x98|\xc2\xab|\xe3\x80\x8c)"
