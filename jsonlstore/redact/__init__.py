@@ -23,12 +23,14 @@ from jsonlstore.redact import prefilter
 
 if TYPE_CHECKING:
     from jsonlstore.redact.generated import hide_generated, hide_generated_in
+    from jsonlstore.redact.memory import Redactor
     from jsonlstore.redact.stream import redact_stream
     from jsonlstore.redact.text import MARK, Finding, redact, redact_bytes, redact_text, redact_value
 
 __all__ = [
     "MARK",
     "Finding",
+    "Redactor",
     "hide_generated",
     "hide_generated_in",
     "may_hold_secret",
@@ -41,6 +43,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Redactor": "jsonlstore.redact.memory",
     "hide_generated": "jsonlstore.redact.generated",
     "hide_generated_in": "jsonlstore.redact.generated",
     "redact_stream": "jsonlstore.redact.stream",

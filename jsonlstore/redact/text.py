@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from jsonlstore.redact.finder import MOST_STEPS, Span, back, find_spans, hide, mark_of
-from jsonlstore.redact.looks import is_placeholder, looks_random
+from jsonlstore.redact.looks import is_placeholder, looks_random, randomness
 from jsonlstore.redact.names import Key, classify
 
 JSON: TypeAlias = Any
@@ -133,7 +133,7 @@ def _settle(data: bytes, steps: int = MOST_STEPS) -> list[Span]:
     found = find_spans(data, steps)
     if not found:
         return found
-    spans = _merge(found)
+    spans = _again(data, _merge(found))
     if all(kind == "unread" for _, _, kind in spans):
         return spans  # what was read held nothing, and nothing in it has changed
     for _ in range(_PASSES):
@@ -143,6 +143,32 @@ def _settle(data: bytes, steps: int = MOST_STEPS) -> list[Span]:
             break
         spans = _merge([*spans, *(back(span, pieces, spans) for span in more)])
     return spans
+
+
+def _again(data: bytes, spans: list[Span]) -> list[Span]:
+    """The spans, and wherever else in the text one of their values stands."""
+    values = {data[start:end] for start, end, kind in spans if kind not in _NOT_VALUES}
+    more: list[Span] = []
+    for value in sorted(values, key=len, reverse=True)[:_MOST_VALUES]:
+        if not is_telling(value):
+            continue
+        at = data.find(value)
+        while at >= 0 and len(more) < _MOST_AGAIN:
+            more.append((at, at + len(value), "again"))
+            at = data.find(value, at + len(value))
+    return _merge([*spans, *more]) if len(more) > len(values) else spans
+
+
+_NOT_VALUES = ("private", "private-key", "unread")
+_MOST_VALUES = 64
+_MOST_AGAIN = 1000
+
+
+def is_telling(value: bytes) -> bool:
+    """Whether a value is long and odd enough to be known without its name: no ordinary word, no number."""
+    if not 8 <= len(value) <= 512 or value.isalpha() and randomness(value.decode()) < 4.8:
+        return False
+    return not value.isdigit() or len(value) >= 12
 
 
 def _merge(spans: list[Span]) -> list[Span]:
