@@ -13,7 +13,7 @@ import re
 from typing import NamedTuple
 
 from jsonlstore.redact import rules
-from jsonlstore.redact.looks import is_key_hex, is_placeholder, looks_random, looks_secret
+from jsonlstore.redact.looks import is_key_hex, is_placeholder, is_type, is_version, looks_random, looks_secret, randomness
 from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_WORDS, Key, classify
 from jsonlstore.redact.values import GLANCE, OPEN, SKIP, Value, measure, starts_line, to_line_end
 
@@ -57,7 +57,7 @@ _JOINT = re.compile(
 )
 _JOINT_WINDOW = 640  # `re` may backtrack: within this many bytes, whatever the text
 _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
-_HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=,]|%3A|:=|=>)""")
+_HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=]|(?<=[\"']),|%3A|:=|=>)""")
 
 _NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
 _SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
@@ -86,7 +86,8 @@ def judge(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
         return head.end(3), _weak(data, head)
     end = head.end()
     word = head.group(1).lower()
-    if word in (b"cookie", b"authorization", b"x-auth"):
+    part = head.group(2) or data[at - 1 : at].isalnum()  # of a longer name: AggregationAuthorization
+    if word in (b"cookie", b"authorization", b"x-auth") and not (part and word == b"authorization"):
         header = _HEADER.match(data, end, end + 80)
         spans = _header(data, header.end(), cookie=word == b"cookie") if header else []
         if spans or word != b"authorization":
@@ -108,9 +109,11 @@ def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa
     flag = None if match and match.start(1) >= 0 else _FLAG.match(data, end, end + _JOINT_WINDOW)
     if not match and not flag:
         return []
+    if data[end : end + 1] == b"(" and b"." in data[start:end]:
+        return []  # password.encode("latin1")
     full = full_name(data, start, end)
     level = classify(full.lstrip("-"))
-    if level is Key.NONE or (len(full) > 40 and _DIGITS.search(full)):  # base64 that happens to end in a telling word
+    if level is Key.NONE or _is_chance(data, full, end):
         return []
     name_at = end - len(full.encode())
     if flag and full.startswith("-"):
@@ -124,6 +127,15 @@ def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa
     if how == 4:
         return _adjacent(data, link)
     return _element(data, link) if how == 5 else _sentence(data, link, match.end())
+
+
+def _is_chance(data: bytes, full: str, end: int) -> bool:
+    """Base64 that happens to end in a telling word, or a type that is named after a secret (`AWS::IAM::AccessKey`)."""
+    before = data[max(0, end - len(full.encode()) - 2) : end - len(full.encode())]
+    if before == b"::" or (data[end : end + 2] == b"==" and data[end + 2 : end + 3] in (b'"', b"'")):
+        return True
+    odd = len(full) > 40 or before[-1:] in (b"+", b"/", b"=")
+    return odd and _DIGITS.search(full) is not None or (len(full) > 8 and before[-1:] == b"+" and randomness(full) > 5)
 
 
 class Link(NamedTuple):
@@ -144,7 +156,9 @@ def _assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
 def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911 - a decision list
     level, op = link.level, data[link.op_at : link.op_end]
     text = data[value.start : value.end].decode("utf-8", "replace")
-    if _is_signature(data, link):
+    if _is_signature(data, link) or (data[value.end : value.end + 1] == b"}" and _FORMAT_SPEC.match(text)):
+        return None
+    if is_version(text) or text.startswith("//") or _is_of_its_name(data, link, text):
         return None
     default = _DEFAULT.match(text)
     if default and not is_placeholder(default.group(1)):
@@ -157,25 +171,45 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if level is Key.WEAK:
         named = link.name_end - link.name_at > 4  # `key` alone names anything, `facebook.key` a key
         return (value.start, value.end) if looks_random(text) or (named and is_key_hex(text)) else None
-    far = value.start - link.op_end > 3 and b"(" in data[link.op_end : value.start]
-    compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD)
+    between = data[link.op_end : value.start]
+    far = (len(between) > 3 and b"(" in between) or b"{" in between or (level is Key.SECRET and b"[" in between)
+    compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD and len(text) >= 6)
     loose = compared or op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or far
     if loose:
         return (value.start, value.end) if looks_secret(text, chosen=True) else None
     if value.quoted:
-        return (value.start, value.end)
+        return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
     if text.isdigit():
         return (value.start, value.end) if len(text) >= (3 if level is Key.PASSWORD else 6) else None
+    if _GENERIC.search(text):
+        return None
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
     if b":" in op or op in {b"\xef\xbc\x9a", b"%3A"}:
         return _judge_colon(data, value, text, link, spaced=spaced)
-    if spaced and _VARIABLE.fullmatch(text):
+    if spaced and (_VARIABLE.fullmatch(text) or (level is Key.SECRET and text.isalpha() and text.istitle())):
         return None
+    if text.startswith(("True", "False", "None")) or (_ARGUMENT.match(text) and data[value.end : value.end + 1] in b",)" ):
+        return None  # f(token=token, extra_tokens=True)
     if spaced and text.isalpha() and not _is_setting(data, link, value.end):
         return None
     return (value.start, value.end)
 
 
+def _is_of_its_name(data: bytes, link: Link, text: str) -> bool:
+    """`SSL_TXT_PSK "PSK"`, `token_key = "token"`, `api.AccessKey = raw.AccessKey`: a name for a name."""
+    name = data[link.name_at : link.name_end]
+    if text.isupper() and text.isalpha() and name.endswith(text.encode()):
+        return True
+    last = text.rpartition(".")[2].encode()
+    if len(last) > 8 and name.endswith(last):
+        return True
+    return len(text) > 8 and _WORDS_JOINED.match(text) is not None and text.encode() in name
+
+
+_FORMAT_SPEC = re.compile(r"[<>^+-]?0?\d{0,3}(?:\.\d+)?[a-zA-Z]?\Z")  # f"{token:02x}"
+_ARGUMENT = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")
+_WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
+_GENERIC = re.compile(r"[A-Za-z*]<[A-Za-z]")  # Secret<str>, 1*<any CHAR>
 _DIGITS = re.compile(r"(?:[0-9][^0-9]*){3}")
 _VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*_(?![0-9]{2,}\Z)[A-Za-z0-9]+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
 _TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
@@ -199,10 +233,12 @@ def _judge_colon(data: bytes, value: Value, text: str, link: Link, *, spaced: bo
     if b"\n" in data[link.op_end : value.start] and not (looks_secret(text, chosen=True) or is_key_hex(text)):
         return None
     first = data[value.start : value.end].strip(b".,;:!?").lower()
-    if first in _TALK or text.startswith(("(", "{", "[")):
+    if first in _TALK or text.startswith(("(", "{", "[", "*", "\\")) or "](" in text or (spaced and is_type(text)):
         return None
     around = data[name_at - 1 : name_at] if name_at else b""
     around = around if around in (b"'", b'"', b"`") else b""
+    if around and _WORDS_JOINED.match(text):
+        return None  # "password": validate_password, is code: JSON has no bare words
     begins = bool(around) or starts_line(data, name_at)
     if begins and spaced and b"\n" not in data[link.op_end : value.start]:
         line = to_line_end(data, value.start, around)
@@ -237,7 +273,7 @@ def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noq
     if is_placeholder(text):
         return []
     chosen = level in (Key.PASSWORD, Key.HINT)
-    telling = looks_secret(text, chosen=chosen)
+    telling = looks_secret(text, chosen=chosen) and text[:1] not in "{[(<*"
     strict = (
         joint.split(b" ")[0] in (b"to", b"as", b"-", b"\xe2\x80\x94", b"\xe2\x80\x93", b"on", b"er", b"es", b"are")
         or not chosen
@@ -280,16 +316,20 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:
     if not values:
         return []
     text = data[values[0].start : values[0].end].decode("utf-8", "replace")
-    if is_placeholder(text):
+    if is_placeholder(text) or text[:1] in "*(){}[]\\&<>@#=|:;,.-" or "(" in text or "##" in text:
         return []
     if b"," in data[link.op_at : link.op_end] or b"," in data[link.name_end : link.op_at]:
+        # setProperty("API_TOKEN", "…"), but not a list of names
         sure = values[0].quoted and data[link.name_end : link.name_end + 1] in (b"'", b'"', b"\\") and " " not in text
-        sure = sure and not text.isalpha()  # setProperty("API_TOKEN", "…")
+        sure = sure and (looks_secret(text, chosen=True) or (text.isdigit() and len(text) >= 6))
         if not (sure or looks_random(text) or is_key_hex(text) or link.level is Key.PASSWORD):
             return []
         if sure or link.level is not Key.PASSWORD:
             return [(values[0].start, values[0].end)]
-    sql = values[0].quoted and name.isupper() and link.level is Key.PASSWORD and " " not in text.strip()
+    if _is_of_its_name(data, link, text) or text.startswith("-"):
+        return []
+    listed = b"," in data[link.name_end : link.op_end]
+    sql = not listed and values[0].quoted and name.isupper() and link.level is Key.PASSWORD and " " not in text.strip()
     if not (sql or looks_secret(text, chosen=link.level is not Key.SECRET)):
         return []
     return [(values[0].start, values[0].end)]
@@ -346,7 +386,9 @@ def _header(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
         return []
     if cookie:
         name, equals, value = text.partition("=")
-        ok = equals and " " not in name and len(value) > 3 and not is_placeholder(value.split(";")[0])
+        first = value.split(";")[0]
+        odd = len(first) >= 16 or any(c.isdigit() for c in first)
+        ok = equals and " " not in name and len(first) > 3 and odd and not is_placeholder(first)
         return [(begin, end)] if ok else []
     if scheme and scheme.group().strip().lower() in (b"bearer", b"basic", b"token", b"digest", b"apikey", b"negotiate"):
         return (

@@ -288,7 +288,7 @@ class _Scan:
                 self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
 
     def _run(self, at: int) -> None:
-        self._budget.left -= _JUDGED
+        self._budget.left -= 1
         self._run_until, span, inside = runs.judge(self._data, at, self._holds)
         self._skip(at, self._run_until if span else inside)
         if span:

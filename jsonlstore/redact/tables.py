@@ -23,7 +23,7 @@ _CELL_ENDS = re.compile(rb"[\w.-]{0,60}\\*[\"'`*]{0,2}[ \t]*(?:[,;|\t\r\n]|\\+[t
 _LINE_END = re.compile(rb"\r?\n|(?:\\+r)?\\+n|\Z")
 _DELIMITER = re.compile(rb"\\+t|[|\t;,]|\xe2\x94\x82|\xe2\x95\x91")
 _CELL = re.compile(rb"[ \t]*\\*[\"'`*]{0,2}([^\"'`]*?)\\*[\"'`*]{0,2}[ \t]*\Z")
-_COLUMN = re.compile(r"[\w .()#/-]{0,40}\Z")
+_COLUMN = re.compile(r"[\w .()/-]{0,40}\Z")
 # a line between head and rows: Markdown, psql, boxes
 _RULED = re.compile(rb"[-+=:| \t]*-[-+=:| \t]*\Z|(?:[ \t|]|\xe2[\x94\x95][\x80-\xbf])*\xe2[\x94\x95][\x80-\xbf](?:[ \t|]|\xe2[\x94\x95][\x80-\xbf])*\Z")
 _RULE = re.compile(rb"[-:=| \t]+\Z")

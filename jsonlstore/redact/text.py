@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from jsonlstore.redact.finder import MOST_STEPS, Span, back, find_spans, hide, mark_of
-from jsonlstore.redact.looks import is_placeholder, looks_random, randomness
+from jsonlstore.redact.looks import is_placeholder, is_type, looks_random, looks_secret, randomness
 from jsonlstore.redact.names import Key, classify
 
 JSON: TypeAlias = Any
@@ -148,27 +148,34 @@ def _settle(data: bytes, steps: int = MOST_STEPS) -> list[Span]:
 def _again(data: bytes, spans: list[Span]) -> list[Span]:
     """The spans, and wherever else in the text one of their values stands."""
     values = {data[start:end] for start, end, kind in spans if kind not in _NOT_VALUES}
+    places = {start for start, _, _ in spans}
     more: list[Span] = []
     for value in sorted(values, key=len, reverse=True)[:_MOST_VALUES]:
         if not is_telling(value):
             continue
         at = data.find(value)
         while at >= 0 and len(more) < _MOST_AGAIN:
-            more.append((at, at + len(value), "again"))
+            if at not in places:
+                more.append((at, at + len(value), "again"))
             at = data.find(value, at + len(value))
-    return _merge([*spans, *more]) if len(more) > len(values) else spans
+    return _merge([*spans, *more]) if more else spans
 
 
 _NOT_VALUES = ("private", "private-key", "unread")
 _MOST_VALUES = 64
+_NOT_A_TOKEN = re.compile(rb"[^!-~]|[\"'`()\[\]{}<>,;\\]|\A[\w.-]+:[0-9]{1,5}\Z")  # quotes, brackets, blanks: a piece of text
 _MOST_AGAIN = 1000
 
 
 def is_telling(value: bytes) -> bool:
     """Whether a value is long and odd enough to be known without its name: no ordinary word, no number."""
-    if not 8 <= len(value) <= 512 or value.isalpha() and randomness(value.decode()) < 4.8:
+    if not 8 <= len(value) <= 512 or _NOT_A_TOKEN.search(value):
         return False
-    return not value.isdigit() or len(value) >= 12
+    if value.isdigit():
+        return len(value) >= 12
+    if is_type(value.decode("ascii")):
+        return False
+    return looks_secret(value.decode("ascii"), chosen=True) or randomness(value.decode("ascii")) >= 4.8
 
 
 def _merge(spans: list[Span]) -> list[Span]:

@@ -116,6 +116,8 @@ def _quoted(data: bytes, opened: re.Match[bytes], before: int) -> list[Value]:
     triple = quote * 3
     if data.startswith(triple, opened.end() - 1):
         end = data.find(triple, start + 2, start + LONGEST)
+        if b"\n" in data[start:end] and b" " in data[start:end].strip():
+            return []  # a docstring
         return _one(Value(start + 2, end if end >= 0 else min(len(data), start + LONGEST), quoted=True))
     end = _closing(data, start, depth, quote)
     if end < 0:
