@@ -47,7 +47,9 @@ class Session:
         level = logging.WARNING
         for wanted, chosen in ((quiet, logging.ERROR), (verbose, logging.INFO), (debug, logging.DEBUG)):
             level = chosen if wanted else level
-        logging.basicConfig(level=level, format="%(levelname)s: %(message)s", force=True)
+        from jsonlstore.redact.logs import log_safely
+
+        log_safely(level)
         return cls(resolve_state_dir(state_dir), config_file, debug)
 
     @property

@@ -18,6 +18,7 @@ import orjson
 from jsonlstore.core.errors import JsonlStoreError, UsageError
 from jsonlstore.core.logs import before_the_first_message, logger, set_up
 from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
+from jsonlstore.redact import is_secret_id, sanitised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,7 +50,8 @@ def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
         answer, after = answer_hook(event, sys.stdin.buffer.read(), options)
         sys.stdout.buffer.write(orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE))
     except JsonlStoreError as problem:
-        sys.stderr.write(f"error: {problem.message}\n" + (f"hint: {problem.hint}\n" if problem.hint else ""))
+        # a message may quote what it complains about
+        sys.stderr.write(sanitised(f"error: {problem.message}\n" + (f"hint: {problem.hint}\n" if problem.hint else "")))
         code = 2 if isinstance(problem, UsageError) else 1
     except OSError as problem:
         log.warning("nobody takes the answer: %s", problem)
@@ -65,9 +67,9 @@ def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
 
 
 def _log_to_stderr(level: str) -> None:
-    import logging
+    from jsonlstore.redact.logs import log_safely
 
-    logging.basicConfig(level=level, format="%(levelname)s: %(message)s", stream=sys.stderr)
+    log_safely(level)
 
 
 Answer = tuple[dict[str, Any], "Callable[[], object] | None"]
@@ -91,6 +93,10 @@ def read_document(data: bytes) -> dict[str, Any]:
         check_session_id(document["session_id"])
     except UsageError as problem:
         raise UsageError(f"session_id: {problem.message}", hint=problem.hint) from problem
+    if is_secret_id(document["session_id"]):
+        from jsonlstore.transcripts.source import usable_id
+
+        document["session_id"] = usable_id(document["session_id"])
     for name in _TEXTS:
         if document.get(name) is not None and not isinstance(document[name], str):
             raise UsageError(f"{name} must be a string")

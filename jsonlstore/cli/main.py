@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.core.errors import JsonlStoreError, UsageError
+from jsonlstore.redact import sanitised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,13 +102,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _fail(problem: JsonlStoreError, *, as_json: bool) -> int:
     from jsonlstore.cli.text import plain
 
-    click.echo(plain(f"error: {problem.message}"), err=True)
+    click.echo(plain(sanitised(f"error: {problem.message}")), err=True)
     if problem.hint:
-        click.echo("\n".join(map(plain, f"hint: {problem.hint}".split("\n"))), err=True)
+        click.echo("\n".join(map(plain, sanitised(f"hint: {problem.hint}").split("\n"))), err=True)
     if as_json:
         import orjson
 
-        click.echo(orjson.dumps({"error": problem.to_dict()}).decode())
+        click.echo(orjson.dumps({"error": sanitised(problem.to_dict())}).decode())
     return 2 if isinstance(problem, UsageError) else 1
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "Redactor",
     "hide_generated",
     "hide_generated_in",
+    "is_secret_id",
     "may_hold_secret",
     "redact",
     "redact_bytes",
@@ -68,6 +69,11 @@ def sanitised(value: Any) -> Any:
     from jsonlstore.redact.text import redact_value
 
     return redact_value(value)
+
+
+def is_secret_id(session_id: str) -> bool:
+    """Whether an id would be hidden in a text: then it must not become a file's name either."""
+    return bool(sanitised(session_id) != session_id)
 
 
 def __getattr__(name: str) -> Any:

@@ -18,7 +18,7 @@ from jsonlstore.redact import containers, joints, runs, tables
 from jsonlstore.redact.blocks import private_keys, private_spans
 from jsonlstore.redact.folding import FOLDED, folds
 from jsonlstore.redact.looks import is_key_hex, is_placeholder, is_reference, looks_random, looks_secret
-from jsonlstore.redact.rules import Shape, shapes
+from jsonlstore.redact.rules import Shape, own_rules, shapes
 from jsonlstore.redact.values import whole
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MARK = b"[REDACTED]"
 UNREAD = b"[UNREAD]"
 SHAPES = shapes()
+_LEAVE = own_rules().leave
 Span: TypeAlias = tuple[int, int, str]
 
 MOST_BYTES = 16 << 20  # of one text; the rest of a longer one is not read
@@ -53,7 +54,7 @@ def find_spans(data: bytes, steps: int = MOST_STEPS) -> list[Span]:
     first = finder.glance(data, 0)[0][0]
     if first < 0:
         return [_snap(data, span) for span in beyond]
-    return [_snap(data, span) for span in [*finder.spans(data, first, steps), *beyond] if not _is_mark(data, span)]
+    return [_snap(data, span) for span in [*finder.spans(data, first, steps), *beyond] if not _is_left(data, span)]
 
 
 def mark_of(kind: str) -> bytes:
@@ -92,7 +93,10 @@ def back(span: Span, pieces: Sequence[tuple[int, int, int, int]], spans: Sequenc
     return original(span[0], last=False), original(span[1], last=True), span[2]
 
 
-def _is_mark(data: bytes, span: Span) -> bool:
+def _is_left(data: bytes, span: Span) -> bool:
+    """Whether a span is a mark of ours, or a value that the user's rules leave alone."""
+    if _LEAVE and data[span[0] : span[1]] in _LEAVE:
+        return True
     return span[2] != "private" and data.startswith((MARK, UNREAD), span[0]) and span[1] - span[0] <= len(MARK) + 3
 
 

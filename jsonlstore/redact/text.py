@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 from jsonlstore.redact.finder import MOST_STEPS, Span, back, find_spans, hide, mark_of
 from jsonlstore.redact.looks import is_placeholder, is_type, looks_random, looks_secret, randomness
 from jsonlstore.redact.names import Key, classify
+from jsonlstore.redact.rules import MARK
 
 JSON: TypeAlias = Any
 
-MARK = "[REDACTED]"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PASSES = 6  # hiding one value may lay bare another; more than two passes is hostile text
 

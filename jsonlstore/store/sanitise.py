@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.redact import sanitised
+from jsonlstore.core.model import PART_LISTS
+from jsonlstore.redact import hide_generated, hide_generated_in, sanitised
 from jsonlstore.store.fields import check_fields
 from jsonlstore.store.limits import MAX_STATE_BYTES, cap, shorten
 
@@ -14,13 +15,30 @@ if TYPE_CHECKING:
 
 def clean(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of an event as they are written; raises `UsageError` naming the first one that is wrong."""
-    return cap(redact(check_fields(fields)))
+    return cap(_without_generated(redact(check_fields(fields))))
 
 
 def clean_event(data: Mapping[str, Any]) -> dict[str, Any]:
     """The data of an event that is not made of state fields: JSON, without secrets, of bounded size."""
     checked: dict[str, Any] = check_fields({"data": dict(data)})["data"]
     return shorten(redact(checked), MAX_STATE_BYTES)
+
+
+def _without_generated(record: dict[str, Any]) -> dict[str, Any]:
+    """A record without the words only a machine can have made up, in what people read of it."""
+    out = dict(record)
+    for key in PART_LISTS.keys() & record.keys():
+        out[key] = [hide_generated_in(part) for part in record[key]]
+    for key in _PROSE & record.keys():
+        value = record[key]
+        if isinstance(value, str):
+            out[key] = hide_generated(value)
+        elif isinstance(value, list):
+            out[key] = [hide_generated(item) if isinstance(item, str) else item for item in value]
+    return out
+
+
+_PROSE = frozenset({"last_topic", "next_step", "in_progress", "hot_topics"})
 
 
 def redact(record: dict[str, Any]) -> dict[str, Any]:

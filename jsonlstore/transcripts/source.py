@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from jsonlstore.core.errors import InvalidSessionId
 from jsonlstore.core.paths import check_session_id
+from jsonlstore.redact import is_secret_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,10 +36,12 @@ def stretch_id(session_id: str, reset_entry_id: str) -> str:
 def usable_id(native: str) -> str:
     """`native` if it can name a session of ours, else a stable id derived from it: ids become file names."""
     try:
-        return check_session_id(native)
+        if not is_secret_id(check_session_id(native)):
+            return native
     except InvalidSessionId:
-        name = native.encode("utf-8", "backslashreplace").decode()
-        return str(uuid.uuid5(STRETCH_NAMESPACE, f"session:{name}"))
+        pass  # what cannot be a file's name gets a derived one, as what must not be does
+    name = native.encode("utf-8", "backslashreplace").decode()
+    return str(uuid.uuid5(STRETCH_NAMESPACE, f"session:{name}"))
 
 
 @dataclass(frozen=True, slots=True)
