@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jsonlstore.cli.app import Session, json_option, now_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.app import App
+from jsonlstore.cli.console import answer, command, say, with_example
 from jsonlstore.cli.formatting import ago, counted, say_folded, say_line, say_value
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from jsonlstore.recall.question import Question
-    from jsonlstore.recall.search import Recollection, Remembered
+    from jsonlstore.recall.search import RecallHit, RecallResult
 
 _TASKS = 3
 _LITERAL = "jsonlstore.recall.literal"
@@ -39,12 +40,12 @@ def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 
 
 def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """The projects there are. The global options were not read into a session yet, only parsed."""
+    """The projects there are. Completion only parsed the global options: no app was made of them."""
     from jsonlstore.core.paths import resolve_state_dir
-    from jsonlstore.store.store import SessionStore
 
-    root = ctx.find_root()
-    store = SessionStore.open(resolve_state_dir(root.params.get("state_dir")))
+    given = ctx.find_root().params
+    app = App(resolve_state_dir(given.get("state_dir")), given.get("config_file"), lenient=True)
+    store = app.open_store(live=False)
     names = {name for entry in store.entries() for name in entry.active_projects}
     return sorted(name for name in names if name.lower().startswith(incomplete.lower()))
 
@@ -55,19 +56,15 @@ def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: s
     "jsonlstore recall 2026-02-01..2026-02-14 --project lbf-ham-radio",
     "jsonlstore recall -- may",
 )
-@click.command("recall", cls=_Spoken)
+@command("recall", "--now", "--json", cls=_Spoken)
 @click.argument("spoken", metavar="[WHEN] [WORDS]...", nargs=-1, shell_complete=_complete)
 @click.option(
     "--project", metavar="P", shell_complete=_complete_project, help="Only sessions that worked on this project."
 )
 @click.option("--agent", metavar="A", help="Only this agent's sessions.")
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="At most N.")
-@now_option
-@json_option
-@pass_session
-@click.pass_context
-def recall_(ctx: click.Context, /, session: Session, spoken: tuple[str, ...], project: str | None,
-            agent: str | None, limit: int, as_json: bool) -> None:  # fmt: skip
+def recall_(app: App, spoken: tuple[str, ...], project: str | None, agent: str | None, limit: int,
+            as_json: bool) -> None:  # fmt: skip
     """Sessions by time and words, best first.
 
     WHEN is a time as people say it, in the local time zone: yesterday, last tuesday, this morning, in february,
@@ -77,16 +74,13 @@ def recall_(ctx: click.Context, /, session: Session, spoken: tuple[str, ...], pr
     from jsonlstore.recall.question import read_question
     from jsonlstore.recall.search import recall
 
-    now = session.clock()
-    question = read_question(spoken, now, literal=ctx.meta.get(_LITERAL, ()))
-    recalled = recall(session.open_store(live=False), question, now=now, project=project, agent=agent, limit=limit)
-    if as_json:
-        print_json([one.to_dict() for one in recalled.found])
-    else:
-        _tell(recalled, question, now)
+    now = app.clock()
+    question = read_question(spoken, now, literal=click.get_current_context().meta.get(_LITERAL, ()))
+    recalled = recall(app.open_store(live=False), question, now=now, project=project, agent=agent, limit=limit)
+    answer(as_json, [one.to_dict() for one in recalled.found], lambda: _tell(recalled, question, now))
 
 
-def _tell(recalled: Recollection, question: Question, now: datetime) -> None:
+def _tell(recalled: RecallResult, question: Question, now: datetime) -> None:
     asked = _asked(question)
     if recalled.found:
         say_folded(f"{counted(len(recalled.found), 'session')} {asked}", bold=True)
@@ -123,7 +117,7 @@ def _dates(question: Question) -> str:
     return f"{start:%a %Y-%m-%d %H:%M} to {end:%a %Y-%m-%d %H:%M}"
 
 
-def _block(one: Remembered, now: datetime) -> None:
+def _block(one: RecallHit, now: datetime) -> None:
     state = one.state
     say_line(f"{_span(one)}  ({'open' if state.end_time is None else ago(state.end_time, now)})", bold=True)
     say_value("session", ", ".join(filter(None, (state.session_id, state.channel, state.agent_id))))
@@ -141,7 +135,7 @@ def _block(one: Remembered, now: datetime) -> None:
         say_value("next", state.next_step)
 
 
-def _span(one: Remembered) -> str:
+def _span(one: RecallHit) -> str:
     """`Tue 2026-11-10 14:02-15:30`, by the wall clock; both days where there are two."""
     start, end = one.start.astimezone(), one.end.astimezone()
     until = f"{end:%H:%M}" if start.date() == end.date() else f" {end:%a %Y-%m-%d %H:%M}"

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import NamedTuple
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆"
 ALMOST = 0.95  # more than a word that only begins alike can have
 _JOINT = "[-._'’+/]"
 _COMPOUND = re.compile(rf"[^\W_]+(?:{_JOINT}[^\W_]+)*")
+_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _JOINTS = re.compile(f"{_JOINT}+")
 _MARKS = re.compile("[\u0300-\u036f]+")
 _JOINT_BYTES = b"-._'+/"
@@ -24,12 +21,7 @@ _LOWER = bytes(range(256)).lower()
 _KEYS = re.compile(rb'"type":"(?:session|state)\.[a-z]+"|"by":"[a-z]+"|"[a-z_A-Z]+":|\\.')
 
 
-@cache
-def _unspaced() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSPACED}]+")
-
-
-def fold(text: str) -> str:
+def normalise(text: str) -> str:
     """`text` as it is compared: without case, accents or a choice between composed forms."""
     if text.isascii():
         return text.lower()
@@ -38,8 +30,8 @@ def fold(text: str) -> str:
 
 
 def squeeze(text: str) -> str:
-    """A text folded and without what joins words, as keys are looked for in it."""
-    return _JOINTS.sub("", fold(text))
+    """A text normalised and without what joins words, as keys are looked for in it."""
+    return _JOINTS.sub("", normalise(text))
 
 
 def singular(word: str) -> str:
@@ -62,8 +54,7 @@ def stem_of(word: str) -> str:
     return single
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One thing to look for. Every text that matches holds one of its `keys`, once squeezed."""
 
     text: str
@@ -112,11 +103,11 @@ def terms_of(words: tuple[str, ...]) -> tuple[Term, ...]:
     """What to look for, of the words of a question; each once."""
     found: dict[str, Term] = {}
     for word in words:
-        folded = fold(word)
-        for run in _unspaced().findall(folded):
+        folded = normalise(word)
+        for run in _UNSPACED_RUN.findall(folded):
             pairs = tuple(run[n : n + 2] for n in range(len(run) - 1)) or (run,)
             found.setdefault(run, Term(run, run, True, pairs))
-        for piece in _COMPOUND.findall(_unspaced().sub(" ", folded)):
+        for piece in _COMPOUND.findall(_UNSPACED_RUN.sub(" ", folded)):
             text = _JOINTS.sub("", piece)
             found.setdefault(text, _word_term(text))
     return tuple(found.values())
@@ -131,7 +122,7 @@ def _word_term(text: str) -> Term:
 def words_of(folded: str) -> frozenset[str]:
     """The words of a folded text, compounds whole and in parts."""
     out: set[str] = set()
-    spaced = folded if folded.isascii() else _unspaced().sub(" ", folded)
+    spaced = folded if folded.isascii() else _UNSPACED_RUN.sub(" ", folded)
     for piece in _COMPOUND.findall(spaced):
         parts = _JOINTS.split(piece)
         out.update(parts)
@@ -140,7 +131,7 @@ def words_of(folded: str) -> frozenset[str]:
     return frozenset(out)
 
 
-class Sieve:
+class Prefilter:
     """Tells from a log's bytes which terms its session may match, and how well at best.
 
     Never too little; now and then too much, as a log still holds what was said before and since changed.
@@ -156,7 +147,7 @@ class Sieve:
         if b"\\u" in data:  # what is written in escapes cannot be seen from here
             return dict.fromkeys(range(len(self._keys)), 1.0)
         if not data.isascii():
-            text = fold(_KEYS.sub(b" ", data).decode("utf-8", "replace"))
+            text = normalise(_KEYS.sub(b" ", data).decode("utf-8", "replace"))
             squeezed = _JOINTS.sub("", text)
             found = [n for n, keys in enumerate(self._keys) if any(key in squeezed for key in keys)]
         else:

@@ -14,8 +14,8 @@ class SafeFormatter(logging.Formatter):
         return str(sanitised(super().format(record)))
 
 
-def log_safely(level: str | int, layout: str = "%(levelname)s: %(message)s") -> None:
-    """Set up logging to stderr, anew."""
+def log_to_stderr(level: str) -> None:
+    """Show messages of this level and above as `LEVEL: message` on stderr, whatever was set up before."""
     handler = logging.StreamHandler()
-    handler.setFormatter(SafeFormatter(layout))
+    handler.setFormatter(SafeFormatter("%(levelname)s: %(message)s"))
     logging.basicConfig(level=level, handlers=[handler], force=True)

@@ -7,42 +7,33 @@ back are read from their logs.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from heapq import nlargest
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
-from jsonlstore.restore.model import Candidate
-from jsonlstore.restore.score import (
-    PENDING_WEIGHT,
-    PER_TASK,
-    RECENCY_WEIGHT,
-    TOPIC_WEIGHT,
-    Factors,
-    factors,
-    lowered,
-    qualifies,
-)
+from jsonlstore.core.model import SessionState, WorkingMemoryPin, strip_provenance
+from jsonlstore.restore.result import Candidate
+from jsonlstore.restore.score import Factors, factors, lowered, qualifies
+from jsonlstore.restore.tasks import Pipeline
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from jsonlstore.core.config import Config
-    from jsonlstore.core.model import SessionState
-    from jsonlstore.restore.tasks import Pipeline
-
-    Entries = Mapping[str, Mapping[str, Any]]
-
+Entries = Mapping[str, Mapping[str, Any]]
 log = logger("jsonlstore.session")
 
-# a topic shared by most of many sessions says nothing about any of them (DECISION 47)
+# a topic shared by most of many sessions says nothing about any of them (decision 47)
 _COMMON_FROM_SESSIONS = 10
 _COMMON_SHARE = 0.8
 _COMMON_SAMPLE = 300
 _PARTED = re.compile(r"[\s_-]+")
 MOST_LOGS_READ = 12
+_WORTH_RESTORING = (
+    "working_memory", "pending_tasks", "hot_topics", "active_projects", "recent_learnings", "notes", "next_step",
+)  # fmt: skip
+_LONGEST_PROMPT = 20_000
 
 
 class Prior(NamedTuple):
@@ -70,6 +61,28 @@ class Selection(NamedTuple):
     candidates: tuple[Candidate, ...]
 
 
+def current_keywords(
+    pins: Iterable[WorkingMemoryPin], cwd: str | None, prompt: str | None, project_roots: Iterable[str] = ()
+) -> frozenset[str]:
+    """The words the starting session is about: those of its pins, its project and its first prompt (decision 7)."""
+    texts = [f"{strip_provenance(pin.label or '')} {pin.content}" for pin in pins]
+    if prompt:
+        texts.append(prompt[:_LONGEST_PROMPT])
+    found: set[str] = set()
+    if any(text.strip() for text in texts):
+        from jsonlstore.signals.words import keywords
+
+        for text in texts:
+            found.update(word.lower() for word in keywords(text))
+    if cwd:
+        from jsonlstore.signals.projects import project_of
+
+        project = project_of(cwd, project_roots)
+        if project:
+            found.add(project.lower())
+    return frozenset(found)
+
+
 def score_priors(
     entries: Entries, keywords: frozenset[str], now: datetime, worth: Callable[[float, int], bool] | None = None
 ) -> list[Prior]:
@@ -80,7 +93,7 @@ def score_priors(
     """
     common = common_topics([entry.get("hot_topics") or () for entry in islice(entries.values(), _COMMON_SAMPLE)])
     words = keywords - common
-    said = said_topics(entries, words)
+    said = mentioned_topics(entries, words)
     spoken = lowered(said)
     scored = []
     for session_id, entry in (entries if worth is None else _contenders(entries, said)).items():
@@ -112,7 +125,7 @@ def _contenders(entries: Entries, said: frozenset[str]) -> Entries:
     return found
 
 
-def said_topics(entries: Entries, words: frozenset[str]) -> frozenset[str]:
+def mentioned_topics(entries: Entries, words: frozenset[str]) -> frozenset[str]:
     """The topics, as the sessions write them, that were spoken of: one of the words, or made of several ("ham radio")
     that all are. Thousands of sessions share fewer topics: each is looked at once."""
     if not words:
@@ -154,7 +167,7 @@ def select(
     contributors: list[Contributor] = []
     candidates: list[Candidate] = []
     reads = 0
-    worth = may_win(config)
+    worth = can_qualify(config)
     promising = (prior for prior in priors if worth(prior.score, prior.tasks))
     for prior in sorted(priors, reverse=True) if explain else nlargest(MOST_LOGS_READ, promising):
         wins = qualifies(prior.score, config.relevance_threshold)
@@ -172,8 +185,8 @@ def select(
     return Selection(tuple(contributors), tuple(candidates))
 
 
-def may_win(config: Config) -> Callable[[float, int], bool]:
-    """Whether a score, or open tasks alone (DECISION 5), may bring a session back."""
+def can_qualify(config: Config) -> Callable[[float, int], bool]:
+    """Whether a score, or open tasks alone (decision 5), may bring a session back."""
     override = config.pending_task_override
     return lambda score, tasks: qualifies(score, config.relevance_threshold) or 0 < override <= tasks
 
@@ -194,47 +207,15 @@ def _consider(
         if still_open < config.pending_task_override:
             return None, why + " not reached), score below the threshold"
         why += ")"
-    return (state, why) if _gives_anything(state) else (None, "nothing to bring back")
-
-
-def _gives_anything(state: SessionState) -> bool:
-    return any(
-        (
-            state.working_memory,
-            state.pending_tasks,
-            state.hot_topics,
-            state.active_projects,
-            state.recent_learnings,
-            state.notes,
-            state.next_step,
-        )
-    )
+    return (state, why) if any(getattr(state, name) for name in _WORTH_RESTORING) else (None, "nothing to bring back")
 
 
 def _candidate(prior: Prior, qualified: bool, reason: str) -> Candidate:
-    recency, topic_overlap, pending = prior.factors[:3]
-    return Candidate(
-        prior.session_id, prior.hours, recency, topic_overlap, pending, prior.score, qualified, reason
-    )  # fmt: skip
+    return Candidate(prior.session_id, prior.hours, *prior.factors[:3], prior.score, qualified, reason)
 
 
 def previous_session(ended: Entries, channel: str) -> str | None:
-    """The most recently ended session of the same conversation, same channel preferred (DECISION 17)."""
+    """The most recently ended session of the same conversation, same channel preferred (decision 17)."""
     ranks = ((entry.get("channel") == channel, entry["end_time"], other) for other, entry in ended.items())
     best = max(ranks, default=None)
     return best[2] if best else None
-
-
-def explain_lines(prior: Prior, threshold: float, qualified: bool) -> str:
-    """The score of one session, spelt out for the debug log."""
-    parts = prior.factors
-    mark = "✅" if qualified else "❌"
-    return (
-        f"Scoring session {prior.session_id[:8]} ({prior.hours:.0f}h elapsed):\n"
-        f"  recency: {parts.recency:.3f} × {RECENCY_WEIGHT:g} = {parts.recency * RECENCY_WEIGHT:.3f}\n"
-        f"  topic_overlap: {parts.shared}/{parts.together} = {parts.topic_overlap:.3f} × {TOPIC_WEIGHT:g}"
-        f" = {parts.topic_overlap * TOPIC_WEIGHT:.3f}\n"
-        f"  pending_tasks: {prior.tasks} tasks × {PER_TASK:g} = {parts.pending:.2f} × {PENDING_WEIGHT:g}"
-        f" = {parts.pending * PENDING_WEIGHT:.3f}\n"
-        f"  TOTAL: {parts.score:.3f} {mark} (threshold: {threshold:g})"
-    )

@@ -1,34 +1,33 @@
-"""Cold storage: an ended session's state as JSON and its log beside it, in `archive/YYYY-MM/`.
+"""Ended sessions as plain JSON, for other tools and for good: mirrors and the archive.
 
-Whatever moves is written and synced at its new place before it leaves the old one, so a crash at any point leaves at
-least one whole copy; running again completes the move.
+A mirror, `sessions/<id>.json`, is best effort and repaired later. The archive is cold storage: the state as JSON and
+its log beside it, in `archive/YYYY-MM/`. Whatever moves is written and synced at its new place before it leaves the old
+one, so a crash at any point leaves at least one whole copy; running again completes the move.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
-from jsonlstore.store.files import read_bytes, write_failed
-from jsonlstore.store.mirror import temp_dir_for, to_json
+import orjson
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import Disk, read_bytes, unreadable, writing
+from jsonlstore.core.logs import logger
+from jsonlstore.core.paths import StatePaths
+from jsonlstore.store.fold import fold_events
+from jsonlstore.store.log import SessionLog
+from jsonlstore.store.projection import project_log
 
-    from jsonlstore.core.paths import StatePaths
-    from jsonlstore.store.files import Disk
-    from jsonlstore.store.log import SessionLog
-
-
-def month_of(state: Mapping[str, Any]) -> str:
-    """The archive folder of an ended session: the month it ended in, UTC."""
-    return str(state["end_time"])[:7]
+log = logger(__name__)
 
 
-def store_cold(paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any]) -> str:
+def move_to_archive(paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any]) -> str:
     """Move an ended session's log and mirror to the archive; returns the month. Wants the session's lock."""
-    month = month_of(state)
+    month = str(state["end_time"])[:7]  # YYYY-MM, UTC
     _drop_copies(paths, disk, session_id, home=None)
     target = paths.archived_state(session_id, month)
     disk.make_dir(target.parent)
@@ -38,21 +37,19 @@ def store_cold(paths: StatePaths, disk: Disk, session_id: str, state: Mapping[st
     return month
 
 
-def bring_back(paths: StatePaths, disk: Disk, session_id: str, month: str) -> None:
+def move_back(paths: StatePaths, disk: Disk, session_id: str, month: str) -> None:
     """Move an archived session's log back among the hot ones. Wants the session's lock."""
     _move(disk, paths.archived_log(session_id, month), paths.log(session_id))
     disk.remove(paths.archived_state(session_id, month))
 
 
-def settle(
+def finish_move(
     paths: StatePaths, disk: Disk, session_id: str, open_log: Callable[[Path], SessionLog]
 ) -> dict[str, Any] | None:
-    """Bring a half-moved session to rest where its log is; returns its index entry. Wants the session's lock.
+    """Finish or undo a half-done move, by where the log is; returns the index entry. Wants the session's lock.
 
     With a hot log the session is hot, and what the archive holds of it is a copy. Without one the archive is its home.
     """
-    from jsonlstore.store.projection import fold_events, project_log
-
     is_hot = paths.log(session_id).exists()
     home = None if is_hot else find_month(paths, session_id)
     _drop_copies(paths, disk, session_id, home)
@@ -63,7 +60,7 @@ def settle(
     cold = open_log(paths.archived_log(session_id, home))
     scan = cold.scan()
     if scan is not None:
-        state = fold_events(session_id, (placed.event for placed in scan.events)).to_dict()
+        state = fold_events(session_id, scan.events).to_dict()
         target = paths.archived_state(session_id, home)
         disk.replace(target, to_json(state), temp_dir_for(target.parent, paths, disk))
     disk.remove(paths.mirror(session_id))
@@ -72,7 +69,7 @@ def settle(
 
 def _drop_copies(paths: StatePaths, disk: Disk, session_id: str, home: str | None) -> None:
     """Remove what an interrupted move left outside `home`; a log only if the hot one begins with it, word for word."""
-    for month in months(paths):
+    for month in months_of(paths):
         if month == home:
             continue
         disk.remove(paths.archived_state(session_id, month))
@@ -81,25 +78,25 @@ def _drop_copies(paths: StatePaths, disk: Disk, session_id: str, home: str | Non
             disk.remove(paths.archived_log(session_id, month))
 
 
-def months(paths: StatePaths) -> list[str]:
+def months_of(paths: StatePaths) -> list[str]:
     """The archive's folders, oldest first."""
     try:
         return sorted(item.name for item in paths.archive.iterdir() if item.is_dir())
     except FileNotFoundError:
         return []
+    except OSError as problem:
+        raise unreadable(paths.archive, problem) from problem
 
 
 def find_month(paths: StatePaths, session_id: str) -> str | None:
     """The archive folder that holds a session's log, if any."""
-    return next((month for month in months(paths) if paths.archived_log(session_id, month).exists()), None)
+    return next((month for month in months_of(paths) if paths.archived_log(session_id, month).exists()), None)
 
 
 def _move(disk: Disk, source: Path, target: Path) -> None:
     """Rename; across file systems copy, sync, and only then remove."""
-    try:
+    with writing(source):
         same = os.stat(source).st_dev == os.stat(target.parent).st_dev
-    except OSError as problem:
-        raise write_failed(source, problem) from problem
     if same:
         disk.move(source, target)
         return
@@ -108,3 +105,34 @@ def _move(disk: Disk, source: Path, target: Path) -> None:
         # synced whatever else is put off: what is removed on one file system must be safe on the other
         type(disk)().replace(target, data, target.parent)
         disk.remove(source)
+
+
+def to_json(state: Mapping[str, Any]) -> bytes:
+    """A state as mirrors and archive hold it."""
+    return orjson.dumps(state, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def temp_dir_for(directory: Path, paths: StatePaths, disk: Disk) -> Path:
+    """Where a file may be prepared that is then renamed into `directory`.
+
+    `states/`, so that nothing unfinished ever lies beside the mirrors; when the mirrors were moved to another file
+    system, their archive directory.
+    """
+    disk.make_dir(directory)
+    if os.stat(directory).st_dev == os.stat(paths.states).st_dev:
+        return paths.states
+    disk.make_dir(paths.archive)
+    return paths.archive
+
+
+def write_mirror(
+    paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any], *, lasting: bool = True
+) -> bool:
+    """Put the mirror in place; a failure is a warning, because the log already has everything."""
+    target = paths.mirror(session_id)
+    try:
+        disk.replace(target, to_json(state), temp_dir_for(target.parent, paths, disk), lasting=lasting)
+    except (JsonlStoreError, OSError) as problem:
+        log.warning("mirror of %s not written, `doctor --fix` will: %s", session_id, problem)
+        return False
+    return True

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from jsonlstore.core.files import Disk
 from jsonlstore.core.paths import StatePaths
-from jsonlstore.store.files import Disk
 from jsonlstore.store.store import SessionStore
 from tests.conftest import FakeClock
 
@@ -34,6 +34,11 @@ CREATE TRIGGER todo_noted AFTER INSERT ON todos BEGIN INSERT INTO metrics VALUES
 PRAGMA user_version = 3;
 PRAGMA application_id = 1129337428;
 """
+
+
+def database_backups(path: Path) -> list[Path]:
+    """The finished copies an export made of a database, oldest first."""
+    return sorted(copy for copy in path.parent.glob(f"{path.name}.backup-*") if ".partial-" not in copy.name)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from jsonlstore.bridges.braindb.schema import COLUMNS, LISTS
 from jsonlstore.core.clock import format_time, from_millis, normalise_time
 from jsonlstore.core.errors import UsageError
 from jsonlstore.core.model import KNOWN_FIELDS, PART_LISTS, SCALARS, STRING_LISTS
+from jsonlstore.core.paths import is_session_id
 from jsonlstore.store.sanitise import clean
 
 if TYPE_CHECKING:
@@ -79,10 +80,10 @@ def would_change(existing: Mapping[str, Any], row: Row) -> bool:
     )
 
 
-def news(existing: Mapping[str, Any], row: Row) -> Row:
-    """What the row of an imported session is yet to be told: that it ended, or crashed, and who goes on.
+def update_of_imported(existing: Mapping[str, Any], row: Row) -> Row:
+    """The update of an imported session's row: that it ended or crashed, and which session continues it.
 
-    The rest was read from it, and what we could not read or had to cut is nowhere but there.
+    Everything else was read from that row, and what we could not read or had to cut is kept nowhere else.
     """
     ours = dict(zip(COLUMNS, row, strict=True))
     ended = existing.get("end_time") is None
@@ -135,18 +136,12 @@ def read_row(row: Mapping[str, Any]) -> ReadRow:
     crashed = row.get("crash_recovered") in (1, True, "1", "true")
     if crashed and end_time is None:
         problems.append("crash_recovered without an end_time")
-    links = {name: _word(row, name, problems) or None for name in _LINKS}
+    words = {name: _word(row, name, problems) or None for name in _LINKS}
+    fields.update(_extra(row, problems))
+    links = {name: _link(name, words[name], problems) for name in _LINKS}
     if links["previous_session_id"] is not None:
         fields["previous_session_id"] = links["previous_session_id"]
-    fields.update(_extra(row, problems))
-    return ReadRow(
-        session_id=str(row.get("id")),
-        fields=fields,
-        end_time=end_time,
-        continued_by=links["continued_by"],
-        crash_recovered=crashed,
-        problems=tuple(problems),
-    )
+    return ReadRow(str(row.get("id")), fields, end_time, links["continued_by"], crashed, tuple(problems))
 
 
 def _word(row: Mapping[str, Any], name: str, problems: list[str]) -> str | None:
@@ -157,7 +152,15 @@ def _word(row: Mapping[str, Any], name: str, problems: list[str]) -> str | None:
     return None
 
 
-def read_time(value: Any) -> str | None:
+def _link(name: str, value: str | None, problems: list[str]) -> str | None:
+    # what is no session id cannot be followed; the session itself is still good
+    if value is None or is_session_id(value):
+        return value
+    problems.append(f"{name} is not a session id")
+    return None
+
+
+def parse_stored_time(value: Any) -> str | None:
     """A time as some program stored it (ISO with or without zone, epoch seconds or milliseconds) in our form.
 
     Raises `ValueError` for anything else; None stays None.
@@ -179,7 +182,7 @@ def read_time(value: Any) -> str | None:
 
 def _time(row: Mapping[str, Any], name: str, problems: list[str]) -> str | None:
     try:
-        return read_time(row.get(name))
+        return parse_stored_time(row.get(name))
     except ValueError:
         problems.append(f"{name} is not a time")
         return None
@@ -227,7 +230,7 @@ def _extra(row: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
     return out
 
 
-def agrees(existing: Mapping[str, Any], state: Mapping[str, Any]) -> bool:
+def is_contained_in(existing: Mapping[str, Any], state: Mapping[str, Any]) -> bool:
     """Does the state hold everything the row says? Only then may the row go."""
     read = read_row(existing)
     if read.problems:

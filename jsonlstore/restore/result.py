@@ -1,0 +1,125 @@
+"""What goes into a restore, and what comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from jsonlstore.core.model import WorkingMemoryPin
+from jsonlstore.restore.wrapper import wrap
+
+# Values here are named tuples: making a dataclass takes four times as long, and every session start would pay for it.
+
+
+class MemorySource(Protocol):
+    """Where the confidence of memories is looked up, read-only."""
+
+    def confidences(self, ids: Sequence[str]) -> Mapping[str, float]:
+        """The confidence of each memory that is known there."""
+
+
+class RestoreRequest(NamedTuple):
+    """A session that starts, and what is known of it."""
+
+    session_id: str
+    channel: str = "unknown"
+    agent_id: str | None = None
+    session_key: str | None = None
+    cwd: str | None = None
+    prompt: str | None = None
+    pid: int | None = None
+    reason: str | None = None
+    clean: bool = False
+    again: bool = False
+    explain: bool = False
+
+
+class InheritedMemory(NamedTuple):
+    """A memory of an earlier session with its confidence as of now; the original is untouched."""
+
+    memory_id: str
+    original_confidence: float
+    confidence: float
+    hours_elapsed: float
+    excluded: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        rounded = {"confidence": round(self.confidence, 6), "hours_elapsed": round(self.hours_elapsed, 3)}
+        return self._asdict() | rounded
+
+
+class Candidate(NamedTuple):
+    """A prior session that was considered, every factor of its score, and why it was taken or not."""
+
+    session_id: str
+    hours_elapsed: float
+    recency: float
+    topic_overlap: float
+    pending: float
+    score: float
+    qualified: bool
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: round(value, 6) if type(value) is float else value for name, value in self._asdict().items()}
+
+
+class PinDecision(NamedTuple):
+    """What became of one candidate pin, and why."""
+
+    label: str
+    origin: str
+    decision: str  # "added", "skipped" or "already there"
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"label": self.label, "from": self.origin, "decision": self.decision, "reason": self.reason}
+
+
+class RestoredSessionContext(NamedTuple):
+    """What a starting session gets. Without a preamble it is a cold start, which is silent."""
+
+    session_id: str
+    preamble: str | None = None
+    inherited_pins: tuple[WorkingMemoryPin, ...] = ()
+    session_ids: tuple[str, ...] = ()
+    relevance_scores: tuple[float, ...] = ()
+    pending_task_count: int = 0
+    memories: tuple[InheritedMemory, ...] = ()
+    already_restored: bool = False
+    elapsed_ms: int = 0
+    error: str | None = None
+    hot_topics: tuple[str, ...] = ()
+    active_projects: tuple[str, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    pins: tuple[PinDecision, ...] = ()
+
+    @property
+    def cold(self) -> bool:
+        """Nothing came back."""
+        return not self.session_ids and not self.inherited_pins
+
+    @property
+    def wrapped_preamble(self) -> str | None:
+        """The preamble inside its wrapper, as it goes into a prompt."""
+        return None if self.preamble is None else wrap(self.preamble)
+
+    def to_dict(self, *, explain: bool = False) -> dict[str, Any]:
+        """The document `hook session-start` prints."""
+        out: dict[str, Any] = {
+            "session_id": self.session_id or None,
+            "preamble": self.wrapped_preamble,
+            "inherited_pins": [pin.to_dict() for pin in self.inherited_pins],
+            "session_ids": list(self.session_ids),
+            "relevance_scores": [round(score, 6) for score in self.relevance_scores],
+            "pending_task_count": self.pending_task_count,
+            "memories": [memory.to_dict() for memory in self.memories],
+            "already_restored": self.already_restored,
+            "elapsed_ms": self.elapsed_ms,
+        }
+        if explain:
+            out["candidates"] = [candidate.to_dict() for candidate in self.candidates]
+            out["pins"] = [pin.to_dict() for pin in self.pins]
+        if self.error is not None:
+            out["error"] = self.error
+        return out
