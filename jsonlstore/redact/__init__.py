@@ -24,8 +24,9 @@ from jsonlstore.redact import prefilter
 if TYPE_CHECKING:
     from jsonlstore.redact.generated import hide_generated, hide_generated_in
     from jsonlstore.redact.memory import Redactor
+    from jsonlstore.redact.rules import MARK
     from jsonlstore.redact.stream import redact_stream
-    from jsonlstore.redact.text import MARK, Finding, redact, redact_bytes, redact_text, redact_value
+    from jsonlstore.redact.text import Finding, redact, redact_bytes, redact_text, redact_value
 
 __all__ = [
     "MARK",
@@ -44,6 +45,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "MARK": "jsonlstore.redact.rules",
     "Redactor": "jsonlstore.redact.memory",
     "hide_generated": "jsonlstore.redact.generated",
     "hide_generated_in": "jsonlstore.redact.generated",

@@ -13,7 +13,15 @@ import re
 from typing import NamedTuple
 
 from jsonlstore.redact import rules
-from jsonlstore.redact.looks import is_key_hex, is_placeholder, is_type, is_version, looks_random, looks_secret, randomness
+from jsonlstore.redact.looks import (
+    is_key_hex,
+    is_placeholder,
+    is_type,
+    is_version,
+    looks_random,
+    looks_secret,
+    randomness,
+)
 from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_WORDS, Key, classify
 from jsonlstore.redact.values import GLANCE, OPEN, SKIP, Value, measure, starts_line, to_line_end
 
@@ -40,7 +48,9 @@ _RUN = r"[A-Za-z0-9+/_.~$!@#^*-]"
 _NO_HEX = r"[G-Zg-z+/_.~$!@#^*-]"
 _NOT_UUID = rf"(?:[0-9a-f]{{0,7}}{_NO_HEX}{_RUN}{{8}}|[0-9a-f]{{8}}(?:[0-9A-Za-z+/_.~$!@#^*]{_RUN}{{7}}|-[0-9a-f]{{0,3}}{_NO_HEX}{_RUN}{{3}}))"
 _NO_TOKENS = rf"(?:{STRONG.replace('tokens?|', '')}|cookie|x-auth)[\w.-]{{0,40}}|token(?:[a-rt-z0-9_.-][\w.-]{{0,40}}|s[\w.-]{{1,40}})?"
-_TOKENS = r"tokens(?:\\*[\"'`\])]){0,4}[ \t]*(?:[:=>%|&?+!<-]|→|：){1,4}[ \t]*(?:[^\s0-9:=>%|&?+!<-]|[0-9]{1,20}[A-Za-z_+/-])"
+_TOKENS = (
+    r"tokens(?:\\*[\"'`\])]){0,4}[ \t]*(?:[:=>%|&?+!<-]|→|：){1,4}[ \t]*(?:[^\s0-9:=>%|&?+!<-]|[0-9]{1,20}[A-Za-z_+/-])"
+)
 NAME = (
     rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~,;\t\r\n\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\\*[\"'][ \t]*,)|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S{{0,24}}[0-9!@#$%^&*+]|[ \t]\("
     rf"|[ \t]+(?:[:=|<\\\"'`?+!\r\n-]|\.=|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|[a-z_]{{1,20}}=\\*[\"']|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
@@ -135,7 +145,9 @@ def _is_chance(data: bytes, full: str, end: int) -> bool:
     if before == b"::" or (data[end : end + 2] == b"==" and data[end + 2 : end + 3] in (b'"', b"'")):
         return True
     odd = len(full) > 40 or before[-1:] in (b"+", b"/", b"=")
-    return odd and _DIGITS.search(full) is not None or (len(full) > 8 and before[-1:] == b"+" and randomness(full) > 5)
+    return (odd and _DIGITS.search(full) is not None) or (
+        len(full) > 8 and before[-1:] == b"+" and randomness(full) > 5
+    )
 
 
 class Link(NamedTuple):
@@ -153,7 +165,7 @@ def _assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
     return [span for span in spans if span]
 
 
-def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911 - a decision list
+def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911, PLR0912 - a decision list
     level, op = link.level, data[link.op_at : link.op_end]
     text = data[value.start : value.end].decode("utf-8", "replace")
     if _is_signature(data, link) or (data[value.end : value.end + 1] == b"}" and _FORMAT_SPEC.match(text)):
@@ -188,7 +200,9 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return _judge_colon(data, value, text, link, spaced=spaced)
     if spaced and (_VARIABLE.fullmatch(text) or (level is Key.SECRET and text.isalpha() and text.istitle())):
         return None
-    if text.startswith(("True", "False", "None")) or (_ARGUMENT.match(text) and data[value.end : value.end + 1] in b",)" ):
+    if text.startswith(("True", "False", "None")) or (
+        _ARGUMENT.match(text) and data[value.end : value.end + 1] in b",)"
+    ):
         return None  # f(token=token, extra_tokens=True)
     if spaced and text.isalpha() and not _is_setting(data, link, value.end):
         return None
@@ -228,7 +242,9 @@ def _is_setting(data: bytes, link: Link, end: int) -> bool:
     return not own and starts_line(data, link.name_at) and (not rest or rest.startswith((b"#", b";", b'"', b"\\n")))
 
 
-def _judge_colon(data: bytes, value: Value, text: str, link: Link, *, spaced: bool) -> tuple[int, int] | None:
+def _judge_colon(  # noqa: PLR0911 - one exit per answer
+    data: bytes, value: Value, text: str, link: Link, *, spaced: bool
+) -> tuple[int, int] | None:
     level, name_at = link.level, link.name_at
     if b"\n" in data[link.op_end : value.start] and not (looks_secret(text, chosen=True) or is_key_hex(text)):
         return None
@@ -307,7 +323,7 @@ def _plain_words(data: bytes, value: Value, text: str) -> list[tuple[int, int]]:
     return [(value.start, more.end() if more else value.end)]
 
 
-def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:
+def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
     """The span to hide behind "with password hunter2", `PASSWORD 'x'`."""
     name = data[link.name_at : link.name_end]
     if link.level < Key.HINT or (link.level is Key.HINT and name.lower() != b"pw"):

@@ -190,9 +190,11 @@ class _Finder:
 
 
 class _Scan:
-    """One way through a text, from hit to hit. What it finds is gathered in a list: it is asked for thousands of times."""
+    """One way through a text, from hit to hit."""
 
-    def __init__(self, finder: _Finder, data: bytes, budget: _Budget, *, plain: bool = False, names: bool = True) -> None:
+    def __init__(
+        self, finder: _Finder, data: bytes, budget: _Budget, *, plain: bool = False, names: bool = True
+    ) -> None:
         self._finder = finder
         self._data = data
         self._budget = budget
@@ -218,7 +220,7 @@ class _Scan:
             if budget.left <= 0:
                 self.found.append((max(at, self._table_until), len(data), "unread"))
                 break
-            # an endless word is one word, and what is hidden is done with: neither is looked at from each of its letters
+            # an endless word is one word, and what is hidden is done with: neither is looked at letter by letter
             at = glance(data, max(at + 1, self._skipped))[0][0]
         if self._blocks:
             self.found += ((start, end, "private") for start, end in private_spans(data))
@@ -319,9 +321,7 @@ class _Scan:
 
 _CONTAINER, _RUN = 1, 2
 # What a hit may be the beginning of, by its first byte: a look that cannot succeed costs more than all the others.
-_BEGINS = [
-    _CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST) for byte in range(256)
-]
+_BEGINS = [_CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST) for byte in range(256)]
 _GOES_ON = re.compile(rb"[A-Za-z0-9_+/=.%~-]*+")
 _URL_WORDS = frozenset(("password", "pass", "pwd", "pw", "passwd"))
 _DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")
@@ -359,7 +359,7 @@ def _search(index: int) -> SearchWithin:
     return searcher_within(compiled(SHAPES[index].shape))
 
 
-def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: PLR0911 - one exit per condition
+def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901, PLR0911 - one exit per condition
     if shape.near and not any(data.rfind(word, max(0, start - 2000), start) >= 0 for word in shape.near):
         return False
     if not shape.unlike:

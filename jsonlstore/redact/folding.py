@@ -1,7 +1,7 @@
 """Disguises: what stands inside a word and is not seen, or is another way to write a letter.
 
-Terminal colours, zero-width characters, soft hyphens, full-width letters and `\\u0070` escapes. A name or token is looked
-for in the text without them too.
+Terminal colours, zero-width characters, soft hyphens, full-width letters and `\\u0070` escapes. A name or token is
+looked for in the text without them too.
 """
 
 from __future__ import annotations

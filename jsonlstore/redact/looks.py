@@ -58,7 +58,9 @@ _PLAIN_CODE = _either(_OWN_NAME, _TYPE, _CONSTANT)
 _SHAPED_CODE = _either(_CODE, _DOTTED)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _CAMEL = re.compile(r"[A-Z][A-Za-z]*[0-9]{0,5}(?:[A-Z][a-z]+)+[0-9]?\Z")
-_VERSION = re.compile(r"[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[a-z]")
+_VERSION = re.compile(
+    r"[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[a-z]"
+)
 _CAMEL_NAME = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+[0-9]{0,4}\Z")
 _ONLY_HEX = re.compile(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]+\Z")
 

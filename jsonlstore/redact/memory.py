@@ -4,6 +4,8 @@
 message asked for one.
 """
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import re
@@ -11,7 +13,8 @@ from typing import Any
 
 from jsonlstore.redact import text as redaction
 from jsonlstore.redact.looks import looks_secret
-from jsonlstore.redact.text import MARK, is_telling, redact_value
+from jsonlstore.redact.rules import MARK
+from jsonlstore.redact.text import is_telling, redact_value
 
 _MOST = 256  # values; the oldest is forgotten first
 _LONGEST = 512

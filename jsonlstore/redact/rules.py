@@ -20,8 +20,8 @@ _DATA = Path(__file__).with_name("data")
 _LEAST_COLUMNS = 5
 
 
-# What a token nobody named is seen by, and hashes, UUIDs and times have not: a digit beside a letter that no hexadecimal
-# number has, twice in one run.
+# What a token nobody named is seen by, and hashes, UUIDs and times have not: a digit beside a letter that no
+# hexadecimal number has, twice in one run.
 _EDGE = r"(?:[0-9][G-Zg-z]|[G-Zg-z][0-9])"
 RUN_HINT = rf"{_EDGE}[A-Za-z0-9]{{0,20}}{_EDGE}"
 
@@ -139,7 +139,9 @@ def bigrams() -> dict[tuple[str, str], int]:
     """How much one small letter surprises after another, in bits."""
     letters = "abcdefghijklmnopqrstuvwxyz"
     rows = [line for line in (_DATA / "bigrams.txt").read_text("utf-8").splitlines() if line and line[0] != "#"]
-    return {(a, b): int(bits) for a, row in zip(letters, rows, strict=True) for b, bits in zip(letters, row, strict=True)}
+    return {
+        (a, b): int(bits) for a, row in zip(letters, rows, strict=True) for b, bits in zip(letters, row, strict=True)
+    }
 
 
 def read_shapes(text: str) -> list[Shape]:

@@ -63,11 +63,20 @@ def judge(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[int, 
 def is_token(token: bytes) -> bool:
     """Whether a run is a prefix, a separator and a random tail."""
     found = _TOKEN.match(token)
-    if not found or found[1].lower().split(b"_")[0].decode() in _IDS or _FILE.search(token) or _VERSION.search(found[2][:24]):
+    if (
+        not found
+        or found[1].lower().split(b"_")[0].decode() in _IDS
+        or _FILE.search(token)
+        or _VERSION.search(found[2][:24])
+    ):
         return False
     pieces = [piece for piece in _PARTS.findall(found[2]) if len(piece) >= _LEAST_PIECE and not _HEX.match(piece)]
     tail = b"".join(pieces)
-    return len(tail) >= _LEAST_TAIL and len(tail) - len(tail.translate(None, b"0123456789")) >= 2 and randomness(tail.decode()) >= _LEAST_RANDOMNESS
+    return (
+        len(tail) >= _LEAST_TAIL
+        and len(tail) - len(tail.translate(None, b"0123456789")) >= 2
+        and randomness(tail.decode()) >= _LEAST_RANDOMNESS
+    )
 
 
 def _stands_alone(data: bytes, first: int, last: int) -> bool:
@@ -85,7 +94,11 @@ def _tells(token: bytes, decoded: Callable[[bytes], bool]) -> bool:
         readable = text.decode()
     except (binascii.Error, UnicodeDecodeError):
         return False
-    return readable.isascii() and readable.replace("\n", "").replace("\t", "").replace("\r", "").isprintable() and decoded(text)
+    return (
+        readable.isascii()
+        and readable.replace("\n", "").replace("\t", "").replace("\r", "").isprintable()
+        and decoded(text)
+    )
 
 
 _STANDARD = bytes.maketrans(b"-_", b"+/")

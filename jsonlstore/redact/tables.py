@@ -5,6 +5,7 @@ Rows are read once, whatever heads they hold themselves, so a text takes linear 
 """
 
 # An expression is easier to read whole than in pieces.
+# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -25,14 +26,18 @@ _DELIMITER = re.compile(rb"\\+t|[|\t;,]|\xe2\x94\x82|\xe2\x95\x91")
 _CELL = re.compile(rb"[ \t]*\\*[\"'`*]{0,2}([^\"'`]*?)\\*[\"'`*]{0,2}[ \t]*\Z")
 _COLUMN = re.compile(r"[\w .()/-]{0,40}\Z")
 # a line between head and rows: Markdown, psql, boxes
-_RULED = re.compile(rb"[-+=:| \t]*-[-+=:| \t]*\Z|(?:[ \t|]|\xe2[\x94\x95][\x80-\xbf])*\xe2[\x94\x95][\x80-\xbf](?:[ \t|]|\xe2[\x94\x95][\x80-\xbf])*\Z")
+_RULED = re.compile(
+    rb"[-+=:| \t]*-[-+=:| \t]*\Z|(?:[ \t|]|\xe2[\x94\x95][\x80-\xbf])*\xe2[\x94\x95][\x80-\xbf](?:[ \t|]|\xe2[\x94\x95][\x80-\xbf])*\Z"
+)
 _RULE = re.compile(rb"[-:=| \t]+\Z")
 _LONGEST_LINE = 4096
 
 
 def may_begin(data: bytes, at: int) -> bool:
     """Whether the telling word at `at` is all of a cell's name."""
-    return _CELL_ENDS.match(data, at, at + 80) is not None and _CELL_BEGINS.search(data[max(0, at - 48) : at]) is not None
+    return (
+        _CELL_ENDS.match(data, at, at + 80) is not None and _CELL_BEGINS.search(data[max(0, at - 48) : at]) is not None
+    )
 
 
 def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]], int]:

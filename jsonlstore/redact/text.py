@@ -163,7 +163,9 @@ def _again(data: bytes, spans: list[Span]) -> list[Span]:
 
 _NOT_VALUES = ("private", "private-key", "unread")
 _MOST_VALUES = 64
-_NOT_A_TOKEN = re.compile(rb"[^!-~]|[\"'`()\[\]{}<>,;\\]|\A[\w.-]+:[0-9]{1,5}\Z")  # quotes, brackets, blanks: a piece of text
+_NOT_A_TOKEN = re.compile(
+    rb"[^!-~]|[\"'`()\[\]{}<>,;\\]|\A[\w.-]+:[0-9]{1,5}\Z"
+)  # quotes, brackets, blanks: a piece of text
 _MOST_AGAIN = 1000
 
 

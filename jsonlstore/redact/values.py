@@ -97,7 +97,7 @@ def _one(value: Value | None) -> list[Value]:
     return [value] if value and value.end > value.start else []
 
 
-def _quoted(data: bytes, opened: re.Match[bytes], before: int) -> list[Value]:
+def _quoted(data: bytes, opened: re.Match[bytes], before: int) -> list[Value]:  # noqa: PLR0911 - one exit per form
     start = opened.end()
     if opened.group(3):
         mark = _CLOSERS.get(opened.group(3), opened.group(3))

@@ -163,9 +163,7 @@ class Distiller:
         return hide_generated(self._redactor.text(text)) if text else None
 
     def _parts(self, parts: Collection[Any]) -> tuple[Any, ...]:
-        return tuple(
-            type(part).from_dict(hide_generated_in(self._redactor.value(part.to_dict()))) for part in parts
-        )
+        return tuple(type(part).from_dict(hide_generated_in(self._redactor.value(part.to_dict()))) for part in parts)
 
     def _path(self, path: str) -> str:
         return self._redactor.again(_redacted_path(path))
@@ -248,7 +246,9 @@ class Distiller:
                 for root in git_roots_in_output(head, command if isinstance(command, str) else ""):
                     self._project = self.topics.projects.visit_git_root(self._redactor.text(root)) or self._project
         if "SOP" in head or "sop" in details or "sops" in details:
-            self._sops.result(self._redactor.text(head), self._redactor.value(dict(details)), entry.timestamp or "", tool)
+            self._sops.result(
+                self._redactor.text(head), self._redactor.value(dict(details)), entry.timestamp or "", tool
+            )
         if details:
             self._memory.reported(details, entry.timestamp or "")
         if call and not entry.is_error and not details.get("error"):

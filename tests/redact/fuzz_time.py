@@ -8,6 +8,8 @@ as a megabyte of the long-text benchmark in the same run. What looks slow is tim
 processes make a run slow, never fast.
 """
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import argparse
@@ -51,7 +53,11 @@ class Family:
 
 def families(rng: random.Random) -> Iterator[Family]:
     """Families without end: a unit repeated, one head and a unit, brackets, and a mixture."""
-    pool = [*FRAGMENTS, *(name.word for name in names() if name.word.isalpha()), *(s.trigger for s in shapes() if s.trigger.isascii())]
+    pool = [
+        *FRAGMENTS,
+        *(name.word for name in names() if name.word.isalpha()),
+        *(s.trigger for s in shapes() if s.trigger.isascii()),
+    ]
     while True:
         unit = "".join(rng.choices(pool, k=rng.randint(1, 5)))
         head = "".join(rng.choices(pool, k=rng.randint(1, 3)))
@@ -59,14 +65,19 @@ def families(rng: random.Random) -> Iterator[Family]:
         if kind < 2:
             yield Family(f"repeat {unit!r}", lambda n, unit=unit: (unit * (n // len(unit) + 1))[:n])
         elif kind == 2:
-            yield Family(f"head {head!r} then {unit!r}", lambda n, unit=unit, head=head: head + (unit * (n // len(unit) + 1))[:n])
+            yield Family(
+                f"head {head!r} then {unit!r}", lambda n, unit=unit, head=head: head + (unit * (n // len(unit) + 1))[:n]
+            )
         elif kind == 3:
-            half = lambda part, n: (part * (n // 2 // len(part) + 1))[: n // 2]  # noqa: E731
-            yield Family(f"nest {head!r} in {unit!r}", lambda n, h=head, u=unit: half(h, n) + half(u, n))
+            yield Family(f"nest {head!r} in {unit!r}", lambda n, h=head, u=unit: _half(h, n) + _half(u, n))
         else:
             some = rng.choices(pool, k=rng.randint(2, 12))
             seed = rng.randrange(1 << 30)
             yield Family(f"mix {some!r}", lambda n, some=some, seed=seed: _mix(some, seed, n))
+
+
+def _half(part: str, n: int) -> str:
+    return (part * (n // 2 // len(part) + 1))[: n // 2]
 
 
 def _mix(some: list[str], seed: int, n: int) -> str:
@@ -105,7 +116,11 @@ def slow(family: Family, base: float, tries: int = 4) -> str | None:
         if times > WORST_TIMES / 2:
             times = seconds(family.make(MEGABYTE)) / base
         reason = (
-            f"ratio {ratio:.1f}" if ratio > WORST_RATIO else f"{times:.0f}x the long text" if times > WORST_TIMES else None
+            f"ratio {ratio:.1f}"
+            if ratio > WORST_RATIO
+            else f"{times:.0f}x the long text"
+            if times > WORST_TIMES
+            else None
         )
         if reason is None:
             return None

@@ -58,7 +58,10 @@ def test_nothing_planted_in_a_hook_is_written_or_said(number: int, home: Home) -
         ("session-end", {"session_id": "a", "reason": text, "unheard_of": text}),
     ):
         done = subprocess.run(
-            home.command("hook", event, "--debug"), input=json.dumps(document).encode(), capture_output=True, check=False
+            home.command("hook", event, "--debug"),
+            input=json.dumps(document).encode(),
+            capture_output=True,
+            check=False,
         )
         said += done.stderr
     assert secret.encode() not in _written(home.path)
@@ -77,7 +80,10 @@ def test_a_session_id_that_is_a_secret_gets_a_derived_one(kind: str, home: Home)
     )
     assert raw.encode() not in done.stdout + done.stderr + _written(home.path)
     again = subprocess.run(
-        home.command("hook", "session-start"), input=json.dumps({"session_id": raw}).encode(), capture_output=True, check=True
+        home.command("hook", "session-start"),
+        input=json.dumps({"session_id": raw}).encode(),
+        capture_output=True,
+        check=True,
     )
     assert json.loads(done.stdout)["session_id"] == json.loads(again.stdout)["session_id"]
 
