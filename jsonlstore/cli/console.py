@@ -13,8 +13,8 @@ import orjson
 from jsonlstore.cli.app import App
 from jsonlstore.core.clock import parse_time
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.core.logs import log_to_stderr
 from jsonlstore.core.paths import resolve_state_dir
+from jsonlstore.redact import sanitised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +27,8 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 def app_from_options(*, state_dir: str | None, config_file: str | None, verbose: bool, debug: bool, quiet: bool) -> App:
     """The app of one command line, with logging set up as its options say."""
     level = "DEBUG" if debug else "INFO" if verbose else "ERROR" if quiet else "WARNING"
+    from jsonlstore.redact.logs import log_to_stderr
+
     log_to_stderr(level)
     return App(resolve_state_dir(state_dir), config_file, debug=debug)
 
@@ -99,9 +101,10 @@ def print_error(problem: JsonlStoreError) -> None:
     """An error on stderr, and what to do about it."""
     from jsonlstore.cli.formatting import plain
 
-    say(plain(f"error: {problem.message}"), err=True)
+    # a message may quote what it complains about
+    say(plain(sanitised(f"error: {problem.message}")), err=True)
     if problem.hint:
-        say(f"hint: {problem.hint}", err=True)
+        say(sanitised(f"hint: {problem.hint}"), err=True)
 
 
 def say(text: str = "", *, err: bool = False, **style: Any) -> None:

@@ -17,8 +17,9 @@ import orjson
 
 from jsonlstore.cli.app import App
 from jsonlstore.core.errors import JsonlStoreError, UsageError
-from jsonlstore.core.logs import log_to_stderr, logger, on_first_message, set_up
+from jsonlstore.core.logs import logger, on_first_message, set_up
 from jsonlstore.core.paths import check_session_id, resolve_state_dir
+from jsonlstore.redact import is_secret_id, sanitised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,7 +45,7 @@ _NOT_OF_A_STATE = ("session_id", "cwd", "prompt", "pid", "reason", *_SWITCHES)
 def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
     """Answer one hook call and leave at once, whatever a thread may still be stuck in."""
     level = next((_LEVELS[name] for name in _LEVELS if name in options), "WARNING")
-    on_first_message(partial(log_to_stderr, level))
+    on_first_message(partial(_log_to_stderr, level))
     code, after = 0, None
     try:
         app = App(
@@ -54,7 +55,8 @@ def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
         answer, after = answer_hook(event, sys.stdin.buffer.read(), app, dry_run="dry-run" in options)
         sys.stdout.buffer.write(orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE))
     except JsonlStoreError as problem:
-        sys.stderr.write(f"error: {problem.message}\n" + (f"hint: {problem.hint}\n" if problem.hint else ""))
+        # a message may quote what it complains about
+        sys.stderr.write(sanitised(f"error: {problem.message}\n" + (f"hint: {problem.hint}\n" if problem.hint else "")))
         code = 2 if isinstance(problem, UsageError) else 1
     except OSError as problem:
         log.warning("nobody takes the answer: %s", problem)
@@ -67,6 +69,12 @@ def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
         log.warning("after the answer: %s", problem)
     finally:
         os._exit(code)
+
+
+def _log_to_stderr(level: str) -> None:
+    from jsonlstore.redact.logs import log_to_stderr
+
+    log_to_stderr(level)
 
 
 Answer = tuple[dict[str, Any], "Callable[[], object] | None"]
@@ -90,6 +98,10 @@ def read_document(data: bytes) -> dict[str, Any]:
         check_session_id(document["session_id"])
     except UsageError as problem:
         raise UsageError(f"session_id: {problem.message}", hint=problem.hint) from problem
+    if is_secret_id(document["session_id"]):
+        from jsonlstore.transcripts.stretches import usable_id
+
+        document["session_id"] = usable_id(document["session_id"])
     for name in _TEXTS:
         if document.get(name) is not None and not isinstance(document[name], str):
             raise UsageError(f"{name} must be a string")

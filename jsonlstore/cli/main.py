@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.core.errors import JsonlStoreError, UsageError
+from jsonlstore.redact import sanitised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,5 +106,5 @@ def _fail(problem: JsonlStoreError, *, as_json: bool) -> int:
     if as_json:
         import orjson
 
-        click.echo(orjson.dumps({"error": problem.to_dict()}).decode())
+        click.echo(orjson.dumps({"error": sanitised(problem.to_dict())}).decode())
     return 2 if isinstance(problem, UsageError) else 1

@@ -27,13 +27,6 @@ def set_up() -> None:
         _set_ups.pop()()
 
 
-def log_to_stderr(level: str) -> None:
-    """Show messages of this level and above as `LEVEL: message` on stderr, whatever was set up before."""
-    import logging
-
-    logging.basicConfig(level=level, format="%(levelname)s: %(message)s", force=True)
-
-
 class _LazyLogger:
     def __init__(self, name: str) -> None:
         self._name = name

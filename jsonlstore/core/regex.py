@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 Groups: TypeAlias = "Sequence[tuple[int, int]]"
 Search: TypeAlias = "Callable[[bytes, int], Groups]"
+SearchWithin: TypeAlias = "Callable[[bytes, int, int], Groups]"
 
 
 def any_of(patterns: Iterable[str]) -> str:
@@ -28,17 +29,13 @@ def compiled(pattern: str, *, text: bool = False) -> Any:
 
 def searcher(expression: Any) -> Search:
     """A search from a place on for the spans of a match and its groups, (-1, -1) for none."""
-    import re2
-
-    groups = range(expression.groups + 1)
-    none = [(-1, -1)] * (expression.groups + 1)
+    within = searcher_within(expression)
 
     def search(data: bytes, at: int) -> Groups:
-        match = expression.search(data, at)
-        return [match.span(group) for group in groups] if match else none
+        return within(data, at, len(data))
 
-    try:  # the wrapper's generators and match objects cost more than a search in a short text
-        direct, anchor = expression._regexp.Match, re2._Anchor.UNANCHORED  # noqa: SLF001
+    try:  # one call less: in short texts that is what a search costs
+        direct, anchor = _direct(expression)
     except AttributeError:
         return search
 
@@ -46,3 +43,29 @@ def searcher(expression: Any) -> Search:
         return direct(anchor, data, at, len(data))  # type: ignore[no-any-return]
 
     return search_directly
+
+
+def searcher_within(expression: Any) -> SearchWithin:
+    """The same, up to an end that is not taken for the end of the text."""
+    groups = range(expression.groups + 1)
+    none = [(-1, -1)] * (expression.groups + 1)
+
+    def search(data: bytes, at: int, end: int) -> Groups:
+        match = expression.search(data, at, end)
+        return [match.span(group) for group in groups] if match else none
+
+    try:  # the wrapper's generators and match objects cost more than a search in a short text
+        direct, anchor = _direct(expression)
+    except AttributeError:
+        return search
+
+    def search_directly(data: bytes, at: int, end: int) -> Groups:
+        return direct(anchor, data, at, end)  # type: ignore[no-any-return]
+
+    return search_directly
+
+
+def _direct(expression: Any) -> tuple[Any, Any]:
+    import re2
+
+    return expression._regexp.Match, re2._Anchor.UNANCHORED  # noqa: SLF001

@@ -23,14 +23,18 @@ from jsonlstore.redact import prefilter
 
 if TYPE_CHECKING:
     from jsonlstore.redact.generated import hide_generated, hide_generated_in
+    from jsonlstore.redact.memory import Redactor
+    from jsonlstore.redact.rules import MARK
     from jsonlstore.redact.stream import redact_stream
-    from jsonlstore.redact.text import MARK, Finding, redact, redact_bytes, redact_text, redact_value
+    from jsonlstore.redact.text import Finding, redact, redact_bytes, redact_text, redact_value
 
 __all__ = [
     "MARK",
     "Finding",
+    "Redactor",
     "hide_generated",
     "hide_generated_in",
+    "is_secret_id",
     "may_hold_secret",
     "redact",
     "redact_bytes",
@@ -41,6 +45,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "MARK": "jsonlstore.redact.rules",
+    "Redactor": "jsonlstore.redact.memory",
     "hide_generated": "jsonlstore.redact.generated",
     "hide_generated_in": "jsonlstore.redact.generated",
     "redact_stream": "jsonlstore.redact.stream",
@@ -65,6 +71,11 @@ def sanitised(value: Any) -> Any:
     from jsonlstore.redact.text import redact_value
 
     return redact_value(value)
+
+
+def is_secret_id(session_id: str) -> bool:
+    """Whether an id would be hidden in a text: then it must not become a file's name either."""
+    return bool(sanitised(session_id) != session_id)
 
 
 def __getattr__(name: str) -> Any:

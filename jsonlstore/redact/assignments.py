@@ -13,17 +13,25 @@ import re
 from typing import NamedTuple
 
 from jsonlstore.redact import rules
-from jsonlstore.redact.looks import is_placeholder, looks_random, looks_secret
+from jsonlstore.redact.looks import (
+    is_key_hex,
+    is_placeholder,
+    is_type,
+    is_version,
+    looks_random,
+    looks_secret,
+    randomness,
+)
 from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_WORDS, Key, classify
-from jsonlstore.redact.values import GLANCE, LONGEST, OPEN, SKIP, Value, measure, starts_line, to_line_end
+from jsonlstore.redact.values import GLANCE, OPEN, SKIP, Value, measure, starts_line, to_line_end
 
 STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
 _CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)){0,4}"""
-_OP = r"(?:<<<|===?|!==?|:=|=>|[:=?+]=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
+_OP = r"(?:<<<|===?|!==?|:{1,3}=|=>|[:=?+.]=|\?\?=|\|\|=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
 _PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default"""
 _TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const token string = "…"
 _PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
-_FOR = rf"(?:[ \t]+(?:{_PREPOSITION})(?:[ \t]+[^\s:=]{{1,40}}){{1,5}}?)"
+_FOR = rf"(?:[ \t]+(?:{_PREPOSITION}|to)(?:[ \t]+[^\s:=]{{1,40}}){{1,5}}?)"
 _IS = (
     r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|c'est|c’est|—|–|-)"
     r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
@@ -32,31 +40,34 @@ _IS = (
 _HEAD = re.compile(
     rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]*+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
 )
-# RE2 finds where to look closer. It has no groups, since reading them costs more than matching again, and it asks for
+# RE2 finds where to look closer. Every tail is bounded: a name that may still find its joint far away holds up the
+# search for all that comes after it. It has no groups, since reading them costs more than matching again, and it asks for
 # something joint-like behind the name, since names alone ("token", "pass") are common words. What fills transcripts
 # and is never a secret is left out here: ids (`sessionKey: <uuid>`) and counts (`"totalTokens": 1234`).
 _RUN = r"[A-Za-z0-9+/_.~$!@#^*-]"
 _NO_HEX = r"[G-Zg-z+/_.~$!@#^*-]"
 _NOT_UUID = rf"(?:[0-9a-f]{{0,7}}{_NO_HEX}{_RUN}{{8}}|[0-9a-f]{{8}}(?:[0-9A-Za-z+/_.~$!@#^*]{_RUN}{{7}}|-[0-9a-f]{{0,3}}{_NO_HEX}{_RUN}{{3}}))"
-_NO_TOKENS = rf"(?:{STRONG.replace('tokens?|', '')}|cookie|x-auth)[\w.-]*|token(?:[a-rt-z0-9_.-][\w.-]*|s[\w.-]+)?"
-_TOKENS = r"tokens(?:\\*[\"'`\])])*[ \t]*(?:[:=>%|&?+!<-]|→|：)+[ \t]*(?:[^\s0-9:=>%|&?+!<-]|[0-9]+[A-Za-z_+/-])"
+_NO_TOKENS = rf"(?:{STRONG.replace('tokens?|', '')}|cookie|x-auth)[\w.-]{{0,40}}|token(?:[a-rt-z0-9_.-][\w.-]{{0,40}}|s[\w.-]{{1,40}})?"
+_TOKENS = (
+    r"tokens(?:\\*[\"'`\])]){0,4}[ \t]*(?:[:=>%|&?+!<-]|→|：){1,4}[ \t]*(?:[^\s0-9:=>%|&?+!<-]|[0-9]{1,20}[A-Za-z_+/-])"
+)
 NAME = (
-    rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\\*[\"'][ \t]*,)|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S*[0-9!@#$%^&*+]|[ \t]\("
-    rf"|[ \t]+(?:[:=|<\\\"'`?+!-]|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|\S*[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
-    rf"|-(?:{STRONG})[\w-]*[\s\\]"
+    rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~,;\t\r\n\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\\*[\"'][ \t]*,)|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S{{0,24}}[0-9!@#$%^&*+]|[ \t]\("
+    rf"|[ \t]+(?:[:=|<\\\"'`?+!\r\n-]|\.=|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|[a-z_]{{1,20}}=\\*[\"']|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
+    rf"|-(?:{STRONG})[\w-]{{0,40}}[\s\\]"
     rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?{_NOT_UUID})"""
     r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
 )
 _JOINT = re.compile(
     (
         rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR}|{_TYPED})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은|(?:'|’)s[ \t])[ \t]*+"
-        rf"""|([ \t]++|\(|[ \t]*+,[ \t]*+)(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]*?[0-9!@#$%^&*+]))"""
+        rf"""|([ \t]++|\(|[ \t]*+,[ \t]*+)(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]{{0,64}}?[0-9!@#$%^&*+]))"""
         rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/)"""
     ).encode()
 )
-_JOINT_WINDOW = 2048  # `re` may backtrack: within this many bytes, whatever the text
+_JOINT_WINDOW = 640  # `re` may backtrack: within this many bytes, whatever the text
 _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
-_HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=,]|%3A|:=|=>)""")
+_HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=]|(?<=[\"']),|%3A|:=|=>)""")
 
 _NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
 _SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
@@ -85,7 +96,8 @@ def judge(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
         return head.end(3), _weak(data, head)
     end = head.end()
     word = head.group(1).lower()
-    if word in (b"cookie", b"authorization", b"x-auth"):
+    part = head.group(2) or data[at - 1 : at].isalnum()  # of a longer name: AggregationAuthorization
+    if word in (b"cookie", b"authorization", b"x-auth") and not (part and word == b"authorization"):
         header = _HEADER.match(data, end, end + 80)
         spans = _header(data, header.end(), cookie=word == b"cookie") if header else []
         if spans or word != b"authorization":
@@ -107,9 +119,11 @@ def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa
     flag = None if match and match.start(1) >= 0 else _FLAG.match(data, end, end + _JOINT_WINDOW)
     if not match and not flag:
         return []
+    if data[end : end + 1] == b"(" and b"." in data[start:end]:
+        return []  # password.encode("latin1")
     full = full_name(data, start, end)
     level = classify(full.lstrip("-"))
-    if level is Key.NONE or (len(full) > 40 and _DIGITS.search(full)):  # base64 that happens to end in a telling word
+    if level is Key.NONE or _is_chance(data, full, end):
         return []
     name_at = end - len(full.encode())
     if flag and full.startswith("-"):
@@ -123,6 +137,17 @@ def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa
     if how == 4:
         return _adjacent(data, link)
     return _element(data, link) if how == 5 else _sentence(data, link, match.end())
+
+
+def _is_chance(data: bytes, full: str, end: int) -> bool:
+    """Base64 that happens to end in a telling word, or a type that is named after a secret (`AWS::IAM::AccessKey`)."""
+    before = data[max(0, end - len(full.encode()) - 2) : end - len(full.encode())]
+    if before == b"::" or (data[end : end + 2] == b"==" and data[end + 2 : end + 3] in (b'"', b"'")):
+        return True
+    odd = len(full) > 40 or before[-1:] in (b"+", b"/", b"=")
+    return (odd and _DIGITS.search(full) is not None) or (
+        len(full) > 8 and before[-1:] == b"+" and randomness(full) > 5
+    )
 
 
 class Link(NamedTuple):
@@ -140,10 +165,12 @@ def _assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
     return [span for span in spans if span]
 
 
-def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911 - a decision list
+def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911, PLR0912 - a decision list
     level, op = link.level, data[link.op_at : link.op_end]
     text = data[value.start : value.end].decode("utf-8", "replace")
-    if _is_signature(data, link):
+    if _is_signature(data, link) or (data[value.end : value.end + 1] == b"}" and _FORMAT_SPEC.match(text)):
+        return None
+    if is_version(text) or text.startswith("//") or _is_of_its_name(data, link, text):
         return None
     default = _DEFAULT.match(text)
     if default and not is_placeholder(default.group(1)):
@@ -154,26 +181,49 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if level is Key.HINT:
         return (value.start, value.end) if looks_secret(text, chosen=True) or looks_random(text) else None
     if level is Key.WEAK:
-        return (value.start, value.end) if looks_random(text) else None
-    far = value.start - link.op_end > 3 and b"(" in data[link.op_end : value.start]
-    compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD)
+        named = link.name_end - link.name_at > 4  # `key` alone names anything, `facebook.key` a key
+        return (value.start, value.end) if looks_random(text) or (named and is_key_hex(text)) else None
+    between = data[link.op_end : value.start]
+    far = (len(between) > 3 and b"(" in between) or b"{" in between or (level is Key.SECRET and b"[" in between)
+    compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD and len(text) >= 6)
     loose = compared or op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or far
     if loose:
         return (value.start, value.end) if looks_secret(text, chosen=True) else None
     if value.quoted:
-        return (value.start, value.end)
+        return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
     if text.isdigit():
-        return (value.start, value.end) if (level is Key.PASSWORD and len(text) >= 3) or len(text) >= 10 else None
+        return (value.start, value.end) if len(text) >= (3 if level is Key.PASSWORD else 6) else None
+    if _GENERIC.search(text):
+        return None
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
     if b":" in op or op in {b"\xef\xbc\x9a", b"%3A"}:
         return _judge_colon(data, value, text, link, spaced=spaced)
-    if spaced and _VARIABLE.fullmatch(text):
+    if spaced and (_VARIABLE.fullmatch(text) or (level is Key.SECRET and text.isalpha() and text.istitle())):
         return None
+    if text.startswith(("True", "False", "None")) or (
+        _ARGUMENT.match(text) and data[value.end : value.end + 1] in b",)"
+    ):
+        return None  # f(token=token, extra_tokens=True)
     if spaced and text.isalpha() and not _is_setting(data, link, value.end):
         return None
     return (value.start, value.end)
 
 
+def _is_of_its_name(data: bytes, link: Link, text: str) -> bool:
+    """`SSL_TXT_PSK "PSK"`, `token_key = "token"`, `api.AccessKey = raw.AccessKey`: a name for a name."""
+    name = data[link.name_at : link.name_end]
+    if text.isupper() and text.isalpha() and name.endswith(text.encode()):
+        return True
+    last = text.rpartition(".")[2].encode()
+    if len(last) > 8 and name.endswith(last):
+        return True
+    return len(text) > 8 and _WORDS_JOINED.match(text) is not None and text.encode() in name
+
+
+_FORMAT_SPEC = re.compile(r"[<>^+-]?0?\d{0,3}(?:\.\d+)?[a-zA-Z]?\Z")  # f"{token:02x}"
+_ARGUMENT = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")
+_WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
+_GENERIC = re.compile(r"[A-Za-z*]<[A-Za-z]")  # Secret<str>, 1*<any CHAR>
 _DIGITS = re.compile(r"(?:[0-9][^0-9]*){3}")
 _VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*_(?![0-9]{2,}\Z)[A-Za-z0-9]+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
 _TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
@@ -192,15 +242,19 @@ def _is_setting(data: bytes, link: Link, end: int) -> bool:
     return not own and starts_line(data, link.name_at) and (not rest or rest.startswith((b"#", b";", b'"', b"\\n")))
 
 
-def _judge_colon(data: bytes, value: Value, text: str, link: Link, *, spaced: bool) -> tuple[int, int] | None:
+def _judge_colon(  # noqa: PLR0911 - one exit per answer
+    data: bytes, value: Value, text: str, link: Link, *, spaced: bool
+) -> tuple[int, int] | None:
     level, name_at = link.level, link.name_at
-    if b"\n" in data[link.op_end : value.start] and not looks_secret(text, chosen=True):
+    if b"\n" in data[link.op_end : value.start] and not (looks_secret(text, chosen=True) or is_key_hex(text)):
         return None
     first = data[value.start : value.end].strip(b".,;:!?").lower()
-    if first in _TALK or text.startswith(("(", "{", "[")):
+    if first in _TALK or text.startswith(("(", "{", "[", "*", "\\")) or "](" in text or (spaced and is_type(text)):
         return None
     around = data[name_at - 1 : name_at] if name_at else b""
     around = around if around in (b"'", b'"', b"`") else b""
+    if around and _WORDS_JOINED.match(text):
+        return None  # "password": validate_password, is code: JSON has no bare words
     begins = bool(around) or starts_line(data, name_at)
     if begins and spaced and b"\n" not in data[link.op_end : value.start]:
         line = to_line_end(data, value.start, around)
@@ -235,7 +289,7 @@ def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noq
     if is_placeholder(text):
         return []
     chosen = level in (Key.PASSWORD, Key.HINT)
-    telling = looks_secret(text, chosen=chosen)
+    telling = looks_secret(text, chosen=chosen) and text[:1] not in "{[(<*"
     strict = (
         joint.split(b" ")[0] in (b"to", b"as", b"-", b"\xe2\x80\x94", b"\xe2\x80\x93", b"on", b"er", b"es", b"are")
         or not chosen
@@ -269,7 +323,7 @@ def _plain_words(data: bytes, value: Value, text: str) -> list[tuple[int, int]]:
     return [(value.start, more.end() if more else value.end)]
 
 
-def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:
+def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
     """The span to hide behind "with password hunter2", `PASSWORD 'x'`."""
     name = data[link.name_at : link.name_end]
     if link.level < Key.HINT or (link.level is Key.HINT and name.lower() != b"pw"):
@@ -277,11 +331,22 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:
     values = measure(data, link.op_end, before=link.name_at)[:1]
     if not values:
         return []
-    if b"," in data[link.op_at : link.op_end] and not values[0].quoted and link.level is not Key.PASSWORD:
-        return []
     text = data[values[0].start : values[0].end].decode("utf-8", "replace")
-    sql = values[0].quoted and name.isupper() and link.level is Key.PASSWORD and " " not in text.strip()
-    if is_placeholder(text) or not (sql or looks_secret(text, chosen=link.level is not Key.SECRET)):
+    if is_placeholder(text) or text[:1] in "*(){}[]\\&<>@#=|:;,.-" or "(" in text or "##" in text:
+        return []
+    if b"," in data[link.op_at : link.op_end] or b"," in data[link.name_end : link.op_at]:
+        # setProperty("API_TOKEN", "…"), but not a list of names
+        sure = values[0].quoted and data[link.name_end : link.name_end + 1] in (b"'", b'"', b"\\") and " " not in text
+        sure = sure and (looks_secret(text, chosen=True) or (text.isdigit() and len(text) >= 6))
+        if not (sure or looks_random(text) or is_key_hex(text) or link.level is Key.PASSWORD):
+            return []
+        if sure or link.level is not Key.PASSWORD:
+            return [(values[0].start, values[0].end)]
+    if _is_of_its_name(data, link, text) or text.startswith("-"):
+        return []
+    listed = b"," in data[link.name_end : link.op_end]
+    sql = not listed and values[0].quoted and name.isupper() and link.level is Key.PASSWORD and " " not in text.strip()
+    if not (sql or looks_secret(text, chosen=link.level is not Key.SECRET)):
         return []
     return [(values[0].start, values[0].end)]
 
@@ -329,16 +394,17 @@ def _header(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
     found = _HEADER_VALUE.match(data, begin, begin + GLANCE)
     if not found:
         return []
-    if len(found.group()) == GLANCE and (not cookie or b"=" in found.group()[:80]):
-        found = _HEADER_VALUE.match(data, begin, begin + LONGEST) or found
-    end = begin + len(found.group().rstrip())
+    # a longer one is judged by its beginning, and taken whole by whoever asked
+    end = begin + (GLANCE if len(found.group()) == GLANCE else len(found.group().rstrip()))
     text = data[begin:end].decode("utf-8", "replace")
     first = text.split(" ")[0]
     if is_placeholder(text, bare=True) or is_placeholder(first, bare=True):
         return []
     if cookie:
         name, equals, value = text.partition("=")
-        ok = equals and " " not in name and len(value) > 3 and not is_placeholder(value.split(";")[0])
+        first = value.split(";")[0]
+        odd = len(first) >= 16 or any(c.isdigit() for c in first)
+        ok = equals and " " not in name and len(first) > 3 and odd and not is_placeholder(first)
         return [(begin, end)] if ok else []
     if scheme and scheme.group().strip().lower() in (b"bearer", b"basic", b"token", b"digest", b"apikey", b"negotiate"):
         return (

@@ -1,6 +1,8 @@
 """Where secrets lie in bytes: one pass of RE2 asks whether any could, exact work is done only where it says yes.
 
-RE2 cannot backtrack, and whatever looks past a match is bounded, so no text takes more than linear time.
+RE2 cannot backtrack, whatever looks past a match is bounded, and every look is paid for from a budget: a text that asks
+for more than any real one does is not read to its end. What was not read is dropped, never kept as it was. The budget
+counts steps and bytes, not time, so that the same text gives the same result on any machine.
 """
 
 from __future__ import annotations
@@ -10,49 +12,68 @@ from bisect import bisect_right
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from jsonlstore.core.regex import any_of, compiled, searcher
+from jsonlstore.core.regex import any_of, compiled, searcher, searcher_within
 from jsonlstore.redact import assignments as named
-from jsonlstore.redact import joints, tables
+from jsonlstore.redact import containers, joints, runs, tables
 from jsonlstore.redact.blocks import private_keys, private_spans
-from jsonlstore.redact.looks import is_placeholder, looks_random, looks_secret
-from jsonlstore.redact.rules import Shape, shapes
+from jsonlstore.redact.folding import FOLDED, folds
+from jsonlstore.redact.looks import is_key_hex, is_placeholder, is_reference, looks_random, looks_secret
+from jsonlstore.redact.rules import Shape, own_rules, shapes
 from jsonlstore.redact.values import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from jsonlstore.core.regex import Search
+    from jsonlstore.core.regex import SearchWithin
 
 MARK = b"[REDACTED]"
+UNREAD = b"[UNREAD]"
 SHAPES = shapes()
+_LEAVE = own_rules().leave
 Span: TypeAlias = tuple[int, int, str]
-_Rule: TypeAlias = "Callable[[bytes], Iterator[Span]]"
-_MOST_TRIGGERS = 32  # after so many hits simply all shapes are looked for
+
+MOST_BYTES = 16 << 20  # of one text; the rest of a longer one is not read
+MOST_STEPS = 8_000  # a megabyte of real text takes some hundred; a glance is one, a judgement several
+_JUDGED, _MATCHED, _ROW = 10, 4, 8
+_BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
+_LONG_NAME = 256
+_MOST_IN_A_WORD = 64
+_TAIL = 32  # of a word is looked at as if it began there: a name may end it
 
 
 def may_hide(data: bytes) -> bool:
     """Whether there may be something to hide; False is certain."""
-    return _finder().glance(data, 0)[0][0] >= 0
+    return len(data) > MOST_BYTES or _finder().glance(data, 0)[0][0] >= 0
 
 
-def find_spans(data: bytes) -> list[Span]:
-    """Byte spans to hide, unmerged, in the order of the rules."""
+def find_spans(data: bytes, steps: int = MOST_STEPS) -> list[Span]:
+    """Byte spans to hide, unmerged, in the order of the rules; what more than so many steps would take is unread."""
+    beyond = [(MOST_BYTES, len(data), "unread")] if len(data) > MOST_BYTES else []
+    data = data[:MOST_BYTES]
     finder = _finder()
     first = finder.glance(data, 0)[0][0]
     if first < 0:
-        return []
-    return [_snap(data, span) for span in finder.spans(data, first) if not _is_mark(data, span)]
+        return [_snap(data, span) for span in beyond]
+    return [_snap(data, span) for span in [*finder.spans(data, first, steps), *beyond] if not _is_left(data, span)]
+
+
+def mark_of(kind: str) -> bytes:
+    """What stands in the place of a span."""
+    return b"" if kind == "private" else UNREAD if kind == "unread" else MARK
 
 
 def hide(data: bytes, spans: Sequence[Span]) -> tuple[bytes, list[tuple[int, int, int, int]]]:
-    """The text with the spans hidden, and where each kept piece came from: (new start, new end, old start, old end)."""
+    """The text with the spans hidden, and where each kept piece came from: (new start, new end, old start, old end).
+
+    A kind that begins with `=` is what takes the span's place: so a text is read without its disguise.
+    """
     out: list[bytes] = []
     pieces: list[tuple[int, int, int, int]] = []
     at = size = 0
     for start, end, kind in [*spans, (len(data), len(data), "private")]:
         piece = data[at:start]
         pieces.append((size, size + len(piece), at, start))
-        mark = b"" if kind == "private" else MARK
+        mark = kind[1:].encode() if kind[:1] == "=" else mark_of(kind)
         out += (piece, mark)
         size += len(piece) + len(mark)
         at = end
@@ -72,8 +93,11 @@ def back(span: Span, pieces: Sequence[tuple[int, int, int, int]], spans: Sequenc
     return original(span[0], last=False), original(span[1], last=True), span[2]
 
 
-def _is_mark(data: bytes, span: Span) -> bool:
-    return span[2] != "private" and data.startswith(MARK, span[0])
+def _is_left(data: bytes, span: Span) -> bool:
+    """Whether a span is a mark of ours, or a value that the user's rules leave alone."""
+    if _LEAVE and data[span[0] : span[1]] in _LEAVE:
+        return True
+    return span[2] != "private" and data.startswith((MARK, UNREAD), span[0]) and span[1] - span[0] <= len(MARK) + 3
 
 
 def _snap(data: bytes, span: Span) -> Span:
@@ -86,6 +110,15 @@ def _snap(data: bytes, span: Span) -> Span:
     return start, end, kind
 
 
+class _Budget:
+    """The steps a text may still take."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+
+
 class _Finder:
     """All rules behind one expression: whatever may be telling is found in one pass and looked at where it stands.
 
@@ -95,66 +128,58 @@ class _Finder:
     """
 
     def __init__(self) -> None:
-        triggers = [shape.trigger for shape in SHAPES]
-        self.glance = searcher(compiled(any_of([*triggers, named.NAME, tables.HEAD, joints.HINT])))
+        triggers = any_of([shape.trigger for shape in SHAPES])
+        self.triggered = searcher_within(compiled(triggers))
+        parts = [triggers, named.NAME, joints.HINT, containers.HEAD, runs.HINT, FOLDED]
+        self.glance = searcher(compiled(any_of(parts)))
         self._joint = searcher(compiled(f"{joints.JOINT}|{joints.LONE}"))
-        self._rules = [_shape_rule(shape) for shape in SHAPES]
 
-    def spans(self, data: bytes, first: int) -> Iterator[Span]:
+    def spans(self, data: bytes, first: int, steps: int) -> list[Span]:
         """Every span of every rule, unmerged, in text where nothing telling begins before `first`."""
-        hints: list[int] = []
-        yield from self._scan(data, first, hints)
-        for start, end in joints.windows(data, hints):
-            yield from self._joined(data, start, end)
+        budget = _Budget(steps)
+        scan = _Scan(self, data, budget)
+        found = scan.run(first)
+        for start, end in joints.windows(data, scan.hints) if scan.hints else ():
+            if budget.left <= 0:
+                found.append((start, len(data), "unread"))
+                break
+            found += self._joined(data, start, end, budget)
+        if scan.disguised:
+            found += self._undisguised(data, budget)
+        return found
 
-    def _scan(self, data: bytes, at: int, hints: list[int] | None) -> Iterator[Span]:
-        """What is to be hidden as the text stands; where literals may be joined goes to `hints`."""
-        shapes: set[int] = set()
-        asked = named_until = table_until = 0
-        blocks = False
-        while at >= 0:
-            if asked < _MOST_TRIGGERS:
-                any_of_them, each = _triggers(data[at])
-                if any_of_them.match(data, at):
-                    asked += 1
-                    shapes.update(index for index, trigger in each if trigger.match(data, at))
-            if hints is not None and data[at + 1 : at + 2] in joints.SECOND:
-                hints.append(at)
-            if at >= table_until and tables.may_begin(data, at):
-                table_until, cells = tables.columns(data, at)
-                yield from ((start, end, "column") for start, end in cells)
-            if at >= named_until:
-                blocks = blocks or b"private" in data[at : at + 12].lower()
-                named_until, values = named.judge(data, at)
-                for value in values:
-                    start, end = whole(data, *value)
-                    yield start, end, "named"
-                    named_until = max(named_until, end)
-            at = self.glance(data, at + 1)[0][0]
-        if blocks:
-            yield from ((start, end, "private") for start, end in private_spans(data))
-            yield from ((start, end, "private-key") for start, end in private_keys(data))
-        for index in range(len(SHAPES)) if asked >= _MOST_TRIGGERS else sorted(shapes):
-            yield from self._rules[index](data)
+    def again(self, data: bytes, cuts: list[Span], budget: _Budget, *, names: bool = True) -> Iterator[Span]:
+        """What shows only in the text with some of its pieces taken out or replaced."""
+        shown, pieces = hide(data, cuts)
+        for span in _Scan(self, shown, budget, plain=True, names=names).run(self.glance(shown, 0)[0][0]):
+            yield back(span, pieces, cuts)
 
-    def _joined(self, data: bytes, start: int, end: int) -> Iterator[Span]:
+    def _undisguised(self, data: bytes, budget: _Budget) -> Iterator[Span]:
+        """What shows only without escape sequences, invisible characters, full-width letters and escaped ones."""
+        cuts = folds(data, max(budget.left, 1))
+        budget.left -= len(cuts)
+        if budget.left <= 0:
+            yield 0, len(data), "unread"
+        elif cuts:
+            yield from self.again(data, cuts, budget)
+
+    def _joined(self, data: bytes, start: int, end: int, budget: _Budget) -> Iterator[Span]:
         """What shows only in the text without the joints between its literals, in one window of it."""
         part = data[start:end]
-        found, told = self._joints(part)
+        found, told = self._joints(part, budget)
         for cuts, by_name in ((found, False), (told, True)):
             if cuts:
-                shown, pieces = hide(part, cuts)
-                for span in self._scan(shown, self.glance(shown, 0)[0][0], None):
-                    if (span[2] == "named") is by_name:
-                        first, last, kind = back(span, pieces, cuts)
+                for first, last, kind in self.again(part, cuts, budget, names=by_name):
+                    if (kind == "named") is by_name or kind == "unread":
                         yield start + first, start + last, kind
 
-    def _joints(self, data: bytes) -> tuple[list[Span], list[Span]]:
+    def _joints(self, data: bytes, budget: _Budget) -> tuple[list[Span], list[Span]]:
         """All joints, and those among them that an operator makes certain."""
         found: list[Span] = []
         told: list[Span] = []
         at = 0
-        while (groups := self._joint(data, at))[0][0] >= 0:
+        while budget.left > 0 and (groups := self._joint(data, at))[0][0] >= 0:
+            budget.left -= 1
             (_, at), lone = groups
             start, end = lone if lone[0] >= 0 else groups[0]
             if lone[0] >= 0 or joints.is_joint(data, start, end):
@@ -164,6 +189,142 @@ class _Finder:
         return found, told
 
 
+class _Scan:
+    """One way through a text, from hit to hit."""
+
+    def __init__(
+        self, finder: _Finder, data: bytes, budget: _Budget, *, plain: bool = False, names: bool = True
+    ) -> None:
+        self._finder = finder
+        self._data = data
+        self._budget = budget
+        self._names = names
+        self._plain = plain  # neither joints nor disguises are looked for: they are what was taken out
+        self._searched: dict[int, int] = {}  # how far each shape was looked for
+        self._named_until = self._table_until = self._held_until = self._run_until = 0
+        self._skipped = 0
+        self._blocks = False
+        self.found: list[Span] = []
+        self.hints: list[int] = []
+        self.disguised = False
+
+    def run(self, at: int) -> list[Span]:
+        """What is to be hidden as the text stands."""
+        data, budget, glance = self._data, self._budget, self._finder.glance
+        while at >= 0:
+            budget.left -= 1
+            if budget.left <= 0:
+                self.found.append((at, len(data), "unread"))
+                break
+            self._look(at)
+            if budget.left <= 0:
+                self.found.append((max(at, self._table_until), len(data), "unread"))
+                break
+            # an endless word is one word, and what is hidden is done with: neither is looked at letter by letter
+            at = glance(data, max(at + 1, self._skipped))[0][0]
+        if self._blocks:
+            self.found += ((start, end, "private") for start, end in private_spans(data))
+            self.found += ((start, end, "private-key") for start, end in private_keys(data))
+        return self.found
+
+    def _look(self, at: int) -> None:
+        data = self._data
+        self._shapes(at)
+        if not self._plain:
+            if data[at + 1 : at + 2] in joints.SECOND:
+                self.hints.append(at)
+            self.disguised = self.disguised or data[at] in _DISGUISES
+        what = _BEGINS[data[at]]
+        if what & _CONTAINER and at >= self._held_until:
+            self._held_until, held = containers.values(data, at)
+            self._budget.left -= _JUDGED + len(held)
+            self.found += held
+        if self._names and at >= self._named_until:
+            self._named(at)
+        if what & _RUN and at >= self._run_until and at >= self._skipped:
+            self._run(at)
+
+    def _shapes(self, at: int) -> None:
+        data = self._data
+        any_of_them, each = _triggers(data[at])
+        if any_of_them.match(data, at, at + 512):
+            for index, trigger in each:
+                if at >= self._searched.get(index, 0) and trigger.match(data, at, at + 512):
+                    self._shape(index, at)
+
+    def _shape(self, index: int, at: int) -> None:
+        """A shape around its trigger. Once looked for, it is not looked for again in the same stretch."""
+        data = self._data
+        self._budget.left -= _MATCHED
+        shape, find = SHAPES[index], _search(index)
+        low, high = max(self._searched.get(index, 0) - _BACK, at - _BACK, 0), min(len(data), at + _AHEAD)
+        while (groups := find(data, low, high))[0][0] >= 0:
+            start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])
+            if end == high < len(data):  # a long one goes on as it began
+                end = _GOES_ON.match(data, end).end()  # type: ignore[union-attr]
+            if _fits(shape, data, start, end):
+                self.found.append((start, end, shape.kind))
+                if at - 64 < start <= at:
+                    self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
+            low = max(groups[0][1], groups[0][0] + 1, end)
+            if low >= high:
+                break
+        self._searched[index] = len(data) if high == len(data) else max(high - _AHEAD // 2, low)
+
+    def _named(self, at: int) -> None:
+        data = self._data
+        self._blocks = self._blocks or b"private" in data[at : at + 12].lower()
+        self._named_until, values = named.judge(data, at)
+        if self._named_until > at + 1:
+            self._budget.left -= _JUDGED
+            if at >= self._table_until and tables.may_begin(data, at):
+                self._table_until, cells, rows = tables.columns(data, at, max(0, self._budget.left) // _ROW)
+                self._budget.left -= _JUDGED + rows * _ROW
+                self.found += ((start, end, "column") for start, end in cells)
+                if self._budget.left < _ROW:  # the rows below would stand without their head
+                    self._budget.left = 0
+        if self._named_until > at + _LONG_NAME:
+            self._skip(at, self._named_until)
+        for value in values:
+            start, end = whole(data, *value)
+            self.found.append((start, end, "named"))
+            self._named_until = max(self._named_until, end)
+            # unless a private span reaches out of what is hidden
+            if start - at < 64 and b"private" not in data[start:end].lower():
+                self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
+
+    def _run(self, at: int) -> None:
+        self._budget.left -= 1
+        self._run_until, span, inside = runs.judge(self._data, at, self._holds)
+        self._skip(at, self._run_until if span else inside)
+        if span:
+            self.found.append(span)
+
+    def _skip(self, at: int, end: int) -> None:
+        """Go on near the end of a word; what is known by its letters alone may still stand inside it."""
+        end -= _TAIL
+        if end <= at:
+            return
+        self._skipped = max(self._skipped, end)
+        for _ in range(_MOST_IN_A_WORD):
+            at = self._finder.triggered(self._data, at + 1, end)[0][0]
+            if at < 0:
+                return
+            self._shapes(at)
+
+    def _holds(self, text: bytes) -> bool:
+        """Whether a text that was found encoded holds a secret; what is encoded in it in turn is not looked at."""
+        self._budget.left -= len(text) // 256
+        first = self._finder.glance(text, 0)[0][0]
+        return first >= 0 and not self._plain and bool(_Scan(self._finder, text, self._budget, plain=True).run(first))
+
+
+_CONTAINER, _RUN = 1, 2
+# What a hit may be the beginning of, by its first byte: a look that cannot succeed costs more than all the others.
+_BEGINS = [_CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST) for byte in range(256)]
+_GOES_ON = re.compile(rb"[A-Za-z0-9_+/=.%~-]*+")
+_URL_WORDS = frozenset(("password", "pass", "pwd", "pw", "passwd"))
+_DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")
 _Trigger: TypeAlias = "tuple[int, re.Pattern[bytes]]"
 
 
@@ -192,39 +353,33 @@ def _first_bytes() -> list[Collection[int]]:
     return first
 
 
-def _shape_rule(shape: Shape) -> _Rule:
-    search: list[Search] = []  # compiled when first needed: most shapes never are
-
-    def rule(data: bytes) -> Iterator[Span]:
-        if not search:
-            search.append(searcher(compiled(shape.shape)))
-        find, at = search[0], 0
-        while (groups := find(data, at))[0][0] >= 0:
-            start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])
-            if _fits(shape, data, start, end):
-                yield start, end, shape.kind
-            at = max(groups[0][1], groups[0][0] + 1)
-
-    return rule
+@cache
+def _search(index: int) -> SearchWithin:
+    """A shape's own expression; most are never needed."""
+    return searcher_within(compiled(SHAPES[index].shape))
 
 
-def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: PLR0911 - one exit per condition
+def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901, PLR0911 - one exit per condition
     if shape.near and not any(data.rfind(word, max(0, start - 2000), start) >= 0 for word in shape.near):
         return False
     if not shape.unlike:
         return True
     value = data[start:end].decode("utf-8", "replace")
-    if is_placeholder(value, bare=shape.unlike not in ("url", "random", "chosen")):
+    if shape.unlike == "url":
+        # `secret` is a word, but nobody writes one between a user and a host; `user:password` stands in every manual
+        return not (is_reference(value) or re.match(r"\d+[/?#]", value) or value.lower() in _URL_WORDS)
+    if is_placeholder(value, bare=shape.unlike not in ("random", "chosen")):
         return False
     if shape.unlike == "plain":
         return looks_secret(value) or looks_random(value) or (len(value) > 30 and any(c.isdigit() for c in value))
     if shape.unlike == "chosen":
         return looks_secret(value, chosen=True)
+    if shape.unlike == "hexchosen":
+        return looks_secret(value, chosen=True) or is_key_hex(value)
+    if shape.unlike == "mixed":
+        return any(c.isdigit() for c in value[:-64])
     if shape.unlike == "random":
         return looks_random(value)
-    if shape.unlike == "url":
-        port = re.match(r"\d+[/?#]", value)
-        return not port and value.lower() not in ("password", "pass", "pwd", "pw")
     if shape.unlike in ("ids", "option"):
         return not value.isdigit() and not value.startswith("-")
     return True

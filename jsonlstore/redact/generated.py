@@ -12,10 +12,12 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from jsonlstore.redact.text import MARK
+from jsonlstore.redact.rules import MARK
 
 # on its own: not a part of an address, a path, a hash with its name before it or padded base64
 _RUN = re.compile(r"(?<![\w/.:@#%?&=+$-])[A-Za-z0-9][A-Za-z0-9_-]{18,}[A-Za-z0-9](?![\w/=+:@-])")
+# with the two signs that base64 has and names have not; hashes with their name before them stay
+_BASE64 = re.compile(r"(?<![\w/.:@#%?&=+$-])[A-Za-z0-9+/]{40,}={0,2}(?![\w/=+:@-])")
 _LEAST_CHANGES = 0.36  # a random run changes between capitals, small letters and digits at 0.62 of its places
 _LEAST_WITH_ONE_DIGIT = 0.45  # as names in camelCase have
 _NAMES = ("id", "ids", "path", "at", "time", "timestamp", "key")
@@ -23,7 +25,10 @@ _NAMES = ("id", "ids", "path", "at", "time", "timestamp", "key")
 
 def hide_generated(text: str) -> str:
     """`text` with every word hidden that only a machine can have made up."""
-    return _RUN.sub(lambda run: MARK if is_generated(run[0]) else run[0], text) if len(text) >= 20 else text
+    if len(text) < 20:
+        return text
+    text = _RUN.sub(lambda run: MARK if is_generated(run[0]) else run[0], text)
+    return _BASE64.sub(lambda run: MARK if is_generated(run[0].rstrip("=")) else run[0], text)
 
 
 def hide_generated_in(record: dict[str, Any]) -> dict[str, Any]:
@@ -36,7 +41,7 @@ def hide_generated_in(record: dict[str, Any]) -> dict[str, Any]:
 
 def is_generated(word: str) -> bool:
     """Whether a long word mixes capitals, small letters and digits as chance does, and hides no plain text."""
-    plain = word.replace("_", "").replace("-", "")
+    plain = word.replace("_", "").replace("-", "").replace("+", "").replace("/", "")
     kinds = [0 if c.isdigit() else 1 if c.isupper() else 2 for c in plain]
     if len(set(kinds)) < 3:
         return False

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import pairwise
 
 from jsonlstore.redact import rules
 
@@ -14,7 +15,7 @@ _WORDS_NOT_SECRET = rules.words("not-secret")
 _STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
 _MASKED = re.compile(r"[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
 _REFERENCE = re.compile(
-    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*\Z|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
+    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\])|\\[a-z]+\Z|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
     r"\[[A-Za-z_ -]+\]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|"
     r"op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
@@ -24,12 +25,12 @@ _YOURS = re.compile(
     r"(?i:your[-_ ]|<your|example[-_]|dummy[-_]|fake[-_]|placeholder)"
 )
 _CODE = re.compile(
-    r"(?:new |await |async |return |typeof |\(|!|&|\*)*[A-Za-z_$][\w$]*(?:(?:\??\.|->|::)[A-Za-z_$][\w$]*)*"
+    r"(?:new |await |async |return |typeof |\(|!|&|\*|[a-z]:)*[A-Za-z_$][\w$]*(?:(?:\??\.|->|::)[A-Za-z_$][\w$]*)*"
     r"(?:\([^\"']*\)?|\[[\w\"'\\$.:-]*\]?|\(\\*[\"'].*)+.*\Z"
 )
 _DOTTED = re.compile(r"[A-Za-z_$][A-Za-z_$0-9]{0,40}(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_$0-9]{0,40})+;?\Z")
 _OWN_NAME = re.compile(
-    r"(?i:(?:(?:user|new|old|db|my|your|the|current|self|raw|plain|input|form|given|hashed|access|auth|api|refresh|bearer|client|"
+    r"(?i:(?:(?:user|new|old|db|my|your|the|current|self|raw|plain|input|form|given|hashed|access|auth|api|refresh|bearer|client|proxy|www|x|"
     r"confirm|repeat|default|admin|root|test|github|session|id|csrf|jwt|app|bot|encoded|decoded|req|request)[-_]?)*"
     r"(?:password|passwd|pwd|pass|passphrase|secret|token|api[-_]?key|key|credentials?|authorization|auth|cookie)s?)\Z"
 )
@@ -53,12 +54,22 @@ def _either(*patterns: re.Pattern[str]) -> re.Pattern[str]:
 
 
 _STANDS_IN = _either(_STARS, _MASKED, _REFERENCE, _ENV_NAME, _YOURS, _NAME_LIKE)
-_CODE_LIKE = _either(_CODE, _DOTTED, _OWN_NAME, _TYPE, _CONSTANT)
+_PLAIN_CODE = _either(_OWN_NAME, _TYPE, _CONSTANT)
+_SHAPED_CODE = _either(_CODE, _DOTTED)
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_CAMEL = re.compile(r"[A-Z][A-Za-z]*[0-9]{0,5}(?:[A-Z][a-z]+)+[0-9]?\Z")
+_VERSION = re.compile(
+    r"[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[a-z]"
+)
+_CAMEL_NAME = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+[0-9]{0,4}\Z")
+_ONLY_HEX = re.compile(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]+\Z")
 
 
 def is_placeholder(value: str, *, bare: bool = False) -> bool:
     """Stands for a secret, or for nothing, but is none; `bare` values may also be code."""
     value = value.strip()
+    if len(value) > _LONGEST:
+        return False
     if " " in value:
         value = _SCHEME.sub("", value, count=1)
     if not value or "[REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!") in _WORDS_NOT_SECRET:
@@ -72,20 +83,57 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
     return bare and _is_code(value.rstrip(";,)"))
 
 
+def is_reference(value: str) -> bool:
+    """Stands for a value that is elsewhere, or was masked."""
+    return not value or "[REDACTED" in value[:12] or _STANDS_IN.match(value) is not None
+
+
 def _is_code(value: str) -> bool:
-    return value == "" or value.startswith("(") or _CODE_LIKE.match(value) is not None
+    if value == "" or value.startswith("("):
+        return True
+    if _PLAIN_CODE.match(value):
+        return True
+    # `config.password` and `get("x")` are made of words; `ab8Q.zz19pp` is not, whatever stands between its halves
+    return _SHAPED_CODE.match(value) is not None and all(map(_is_wordy, _WORD.findall(value[:200])[:4]))
 
 
+def _is_wordy(part: str) -> bool:
+    """Whether an identifier is made of words, perhaps with a number behind them."""
+    bare = part.rstrip("0123456789").strip("_$")
+    if any(c.isdigit() for c in bare) or len(part) - len(bare) > 3:
+        return part.lower() in ("base64", "b64decode", "i18n", "utf8", "os2", "k8s") or "64" in part
+    return len(bare) < 8 or randomness(bare.replace("_", "").replace("$", "")) < 5
+
+
+def is_version(value: str) -> bool:
+    """`^7.0.4`, `>=1.2`, and `#f8f8f2`: what lock files and style sheets have behind any name."""
+    return len(value) < 40 and _VERSION.match(value) is not None
+
+
+def is_type(value: str) -> bool:
+    """`PKCS7PrivateKeyTypes`: words run together, each with a capital, and none of them by chance."""
+    bare = value.rstrip(",;)|&?*")
+    return _CAMEL.match(bare) is not None and randomness(_DIGIT.sub("", bare)) < 4.6
+
+
+def is_key_hex(value: str) -> bool:
+    """A long hexadecimal number, as keys are where a name says so."""
+    return len(value) in (24, 32, 40, 48, 56, 64, 96, 128) and _ONLY_HEX.match(value) is not None
+
+
+_LONGEST = 400  # characters of a placeholder
+_NOT_RUN = re.compile(r"[\s()\[\]{}<>,;\"'\\|]")  # of code, a list or an expression
 _ALNUM = re.compile(r"[^\W_]")
 _DIGIT = re.compile(r"\d")
 _SPACE = re.compile(r"\s")
 _LETTER = re.compile(r"[^\W\d_]")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_JOINED = re.compile(r"[-/.:]")
 _SIGN = re.compile(r"[!@#$%^&*+~]")
 _HEXISH = re.compile(r"(?:0x)?[0-9a-f]{6,64}\Z|[0-9A-F]{40}\Z")
 _UUID = re.compile(r"(?i:(?:[a-z:_-]*[:_-])?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\Z")
 _DIMENSION = re.compile(
-    r"(?i:[~<>=+-]*v?[0-9][0-9.,_/:x%-]*(?:[a-z]{1,3}|ms|tokens?|bytes?|chars?|bits?|st|nd|rd|th|min|sec|hours?|days?|times)?(?:/[a-z]+)?)\Z"
+    r"(?i:0x[0-9a-f]{1,16}u?l{0,2}\Z|[~<>=+-]*v?[0-9][0-9.,_/:x%-]*(?:[a-z]{1,3}|ms|tokens?|bytes?|chars?|bits?|st|nd|rd|th|min|sec|hours?|days?|times)?(?:/[a-z]+)?)\Z"
 )
 _TECHNICAL = re.compile(
     r"(?i)(?:sha-?[0-9]+|sha3-?\d*|md5|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|ed25519|x25519|"
@@ -98,7 +146,7 @@ _PATHISH = re.compile(
     r"(?:[a-z]+://|[a-z]+:[a-z]+:|~?/|\.{1,2}/|[A-Za-z]:\\|[\w@.-]+/[\w@.-]+/|@[\w-]+/|#|[\w.-]+@[\w-]+\.)"
 )
 _IDENTIFIER = re.compile(
-    r"[a-z]+(?:_[a-z0-9]+)+\Z|[A-Z]+(?:_[A-Z0-9]+)+\Z|[a-z]+(?:-[a-z]+)*-?\d?\Z|[a-z]+(?:[A-Z][a-z]+)+\d?\Z|(?:[A-Z][a-z]+)+\d?\Z"
+    r"[a-z]+(?:_[a-z0-9]+)+\Z|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z|[a-z]+(?:-[a-z]+)*-?\d?\Z|[a-z]+(?:[A-Z][a-z]+)+\d?\Z|(?:[A-Z][a-z]+)+\d?\Z"
 )
 _NO_SECRET = _either(_DIMENSION, _PATHISH)
 _NOT_RANDOM = _either(_UUID, _HEXISH, _PATHISH, _DIMENSION)
@@ -116,12 +164,12 @@ def looks_secret(value: str, *, chosen: bool = False) -> bool:
         return not _TECHNICAL.match(value) and (chosen or not _NUMBERED.match(value))
     if letters and _SIGN.search(value, 1):
         return "=" not in value.rstrip("=") and not value.startswith(("*", "`"))
-    return len(value) >= 20 and letters and entropy(value) > 3.8 and "-" not in value and "/" not in value
+    return len(value) >= 20 and letters and entropy(value) > 3.8 and not _JOINED.search(value)
 
 
 def looks_random(value: str) -> bool:
     """Long and mixed enough to be generated, and no hash, id, path or sentence."""
-    if not 16 <= len(value) <= 4096 or _SPACE.search(value):
+    if not 16 <= len(value) <= 4096 or _NOT_RUN.search(value) or "://" in value:
         return False
     if _NOT_RANDOM.match(value):
         return False
@@ -129,6 +177,9 @@ def looks_random(value: str) -> bool:
         ("sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:", "md5-", "data:", "h1:")
     ):
         return False
+    if _CAMEL_NAME.match(_DIGIT.sub("", value)) and len(_DIGIT.findall(value)) <= 4:
+        return False
+    value = value[:256]
     digits = len(_DIGIT.findall(value))
     mixed = digits >= 2 or (digits == 1 and len(value) < 3 * len(_HUMP.findall(value)))
     letters = len(_LETTER.findall(value))
@@ -139,3 +190,18 @@ def entropy(value: str) -> float:
     """Bits per character."""
     size = len(value)
     return -sum(n / size * math.log2(n / size) for n in (value.count(c) for c in set(value)))
+
+
+def randomness(value: str) -> float:
+    """How much its characters surprise, in bits a step: words and identifiers 3 to 4.5, what chance made 5 to 7."""
+    table = rules.bigrams()
+    total = 0.0
+    for a, b in pairwise(value):
+        known = table.get((a.lower(), b.lower()))
+        if known is None:
+            total += 3.3 if a.isdigit() and b.isdigit() else 6  # a figure beside a letter
+        elif a.islower() and b.isupper():
+            total += 5.5  # where a word of a name in camelCase may begin
+        else:
+            total += known
+    return total / max(len(value) - 1, 1)

@@ -30,6 +30,7 @@ PASSWORD_WORDS = _expression("password")
 SECRET_WORDS = _expression("secret")
 WEAK_WORDS = _expression("weak")
 _ABOUT, _OTHER, _OWN = rules.words("about"), rules.words("other"), rules.words("own")
+_PASSES = rules.words("passes")
 _ACCOUNTS, _RUNS, _HINTS, _SAME = (
     rules.words("accounts"),
     rules.words("runs"),
@@ -86,11 +87,13 @@ def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
 
 def _pass_level(before: str, word: str, after: list[str]) -> Key:
     """`DB_PASS` and `dbpass` are passwords, `pass` may be one, `compass` and `first_pass` are not."""
-    if any(part not in _SAME and not part.isdigit() for part in after):
-        return Key.NONE
     parts = _PART.findall(before)
+    account = bool(parts) and parts[-1].lower() in _ACCOUNTS
+    if any(part not in _SAME and not part.isdigit() for part in after):
+        return Key.SECRET if account else Key.NONE
     if before[-1:].isalpha() and (word[:1].islower() or before[-1:].isupper()):
-        return Key.PASSWORD if parts[-1].lower() in _ACCOUNTS else Key.NONE
+        # `MYSQLPASS` and `mailpass` are passwords, `compass` is not
+        return Key.PASSWORD if account or f"{parts[-1]}{word}".lower() not in _PASSES else Key.NONE
     if not parts:
         return Key.HINT
     return Key.NONE if parts[-1].lower() in _RUNS else Key.PASSWORD

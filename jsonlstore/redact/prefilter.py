@@ -11,6 +11,7 @@ import re
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
+from jsonlstore.redact.rules import RUN_HINT as HINT
 from jsonlstore.redact.rules import literals, names, shapes
 
 JSON: TypeAlias = Any
@@ -22,6 +23,8 @@ _DEEPEST = 8
 _CUT = re.compile(
     r"""["'`](?:[^"'`\w]++\w{0,8}+)?[^"'`\w]*+["'`]|[A-Za-z0-9_-]["'][A-Za-z0-9_-]{12}|\\[\r\n]|\\["'`nu]|&quot;|&#3|\}\$\{"""
 )
+_RUN = re.compile(HINT)
+_DISGUISE = re.compile("[\x1b\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\uff01-\uff5e]|\\\\u00|&#")
 _HEAD = re.compile(r"[\[(\\]")
 _OPERATORS = frozenset("=:<>%&\\→：＝")
 
@@ -58,7 +61,7 @@ def _may_hold_text(text: str) -> bool:
     begun = [literal for literal in told.at_the_start_of_a_word if literal in low]
     if begun and (not text.isascii() or "\\" in text or "%" in text or any(_begins(low, each) for each in begun)):
         return True
-    return told.rest.search(text) is not None or _CUT.search(text) is not None
+    return any(expression.search(text) for expression in (told.rest, _CUT, _RUN, _DISGUISE))
 
 
 def _begins(low: str, literal: str) -> bool:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 LONGEST_LINE = 16 << 20  # a longer line is treated as several
 _BLOCK = 1 << 18
 _KEPT = 1 << 14  # of each block stays for the next, so that a secret across the cut is seen whole
+_STEPS = 1 << 20  # a filter is asked to read all of its input, and nobody waits beside it
 _OPEN_PRIVATE = b"<private>"
 _GOES_ON = (b"\\", b",", b":", b"=", b"|", b">", b"+", b"(")
 
@@ -71,7 +72,7 @@ def _count(lines: list[bytes]) -> int:
 def _is_open(pending: list[bytes]) -> bool:
     """Whether the text before may reach into this line."""
     text = b"".join(pending[-64:])
-    _, spans = redact_bytes(text)
+    _, spans = redact_bytes(text, _STEPS)
     return bool(spans) and spans[-1][1] >= len(text.rstrip()) and spans[-1][2] in ("private", "private-key")
 
 
@@ -95,16 +96,16 @@ def _json_piece(line: bytes, value: Any, number: int) -> Piece:
 
 def _finish(lines: list[bytes], number: int) -> Piece:
     data = b"".join(lines)
-    shown, spans = redact_bytes(data)
+    shown, spans = redact_bytes(data, _STEPS)
     return Piece(shown, _locate(data, spans, number))
 
 
 def _emit(data: bytes, number: int) -> tuple[Piece, list[bytes], int]:
     """Redact the part of a block that later lines cannot change: (that part, what stays, the line that begins at)."""
-    _, spans = redact_bytes(data)
+    _, spans = redact_bytes(data, _STEPS)
     if spans and spans[-1][2] == "private" and spans[-1][1] == len(data):
         start = spans[-1][0]
-        shown, before = redact_bytes(data[:start])
+        shown, before = redact_bytes(data[:start], _STEPS)
         found = _locate(data, [*before, (start, start, "private")], number)
         return Piece(shown, found), [_OPEN_PRIVATE], number + data.count(b"\n")
     cut = _calm_line(data, max(0, len(data) - _KEPT))
@@ -114,7 +115,7 @@ def _emit(data: bytes, number: int) -> tuple[Piece, list[bytes], int]:
     if cut == 0 and len(data) < LONGEST_LINE:
         return Piece(b"", []), [data], number
     cut = cut or len(data)
-    shown, spans = redact_bytes(data[:cut])
+    shown, spans = redact_bytes(data[:cut], _STEPS)
     return (
         Piece(shown, _locate(data, spans, number)),
         [data[cut:]] if cut < len(data) else [],

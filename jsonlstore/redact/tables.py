@@ -5,6 +5,7 @@ Rows are read once, whatever heads they hold themselves, so a text takes linear 
 """
 
 # An expression is easier to read whole than in pieces.
+# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -12,55 +13,62 @@ import re
 from typing import TYPE_CHECKING
 
 from jsonlstore.redact.looks import is_placeholder, looks_secret
-from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, Key, classify
+from jsonlstore.redact.names import Key, classify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_NAME = rf"[\w.-]*(?:{PASSWORD_WORDS}|{SECRET_WORDS})[\w.-]*"
-_SIDE = r"(?:[,;|\t]|\\+t)[ \t]*\\*[\"'`*]{0,2}"
-_END = r"\\*[\"'`*]{0,2}[ \t]*(?:[,;|\t]|\\+t)"
-# a telling name between two delimiters, or between one and the line's end; RE2, over bytes
-HEAD = rf"(?i)(?:{_SIDE}{_NAME}\\*[\"'`*]{{0,2}}[ \t]*(?:[,;|\t\r\n]|\\+[tnr])|(?:\n|\\+n){_NAME}{_END}|^{_NAME}{_END})"
+_CELL_BEGINS = re.compile(rb"(?:[,;|\t\n]|\xe2[\x94\x95][\x80-\xbf]|\\+[tn]|\A)[ \t]*\\*[\"'`*]{0,2}[\w.-]{0,40}\Z")
+_CELL_ENDS = re.compile(rb"[\w.-]{0,60}\\*[\"'`*]{0,2}[ \t]*(?:[,;|\t\r\n]|\\+[tnr]|\Z|\xe2\x94\x82|\xe2\x95\x91)")
 
 _LINE_END = re.compile(rb"\r?\n|(?:\\+r)?\\+n|\Z")
-_DELIMITER = re.compile(rb"\\+t|[|\t;,]")
+_DELIMITER = re.compile(rb"\\+t|[|\t;,]|\xe2\x94\x82|\xe2\x95\x91")
 _CELL = re.compile(rb"[ \t]*\\*[\"'`*]{0,2}([^\"'`]*?)\\*[\"'`*]{0,2}[ \t]*\Z")
-_COLUMN = re.compile(r"[\w .()#/-]{0,40}\Z")
+_COLUMN = re.compile(r"[\w .()/-]{0,40}\Z")
+# a line between head and rows: Markdown, psql, boxes
+_RULED = re.compile(
+    rb"[-+=:| \t]*-[-+=:| \t]*\Z|(?:[ \t|]|\xe2[\x94\x95][\x80-\xbf])*\xe2[\x94\x95][\x80-\xbf](?:[ \t|]|\xe2[\x94\x95][\x80-\xbf])*\Z"
+)
 _RULE = re.compile(rb"[-:=| \t]+\Z")
 _LONGEST_LINE = 4096
-_MOST_ROWS = 100_000
 
 
 def may_begin(data: bytes, at: int) -> bool:
-    """Whether a match of `HEAD` could begin at `at`."""
-    return at == 0 or data[at] in b",;|\t\n\\"
+    """Whether the telling word at `at` is all of a cell's name."""
+    return (
+        _CELL_ENDS.match(data, at, at + 80) is not None and _CELL_BEGINS.search(data[max(0, at - 48) : at]) is not None
+    )
 
 
-def columns(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
-    """Where to go on, and the cells to hide below the head found at `at`, a match of `HEAD`."""
+def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]], int]:
+    """Where to go on, the cells to hide below the head with a telling name at `at`, and how many rows were read."""
     start, end = _line_around(data, at)
     line = data[start:end]
-    found = _DELIMITER.search(data, max(start, at), end)
+    before = list(_DELIMITER.finditer(data, start, min(at, end)))
+    found = _DELIMITER.search(data, max(start, at), end) or (before[-1] if before else None)
     if not found or len(line) >= _LONGEST_LINE:
-        return at + 1, []
+        return max(end, at + 1), [], 0
     delimiter = found.group()
     heads = [_cell(line, *cell) for cell in _cells(line, delimiter)]
     names = [line[first:last].decode("utf-8", "replace") for first, last in heads]
-    levels = _levels(names) if delimiter == b"|" or all(names) else []
+    levels = _levels(names) if delimiter[-1:] in b"|\x82\x91" or all(names) else []
     if not any(levels):
-        return max(end, at + 1), []
+        return max(end, at + 1), [], 0
     spans: list[tuple[int, int]] = []
-    for _ in range(_MOST_ROWS):
+    rows = 0
+    while rows < most:
+        rows += 1
         row = _LINE_END.match(data, end)
         if not row or row.end() >= len(data):
             break
         start, end = row.end(), _line_end(data, row.end())
+        if _RULED.match(data[start:end]):
+            continue
         cells = list(_cells(data[start:end], delimiter))
         if len(cells) != len(levels):
             break
         spans += _hidden(data, start, [_cell(data[start:end], *cell) for cell in cells], levels)
-    return max(start, at + 1), spans
+    return max(start, at + 1), spans, rows
 
 
 def _levels(names: list[str]) -> list[Key]:
@@ -106,5 +114,11 @@ def _line_around(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _line_end(data: bytes, at: int) -> int:
-    found = _LINE_END.search(data, at, at + _LONGEST_LINE)
-    return found.start() if found else min(len(data), at + _LONGEST_LINE)
+    limit = min(len(data), at + _LONGEST_LINE)
+    ends = [end for end in (data.find(b"\n", at, limit), data.find(b"\\n", at, limit)) if end >= 0]
+    if not ends:
+        return limit
+    end = min(ends)
+    while end > at and data[end - 1 : end] in (b"\r", b"\\"):
+        end -= 1
+    return end - 2 if data[end - 2 : end] == b"\\r" and end - 2 >= at else end

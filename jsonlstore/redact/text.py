@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from jsonlstore.redact.finder import Span, back, find_spans, hide
-from jsonlstore.redact.looks import is_placeholder, looks_random
+from jsonlstore.redact.finder import MOST_STEPS, Span, back, find_spans, hide, mark_of
+from jsonlstore.redact.looks import is_placeholder, is_type, looks_random, looks_secret, randomness
 from jsonlstore.redact.names import Key, classify
+from jsonlstore.redact.rules import MARK
 
 JSON: TypeAlias = Any
 
-MARK = "[REDACTED]"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PASSES = 6  # hiding one value may lay bare another; more than two passes is hostile text
 
@@ -51,9 +51,9 @@ def redact_text(text: str) -> str:
     return redact(text)[0]
 
 
-def redact_bytes(data: bytes) -> tuple[bytes, list[Span]]:
-    """The same for bytes of any encoding, with the spans as (start, end, kind) in bytes."""
-    spans = _settle(data)
+def redact_bytes(data: bytes, steps: int = MOST_STEPS) -> tuple[bytes, list[Span]]:
+    """The same for bytes of any encoding, with the spans as (start, end, kind) in bytes; `steps` is the budget."""
+    spans = _settle(data, steps)
     return (hide(data, spans)[0], spans) if spans else (data, [])
 
 
@@ -128,19 +128,56 @@ def _hide_string(value: str, level: Key) -> str:
     return value if new == value else new
 
 
-def _settle(data: bytes) -> list[Span]:
+def _settle(data: bytes, steps: int = MOST_STEPS) -> list[Span]:
     """All spans to hide, in the coordinates of `data`, such that the result has none left."""
-    found = find_spans(data)
+    found = find_spans(data, steps)
     if not found:
         return found
-    spans = _merge(found)
+    spans = _again(data, _merge(found))
+    if all(kind == "unread" for _, _, kind in spans):
+        return spans  # what was read held nothing, and nothing in it has changed
     for _ in range(_PASSES):
         shown, pieces = hide(data, spans)
-        more = find_spans(shown)
+        more = find_spans(shown, steps)
         if not more:
             break
         spans = _merge([*spans, *(back(span, pieces, spans) for span in more)])
     return spans
+
+
+def _again(data: bytes, spans: list[Span]) -> list[Span]:
+    """The spans, and wherever else in the text one of their values stands."""
+    values = {data[start:end] for start, end, kind in spans if kind not in _NOT_VALUES}
+    places = {start for start, _, _ in spans}
+    more: list[Span] = []
+    for value in sorted(values, key=len, reverse=True)[:_MOST_VALUES]:
+        if not is_telling(value):
+            continue
+        at = data.find(value)
+        while at >= 0 and len(more) < _MOST_AGAIN:
+            if at not in places:
+                more.append((at, at + len(value), "again"))
+            at = data.find(value, at + len(value))
+    return _merge([*spans, *more]) if more else spans
+
+
+_NOT_VALUES = ("private", "private-key", "unread")
+_MOST_VALUES = 64
+_NOT_A_TOKEN = re.compile(
+    rb"[^!-~]|[\"'`()\[\]{}<>,;\\]|\A[\w.-]+:[0-9]{1,5}\Z"
+)  # quotes, brackets, blanks: a piece of text
+_MOST_AGAIN = 1000
+
+
+def is_telling(value: bytes) -> bool:
+    """Whether a value is long and odd enough to be known without its name: no ordinary word, no number."""
+    if not 8 <= len(value) <= 512 or _NOT_A_TOKEN.search(value):
+        return False
+    if value.isdigit():
+        return len(value) >= 12
+    if is_type(value.decode("ascii")):
+        return False
+    return looks_secret(value.decode("ascii"), chosen=True) or randomness(value.decode("ascii")) >= 4.8
 
 
 def _merge(spans: list[Span]) -> list[Span]:
@@ -164,7 +201,7 @@ def _rebuild(text: str, data: bytes, spans: list[Span]) -> tuple[str, list[Findi
     for start, end, kind in spans:
         first = start if ascii_only else char_at + _chars(data, byte_at, start)
         last = end if ascii_only else first + _chars(data, start, end)
-        parts += (text[char_at:first], "" if kind == "private" else MARK)
+        parts += (text[char_at:first], mark_of(kind).decode())
         findings.append(Finding(kind, first, last))
         byte_at, char_at = end, last
     parts.append(text[char_at:])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 LONGEST = 1 << 16  # bytes of one value that are looked at
 GLANCE = 512  # bytes of a bare value that decide whether it is one
 SKIP = re.compile(rb"(?:[ \t]|\*\*|%20|</?[A-Za-z]{1,8}>|!!\w+[ \t]|!binary[ \t]|&\w+[ \t]|\\++\r?\n|\\\\++n)*+")
-_NEWLINE = re.compile(rb"(?:\r?\n|\\++(?:r\\++)?n)(?:[ \t]|\\++t)*+")
+_NEWLINE = re.compile(rb"(?:(?:\r?\n|\\++(?:r\\++)?n)(?:[ \t]|\\++t)*+){1,2}+")
 _BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*(?:\r?\n|\\++n)[ \t]++")
 OPEN = re.compile(
     rb"(?:[bBrRfFuUN@$]{0,2})(\\*)([\"'`])|(%22|&quot;|&#34;|%27|\\u0022|\xe2\x80\x9c|\xe2\x80\x98|\xc2\xab|\xe3\x80\x8c)"
@@ -97,7 +97,7 @@ def _one(value: Value | None) -> list[Value]:
     return [value] if value and value.end > value.start else []
 
 
-def _quoted(data: bytes, opened: re.Match[bytes], before: int) -> list[Value]:
+def _quoted(data: bytes, opened: re.Match[bytes], before: int) -> list[Value]:  # noqa: PLR0911 - one exit per form
     start = opened.end()
     if opened.group(3):
         mark = _CLOSERS.get(opened.group(3), opened.group(3))
@@ -116,6 +116,8 @@ def _quoted(data: bytes, opened: re.Match[bytes], before: int) -> list[Value]:
     triple = quote * 3
     if data.startswith(triple, opened.end() - 1):
         end = data.find(triple, start + 2, start + LONGEST)
+        if b"\n" in data[start:end] and b" " in data[start:end].strip():
+            return []  # a docstring
         return _one(Value(start + 2, end if end >= 0 else min(len(data), start + LONGEST), quoted=True))
     end = _closing(data, start, depth, quote)
     if end < 0:

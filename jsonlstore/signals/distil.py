@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.model import Part
-from jsonlstore.redact import MARK, hide_generated, hide_generated_in, may_hold_secret, redact_text, redact_value
+from jsonlstore.redact import MARK, Redactor, hide_generated, hide_generated_in, may_hold_secret, redact_text
 from jsonlstore.signals.learnings import MemoryLedger, categories_of
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.options import SignalOptions, ToolNames
@@ -82,6 +82,7 @@ class Distiller:
 
     def __init__(self, options: SignalOptions | None = None) -> None:
         self._options = options or SignalOptions()
+        self._redactor = Redactor()
         self._tools = tools = self._options.tools
         self._followed = tools.learn | tools.adjust | tools.recall | tools.pin | tools.mail | tools.sop
         self.topics = HotTopicExtractor(self._options.stopwords, self._options.project_roots)
@@ -127,17 +128,17 @@ class Distiller:
         titles = [task.title for task in reversed(pending)]
         options = self._options
         return Signals(
-            hot_topics=_redacted(self.topics.current_topics(options.max_topics)),
-            active_projects=_redacted(self.topics.active_projects(options.max_projects)),
-            pending_tasks=_parts(pending),
-            recent_learnings=_redacted(self._memory.learnings()),
-            confidence_updates=_parts(self._memory.updates()),
-            sop_interactions=_parts(self._sops.interactions()),
-            working_memory=_parts(self._pins.pins()),
-            notes=_parts(notes),
-            last_topic=_redacted_or_none(last_topic(path)),
-            in_progress=_redacted([*map(hide_generated, in_progress(path, titles))]),
-            next_step=_redacted_or_none(next_step(path)),
+            hot_topics=self._redacted(self.topics.current_topics(options.max_topics)),
+            active_projects=self._redacted(self.topics.active_projects(options.max_projects)),
+            pending_tasks=self._parts(pending),
+            recent_learnings=self._redacted(self._memory.learnings()),
+            confidence_updates=self._parts(self._memory.updates()),
+            sop_interactions=self._parts(self._sops.interactions()),
+            working_memory=self._parts(self._pins.pins()),
+            notes=self._parts(notes),
+            last_topic=self._redacted_or_none(last_topic(path)),
+            in_progress=self._redacted([*map(hide_generated, in_progress(path, titles))]),
+            next_step=self._redacted_or_none(next_step(path)),
             start_time=self._start,
             end_time=self._end,
         )
@@ -153,14 +154,28 @@ class Distiller:
                 notes.append(note)
         return notes, pending[-self._options.max_tasks :]
 
+    def _redacted(self, texts: Collection[str]) -> tuple[str, ...]:
+        """Each text redacted; one that was nothing but a secret is left out."""
+        safe = ((text, self._redactor.text(text)) for text in texts)
+        return tuple(dict.fromkeys(shown for text, shown in safe if shown == text or "[REDACTED" not in shown[:12]))
+
+    def _redacted_or_none(self, text: str | None) -> str | None:
+        return hide_generated(self._redactor.text(text)) if text else None
+
+    def _parts(self, parts: Collection[Any]) -> tuple[Any, ...]:
+        return tuple(type(part).from_dict(hide_generated_in(self._redactor.value(part.to_dict()))) for part in parts)
+
+    def _path(self, path: str) -> str:
+        return self._redactor.again(_redacted_path(path))
+
     # who said what
 
     def _hear(self, entry: Entry, *, by_user: bool) -> str:
         text = entry.text
-        plain = is_plain(text)
+        plain = is_plain(text) and not self._redactor.knows(text)
         if not plain:
             # redacted whole, then cut: half a key block would not be known for what it is
-            text = _bounded(redact_text(text))
+            text = _bounded(self._redactor.heard(text))
         if text and not text.isspace():
             prose = text if plain else without_code(text)
             if by_user:
@@ -207,10 +222,10 @@ class Distiller:
 
     def _visit(self, place: object) -> None:
         if isinstance(place, str) and place:
-            self._project = self.topics.record_exec_workdir(_redacted_path(place[:1_000]), self._cwd) or self._project
+            self._project = self.topics.record_exec_workdir(self._path(place[:1_000]), self._cwd) or self._project
 
     def _open_file(self, path: str, entry: Entry, tool: str) -> None:
-        shown = _redacted_path(path)
+        shown = self._path(path)
         self._project = self.topics.record_file(shown, self._cwd) or self._project
         if is_sop(shown):
             self._sops.injected(shown, entry.timestamp or "", tool)
@@ -229,9 +244,11 @@ class Distiller:
             command = call.arguments.get("command") if call else None
             if ".git" in head or (isinstance(command, str) and "show-toplevel" in command):
                 for root in git_roots_in_output(head, command if isinstance(command, str) else ""):
-                    self._project = self.topics.projects.visit_git_root(redact_text(root)) or self._project
+                    self._project = self.topics.projects.visit_git_root(self._redactor.text(root)) or self._project
         if "SOP" in head or "sop" in details or "sops" in details:
-            self._sops.result(redact_text(head), redact_value(dict(details)), entry.timestamp or "", tool)
+            self._sops.result(
+                self._redactor.text(head), self._redactor.value(dict(details)), entry.timestamp or "", tool
+            )
         if details:
             self._memory.reported(details, entry.timestamp or "")
         if call and not entry.is_error and not details.get("error"):
@@ -242,9 +259,9 @@ class Distiller:
         tools = self._tools
         if name not in self._followed:
             return
-        answer = redact_text(head)
-        arguments = redact_value(dict(call.arguments))
-        details = redact_value(dict(entry.details))
+        answer = self._redactor.text(head)
+        arguments = self._redactor.value(dict(call.arguments))
+        details = self._redactor.value(dict(entry.details))
         at = entry.timestamp or ""
         if name in tools.learn | tools.adjust | tools.recall:
             self.topics.record_memory_access(categories_of(arguments))
@@ -333,18 +350,3 @@ def _opening(prose: str) -> str:
 def _without_hidden(prose: str) -> str:
     """`prose` without what was hidden and the key it stood behind: nobody talked about either."""
     return _HIDDEN.sub(" ", prose) if MARK in prose else prose
-
-
-def _redacted(texts: Collection[str]) -> tuple[str, ...]:
-    """Each text redacted; one that was nothing but a secret is left out."""
-    return tuple(
-        dict.fromkeys(safe for text in texts if (safe := redact_text(text)) == text or "[REDACTED" not in safe[:12])
-    )
-
-
-def _redacted_or_none(text: str | None) -> str | None:
-    return hide_generated(redact_text(text)) if text else None
-
-
-def _parts(parts: Collection[Any]) -> tuple[Any, ...]:
-    return tuple(type(part).from_dict(hide_generated_in(redact_value(part.to_dict()))) for part in parts)

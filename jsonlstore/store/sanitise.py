@@ -15,7 +15,7 @@ from jsonlstore.core.clock import normalise_time
 from jsonlstore.core.errors import InvalidSessionId, UsageError
 from jsonlstore.core.model import LINKS, PART_LISTS, RESTORE_ONLY, SCALARS, STRING_LISTS, TIMES, Part, Tokens
 from jsonlstore.core.paths import check_session_id
-from jsonlstore.redact import sanitised
+from jsonlstore.redact import hide_generated, hide_generated_in, sanitised
 from jsonlstore.store.limits import MAX_STATE_BYTES, cap, shrink
 
 # the one name of ours that reads like a secret's: `agent:main:main` is an address, and every session start has one
@@ -27,13 +27,30 @@ _PART_TIMES = ("pinnedAt", "timestamp", "injected_at")
 
 def clean(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of an event as they are written; raises `UsageError` naming the first one that is wrong."""
-    return cap(without_secrets(check_fields(fields)))
+    return cap(_without_generated(without_secrets(check_fields(fields))))
 
 
 def clean_event(data: Mapping[str, Any]) -> dict[str, Any]:
     """The data of an event that is not made of state fields: JSON, without secrets, of bounded size."""
     checked: dict[str, Any] = check_fields({"data": dict(data)})["data"]
     return shrink(without_secrets(checked), MAX_STATE_BYTES)
+
+
+def _without_generated(record: dict[str, Any]) -> dict[str, Any]:
+    """A record without the words only a machine can have made up, in what people read of it."""
+    out = dict(record)
+    for key in PART_LISTS.keys() & record.keys():
+        out[key] = [hide_generated_in(part) for part in record[key]]
+    for key in _PROSE & record.keys():
+        value = record[key]
+        if isinstance(value, str):
+            out[key] = hide_generated(value)
+        elif isinstance(value, list):
+            out[key] = [hide_generated(item) if isinstance(item, str) else item for item in value]
+    return out
+
+
+_PROSE = frozenset({"last_topic", "next_step", "in_progress", "hot_topics"})
 
 
 def without_secrets(record: dict[str, Any]) -> dict[str, Any]:

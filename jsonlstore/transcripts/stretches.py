@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.paths import is_session_id
+from jsonlstore.redact import is_secret_id
 
 if TYPE_CHECKING:
     from jsonlstore.transcripts.records import Entry
@@ -23,7 +24,7 @@ def stretch_id(session_id: str, reset_entry_id: str) -> str:
 
 def usable_id(native: str) -> str:
     """`native` if it can name a session of ours, else a stable id derived from it: ids become file names."""
-    if is_session_id(native):
+    if is_session_id(native) and not is_secret_id(native):
         return native
     name = native.encode("utf-8", "backslashreplace").decode()
     return str(uuid.uuid5(STRETCH_NAMESPACE, f"session:{name}"))

@@ -50,7 +50,7 @@ def test_a_shape_is_one_line_of_one_file() -> None:
 def test_few_rules_have_no_literal() -> None:
     """What the pre-filter must match by expression costs every cold start, so it stays small."""
     without = [shape.kind for shape in shapes() if not literals(shape)]
-    assert len(without) <= 8, without
+    assert len(without) <= 16, without
     for shape in shapes():
         re.compile(shape.trigger.encode())  # the pre-filter and the finder read it alike
 

@@ -1,0 +1,106 @@
+"""Places that hold secrets whatever they are called: a Kubernetes Secret's data, a `secrets:` map or list.
+
+Only what stands below such a head is read, line by line or pair by pair, within a bounded window.
+"""
+
+# An expression is easier to read whole than in pieces.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from jsonlstore.redact import rules
+from jsonlstore.redact.looks import is_placeholder, looks_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Span = tuple[int, int, str]
+
+_BREAK = r"(?:\r?\n|\\+n)"
+# RE2, over bytes
+HEAD = rf"""kind\\*["']?:[ \t]*\\*["']?Secret|{_BREAK}[ \t]*\\*["']?secrets\\*["']?:[ \t]*(?:{_BREAK}|\{{)|^secrets:[ \t]*{_BREAK}"""
+_KIND = re.compile(rb"kind\\*[\"']?:")
+_WINDOW = 1 << 14
+_MOST_LINES = 400
+_EDGE = re.compile(rb"(?:\r?\n|\\+n)---|\A---")
+_DATA = re.compile(
+    rb"(?:(?P<indent>(?:^|\n|\\+n)[ \t]*)|[{,]\s*)\\*[\"']?(?:stringData|data|secrets)\\*[\"']?:[ \t]*(?:(?P<map>\{)|(?P<nl>\r?\n|\\+n))"
+)
+_LINE = re.compile(
+    rb"(?P<indent>(?:[ \t]|\\+t)*+)(?:#[^\n]*|(?P<item>-[ \t]+)?(?:(?P<key>[\w.\"'/-]{1,80}+)[ \t]*:(?=\s|\\+n|\Z))?[ \t]*(?P<value>(?:[^\r\n\\]|\\(?!n))*+))(?:\r?\n|\\+n|\Z)"
+)
+_PAIR = re.compile(rb"\\*[\"'][\w.-]{1,80}\\*[\"']\s*:\s*\\*[\"']((?:[^\"'\\]|\\(?![\"']))*+)\\*[\"']")
+_BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*\Z")
+
+
+# the first byte of every match of `HEAD`
+FIRST = frozenset(b"ks\n\r\\")
+
+
+def values(data: bytes, at: int) -> tuple[int, list[Span]]:
+    """Where to go on, and what to hide in the container whose head stands at `at`, a match of `HEAD`."""
+    if _KIND.match(data, at, at + 16):
+        low = max(0, at - _WINDOW)
+        before = [found.end() for found in _EDGE.finditer(data, low, at)]
+        after = _EDGE.search(data, at, at + _WINDOW)
+        start, end = (before[-1] if before else low), (after.start() if after else min(len(data), at + _WINDOW))
+        found = _DATA.search(data, start, end)
+        return end, list(_below(data, found, end, everything=True)) if found else []  # one head a document
+    found = _DATA.match(data, at, at + 160) if data[at] != ord("k") else None
+    end = min(len(data), at + _WINDOW)
+    held = list(_below(data, found, end, everything=False)) if found else []
+    return held[-1][1] if held else at + 1, held
+
+
+def _below(data: bytes, found: re.Match[bytes], end: int, *, everything: bool) -> Iterator[Span]:
+    if found["map"]:
+        close = data.find(b"}", found.end(), end)
+        for pair in _PAIR.finditer(data, found.end(), close if close >= 0 else end):
+            if _is_value(pair[1], everything=everything):
+                yield (*pair.span(1), "container")
+        return
+    indent = len((found["indent"] or b"").lstrip(b"\r\n\\n"))
+    yield from _lines(data, found.end(), end, indent, everything=everything)
+
+
+def _lines(data: bytes, at: int, end: int, indent: int, *, everything: bool) -> Iterator[Span]:
+    block = -1
+    for _ in range(_MOST_LINES):
+        line = _LINE.match(data, at, end)
+        if not line or at >= end:
+            return
+        at = line.end()
+        depth = len(line["indent"])
+        value = (line["value"] or b"").strip()
+        if not value and not line["key"]:
+            if line.end() == line.start():
+                return
+            continue
+        if block >= 0 and depth > block:
+            yield line.start("indent") + depth, line.end("value"), "container"
+            continue
+        block = -1
+        if depth < indent or (depth == indent and not line["item"]):
+            return
+        if _BLOCK.match(value):
+            block = depth
+        elif line["key"] or line["item"]:
+            first = line.start("value") + len(line["value"]) - len(line["value"].lstrip())
+            bare = value.strip(b"\"'")
+            start = data.find(bare, first) if bare else first
+            key = (line["key"] or b"").strip(b"\"'").decode("utf-8", "replace")
+            if key not in _FIELDS and _is_value(bare, everything=everything and bool(key)):
+                yield start, start + len(bare), "container"
+
+
+def _is_value(value: bytes, *, everything: bool) -> bool:
+    text = value.decode("utf-8", "replace").strip()
+    if not text or is_placeholder(text):
+        return False
+    return everything or looks_secret(text, chosen=True)
+
+
+_FIELDS = rules.words("container-fields")

@@ -1,0 +1,105 @@
+"""Tokens that nobody named: a vendor's short prefix, a separator and a random tail; base64 of a configuration.
+
+Ids of messages, calls and runs look just so. Their prefixes stand in `data/words.txt`, and what has none of its own is
+left alone here: a hash, an id and a key cannot be told apart by their letters.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING
+
+from jsonlstore.redact import rules
+from jsonlstore.redact.looks import randomness
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HINT = rules.RUN_HINT
+Span = tuple[int, int, str]
+
+BLOB = 512  # bytes of a run that is data, not a token
+_RUN = re.compile(rb"[A-Za-z0-9_.~+/=%-]*")
+_WORD = re.compile(rb"[A-Za-z0-9]*")
+_RUN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~+/=%-"
+# the first byte of every match of `HINT`
+FIRST = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_TOKEN = re.compile(
+    rb"((?:[A-Za-z][A-Za-z0-9]{1,13}|[a-z0-9]{1,6})(?:[-_.~][A-Za-z0-9]{1,8}){0,3}?)[-_.~]([A-Za-z0-9_=.~-]{16,})\Z"
+)
+_FILE = re.compile(rb"\.[A-Za-z][A-Za-z0-9]{0,5}\Z|\.(?:min|d|test|spec)\.")
+_VERSION = re.compile(rb"[0-9]+\.[0-9]+|[0-9]{4}-[0-9]{2}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-")
+_PARTS = re.compile(rb"[A-Za-z0-9]+")
+_HEX = re.compile(rb"[0-9a-fA-F]+\Z")
+_BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{40,}={0,2}\Z")
+_LEAST_TAIL = 14
+_LEAST_PIECE = 8
+_LEAST_RANDOMNESS = 5.0
+_BEFORE = b"/@#%&?.-~+:\\$"
+_AFTER = b"/@%("
+
+
+def judge(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[int, Span | None, int]:
+    """Where the run around `at` ends, it as a span if it is a token or hides a secret, and where its word ends."""
+    inside = _WORD.match(data, at, at + 65536).end()  # type: ignore[union-attr]
+    head = data[max(0, at - BLOB) : at]
+    start = at - (len(head) - len(head.rstrip(_RUN_BYTES)))
+    if data[start - 1 : start] == b"\\" and data[start : start + 1] in b"nrt":
+        start += 1  # the n of an escaped line break
+    end = _RUN.match(data, at, at + 65536).end()  # type: ignore[union-attr]
+    run = data[start:end]
+    cut = len(run) - len(run.lstrip(b"-._=/~%+"))
+    first, last = start + cut, start + len(run.rstrip(b"._-/~%+"))
+    token = data[first:last]
+    if len(token) >= 40 and _BASE64.match(token) and _tells(token, decoded):
+        return end, (first, last, "base64"), inside
+    if len(token) > BLOB or not _stands_alone(data, first, last):
+        return end, None, inside
+    return end, ((first, last, "token") if is_token(token) else None), inside
+
+
+def is_token(token: bytes) -> bool:
+    """Whether a run is a prefix, a separator and a random tail."""
+    found = _TOKEN.match(token)
+    if (
+        not found
+        or found[1].lower().split(b"_")[0].decode() in _IDS
+        or _FILE.search(token)
+        or _VERSION.search(found[2][:24])
+    ):
+        return False
+    pieces = [piece for piece in _PARTS.findall(found[2]) if len(piece) >= _LEAST_PIECE and not _HEX.match(piece)]
+    tail = b"".join(pieces)
+    return (
+        len(tail) >= _LEAST_TAIL
+        and len(tail) - len(tail.translate(None, b"0123456789")) >= 2
+        and randomness(tail.decode()) >= _LEAST_RANDOMNESS
+    )
+
+
+def _stands_alone(data: bytes, first: int, last: int) -> bool:
+    """Not a part of an address or a path."""
+    before, after = data[first - 1 : first], data[last : last + 1]
+    escaped = data[first - 2 : first - 1] == b"\\"
+    return (not before or before not in _BEFORE or escaped) and (not after or after not in _AFTER)
+
+
+def _tells(token: bytes, decoded: Callable[[bytes], bool]) -> bool:
+    """Whether base64 is a readable text with a secret in it."""
+    plain = token.rstrip(b"=")[: 1 << 14].translate(_STANDARD)
+    try:
+        text = base64.b64decode(plain[: len(plain) // 4 * 4], validate=True)
+        readable = text.decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+    return (
+        readable.isascii()
+        and readable.replace("\n", "").replace("\t", "").replace("\r", "").isprintable()
+        and decoded(text)
+    )
+
+
+_STANDARD = bytes.maketrans(b"-_", b"+/")
+_IDS = rules.words("ids")
