@@ -207,6 +207,8 @@ def _gives_anything(state: SessionState) -> bool:
             state.recent_learnings,
             state.notes,
             state.next_step,
+            state.last_request,
+            state.commits,
         )
     )
 

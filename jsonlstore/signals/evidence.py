@@ -33,6 +33,7 @@ class Commit:
     entry_id: str | None
     sha: str = ""
     pushed: bool = False
+    turn: int = 0
 
 
 @dataclass(slots=True)
@@ -116,9 +117,9 @@ class WorkLog:
     def _note_commits(self, command: str, text: str, went: Outcome, at: str, entry_id: str | None) -> None:
         confirmed = _COMMITTED.findall(text[:20_000])
         subject = commit_subject(command)
-        made = [Commit(" ".join(said.split())[:200], at, entry_id, sha) for _, sha, said in confirmed]
+        made = [Commit(" ".join(said.split())[:200], at, entry_id, sha, turn=self.turn) for _, sha, said in confirmed]
         if not made and subject and went.failed is False:
-            made = [Commit(subject, at, entry_id)]
+            made = [Commit(subject, at, entry_id, turn=self.turn)]
         if not made:
             return
         if "--amend" in command and self.commits:

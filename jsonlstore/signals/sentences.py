@@ -97,3 +97,45 @@ def shorten(sentence: str, most: int) -> str:
     cut = text[: most - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > most // 2 else cut).rstrip(" ,;:.-") + "…"
+
+
+_DOCUMENT_FROM = 1_500
+_DOCUMENT_LINES = 12
+_STRUCTURE = re.compile(r"^\s*(?:#{1,6} |\*{3}|```|diff --git|@@ |\|.*\||[-*] \*\*|<[a-z_-]+>|\d{1,2}\.\s)", re.MULTILINE)
+_MARKS = re.compile(r"[*_`~]{1,3}|^#{1,6}\s+|^>\s?|\[\[|\]\]", re.MULTILINE)
+_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,400}\)")
+_PICTURE = re.compile("[\U0001F000-\U0001FAFF\u2600-\u27BF\u2B50-\u2B55\uFE0F\u200D\u2190-\u21FF\u23E9-\u23FA]+")
+_SNAKE = re.compile(r"(?<=\w)_(?=\w)")
+
+
+def plain_text(line: str) -> str:
+    """A line without marks of emphasis, headings, links and pictures; names in snake_case keep their strokes."""
+    text = _SNAKE.sub("\0", _LINK.sub(r"\1", line)) if "_" in line or "](" in line else line
+    text = _MARKS.sub("", text).replace("\0", "_")
+    if not text.isascii():
+        text = _PICTURE.sub("", text)
+    return " ".join(text.split())
+
+
+def is_document(text: str) -> bool:
+    """Whether a message is a pasted document, log or prompt rather than speech."""
+    if len(text) < _DOCUMENT_FROM:
+        return False
+    lines = [line for line in text.split("\n") if line.strip()]
+    spoken = list(prose_lines(text))
+    return len(lines) >= _DOCUMENT_LINES or len(_STRUCTURE.findall(text)) >= 3 or 2 * len(spoken) < len(lines)
+
+
+def own_lines(text: str) -> list[str]:
+    """The lines of a user's message that are the user's: of a document the first and the last, else all prose."""
+    lines = list(prose_lines(text))
+    if not is_document(text):
+        return lines
+    first = next((line for line in text.split("\n") if line.strip()), "")
+    last = next((line for line in reversed(text.split("\n")) if line.strip()), "")
+    return [line for line in dict.fromkeys((first, last)) if line in lines]
+
+
+def own_sentences(text: str) -> list[str]:
+    """The sentences of a user's message that are the user's own words."""
+    return [sentence for line in own_lines(text) for sentence in sentences(line)]

@@ -18,16 +18,16 @@ from jsonlstore.core.model import (
     PART_LISTS,
     RESTORE_ONLY,
     SCALARS,
+    SINGLE_PARTS,
     STRING_LISTS,
     TIMES,
     Part,
-    Tokens,
 )
 from jsonlstore.core.paths import check_session_id
 
 # set by events of their own or derived, never by an update
 _NOT_GIVEN = frozenset({"session_id", "continued_by", "crash_recovered", "schema_version", "trimmed", *RESTORE_ONLY})
-_PART_TIMES = ("pinnedAt", "timestamp", "injected_at")
+_PART_TIMES = ("pinnedAt", "timestamp", "injected_at", "at")
 
 
 def check_fields(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,8 +60,8 @@ def _check(key: str, value: Any) -> Any:
 
 
 def _check_single(key: str, value: Any) -> Any:
-    if key == "tokens":
-        return _check_part(key, Tokens, value)
+    if key in SINGLE_PARTS:
+        return _check_part(key, SINGLE_PARTS[key], value)
     if key in TIMES:
         return check_time(key, value)
     if key in SCALARS or key in LINKS:

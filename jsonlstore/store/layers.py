@@ -116,11 +116,22 @@ def _sop(item: Any) -> Any:
     return (str(item.get("sop_path")), str(item.get("tool_call"))) if isinstance(item, dict) else repr(item)
 
 
+def _commit(item: Any) -> Any:
+    return str(item.get("sha") or item.get("subject")) if isinstance(item, dict) else repr(item)
+
+
+def _closed(item: Any) -> Any:
+    return str(item.get("id") or item.get("title")) if isinstance(item, dict) else repr(item)
+
+
 _KEY_OF: dict[str, Callable[[Any], Any]] = {
     "working_memory": _pin,
     "pending_tasks": _field("task_id"),
     "confidence_updates": _memory,
     "sop_interactions": _sop,
     "notes": _field("id"),
+    "commits": _commit,
+    "files": _field("path"),
+    "closed": _closed,
     "recent_learnings": str,
 }

@@ -1,0 +1,118 @@
+"""What the user decided, in the user's own words: directives, standing rules, a choice among options, tasks set."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jsonlstore.signals.language import small_kinds
+from jsonlstore.signals.offers import all_options
+from jsonlstore.signals.sentences import own_sentences, plain_text, shorten
+from jsonlstore.signals.words import keywords
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from jsonlstore.signals.language import Language
+    from jsonlstore.signals.offers import Offer
+
+DECISION, CONSTRAINT, TASK, SCOPE, REVERT, WORKS = "decision", "constraint", "task", "scope_creep", "revert", "works"
+LONGEST = 160
+_LONGEST_SENTENCE = 320
+_LONGEST_CHOICE = 60
+_LONGEST_EXTRA = 90
+_QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|`[^`\n]{1,200}`")
+_LETTERS = re.compile(r"(?<![\w'’])([A-Fa-f]|[1-9])(?![\w'’%.:/-]|\s*(?:minute|hour|file|day|time|mal|uhr|h\b|min))")
+_CHINESE_NUMBER = re.compile(r"(?:方案|选项|第|選項|案)\s*([A-Fa-f1-9一二三四])")
+_CONTRAST = re.compile(r"instead|rather than|, not |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|而不是|改成|改为|换成|ではなく|代わりに|대신|말고", re.IGNORECASE)
+_DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One thing a message says: its kind, the words, and how surely."""
+
+    kind: str
+    text: str
+    confidence: float
+
+
+def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]:
+    """The options a short answer picks from what was offered last, as (key, option text)."""
+    plain = text.strip()
+    if not plain or len(plain) > _LONGEST_CHOICE or plain.endswith("?"):
+        return []
+    options = dict(offer.options if offer and offer.options else all_options(before))
+    if not options:
+        return []
+    keys = [_DIGITS.get(key, key).upper() for key in _CHINESE_NUMBER.findall(plain)]
+    if not keys:
+        # "a" is a word of many languages: alone it picks only when it is all that was said
+        keys = [key.upper() for key in _LETTERS.findall(plain) if key not in {"a", "e"} or len(plain) <= 3]
+    return [(key, options[key]) for key in dict.fromkeys(keys) if key in options]
+
+
+def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
+    """A choice or a yes, resolved to what was offered."""
+    picked = choice(text, offer, before)
+    if picked:
+        return [Said(DECISION, shorten(f"{option} (option {key})", LONGEST), 0.75) for key, option in picked]
+    if offer and offer.is_offer and "yes" in small_kinds(text):
+        return [Said(DECISION, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
+    return []
+
+
+def directives(text: str, speakers: Iterable[Language]) -> list[Said]:
+    """What a user's message decides, rules, asks to be remembered, takes back or calls working."""
+    known = list(speakers)
+    if not known:
+        return []
+    found: list[Said] = []
+    for sentence in own_sentences(text):
+        said = _read(sentence, known)
+        if said:
+            found.append(said)
+    return found
+
+
+def _read(sentence: str, known: Sequence[Language]) -> Said | None:
+    plain = plain_text(sentence).replace("’", "'").strip()
+    if not 4 <= len(plain) <= _LONGEST_SENTENCE:
+        return None
+    asks = plain.endswith(("?", "？"))
+    task = None if asks else task_in(plain, known)
+    if task:
+        return Said(TASK, task, 0.85)
+    bare = _QUOTED.sub("…", plain)
+    for language in known:
+        if language.says("scope", bare):
+            return Said(SCOPE, shorten(plain, LONGEST), 0.65)
+        if asks:
+            continue
+        if len(plain) < 100 and language.says("revert", bare):
+            return Said(REVERT, shorten(plain, LONGEST), 0.7)
+        if len(plain) < 100 and language.says("works", bare):
+            return Said(WORKS, shorten(plain, LONGEST), 0.7)
+    if asks or len(keywords(plain)) < 2:
+        return None
+    for language in known:
+        if language.says("rule", bare):
+            return Said(CONSTRAINT, shorten(plain, LONGEST), 0.85)
+    for language in known:
+        if language.says("decide", bare):
+            return Said(DECISION, shorten(plain, LONGEST), 0.8 if _CONTRAST.search(bare) else 0.7)
+    return None
+
+
+def task_in(plain: str, known: Iterable[Language]) -> str | None:
+    """What a sentence asks to be kept for later."""
+    for language in known:
+        for expression in language.patterns("task"):
+            match = expression.match(plain) or (expression.search(plain) if len(plain) < _LONGEST_EXTRA * 2 else None)
+            if not match:
+                continue
+            title = next((group for group in match.groups() if group), "").strip(" .,;:!。！、")
+            if len(title) >= 3 and keywords(title):
+                return shorten(title, LONGEST)
+    return None
