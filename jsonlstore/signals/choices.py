@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from jsonlstore.signals.offers import Offer
 
 DECISION, CONSTRAINT, TASK, SCOPE, REVERT, WORKS = "decision", "constraint", "task", "scope_creep", "revert", "works"
+CHOICE = "choice"
 LONGEST = 160
-_LONGEST_SENTENCE = 320
+_LONGEST_SENTENCE = 240
 _LONGEST_CHOICE = 60
 _LONGEST_EXTRA = 90
 _QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|`[^`\n]{1,200}`")
@@ -57,9 +58,9 @@ def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
     """A choice or a yes, resolved to what was offered."""
     picked = choice(text, offer, before)
     if picked:
-        return [Said(DECISION, shorten(f"{option} (option {key})", LONGEST), 0.75) for key, option in picked]
+        return [Said(CHOICE, shorten(f"{option} (option {key})", LONGEST), 0.65) for key, option in picked]
     if offer and offer.is_offer and "yes" in small_kinds(text):
-        return [Said(DECISION, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
+        return [Said(CHOICE, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
     return []
 
 
@@ -80,7 +81,7 @@ def _read(sentence: str, known: Sequence[Language]) -> Said | None:
     plain = plain_text(sentence).replace("’", "'").strip()
     if not 4 <= len(plain) <= _LONGEST_SENTENCE:
         return None
-    asks = plain.endswith(("?", "？"))
+    asks = plain.endswith(("?", "？")) or any(language.pattern("asks").match(plain) for language in known)
     task = None if asks else task_in(plain, known)
     if task:
         return Said(TASK, task, 0.85)
@@ -112,7 +113,7 @@ def task_in(plain: str, known: Iterable[Language]) -> str | None:
             match = expression.match(plain) or (expression.search(plain) if len(plain) < _LONGEST_EXTRA * 2 else None)
             if not match:
                 continue
-            title = next((group for group in match.groups() if group), "").strip(" .,;:!。！、")
+            title = next((group for group in match.groups() if group), "").strip(" .,;:!+。！、")
             if len(title) >= 3 and keywords(title):
                 return shorten(title, LONGEST)
     return None

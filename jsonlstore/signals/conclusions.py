@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from jsonlstore.signals.evidence import Family, WorkLog
     from jsonlstore.signals.language import Language
     from jsonlstore.signals.tasks import TaskBook
+    from jsonlstore.signals.todos import TodoItem
 
 MOST_SHOWN = 20
 _LONGEST_LINE = 200
+STALE_LIST = 4  # turns
+STALE_FILE = 30
 _UNFINISHED = frozenset({UNANSWERED, INTERRUPTED, FAILED})
 
 
@@ -108,10 +111,17 @@ def _next_step(ending: Ending, still_open: Sequence[Opened], work: WorkLog) -> O
         return recent[0]
     if ending.verify:
         return ending.verify
-    waiting = [item for item in work.todos.open_items() if work.turn - item.turn <= 2]
+    if ending.labelled:
+        return ending.labelled[0]
+    waiting = _open_todos(work)
     if waiting:
         return Opened(waiting[0].title, waiting[0].entry_id, "", 0, 0, "todo", 0.75)
     return None
+
+
+def _open_todos(work: WorkLog) -> list[TodoItem]:
+    """What todo lists leave open; one that nobody touched while the work went elsewhere is history."""
+    return [item for item in work.todos.open_items() if work.turn - item.turn <= (STALE_FILE if item.in_file else STALE_LIST)]
 
 
 def _in_progress(ending: Ending, work: WorkLog) -> tuple[str, ...]:
@@ -119,7 +129,7 @@ def _in_progress(ending: Ending, work: WorkLog) -> tuple[str, ...]:
     request = ending.request
     if request and request.fate == INTERRUPTED:
         found.append(shorten(request.doing or request.text, 160))
-    found += [item.title for item in work.todos.open_items() if item.status.startswith("in")]
+    found += [item.title for item in _open_todos(work) if item.status.startswith("in")]
     return tuple(dict.fromkeys(found))[:5]
 
 
@@ -130,7 +140,9 @@ def _pending(
     found = {task.task_id: task for task in tasks.pending(most)}
     for one in still_open:
         _add(found, one.text, one.entry_id, one.kind, one.confidence)
-    for item in work.todos.open_items():
+    for one in ending.labelled:
+        _add(found, one.text, one.entry_id, one.kind, one.confidence)
+    for item in _open_todos(work):
         _add(found, item.title, item.entry_id, "todo", 0.85)
     if ending.verify:
         _add(found, ending.verify.text, ending.verify.entry_id, ending.verify.kind, ending.verify.confidence)

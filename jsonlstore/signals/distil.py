@@ -16,7 +16,7 @@ from jsonlstore.core.model import Part
 from jsonlstore.redact.generated import hide_generated, hide_generated_in
 from jsonlstore.redact.text import MARK, redact_text, redact_value
 from jsonlstore.signals.agent_tools import AgentTools
-from jsonlstore.signals.choices import CONSTRAINT, DECISION, REVERT, SCOPE, TASK, decided, directives
+from jsonlstore.signals.choices import CHOICE, CONSTRAINT, DECISION, REVERT, SCOPE, TASK, decided, directives
 from jsonlstore.signals.conclusions import Conclusions, conclude
 from jsonlstore.signals.conversation import ASSISTANT, SYSTEM, USER, Conversation, Moment, exchanges
 from jsonlstore.signals.ending import is_nudge, request_line
@@ -234,6 +234,8 @@ class Distiller:
                     self._note(TASK_CREATED, one.text, one.confidence, entry, at)
             elif one.kind == REVERT:
                 self._notes.take_back(DECISION, frozenset())
+            elif one.kind == CHOICE:
+                self._note(DECISION, one.text, one.confidence, entry, at, CHOICE)
             elif one.kind in {DECISION, CONSTRAINT}:
                 self._note(DECISION, one.text, one.confidence, entry, at)
                 if one.kind == CONSTRAINT:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.choices import choice
+from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.offers import closing_offer, labelled, listed_next, spoken_languages
 from jsonlstore.signals.outcome import last_error
@@ -79,6 +80,7 @@ class Ending:
     listed: tuple[Opened, ...] = ()
     blockers: tuple[Opened, ...] = ()
     verify: Opened | None = None
+    labelled: tuple[Opened, ...] = ()
 
 
 def read_ending(talk: Sequence[Exchange], language: Language | None) -> Ending:
@@ -101,6 +103,7 @@ def read_ending(talk: Sequence[Exchange], language: Language | None) -> Ending:
         listed=tuple(_listed(talk, language)),
         blockers=tuple(_blockers(talk, at, language)),
         verify=_unverified(talk, at) if done and offer is None else None,
+        labelled=tuple(_labelled(talk, "next_label", language, (USER,))),
     )
 
 
@@ -223,7 +226,7 @@ def _listed(talk: Sequence[Exchange], language: Language | None) -> list[Opened]
     """The latest list of next steps in a closing message, while it is young: a newer one replaces an older."""
     for back, one in enumerate(reversed(talk[-LISTS_REACH:])):
         closing = one.closing
-        if not closing:
+        if not closing or closing is not one.last or closing.ends_with != "said":
             continue
         items = listed_next(closing.text, spoken_languages(closing.text, language))
         if items:
@@ -234,18 +237,23 @@ def _listed(talk: Sequence[Exchange], language: Language | None) -> list[Opened]
 
 def _blockers(talk: Sequence[Exchange], at: int, language: Language | None) -> list[Opened]:
     """What is in the way at the end: labelled as such by either side, or said in the closing message."""
-    found: list[Opened] = []
-    for back, one in enumerate(reversed(talk[-BLOCKERS_REACH:])):
-        for moment in (one.closing, one.user):
-            if moment is None or not moment.text:
-                continue
-            known = spoken_languages(moment.text, language)
-            found += [Opened(said, moment.id, moment.at, back, moment.turn, "labelled", 0.85) for said in labelled(moment.text, "block_label", known)]
+    found = _labelled(talk, "block_label", language, (USER, ASSISTANT))
     closing = talk[at].closing
     if closing:
         back = len(talk) - 1 - at
         for said in _inabilities(closing.text, spoken_languages(closing.text, language)):
             found.append(Opened(said, closing.id, closing.at, back, closing.turn, "said", 0.75))
+    return found
+
+
+def _labelled(talk: Sequence[Exchange], kind: str, language: Language | None, who: tuple[str, ...]) -> list[Opened]:
+    """What either side named outright by a label, in the last exchanges."""
+    found: list[Opened] = []
+    for back, one in enumerate(reversed(talk[-BLOCKERS_REACH:])):
+        for moment in (one.closing, one.user):
+            if moment is not None and moment.text and moment.who in who:
+                said = labelled(moment.text, kind, spoken_languages(moment.text, language))
+                found += [Opened(text, moment.id, moment.at, back, moment.turn, "labelled", 0.8) for text in said]
     return found
 
 

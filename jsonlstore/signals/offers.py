@@ -26,6 +26,7 @@ _OPTION = re.compile(r"^[\s>|*_#-]*(?:\b(?:option|variante|opción|opcion|opçã
 _TABLE_ROW = re.compile(r"^\s*\|(.+)\|\s*$")
 _RULE_LINE = re.compile(r"^[\s|:=*_-]+$")
 _LABEL = re.compile(r"^[\s>*_#-]*([^\n:：]{2,40}?)[*_]*\s*[:：]\s*[*_]*\s*(\S.*)$")
+_CAPITALS = re.compile(r"(?<!\w)((?:[^\W\d_a-zà-öø-ÿа-яёіїє]{4,}(?:\s|:|$)\s?){1,3})")
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
 _ENGLISH_TOO = frozenset({"de", "fr", "ru", "uk", "zh", "ja", "ko"})  # elsewhere "todo" is an everyday word
 
@@ -60,7 +61,7 @@ def listed_next(text: str, speakers: Iterable[Language]) -> list[str]:
     found: list[str] = []
     lines = without_code(text).split("\n")
     collecting = False
-    for line in lines:
+    for number, line in enumerate(lines):
         if not line.strip():
             continue
         if is_heading_of_next(line, known):
@@ -72,7 +73,8 @@ def listed_next(text: str, speakers: Iterable[Language]) -> list[str]:
             _take(found, item[1])
         elif collecting and row:
             cells = [cell for cell in row[1].split("|") if cell.strip()]
-            if cells and not _RULE_LINE.match(line):
+            is_head = number + 1 < len(lines) and _RULE_LINE.match(lines[number + 1])
+            if cells and not _RULE_LINE.match(line) and not is_head:
                 _take(found, " ".join(cells[:2]))
         elif not line.startswith(("   ", "\t")) and not _RULE_LINE.match(line):
             collecting = collecting and not found and not line.lstrip().startswith("#")
@@ -81,7 +83,7 @@ def listed_next(text: str, speakers: Iterable[Language]) -> list[str]:
 
 def is_heading_of_next(line: str, known: Iterable[Language]) -> bool:
     """Whether a line heads a list of what is left; a sentence that begins so does not."""
-    plain = plain_text(line).strip(" :：.-–—0123456789")
+    plain = plain_text(line).replace("’", "'").strip(" :：.-–—0123456789")
     if not 2 <= len(plain) <= 60:
         return False
     for language in known:
@@ -104,14 +106,22 @@ def labelled(text: str, kind: str, speakers: Iterable[Language]) -> list[str]:
     found = []
     for line in prose_lines(text):
         match = _LABEL.match(line)
-        if not match:
-            continue
-        label = plain_text(match[1]).strip()
-        if any(language.pattern(kind).fullmatch(label) for language in known):
-            said = plain_text(match[2]).strip(" .")
-            if len(said) >= 6 and keywords(said):
+        pairs = [(match[1], match[2])] if match else []
+        pairs += _shouted(line)
+        for label, words in pairs:
+            plain = plain_text(label).strip().lower()
+            said = plain_text(words).strip(" .:")
+            if any(language.pattern(kind).fullmatch(plain) for language in known) and len(said) >= 6 and keywords(said):
                 found.append(shorten(said, LONGEST_ITEM))
-    return found
+    return list(dict.fromkeys(found))
+
+
+def _shouted(line: str) -> list[tuple[str, str]]:
+    """The parts of a status report written in one line, each behind a label in capitals."""
+    parts = _CAPITALS.split(line)
+    if len(parts) < 5:  # one word in capitals is emphasis
+        return []
+    return list(zip(parts[1::2], parts[2::2], strict=False))
 
 
 def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
@@ -119,11 +129,12 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
     known = list(speakers)
     lines = [line for line in without_code(text).split("\n") if line.strip() and not _RULE_LINE.match(line)]
     last = lines[-_LAST_LINES:]
-    options = tuple(_options(last))
     asked = _last_question(last, known)
     if asked is None:
         return None
     at, question, is_offer = asked
+    # options follow their question; a bare "what would you like?" refers to those before it
+    options = tuple(_options(last[at:]) or (_options(last[:at]) if len(keywords(question)) < 4 else ()))
     after = sum(len(line) for line in last[at + 1 :] if not _OPTION.match(line) and not _ITEM.match(line))
     if after > _MOST_AFTER_QUESTION:
         return None

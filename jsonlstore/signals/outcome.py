@@ -100,5 +100,9 @@ def _counted(tail: str) -> Outcome | None:
 
 def last_error(text: str) -> str:
     """The last line of an output that names an error, shortened; empty if none does."""
-    lines = _LAST_ERROR.findall(text[-_TAIL:])
-    return " ".join(lines[-1].split())[:LONGEST_SUMMARY] if lines else ""
+    lines = _LAST_ERROR.findall(text[-_TAIL:])[-4:]
+    if not lines:
+        return ""
+    # a program's very last word is often just that it gives up
+    telling = max(reversed(lines), key=lambda line: min(len(line.split()), 8))
+    return " ".join(telling.split())[:LONGEST_SUMMARY]

@@ -133,6 +133,8 @@ def own_lines(text: str) -> list[str]:
         return lines
     first = next((line for line in text.split("\n") if line.strip()), "")
     last = next((line for line in reversed(text.split("\n")) if line.strip()), "")
+    if _STRUCTURE.match(last) or last.lstrip().startswith(("-", "*", "•")):
+        last = ""  # the document's own last item
     return [line for line in dict.fromkeys((first, last)) if line in lines]
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 LONGEST_TITLE = 200
 MOST_OPEN = 200
 MOST_CLOSED = 1_000
+LONG_AGO = 30  # the same for what the user wanted kept, and at least half a session
 STALE_AFTER = 8  # turns after which what only the assistant wrote down, and nobody touched, is history
 
 _ID = re.compile(r"(?<![\w/.-])task[-_](?:\d[\w-]{0,60}|[0-9a-f]{6,40})(?![\w/])", re.IGNORECASE)
@@ -86,7 +87,7 @@ def covers(title: frozenset[str], said: frozenset[str]) -> bool:
     if not title:
         return False
     shared = len(title & said)
-    return shared >= min(2, len(title)) and 2 * shared >= len(title)
+    return shared >= min(2, len(title)) and 3 * shared >= 2 * len(title)
 
 
 def says_done(sentence: str) -> bool:
@@ -229,7 +230,7 @@ class TaskBook:
 
     def pending(self, most: int = 100) -> list[PendingTask]:
         """The tasks still open, oldest first; what only the assistant wrote down long ago is left out."""
-        waiting = [one for one in self._open.values() if one.origin != ASSISTANT or self.turn - one.turn <= STALE_AFTER]
+        waiting = [one for one in self._open.values() if not self._is_stale(one)]
         return [
             PendingTask(
                 task.task_id,
@@ -240,6 +241,11 @@ class TaskBook:
             )
             for task in waiting[-most:]
         ]
+
+    def _is_stale(self, task: _Open) -> bool:
+        """Whether a task was opened long before the end and never touched again."""
+        age = self.turn - task.turn
+        return age > (STALE_AFTER if task.origin == ASSISTANT else max(LONG_AGO, self.turn // 2))
 
     def closed(self) -> list[ClosedTask]:
         """The tasks that were open and are done, oldest first."""

@@ -15,7 +15,7 @@ _RUNNING = frozenset({"in_progress", "in-progress", "inprogress", "active", "doi
 _TODO_TOOLS = frozenset({"todowrite", "todo_write", "update_plan", "todo", "todos", "taskcreate", "taskupdate", "task_create", "task_update", "tasklist", "plan", "set_plan", "manage_todo_list", "write_todos", "todo_list"})  # fmt: skip
 _BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[([ xX✓~-])\][ \t]+(\S.*)$", re.MULTILINE)
 _TODO_FILE = re.compile(r"(?:^|[._-])(?:todos?|to-do|tasks?|backlog)(?:[._-]|$)", re.IGNORECASE)
-_TEMPLATE = re.compile(r"template|skill|example|sample|prompt|agents\.md|claude\.md", re.IGNORECASE)
+_TEMPLATE = re.compile(r"template|^skill\.md$|example|sample|prompt|agents\.md|claude\.md", re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,3}[ \t]+(.+)$", re.MULTILINE)
 _TODO_HEADING = re.compile(r"^(?:\W*)(?:todo|to-do|to do|task|aufgabe)\s*[:–-]\s*(\S.*)$", re.IGNORECASE)
 _CREATED = re.compile(r"Task #?(\w+) created")
@@ -31,6 +31,7 @@ class TodoItem:
     status: str
     entry_id: str | None = None
     turn: int = 0
+    in_file: bool = False
 
 
 @dataclass(slots=True)
@@ -105,10 +106,10 @@ class TodoBoard:
             heading = _HEADING.search(whole)
             named = _TODO_HEADING.match(heading[1].strip("*_ ")) if heading else None
             if named:
-                known[""] = TodoItem(named[1].strip("*_ ")[:_LONGEST], "pending", self._entry, self._turn)
+                known[""] = TodoItem(named[1].strip("*_ ")[:_LONGEST], "pending", self._entry, self._turn, in_file=True)
         for mark, title in _BOX.findall(whole if whole is not None else part or ""):
             plain = " ".join(title.split())[:_LONGEST]
-            known[plain.lower()] = TodoItem(plain, "pending" if mark == " " else "completed", self._entry, self._turn)
+            known[plain.lower()] = TodoItem(plain, "pending" if mark == " " else "completed", self._entry, self._turn, in_file=True)
         if len(self._files) > 50:
             del self._files[next(iter(self._files))]
 
