@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.offers import all_options
-from jsonlstore.signals.sentences import own_sentences, plain_text, shorten
+from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.words import keywords
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jsonlstore.signals.offers import Offer
 
 DECISION, CONSTRAINT, TASK, SCOPE, REVERT, WORKS = "decision", "constraint", "task", "scope_creep", "revert", "works"
-CHOICE = "choice"
+CHOICE, DECIDED, INSIGHT = "choice", "decided", "insight"
 LONGEST = 160
 _LONGEST_SENTENCE = 240
 _LONGEST_CHOICE = 60
@@ -74,6 +74,28 @@ def directives(text: str, speakers: Iterable[Language]) -> list[Said]:
         said = _read(sentence, known)
         if said:
             found.append(said)
+    return found
+
+
+def explicit(text: str, speakers: Iterable[Language]) -> list[Said]:
+    """What an assistant says outright it decided or found out; its other prose counts for nothing."""
+    known = [one for one in speakers if one.says(DECIDED, text) or one.says(INSIGHT, text)]
+    found: list[Said] = []
+    for sentence in (one for line in (prose_lines(text) if known else ()) for one in sentences(line)):
+        plain = plain_text(sentence).replace("’", "'").strip()
+        if not 20 <= len(plain) <= _LONGEST_SENTENCE or plain.endswith(("?", "？", ":")) or len(keywords(plain)) < 3:
+            continue
+        bare = _QUOTED.sub("…", plain)
+        for language in known:
+            if language.pattern("conditional").match(plain):
+                continue
+            if language.says(DECIDED, bare):
+                found.append(Said(DECISION, shorten(plain, LONGEST), 0.7))
+            elif language.says(INSIGHT, bare):
+                found.append(Said(INSIGHT, shorten(plain, LONGEST), 0.7))
+            else:
+                continue
+            break
     return found
 
 

@@ -16,7 +16,7 @@ from jsonlstore.core.model import Part
 from jsonlstore.redact.generated import hide_generated, hide_generated_in
 from jsonlstore.redact.text import MARK, redact_text, redact_value
 from jsonlstore.signals.agent_tools import AgentTools
-from jsonlstore.signals.choices import CHOICE, CONSTRAINT, DECISION, REVERT, SCOPE, TASK, decided, directives
+from jsonlstore.signals.choices import CHOICE, CONSTRAINT, DECISION, REVERT, SCOPE, TASK, decided, directives, explicit
 from jsonlstore.signals.conclusions import Conclusions, conclude
 from jsonlstore.signals.conversation import ASSISTANT, SYSTEM, USER, Conversation, Moment, exchanges
 from jsonlstore.signals.ending import is_nudge, request_line
@@ -62,7 +62,8 @@ _WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "workingDirectory")
 _REPLACED = ("last_topic", "next_step", "last_request", "last_answer", "failing")
 _MOST_CONSTRAINTS = 10
 _ASSISTANT_WEIGHT = 0.5
-_ASSISTANT_OPENING = 400
+_ASSISTANT_OPENING = 800
+_LEAST_SAID = 2.0
 _SYSTEM_OPENING = 200
 _LONGEST_TOPIC_LINE = 160
 _LONGEST_CALL = 1_000
@@ -153,7 +154,8 @@ class Distiller:
         elif entry.type == "session":
             cwd = entry.raw.get("cwd")
             self._cwd = cwd if isinstance(cwd, str) else None
-            self._visit(self._cwd)
+            if self._cwd:
+                self._project = self.topics.record_start(_redacted_path(self._cwd[:1_000])) or self._project
         elif entry.type == "leaf":
             target = entry.raw.get("targetId")
             self._talk.move_leaf(target if isinstance(target, str) else None)
@@ -165,7 +167,7 @@ class Distiller:
         found = self.conclusions(on_path)
         options = self._options
         return Signals(
-            hot_topics=_redacted(self.topics.current_topics(options.max_topics)),
+            hot_topics=_redacted(self.topics.current_topics(options.max_topics, _LEAST_SAID)),
             active_projects=_redacted(self.topics.active_projects(options.max_projects)),
             pending_tasks=_parts(found.pending_tasks),
             recent_learnings=_redacted(self._agent.memory.learnings()),
@@ -280,6 +282,9 @@ class Distiller:
         self.topics.record_text(_without_hidden(_opening(prose)), _ASSISTANT_WEIGHT)
         if self._options.first_match_patterns:
             self._note_first_match(prose, entry, "assistant")
+        else:
+            for told in explicit(prose, spoken_languages(prose, self._language)):
+                self._note(told.kind, told.text, told.confidence, entry, entry.timestamp or "", ASSISTANT)
         self.tasks.read(prose, entry.id, ASSISTANT)
         self._agent.sops.heard(prose)
 
@@ -339,7 +344,10 @@ class Distiller:
             changed = self._take_run(call, entry, text, head)
         elif call and not failed:
             arguments = call.arguments
-            changed = bool(self.work.wrote(name, arguments))
+            written = self.work.wrote(name, arguments)
+            changed = bool(written)
+            for path in written:
+                self.topics.projects.visit(_redacted_path(path[:1_000]), base=self._cwd, is_file=True, weight=2)
             self.work.todos.called(name, arguments, head)
         self._talk.answered(call_id, changed=changed)
         if "SOP" in head or "sop" in details or "sops" in details:

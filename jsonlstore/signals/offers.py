@@ -61,11 +61,13 @@ def listed_next(text: str, speakers: Iterable[Language]) -> list[str]:
     found: list[str] = []
     lines = without_code(text).split("\n")
     collecting = False
+    heading = ""
     for number, line in enumerate(lines):
         if not line.strip():
             continue
         if is_heading_of_next(line, known):
             collecting = True
+            heading = plain_text(line).strip(" :：")
             continue
         item = _ITEM.match(line)
         row = _TABLE_ROW.match(line)
@@ -75,7 +77,7 @@ def listed_next(text: str, speakers: Iterable[Language]) -> list[str]:
             cells = [cell for cell in row[1].split("|") if cell.strip()]
             is_head = number + 1 < len(lines) and _RULE_LINE.match(lines[number + 1])
             if cells and not _RULE_LINE.match(line) and not is_head:
-                _take(found, " ".join(cells[:2]))
+                _take(found, f"{heading}: {' '.join(cells[:2])}")
         elif not line.startswith(("   ", "\t")) and not _RULE_LINE.match(line):
             collecting = collecting and not found and not line.lstrip().startswith("#")
     return found[:MOST_ITEMS]
