@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.model import Closed, Commit, Failing, FileInWork, LastRequest, Note, PendingTask
-from jsonlstore.signals.ending import ANSWERED, FAILED, INTERRUPTED, UNANSWERED, Ending, Opened, read_ending, reported_error
+from jsonlstore.signals.ending import ANSWERED, FAILED, INTERRUPTED, UNANSWERED, Ending, Opened, is_nudge, read_ending, reported_error
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.patterns import BLOCKER, DONE
 from jsonlstore.signals.sentences import shorten
@@ -102,7 +102,7 @@ def _wanted(ending: Ending) -> str:
 
 def _next_step(ending: Ending, still_open: Sequence[Opened], work: WorkLog) -> Opened | None:
     request = ending.request
-    if request and request.fate in _UNFINISHED and keywords(_wanted(ending)):
+    if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
         return Opened(_wanted(ending), request.entry_id, request.at, 0, 0, f"request {request.fate}", 0.85)
     if ending.offer:
         return ending.offer
@@ -147,7 +147,7 @@ def _pending(
     if ending.verify:
         _add(found, ending.verify.text, ending.verify.entry_id, ending.verify.kind, ending.verify.confidence)
     request = ending.request
-    if request and request.fate in _UNFINISHED and keywords(_wanted(ending)):
+    if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
         _add(found, _wanted(ending), request.entry_id, f"request {request.fate}", 0.85)
     return list(found.values())[-most:]
 

@@ -16,7 +16,19 @@ from jsonlstore.core.model import Part
 from jsonlstore.redact.generated import hide_generated, hide_generated_in
 from jsonlstore.redact.text import MARK, redact_text, redact_value
 from jsonlstore.signals.agent_tools import AgentTools
-from jsonlstore.signals.choices import CHOICE, CONSTRAINT, DECISION, REVERT, SCOPE, TASK, decided, directives, explicit
+from jsonlstore.signals.choices import (
+    CHOICE,
+    CONSTRAINT,
+    DECISION,
+    INSIGHT,
+    REVERT,
+    SCOPE,
+    TASK,
+    WORKS,
+    decided,
+    directives,
+    explicit,
+)
 from jsonlstore.signals.conclusions import Conclusions, conclude
 from jsonlstore.signals.conversation import ASSISTANT, SYSTEM, USER, Conversation, Moment, exchanges
 from jsonlstore.signals.ending import is_nudge, request_line
@@ -25,6 +37,7 @@ from jsonlstore.signals.language import recognise
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.offers import closing_offer, spoken_languages
 from jsonlstore.signals.options import SignalOptions, ToolNames
+from jsonlstore.signals.patterns import DONE
 from jsonlstore.signals.patterns import TASK as TASK_CREATED
 from jsonlstore.signals.patterns import detect_first_match
 from jsonlstore.signals.projects import directories_in_command, git_roots_in_output
@@ -63,7 +76,7 @@ _REPLACED = ("last_topic", "next_step", "last_request", "last_answer", "failing"
 _MOST_CONSTRAINTS = 10
 _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_OPENING = 800
-_LEAST_SAID = 2.0
+_LONG_SESSION = 6  # turns
 _SYSTEM_OPENING = 200
 _LONGEST_TOPIC_LINE = 160
 _LONGEST_CALL = 1_000
@@ -167,7 +180,7 @@ class Distiller:
         found = self.conclusions(on_path)
         options = self._options
         return Signals(
-            hot_topics=_redacted(self.topics.current_topics(options.max_topics, _LEAST_SAID)),
+            hot_topics=_redacted(self.topics.current_topics(options.max_topics, self._least_said())),
             active_projects=_redacted(self.topics.active_projects(options.max_projects)),
             pending_tasks=_parts(found.pending_tasks),
             recent_learnings=_redacted(self._agent.memory.learnings()),
@@ -195,6 +208,10 @@ class Distiller:
         talk = list(exchanges(self._talk.path(on_path)))
         notes = self._notes.notes()
         return conclude(talk, self.work, self.tasks, notes, self._language, self._options.max_tasks)
+
+    def _least_said(self) -> float:
+        """How often a word must come up to be a topic: in a short session once by the user will do."""
+        return 2.0 if self.work.turn >= _LONG_SESSION else 1.0
 
     def _last_topic(self, on_path: Collection[str] | None) -> str | None:
         """The latest thing the user said that was about something."""
@@ -229,6 +246,7 @@ class Distiller:
         before = self._closing.text if self._closing else ""
         speakers = spoken_languages(text, self._language)
         said = [*decided(text, self._offer(before), before), *directives(text, speakers)]
+        said += [one for one in explicit("\n".join(own_lines(text)), speakers) if one.kind == INSIGHT]
         for one in said:
             if one.kind == TASK:
                 opened = self.tasks.add(one.text, entry.id)
@@ -245,8 +263,10 @@ class Distiller:
                     self._constraints[one.text] = None
                     while len(self._constraints) > _MOST_CONSTRAINTS:
                         del self._constraints[next(iter(self._constraints))]
-            elif one.kind == SCOPE:
-                self._note(SCOPE, one.text, one.confidence, entry, at)
+            elif one.kind in {SCOPE, INSIGHT}:
+                self._note(one.kind, one.text, one.confidence, entry, at)
+            elif one.kind == WORKS:
+                self._note(DONE, one.text, one.confidence, entry, at)
 
     def _note(self, kind: str, text: str, confidence: float, entry: Entry, at: str, source: str = "user") -> None:
         self._notes.add(kind, text, confidence, entry_id=entry.id, at=at, source=source, project=self._project)

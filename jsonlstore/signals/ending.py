@@ -67,6 +67,7 @@ class Opened:
     turn: int
     kind: str
     confidence: float
+    by_user: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,9 @@ def read_ending(talk: Sequence[Exchange], language: Language | None) -> Ending:
         listed=tuple(_listed(talk, language)),
         blockers=tuple(_blockers(talk, at, language)),
         verify=_unverified(talk, at) if done and offer is None else None,
-        labelled=tuple(_labelled(talk, "next_label", language, (USER,))),
+        labelled=tuple(
+            one for one in _labelled(talk, "next_label", language, (USER, ASSISTANT)) if one.by_user or one.back == 0
+        ),
     )
 
 
@@ -249,11 +252,12 @@ def _blockers(talk: Sequence[Exchange], at: int, language: Language | None) -> l
 def _labelled(talk: Sequence[Exchange], kind: str, language: Language | None, who: tuple[str, ...]) -> list[Opened]:
     """What either side named outright by a label, in the last exchanges."""
     found: list[Opened] = []
-    for back, one in enumerate(reversed(talk[-BLOCKERS_REACH:])):
-        for moment in (one.closing, one.user):
+    for back, exchange in enumerate(reversed(talk[-BLOCKERS_REACH:])):
+        for moment in (exchange.closing, exchange.user):
             if moment is not None and moment.text and moment.who in who:
                 said = labelled(moment.text, kind, spoken_languages(moment.text, language))
-                found += [Opened(text, moment.id, moment.at, back, moment.turn, "labelled", 0.8) for text in said]
+                by_user = moment.who == USER
+                found += [Opened(one, moment.id, moment.at, back, moment.turn, "labelled", 0.8, by_user) for one in said]
     return found
 
 

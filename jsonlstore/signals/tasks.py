@@ -93,6 +93,8 @@ def covers(title: frozenset[str], said: frozenset[str]) -> bool:
 def says_done(sentence: str) -> bool:
     """Whether a sentence says that something is finished, in the language it is in (English if it shows none)."""
     plain = sentence.replace("’", "'")
+    if plain.rstrip().endswith(("?", "？")):
+        return False
     language = recognise(plain) or languages()["en"]
     for match in language.pattern("done").finditer(plain):
         clause = re.split(r"[,;.]|\bbut\b|\baber\b|\bpero\b|\bmais\b", plain[: match.start()])[-1]

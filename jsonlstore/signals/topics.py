@@ -14,7 +14,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.signals.background import RARE, STOP, rarity
+from jsonlstore.signals.background import GENERIC, RARE, STOP, rarity
 from jsonlstore.signals.options import COMMON_TOOL_NAMES, ToolNames
 from jsonlstore.signals.projects import ProjectTally, directories_in_command
 from jsonlstore.signals.words import fold, read_piece, split_pieces, unspaced_words
@@ -222,11 +222,11 @@ class HotTopicExtractor:
         scores: dict[str, float] = {}
         worked_on = self._worked_on()
         for word, count in self._words().items():
-            if count < least or (least and _is_file(word)):
+            if count < least or (least and (word in GENERIC or _is_file(word))):
                 continue
             scores[word] = math.sqrt(count) * rarity(word) * _form(word) * (_SHARED if word in worked_on else 1.0)
         for pair, often, weight in self._pairs():
-            if often >= least:
+            if often >= least and not (least and GENERIC.issuperset(pair.split())):
                 scores[pair] = max(scores.get(pair, 0.0), math.sqrt(often) * weight * _PAIR_BONUS)
         for name, weight in self._named.items():
             # repeating a label or working on in one directory adds little: the name is a topic or it is not
