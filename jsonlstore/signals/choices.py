@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.offers import all_options
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
-from jsonlstore.signals.words import keywords
+from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -83,7 +83,7 @@ def explicit(text: str, speakers: Iterable[Language]) -> list[Said]:
     found: list[Said] = []
     for sentence in (one for line in (prose_lines(text) if known else ()) for one in sentences(line)):
         plain = plain_text(sentence).replace("’", "'").strip()
-        if not 20 <= len(plain) <= _LONGEST_SENTENCE or plain.endswith(("?", "？", ":")) or len(keywords(plain)) < 3:
+        if not 20 <= len(plain) <= _LONGEST_SENTENCE or plain.endswith(("?", "？", ":")) or len(content_words(plain)) < 3:
             continue
         bare = _QUOTED.sub("…", plain)
         for language in known:
@@ -117,7 +117,7 @@ def _read(sentence: str, known: Sequence[Language]) -> Said | None:
             return Said(REVERT, shorten(plain, LONGEST), 0.7)
         if len(plain) < 100 and language.says("works", bare):
             return Said(WORKS, shorten(plain, LONGEST), 0.7)
-    if asks or len(keywords(plain)) < 2:
+    if asks or len(content_words(plain)) < 2:
         return None
     for language in known:
         if language.says("rule", bare):
@@ -136,6 +136,6 @@ def task_in(plain: str, known: Iterable[Language]) -> str | None:
             if not match:
                 continue
             title = next((group for group in match.groups() if group), "").strip(" .,;:!+。！、")
-            if len(title) >= 3 and keywords(title):
+            if len(title) >= 3 and content_words(title):
                 return shorten(title, LONGEST)
     return None

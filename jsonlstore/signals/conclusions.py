@@ -15,7 +15,7 @@ from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.patterns import BLOCKER, DONE
 from jsonlstore.signals.sentences import shorten
 from jsonlstore.signals.tasks import covers, evidence, hash_id
-from jsonlstore.signals.words import keywords
+from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
     from jsonlstore.signals.conversation import Exchange
@@ -95,7 +95,7 @@ def _wanted(ending: Ending) -> str:
     """The unfinished request as a piece of work: what was accepted where the words alone say little."""
     request = ending.request
     assert request is not None
-    if request.accepted and len(keywords(request.text)) < 3:
+    if request.accepted and len(content_words(request.text)) < 3:
         return shorten(f"{request.text}: {request.accepted}", _LONGEST_LINE)
     return request.text
 
@@ -153,8 +153,8 @@ def _pending(
 
 
 def _add(found: dict[str, PendingTask], title: str, entry_id: str | None, kind: str, confidence: float) -> None:
-    words = frozenset(keywords(title))
-    if any(covers(words, frozenset(keywords(known.title))) and len(words) > 1 for known in found.values()):
+    words = content_words(title)
+    if any(covers(words, content_words(known.title)) and len(words) > 1 for known in found.values()):
         return
     task_id = hash_id(title)
     found[task_id] = PendingTask(
@@ -164,10 +164,10 @@ def _add(found: dict[str, PendingTask], title: str, entry_id: str | None, kind: 
 
 def _is_covered(one: Opened, work: WorkLog) -> bool:
     """Whether something done after it was listed is about it."""
-    words = frozenset(keywords(one.text))
+    words = content_words(one.text)
     later = [commit.subject for commit in work.commits if commit.turn > one.turn]
     ticked = [item.title for item in work.todos.done_items() if item.turn >= one.turn]
-    return any(covers(words, frozenset(keywords(text))) for text in (*later, *ticked))
+    return any(covers(words, content_words(text)) for text in (*later, *ticked))
 
 
 def _failing(failing: Family | None) -> Failing | None:

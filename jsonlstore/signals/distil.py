@@ -44,7 +44,7 @@ from jsonlstore.signals.projects import directories_in_command, git_roots_in_out
 from jsonlstore.signals.sentences import own_lines, shorten, without_code
 from jsonlstore.signals.sops import is_sop
 from jsonlstore.signals.tasks import TaskBook
-from jsonlstore.signals.words import keywords
+from jsonlstore.signals.words import content_words
 from jsonlstore.signals.topics import HotTopicExtractor
 from jsonlstore.transcripts.speech import Speaker
 
@@ -216,7 +216,7 @@ class Distiller:
     def _last_topic(self, on_path: Collection[str] | None) -> str | None:
         """The latest thing the user said that was about something."""
         for moment in reversed(self._talk.path(on_path)):
-            if moment.who == USER and not is_nudge(moment.text) and len(keywords(moment.text[:400])) >= 2:
+            if moment.who == USER and not is_nudge(moment.text) and len(content_words(moment.text[:400])) >= 2:
                 return shorten(request_line(moment.text), _LONGEST_TOPIC_LINE)
         return None
 
@@ -389,7 +389,7 @@ class Distiller:
         at = entry.timestamp or ""
         went = self.work.ran(command, text, details, is_error=entry.is_error, at=at, entry_id=entry.id) if command else None
         for commit in self.work.commits[before:]:
-            self.tasks.covered(frozenset(keywords(commit.subject)), f"commit {commit.sha or commit.subject}", entry.id)
+            self.tasks.covered(content_words(commit.subject), f"commit {commit.sha or commit.subject}", entry.id)
         return went is not None and went.failed is not True and "*** " in command
 
 

@@ -17,7 +17,7 @@ from jsonlstore.signals.offers import closing_offer, labelled, listed_next, spok
 from jsonlstore.signals.outcome import last_error
 from jsonlstore.signals.sentences import is_document, own_lines, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.shell import Purpose, steps
-from jsonlstore.signals.words import keywords
+from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -168,7 +168,7 @@ def request_line(text: str) -> str:
     if not said:
         said = plain_text(text.strip().split("\n", 1)[0])
     elif is_document(text):
-        said = lines[0] if len(keywords(lines[0])) >= 2 or len(lines) == 1 else said
+        said = lines[0] if len(content_words(lines[0])) >= 2 or len(lines) == 1 else said
     pasted = _PROMPT_COMMAND.search(said)
     if pasted and pasted.start() > 12 and len(said) > LONGEST_LINE:
         said = said[: pasted.start()].rstrip(" ($⚡~:")
@@ -201,7 +201,7 @@ def _one_line(text: str) -> str:
     length = 0
     for line in prose_lines(text):
         plain = plain_text(line).strip(" -–—|")
-        if not keywords(plain) or line.lstrip().startswith(("|", "---")) or (line.lstrip().startswith("#") and not said):
+        if not content_words(plain) or line.lstrip().startswith(("|", "---")) or (line.lstrip().startswith("#") and not said):
             continue
         said.append(plain)
         length += len(plain)
@@ -269,7 +269,7 @@ def _inabilities(text: str, known: Sequence[Language]) -> list[str]:
             continue
         for sentence in sentences(line):
             plain = plain_text(sentence).replace("’", "'")
-            if not 15 <= len(plain) <= 260 or plain.endswith(("?", "？", ":")) or len(keywords(plain)) < 2:
+            if not 15 <= len(plain) <= 260 or plain.endswith(("?", "？", ":")) or len(content_words(plain)) < 2:
                 continue
             if any(language.says("cannot", plain) for language in known) and not any(
                 language.pattern("conditional").match(plain) for language in known
@@ -283,7 +283,7 @@ def _unverified(talk: Sequence[Exchange], at: int) -> Opened | None:
     one = talk[at]
     pasted = one.user.text
     error = last_error(pasted)
-    if not error or not any(moment.changes for moment in one.answers):
+    if not error or not any(moment.changes for moment in (one.user, *one.answers)):
         return None
     command = _PROMPT_COMMAND.search(pasted)
     ran = command[1].strip() if command else ""

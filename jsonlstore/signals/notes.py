@@ -10,7 +10,7 @@ from jsonlstore.core.model import Note
 from jsonlstore.signals.patterns import BLOCKER, GENERAL
 from jsonlstore.signals.sentences import shorten
 from jsonlstore.signals.tasks import covers, evidence
-from jsonlstore.signals.words import keywords
+from jsonlstore.signals.words import content_words
 
 LONGEST_NOTE = 160
 MOST_REMEMBERED = 400
@@ -43,7 +43,7 @@ class NoteBook:
     ) -> bool:
         """Note one thing; returns whether it is new."""
         content = shorten(text, LONGEST_NOTE)
-        words = frozenset(keywords(text))
+        words = content_words(text)
         key = (kind, " ".join(sorted(words)) or content.lower())
         if self._is_known(key, words):
             return False

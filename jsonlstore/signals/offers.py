@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.signals.language import languages, recognise
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten, without_code
-from jsonlstore.signals.words import keywords
+from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +31,9 @@ _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
 _ENGLISH_TOO = frozenset({"de", "fr", "ru", "uk", "zh", "ja", "ko"})  # elsewhere "todo" is an everyday word
 
 
+_NEAR = {"ru": ("uk",), "uk": ("ru",)}  # a short sentence may be either
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """The question a message ends with, and the options it lets choose from."""
@@ -50,7 +53,8 @@ def spoken_languages(text: str, fallback: Language | None) -> list[Language]:
     if own is None:
         return []
     english = languages()["en"]
-    return [own, english] if own.code in _ENGLISH_TOO else [own]
+    near = [languages()[code] for code in _NEAR.get(own.code, ())]
+    return [own, *near, english] if own.code in _ENGLISH_TOO else [own]
 
 
 def listed_next(text: str, speakers: Iterable[Language]) -> list[str]:
@@ -97,7 +101,7 @@ def is_heading_of_next(line: str, known: Iterable[Language]) -> bool:
 
 def _take(found: list[str], item: str) -> None:
     plain = plain_text(item).rstrip(" :;.,")
-    if _TICKED.search(item) or len(plain) < 6 or not keywords(plain):
+    if _TICKED.search(item) or len(plain) < 6 or not content_words(plain):
         return
     found.append(shorten(plain, LONGEST_ITEM))
 
@@ -113,7 +117,7 @@ def labelled(text: str, kind: str, speakers: Iterable[Language]) -> list[str]:
         for label, words in pairs:
             plain = plain_text(label).strip().lower()
             said = plain_text(words).strip(" .:")
-            if any(language.pattern(kind).fullmatch(plain) for language in known) and len(said) >= 6 and keywords(said):
+            if any(language.pattern(kind).fullmatch(plain) for language in known) and len(said) >= 6 and content_words(said):
                 found.append(shorten(said, LONGEST_ITEM))
     return list(dict.fromkeys(found))
 
@@ -136,11 +140,11 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
         return None
     at, question, is_offer = asked
     # options follow their question; a bare "what would you like?" refers to those before it
-    options = tuple(_options(last[at:]) or (_options(last[:at]) if len(keywords(question)) < 4 else ()))
+    options = tuple(_options(last[at:]) or (_options(last[:at]) if len(content_words(question)) < 4 else ()))
     after = sum(len(line) for line in last[at + 1 :] if not _OPTION.match(line) and not _ITEM.match(line))
     if after > _MOST_AFTER_QUESTION:
         return None
-    if options and (question.endswith((":", "：")) or len(keywords(question)) < 4 or _asks_which(question)):
+    if options and (question.endswith((":", "：")) or len(content_words(question)) < 4 or _asks_which(question)):
         listed = " ".join(f"{name}) {said}" for name, said in options)
         return Offer(shorten(f"{question} {listed}", LONGEST_OFFER), options, is_offer)
     if any(language.says("empty_offer", question) for language in known) or not _says_something(question, known):
@@ -157,7 +161,7 @@ def _says_something(question: str, known: list[Language]) -> bool:
     bare = question
     for language in known:
         bare = language.pattern("offer").sub(" ", bare)
-    return len(keywords(bare)) >= 1
+    return len(content_words(bare)) >= 1
 
 
 def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, bool] | None:

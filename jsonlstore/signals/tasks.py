@@ -16,7 +16,7 @@ from jsonlstore.core.model import PendingTask
 from jsonlstore.signals.language import languages, recognise
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten
-from jsonlstore.signals.words import keywords
+from jsonlstore.signals.words import content_words, keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ STALE_AFTER = 8  # turns after which what only the assistant wrote down, and nob
 
 _ID = re.compile(r"(?<![\w/.-])task[-_](?:\d[\w-]{0,60}|[0-9a-f]{6,40})(?![\w/])", re.IGNORECASE)
 # "todo" is an everyday word of Spanish and Portuguese: a marker is in capitals, or has a colon or brackets
-_MARKER = re.compile(r"(?<![\w.-])TODO(?:\([^)\n]{1,40}\))?\s?[:–-]\s*|^TODO\s+|^(?:todo|to-do|Todo|ToDo|FIXME)\s?:\s*|\[(?:TASK|TODO|task|todo)\]\s*")
+_MARKER = re.compile(r"(?<![\w.-])TODO(?:\([^)\n]{1,40}\))?\s?[:–-]\s*|^TODO\s+(?=\S*[a-z0-9])|^(?:todo|to-do|Todo|ToDo|FIXME)\s?:\s*|\[(?:TASK|TODO|task|todo)\]\s*")
 _INCOMPLETE = re.compile(
     r"\b(?:INCOMPLETE|IN[- ]PROGRESS|UNFINISHED)\b"
     r"|\b(?:is|are|still|remains?|marked|status:)\s+(?:as\s+|still\s+)?(?:incomplete|in[- ]progress|unfinished)\b"
@@ -289,7 +289,7 @@ class TaskBook:
         again = bool(_REOPENED.search(text) or _MARKER.search(text) or _INCOMPLETE.search(text))
         opened = []
         for task_id in ids or [hash_id(title)]:
-            if not ids and not keywords(title):
+            if not ids and not content_words(title):
                 continue
             if task_id in self._closed:
                 if not again:
@@ -300,7 +300,7 @@ class TaskBook:
             if known:
                 known.stage, known.turn = stage_now, self.turn
                 continue
-            words = frozenset(keywords(title))
+            words = content_words(title)
             self._open[task_id] = _Open(task_id, title, stage_now, words, entry_id, origin, self.turn)
             opened.append(task_id)
             if len(self._open) > MOST_OPEN:
@@ -311,7 +311,7 @@ class TaskBook:
         ids = {match.lower() for match in _ID.findall(text)}
         for task_id in ids:
             self.close(task_id, how, entry_id)
-        said = frozenset(keywords(text))
+        said = content_words(text)
         for task in list(self._open.values()):
             enough = min(2, len(task.words))
             if enough and len(task.words & said) >= enough:

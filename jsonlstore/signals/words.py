@@ -209,3 +209,13 @@ def keywords(text: str) -> tuple[str, ...]:
     for run in unspaced:
         found.update(dict.fromkeys(unspaced_words(run)[0]))
     return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def content_words(text: str) -> frozenset[str]:
+    """The words two texts are compared by: topic words, and of scripts without spaces every pair of signs."""
+    words = set(keywords(text))
+    if not text.isascii():
+        for run in _unspaced().findall(text):
+            words.update(run[at : at + 2] for at in range(len(run) - 1))
+    return frozenset(words)
