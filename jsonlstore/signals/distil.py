@@ -168,6 +168,7 @@ class Distiller:
             cwd = entry.raw.get("cwd")
             self._cwd = cwd if isinstance(cwd, str) else None
             if self._cwd:
+                self.work.start_in(self._cwd[:1_000])
                 self._project = self.topics.record_start(_redacted_path(self._cwd[:1_000])) or self._project
         elif entry.type == "leaf":
             target = entry.raw.get("targetId")

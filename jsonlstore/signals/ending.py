@@ -38,9 +38,12 @@ _FAILED_TURN = re.compile(
 )
 _INTERRUPTED = re.compile(r"^\[Request interrupted by user|^(?:Cancelled|Canceled|Aborted|\[aborted\])\.?$", re.IGNORECASE)
 _PROMPT_COMMAND = re.compile(
-    r"(?:^|[$%❯#>~»⚡]\s{0,3})((?:sudo )?(?:uv|npm|pnpm|yarn|bun|npx|python3?|pytest|cargo|go|docker|docker-compose|make|node|deno|uvicorn|flask|java|mvn|gradle|\./\w[\w.-]*|dotnet|ruby|rails|php|kubectl|terraform|git push|pip3?|poetry|streamlit)\s[^\n]{2,140})",
+    r"(?:^|[$%❯#>~»⚡]\s{0,3}|\) (?:\S+ )?)((?:sudo )?(?:uv|npm|pnpm|yarn|bun|npx|python3?|pytest|cargo|go|docker|docker-compose|make|node|deno|uvicorn|flask|java|mvn|gradle|\./\w[\w.-]*|dotnet|ruby|rails|php|kubectl|terraform|git push|pip3?|poetry|streamlit)\s[^\n]{2,140})",
     re.MULTILINE,
 )
+
+
+_PROMPT = re.compile(r"\s*\([\w.-]+\)[^()\n]{0,60}$")  # "(venv) main ~ " before a pasted command
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +173,8 @@ def request_line(text: str) -> str:
     elif is_document(text):
         said = lines[0] if len(content_words(lines[0])) >= 2 or len(lines) == 1 else said
     pasted = _PROMPT_COMMAND.search(said)
-    if pasted and pasted.start() > 12 and len(said) > LONGEST_LINE:
-        said = said[: pasted.start()].rstrip(" ($⚡~:")
+    if pasted and pasted.start(1) > 12 and is_document(text):
+        said = _PROMPT.sub("", said[: pasted.start(1)]).rstrip(" ($⚡~:")
     return shorten(said, LONGEST_LINE)
 
 

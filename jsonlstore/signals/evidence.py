@@ -20,6 +20,7 @@ MOST_FAMILIES = 400
 _COMMITTED = re.compile(r"^\[([^\]\n]{1,80}?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 _UPDATED = re.compile(r"^[AMD] (\S.*)$", re.MULTILINE)
 _IN_THE_WAY = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.RUN, Purpose.SHIP, Purpose.INSTALL})
+_HOME = re.compile(r"^(?:/home/[^/]+|/Users/[^/]+|[A-Za-z]:/Users/[^/]+|/root)(?=/)")
 _WRITERS = frozenset({"write", "edit", "multiedit", "apply_patch", "notebookedit", "str_replace", "create", "str_replace_editor", "str_replace_based_edit_tool", "write_file", "edit_file", "create_file", "replace", "insert"})  # fmt: skip
 _PATH_KEYS = ("path", "file_path", "filePath", "file", "filename", "notebook_path", "target_file")
 
@@ -69,6 +70,8 @@ class WorkLog:
     commits: list[Commit] = field(default_factory=list)
     todos: TodoBoard = field(default_factory=TodoBoard)
     turn: int = 0
+    base: str = ""
+    _home: str = ""
     _files: dict[str, ChangedFile] = field(default_factory=dict)
     _families: dict[str, Family] = field(default_factory=dict)
     _changes: int = 0
@@ -131,7 +134,7 @@ class WorkLog:
 
     def changed(self, path: str) -> None:
         """A file was written or edited, and the tool did not say that it failed."""
-        key = path.strip().replace("\\", "/")
+        key = self._shown(path.strip().replace("\\", "/"))
         if not key or len(key) > 400 or "\n" in key:
             return
         self._changes += 1
@@ -144,6 +147,18 @@ class WorkLog:
         known.changes += 1
         known.uncommitted = True
         known.last = self._changes
+
+    def _shown(self, path: str) -> str:
+        """One spelling for one file: from where the session was started, or from home."""
+        if self.base and path.lower().startswith(self.base.lower() + "/"):
+            return path[len(self.base) + 1 :]
+        path = _HOME.sub("~", path)
+        return path[len(self._home) + 1 :] if self._home and path.startswith(self._home + "/") else path.removeprefix("./")
+
+    def start_in(self, directory: str) -> None:
+        """Where the session was started."""
+        self.base = directory.replace("\\", "/").rstrip("/")
+        self._home = _HOME.sub("~", self.base)
 
     def wrote(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
         """The files a tool of this name changed; what it wrote may hold a checklist."""

@@ -12,7 +12,7 @@ from jsonlstore.signals.sentences import shorten
 from jsonlstore.signals.tasks import covers, evidence
 from jsonlstore.signals.words import content_words
 
-LONGEST_NOTE = 160
+LONGEST_NOTE = 100
 MOST_REMEMBERED = 400
 _ECHO_REACH = 40
 

@@ -147,7 +147,7 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
     if options and (question.endswith((":", "：")) or len(content_words(question)) < 4 or _asks_which(question)):
         listed = " ".join(f"{name}) {said}" for name, said in options)
         return Offer(shorten(f"{question} {listed}", LONGEST_OFFER), options, is_offer)
-    if any(language.says("empty_offer", question) for language in known) or not _says_something(question, known):
+    if _is_empty(question, known):
         return None if not options else Offer(shorten(question, LONGEST_OFFER), options, is_offer)
     return Offer(shorten(question, LONGEST_OFFER), options, is_offer)
 
@@ -156,12 +156,14 @@ def _asks_which(question: str) -> bool:
     return len(question) < 60
 
 
-def _says_something(question: str, known: list[Language]) -> bool:
-    """Whether a question names what it is about, beyond the words of offering."""
+def _is_empty(question: str, known: list[Language]) -> bool:
+    """Whether a question offers nothing in particular: beyond the words of offering it names hardly anything."""
     bare = question
-    for language in known:
-        bare = language.pattern("offer").sub(" ", bare)
-    return len(content_words(bare)) >= 1
+    for kind in ("empty_offer", "offer"):
+        for language in known:
+            bare = language.pattern(kind).sub(" ", bare)
+    needed = 3 if any(language.says("empty_offer", question) for language in known) else 1
+    return len(content_words(bare)) < needed
 
 
 def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, bool] | None:
@@ -169,11 +171,13 @@ def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, b
         if _TABLE_ROW.match(lines[at]):
             continue
         said = [plain_text(one) for one in sentences(lines[at])]
-        for sentence in reversed(said):
+        for place in range(len(said) - 1, -1, -1):
+            sentence = said[place]
             is_question = sentence.rstrip(" )*_\"”").endswith(("?", "？"))
             offered = any(language.says("offer", sentence) for language in known)
             if (is_question and not _OPTION.match(lines[at])) or (offered and (is_question or sentence.endswith((":", "：")))):
-                return at, sentence.strip(), offered
+                aside = " ".join(one for one in said[place + 1 :] if one.startswith("("))
+                return at, f"{sentence.strip()} {aside}".strip(), offered
             if offered and at >= len(lines) - 2 and not is_question and len(sentence) < 240:
                 return at, sentence.strip(), True
     return None
