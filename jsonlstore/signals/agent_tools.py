@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.redact.text import redact_text, redact_value
+from jsonlstore.redact import redact_text, redact_value
 from jsonlstore.signals.learnings import MemoryLedger, categories_of
 from jsonlstore.signals.pins import PinBoard
 from jsonlstore.signals.sops import SopTracker

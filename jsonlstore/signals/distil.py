@@ -13,8 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.model import Part
-from jsonlstore.redact.generated import hide_generated, hide_generated_in
-from jsonlstore.redact.text import MARK, redact_text, redact_value
+from jsonlstore.redact import MARK, hide_generated, hide_generated_in, redact_text, redact_value
 from jsonlstore.signals.agent_tools import AgentTools
 from jsonlstore.signals.choices import (
     CHOICE,
@@ -49,7 +48,7 @@ from jsonlstore.signals.topics import HotTopicExtractor
 from jsonlstore.transcripts.speech import Speaker
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from jsonlstore.core.model import (
         Closed,
