@@ -122,12 +122,14 @@ class _Setup:
         from jsonlstore.watch.backfill import backfill
         from jsonlstore.watch.follow import Tailer
         from jsonlstore.watch.settings import options_of
+        from jsonlstore.watch.writer import any_of_older_rules
 
         config, shelf = self._app.loaded.config, self._shelf
         archive_after = timedelta(days=config.archive_after_days)
         store = self._app.open_store()
         bulk = BulkStore.of(store, archive_after)
-        tailer = Tailer(bulk, options_of(config), successor_start=shelf.successor_start)
+        again = any_of_older_rules(store)
+        tailer = Tailer(bulk, options_of(config), successor_start=shelf.successor_start, again=again)
         if self._dry_run:
             behind = sum(tailer.is_behind(one) for one in shelf.sessions)
             self.document["backfill"] = {"behind": behind}

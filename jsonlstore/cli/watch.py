@@ -124,15 +124,19 @@ def _on_signals(watcher: Watcher) -> None:
     signal.signal(signal.SIGHUP, reload)
 
 
-@with_example("jsonlstore backfill", "jsonlstore backfill ~/old-machine/.openclaw --json")
+@with_example("jsonlstore backfill", "jsonlstore backfill ~/old-machine/.openclaw --json", "jsonlstore backfill --again")
 @click.command("backfill")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+@click.option("--again", is_flag=True, help="Distil every transcript anew with today's rules.")
 @now_option
 @dry_run_option
 @json_option
 @pass_app
-def backfill(app: App, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> int:
-    """Read every transcript there is, both eras and archives. Running it twice changes nothing."""
+def backfill(app: App, paths: tuple[Path, ...], again: bool, dry_run: bool, as_json: bool) -> int:
+    """Read every transcript there is, both eras and archives. Running it twice changes nothing.
+
+    With --again what was read before is distilled anew; what hooks and operators said stays.
+    """
     from jsonlstore.store.bulk import BulkStore
     from jsonlstore.watch.backfill import backfill as run
     from jsonlstore.watch.follow import Tailer
@@ -147,7 +151,7 @@ def backfill(app: App, paths: tuple[Path, ...], dry_run: bool, as_json: bool) ->
     sessions, warnings = find_sessions(paths, skip=skip) if paths else (shelf.sessions, shelf.library.warnings)
     archive_after = timedelta(days=config.archive_after_days)
     store = BulkStore.of(app.open_store(), archive_after)
-    tailer = Tailer(store, options_of(config), successor_start=shelf.successor_start)
+    tailer = Tailer(store, options_of(config), successor_start=shelf.successor_start, again=again)
     if dry_run:
         behind = [one.session_id for one in sessions if tailer.is_behind(one)]
         if as_json:

@@ -111,8 +111,7 @@ def labelled(text: str, kind: str, speakers: Iterable[Language]) -> list[str]:
     known = list(speakers)
     found = []
     for line in prose_lines(text):
-        match = _LABEL.match(line)
-        pairs = [(match[1], match[2])] if match else []
+        pairs = [(match[1], match[2]) for sentence in sentences(line) if (match := _LABEL.match(sentence))]
         pairs += _shouted(line)
         for label, words in pairs:
             plain = plain_text(label).strip().lower()

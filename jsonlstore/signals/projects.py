@@ -77,8 +77,10 @@ def project_of(path: str, roots: Iterable[str] = (), *, is_file: bool = False) -
     parts = [part for part in clean.split("/") if part]
     if is_file and parts:
         parts = parts[:-1]
-    if _NEVER.search(clean) or (parts and parts[0].lower() in {"tmp", "temp", "proc", "dev"}):
+    if _NEVER.search(clean):
         return None
+    if parts and parts[0].lower() in {"tmp", "temp", "proc", "dev"}:
+        return _by_root_name(parts)
     inside = _WORKSPACE.search(clean)
     if inside:
         return _in_workspace(clean[inside.end() :].split("/")[1:], is_file=is_file)

@@ -53,7 +53,11 @@ class Tailer:
         *,
         pin_file: Path | None = None,
         successor_start: Callable[[str, str], str | None] = lambda _agent, _key: None,
+        again: bool = False,
     ) -> None:
+        """`again`: read every transcript once more, because today's rules may tell more than those of its time."""
+        self._again = again
+        self._renewed: set[Key] = set()
         self._store = store
         self._options = options or SignalOptions()
         self._followers: OrderedDict[Key, Follower] = OrderedDict()
@@ -88,6 +92,7 @@ class Tailer:
         if not follower.advance(session, seconds):
             log.debug("%s: more to read than one turn allows, the others come first", key[1])
             return Outcome.MORE
+        self._renewed.add(key)
         return self._commit(key, follower, session, mark, ending, live=live)
 
     def is_behind(self, session: Session) -> bool:
@@ -166,6 +171,8 @@ class Tailer:
             log.warning("%s", message)
 
     def _is_read(self, session: Session, known: Known, mark: str, follower: Follower | None) -> bool:
+        if self._again and (session.agent_id, session.session_id) not in self._renewed:
+            return False
         if known.mark == mark:
             return True
         if follower is not None or len(session.copies) != 1 or known.cursor is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.core.errors import SessionForgotten, SessionNotFound
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.redact import redact_text
+from jsonlstore.signals.options import RULES
 from jsonlstore.store.fold import OWN_FOLD
 from jsonlstore.store.sanitise import clean
 from jsonlstore.transcripts.openclaw.endings import MISSED, corrects, rollover_reason
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("jsonlstore.watch")
 
+_LOOKED_AT = 20
 _TAKEN_OVER = ("agent_id", "channel", "session_key")
 
 
@@ -58,6 +60,7 @@ class Scribe:
             "mark": mark if not follower.problems else None,  # a copy that could not be read is worth another look
             "file": self._shown(transcript.path),
             "final": final,
+            "rules": RULES,
         }
 
     def moved(self, known: Known, session: Session, mark: str) -> dict[str, Any] | None:
@@ -246,3 +249,17 @@ def _was_no_end(folded: SessionFold) -> bool:
 def _end_time(folded: SessionFold) -> str | None:
     end: str | None = folded.to_dict()["end_time"]
     return end
+
+
+def any_of_older_rules(store: SessionStore) -> bool:
+    """Whether the session that was read last was distilled by rules older than today's: then all before it were."""
+    entries = store.index.glance()
+    ended = [(entry.get("end_time") or "", session_id) for session_id, entry in entries.items() if entry]
+    for _, session_id in sorted(ended, reverse=True)[:_LOOKED_AT]:
+        try:
+            source = store.folded(session_id).source
+        except (SessionForgotten, SessionNotFound):
+            continue
+        if source:
+            return source.get("rules") != RULES
+    return False
