@@ -27,6 +27,7 @@ _QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1
 _LETTERS = re.compile(r"(?<![\w'’])([A-Fa-f]|[1-9])(?![\w'’%.:/-]|\s*(?:minute|hour|file|day|time|mal|uhr|h\b|min))")
 _CHINESE_NUMBER = re.compile(r"(?:方案|选项|第|選項|案)\s*([A-Fa-f1-9一二三四])")
 _CONTRAST = re.compile(r"instead|rather than|, not |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|而不是|改成|改为|换成|ではなく|代わりに|대신|말고", re.IGNORECASE)
+_ASKED = ("rule", "decide", "task", "works", "scope", "revert")
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
 
 
@@ -66,7 +67,9 @@ def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
 
 def directives(text: str, speakers: Iterable[Language]) -> list[Said]:
     """What a user's message decides, rules, asks to be remembered, takes back or calls working."""
-    known = list(speakers)
+    # asked of the whole message first: most say nothing of the kind, and sentences are many
+    whole = text.replace("’", "'")
+    known = [one for one in speakers if any(one.says(kind, whole) for kind in _ASKED)]
     if not known:
         return []
     found: list[Said] = []
@@ -131,6 +134,8 @@ def _read(sentence: str, known: Sequence[Language]) -> Said | None:
 def task_in(plain: str, known: Iterable[Language]) -> str | None:
     """What a sentence asks to be kept for later."""
     for language in known:
+        if not language.says("task", plain):
+            continue
         for expression in language.patterns("task"):
             match = expression.match(plain) or (expression.search(plain) if len(plain) < _LONGEST_EXTRA * 2 else None)
             if not match:

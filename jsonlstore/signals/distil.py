@@ -34,7 +34,7 @@ from jsonlstore.signals.ending import is_nudge, request_line
 from jsonlstore.signals.evidence import WorkLog
 from jsonlstore.signals.language import recognise
 from jsonlstore.signals.notes import NoteBook
-from jsonlstore.signals.offers import closing_offer, spoken_languages
+from jsonlstore.signals.offers import closing_offer, rules_of, spoken_languages
 from jsonlstore.signals.options import SignalOptions, ToolNames
 from jsonlstore.signals.patterns import DONE
 from jsonlstore.signals.patterns import TASK as TASK_CREATED
@@ -77,6 +77,7 @@ _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_OPENING = 800
 _LONG_SESSION = 6  # turns
 _SYSTEM_OPENING = 200
+_LONGEST_CHOICE = 160
 _LONGEST_TOPIC_LINE = 160
 _LONGEST_CALL = 1_000
 _TOLD_BY = ("path", "file_path", "filePath", "url", "query", "pattern", "subject", "task", "description", "action")
@@ -141,6 +142,7 @@ class Distiller:
         self._talk = Conversation()
         self._waiting: dict[str, ToolCall] = {}
         self._language: Language | None = None
+        self._speakers: list[Language] = []
         self._closing: Moment | None = None  # what the assistant said last, for the user's answer to it
         self._cwd: str | None = None
         self._project: str | None = None
@@ -232,6 +234,7 @@ class Distiller:
             return
         own = "\n".join(own_lines(text))
         self._language = recognise(own) or self._language
+        self._speakers = rules_of(self._language)
         self.topics.record_text(_without_hidden(own))
         if self._options.first_match_patterns:
             self._note_first_match(text, entry, "user")
@@ -244,9 +247,9 @@ class Distiller:
         """What the user decided, ruled, asked to remember or took back."""
         at = entry.timestamp or ""
         before = self._closing.text if self._closing else ""
-        speakers = spoken_languages(text, self._language)
-        said = [*decided(text, self._offer(before), before), *directives(text, speakers)]
-        said += [one for one in explicit("\n".join(own_lines(text)), speakers) if one.kind == INSIGHT]
+        said = decided(text, self._offer(before), before) if len(text) <= _LONGEST_CHOICE else []
+        said += directives(text, self._speakers)
+        said += [one for one in explicit("\n".join(own_lines(text)), self._speakers) if one.kind == INSIGHT]
         for one in said:
             if one.kind == TASK:
                 opened = self.tasks.add(one.text, entry.id)
@@ -303,7 +306,7 @@ class Distiller:
         if self._options.first_match_patterns:
             self._note_first_match(prose, entry, "assistant")
         else:
-            for told in explicit(prose, spoken_languages(prose, self._language)):
+            for told in explicit(prose, self._speakers):
                 self._note(told.kind, told.text, told.confidence, entry, entry.timestamp or "", ASSISTANT)
         self.tasks.read(prose, entry.id, ASSISTANT)
         self._agent.sops.heard(prose)

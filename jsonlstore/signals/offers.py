@@ -49,7 +49,11 @@ class Offer:
 
 def spoken_languages(text: str, fallback: Language | None) -> list[Language]:
     """The languages whose rules hold for a message: its own, or the session's where it does not show one."""
-    own = recognise(text) or fallback
+    return rules_of(recognise(text) or fallback)
+
+
+def rules_of(own: Language | None) -> list[Language]:
+    """The languages whose rules hold where `own` is spoken."""
     if own is None:
         return []
     english = languages()["en"]

@@ -24,6 +24,7 @@ _GO = re.compile(r"^(FAIL|ok)\s+\S+(?:\s+[\d.]+s|\s+\[|\s+\(cached\))", re.MULTI
 _MOCHA = re.compile(r"^\s+(\d+) failing\b", re.MULTILINE)
 _UNITTEST = re.compile(r"^(FAILED \((?:failures|errors)=.*\)|OK(?: \(.*\))?)$", re.MULTILINE)
 _LINT = re.compile(r"^(Found \d+ errors?\b.*|✖ \d+ problems?.*|.*\berror TS\d+: .*)$", re.MULTILINE)
+_COUNTING = ("passed", "failed", "FAIL", "failing", "\nOK", "error TS", "Found ", "problem", "ok  ", "ok\t", " errors")
 _FAILED_COUNT = re.compile(r"\b([1-9]\d*) (?:failed|errors?)\b")
 _TROUBLE = re.compile(r"^(?:.*(?:command not found|No such file or directory|Permission denied).*|(?:fatal|error|ERROR|npm ERR!|npm error|Error|panic|Traceback)\b.*|error(?:\[\w+\])?: .*|[\w.]*(?:Error|Exception): .*)$", re.MULTILINE)  # fmt: skip
 _LAST_ERROR = re.compile(r"^(?:E {3,}\S.*|[\w.]*(?:Error|Exception|Exit)\b:? .*|(?:\[?(?:FATAL|ERROR)\]?:?|fatal:|error(?:\[\w+\])?:|Error:|npm ERR!|npm error|FAILED|panic:|CONFLICT) ?.*|.*(?:command not found|Permission denied|rejected\]).*)$", re.MULTILINE)  # fmt: skip
@@ -74,6 +75,8 @@ def _opens_with_trouble(tail: str) -> bool:
 
 def _counted(tail: str) -> Outcome | None:
     """What a test runner or checker says of its own run, by its last word on it."""
+    if not any(word in tail for word in _COUNTING):
+        return None
     found: list[tuple[int, bool, str]] = []
     for match in _PYTEST.finditer(tail):
         if "passed" in match[1] or "failed" in match[1] or "error" in match[1]:

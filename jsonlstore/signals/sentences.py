@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def plain_text(line: str) -> str:
     return " ".join(text.split())
 
 
+@lru_cache(maxsize=16)
 def is_document(text: str) -> bool:
     """Whether a message is a pasted document, log or prompt rather than speech."""
     if len(text) < _DOCUMENT_FROM:
@@ -126,16 +128,17 @@ def is_document(text: str) -> bool:
     return len(lines) >= _DOCUMENT_LINES or len(_STRUCTURE.findall(text)) >= 3 or 2 * len(spoken) < len(lines)
 
 
-def own_lines(text: str) -> list[str]:
+@lru_cache(maxsize=16)  # a message is asked for its words several times in a row
+def own_lines(text: str) -> tuple[str, ...]:
     """The lines of a user's message that are the user's: of a document the first and the last, else all prose."""
-    lines = list(prose_lines(text))
+    lines = tuple(prose_lines(text))
     if not is_document(text):
         return lines
     first = next((line for line in text.split("\n") if line.strip()), "")
     last = next((line for line in reversed(text.split("\n")) if line.strip()), "")
     if _STRUCTURE.match(last) or last.lstrip().startswith(("-", "*", "•")):
         last = ""  # the document's own last item
-    return [line for line in dict.fromkeys((first, last)) if line in lines]
+    return tuple(line for line in dict.fromkeys((first, last)) if line in lines)
 
 
 def own_sentences(text: str) -> list[str]:

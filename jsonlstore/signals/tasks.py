@@ -166,7 +166,7 @@ class TaskBook:
 
     def read(self, text: str, entry_id: str | None = None, origin: str = USER) -> list[str]:
         """Take in what was said; returns the ids of tasks it opened."""
-        if not self._open and not _MAY_MATTER.search(text):
+        if not _MAY_MATTER.search(text) and not self._touches(text):
             return []
         opened: list[str] = []
         boxes: list[str] = []
@@ -183,6 +183,15 @@ class TaskBook:
             for title in boxes:
                 opened += self._open_task(title, entry_id, origin)
         return opened
+
+    def _touches(self, text: str) -> bool:
+        """Whether a message could close an open task: it names enough of a title's words."""
+        if not self._open:
+            return False
+        said = text.lower()
+        return any(
+            sum(word in said for word in task.words) >= min(2, len(task.words)) for task in self._open.values() if task.words
+        )
 
     def add(self, title: str, entry_id: str | None, origin: str = USER) -> list[str]:
         """Somebody asked for this to be kept for later."""
