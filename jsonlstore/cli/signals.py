@@ -100,13 +100,25 @@ def _why(item: Any) -> str:
 
 
 _SHOWN: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
-    "pending_tasks": ("task_id", lambda one: f"{one['task_id']} {'[' + one['stage'] + '] ' if one['stage'] else ''}{one['title']}"),
-    "sop_interactions": ("sop_path", lambda one: f"{one['sop_path']} ({'' if one['acknowledged'] else 'not '}acknowledged)"),
-    "confidence_updates": ("memory_id", lambda one: f"{one['memory_id']}: {one['old_score']} -> {one['new_score']} ({one['reason']})"),
+    "pending_tasks": (
+        "task_id",
+        lambda one: f"{one['task_id']} {'[' + one['stage'] + '] ' if one['stage'] else ''}{one['title']}",
+    ),
+    "sop_interactions": (
+        "sop_path",
+        lambda one: f"{one['sop_path']} ({'' if one['acknowledged'] else 'not '}acknowledged)",
+    ),
+    "confidence_updates": (
+        "memory_id",
+        lambda one: f"{one['memory_id']}: {one['old_score']} -> {one['new_score']} ({one['reason']})",
+    ),
     "last_request": ("text", lambda one: f"{one['text']} ({one['fate']})"),
     "failing": ("command", lambda one: f"{one['command']}: {one['summary']}"),
     "commits": ("subject", lambda one: f"{one['sha'] or '?'} {one['subject']}"),
-    "files": ("path", lambda one: f"{one['path']} ({one['changes']} changes{', uncommitted' if one['uncommitted'] else ''})"),
+    "files": (
+        "path",
+        lambda one: f"{one['path']} ({one['changes']} changes{', uncommitted' if one['uncommitted'] else ''})",
+    ),
     "closed": ("title", lambda one: f"{one['title']} ({one['how']})"),
 }
 

@@ -124,7 +124,9 @@ def _on_signals(watcher: Watcher) -> None:
     signal.signal(signal.SIGHUP, reload)
 
 
-@with_example("jsonlstore backfill", "jsonlstore backfill ~/old-machine/.openclaw --json", "jsonlstore backfill --again")
+@with_example(
+    "jsonlstore backfill", "jsonlstore backfill ~/old-machine/.openclaw --json", "jsonlstore backfill --again"
+)
 @click.command("backfill")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
 @click.option("--again", is_flag=True, help="Distil every transcript anew with today's rules.")

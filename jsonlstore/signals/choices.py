@@ -26,8 +26,12 @@ _LONGEST_EXTRA = 90
 _QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|`[^`\n]{1,200}`")
 _LETTERS = re.compile(r"(?<![\w'’])([A-Fa-f]|[1-9])(?![\w'’%.:/-]|\s*(?:minute|hour|file|day|time|mal|uhr|h\b|min))")
 _CHINESE_NUMBER = re.compile(r"(?:方案|选项|第|選項|案)\s*([A-Fa-f1-9一二三四])")
-_CONTRAST = re.compile(r"instead|rather than|, not |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|而不是|改成|改为|换成|ではなく|代わりに|대신|말고", re.IGNORECASE)
-_ASKED = ("rule", "decide", "task", "works", "scope", "revert")
+_CONTRAST = re.compile(
+    r"instead|rather than|, not |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|而不是|改成|改为|换成|ではなく|代わりに|대신|말고",
+    re.IGNORECASE,
+)
+_ASKED = ("rule", "decide", "task_cue", "works", "scope", "revert")
+_TOLD = ("decided", "insight")
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
 
 
@@ -55,6 +59,14 @@ def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]
     return [(key, options[key]) for key in dict.fromkeys(keys) if key in options]
 
 
+def may_answer(text: str) -> bool:
+    """Whether a message could be a choice or a yes: only then is what was offered worth working out."""
+    plain = text.strip()
+    if len(plain) > _LONGEST_CHOICE or plain.endswith("?"):
+        return False
+    return bool(_LETTERS.search(plain) or _CHINESE_NUMBER.search(plain)) or "yes" in small_kinds(plain)
+
+
 def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
     """A choice or a yes, resolved to what was offered."""
     picked = choice(text, offer, before)
@@ -69,7 +81,7 @@ def directives(text: str, speakers: Iterable[Language]) -> list[Said]:
     """What a user's message decides, rules, asks to be remembered, takes back or calls working."""
     # asked of the whole message first: most say nothing of the kind, and sentences are many
     whole = text.replace("’", "'")
-    known = [one for one in speakers if any(one.says(kind, whole) for kind in _ASKED)]
+    known = [one for one in speakers if one.may_say(_ASKED, whole)]
     if not known:
         return []
     found: list[Said] = []
@@ -82,11 +94,15 @@ def directives(text: str, speakers: Iterable[Language]) -> list[Said]:
 
 def explicit(text: str, speakers: Iterable[Language]) -> list[Said]:
     """What an assistant says outright it decided or found out; its other prose counts for nothing."""
-    known = [one for one in speakers if one.says(DECIDED, text) or one.says(INSIGHT, text)]
+    known = [one for one in speakers if one.may_say(_TOLD, text)]
     found: list[Said] = []
     for sentence in (one for line in (prose_lines(text) if known else ()) for one in sentences(line)):
         plain = plain_text(sentence).replace("’", "'").strip()
-        if not 20 <= len(plain) <= _LONGEST_SENTENCE or plain.endswith(("?", "？", ":")) or len(content_words(plain)) < 3:
+        if (
+            not 20 <= len(plain) <= _LONGEST_SENTENCE
+            or plain.endswith(("?", "？", ":"))
+            or len(content_words(plain)) < 3
+        ):
             continue
         bare = _QUOTED.sub("…", plain)
         for language in known:

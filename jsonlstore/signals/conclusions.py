@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.model import Closed, Commit, Failing, FileInWork, LastRequest, Note, PendingTask
-from jsonlstore.signals.ending import ANSWERED, FAILED, INTERRUPTED, UNANSWERED, Ending, Opened, is_nudge, read_ending, reported_error
+from jsonlstore.signals.ending import (
+    ANSWERED,
+    FAILED,
+    INTERRUPTED,
+    UNANSWERED,
+    Ending,
+    Opened,
+    is_nudge,
+    read_ending,
+    reported_error,
+)
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.patterns import BLOCKER, DONE
 from jsonlstore.signals.sentences import shorten
@@ -50,7 +60,12 @@ class Conclusions:
 
 
 def conclude(
-    talk: Sequence[Exchange], work: WorkLog, tasks: TaskBook, notes: Iterable[Note], language: Language | None, most_tasks: int
+    talk: Sequence[Exchange],
+    work: WorkLog,
+    tasks: TaskBook,
+    notes: Iterable[Note],
+    language: Language | None,
+    most_tasks: int,
 ) -> Conclusions:
     """Put together what a session's end, its tools and its user said."""
     ending = read_ending(talk, language)
@@ -121,7 +136,11 @@ def _next_step(ending: Ending, still_open: Sequence[Opened], work: WorkLog) -> O
 
 def _open_todos(work: WorkLog) -> list[TodoItem]:
     """What todo lists leave open; one that nobody touched while the work went elsewhere is history."""
-    return [item for item in work.todos.open_items() if work.turn - item.turn <= (STALE_FILE if item.in_file else STALE_LIST)]
+    return [
+        item
+        for item in work.todos.open_items()
+        if work.turn - item.turn <= (STALE_FILE if item.in_file else STALE_LIST)
+    ]
 
 
 def _in_progress(ending: Ending, work: WorkLog) -> tuple[str, ...]:
@@ -158,7 +177,10 @@ def _add(found: dict[str, PendingTask], title: str, entry_id: str | None, kind: 
         return
     task_id = hash_id(title)
     found[task_id] = PendingTask(
-        task_id, shorten(title, _LONGEST_LINE), flagged_incomplete=True, extra={"confidence": confidence, **evidence([entry_id], kind)}
+        task_id,
+        shorten(title, _LONGEST_LINE),
+        flagged_incomplete=True,
+        extra={"confidence": confidence, **evidence([entry_id], kind)},
     )
 
 
@@ -174,13 +196,16 @@ def _failing(failing: Family | None) -> Failing | None:
     if failing is None:
         return None
     extra = {**evidence([failing.entry_id], "command"), "confidence": 0.9}
-    return Failing(shorten(failing.command, _LONGEST_LINE), failing.at, shorten(failing.summary, _LONGEST_LINE), extra=extra)
+    return Failing(
+        shorten(failing.command, _LONGEST_LINE), failing.at, shorten(failing.summary, _LONGEST_LINE), extra=extra
+    )
 
 
 def _commits(work: WorkLog) -> tuple[Commit, ...]:
     made = work.commits[-MOST_SHOWN:]
     return tuple(
-        Commit(shorten(one.subject, _LONGEST_LINE), one.sha, one.at, extra=evidence([one.entry_id], "commit")) for one in made
+        Commit(shorten(one.subject, _LONGEST_LINE), one.sha, one.at, extra=evidence([one.entry_id], "commit"))
+        for one in made
     )
 
 
@@ -202,7 +227,8 @@ def _closed(work: WorkLog, tasks: TaskBook, ending: Ending, still_open: Sequence
         for item in work.todos.done_items()[-20:]
     ]
     found += [
-        Closed(one.name, "failed, then passed", extra=evidence([one.entry_id], "command")) for one in work.mended()[-10:]
+        Closed(one.name, "failed, then passed", extra=evidence([one.entry_id], "command"))
+        for one in work.mended()[-10:]
     ]
     return tuple(found)
 
@@ -219,7 +245,14 @@ def _blockers(ending: Ending, failing: Family | None, talk: Sequence[Exchange]) 
     book = NoteBook()
     request = ending.request
     if request and request.fate == FAILED and request.error:
-        book.add(BLOCKER, f"The last request failed: {request.error}", 0.85, entry_id=request.entry_id, at=request.at, source="request")
+        book.add(
+            BLOCKER,
+            f"The last request failed: {request.error}",
+            0.85,
+            entry_id=request.entry_id,
+            at=request.at,
+            source="request",
+        )
     if request and (ending.verify or request.fate in _UNFINISHED):
         error = reported_error(talk)
         if error:

@@ -27,6 +27,7 @@ from jsonlstore.signals.choices import (
     decided,
     directives,
     explicit,
+    may_answer,
 )
 from jsonlstore.signals.conclusions import Conclusions, conclude
 from jsonlstore.signals.conversation import ASSISTANT, SYSTEM, USER, Conversation, Moment, exchanges
@@ -36,15 +37,14 @@ from jsonlstore.signals.language import recognise
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.offers import closing_offer, rules_of, spoken_languages
 from jsonlstore.signals.options import SignalOptions, ToolNames
-from jsonlstore.signals.patterns import DONE
+from jsonlstore.signals.patterns import DONE, detect_first_match
 from jsonlstore.signals.patterns import TASK as TASK_CREATED
-from jsonlstore.signals.patterns import detect_first_match
 from jsonlstore.signals.projects import directories_in_command, git_roots_in_output
 from jsonlstore.signals.sentences import own_lines, shorten, without_code
 from jsonlstore.signals.sops import is_sop
 from jsonlstore.signals.tasks import TaskBook
-from jsonlstore.signals.words import content_words
 from jsonlstore.signals.topics import HotTopicExtractor
+from jsonlstore.signals.words import content_words
 from jsonlstore.transcripts.speech import Speaker
 
 if TYPE_CHECKING:
@@ -77,7 +77,6 @@ _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_OPENING = 800
 _LONG_SESSION = 6  # turns
 _SYSTEM_OPENING = 200
-_LONGEST_CHOICE = 160
 _LONGEST_TOPIC_LINE = 160
 _LONGEST_CALL = 1_000
 _TOLD_BY = ("path", "file_path", "filePath", "url", "query", "pattern", "subject", "task", "description", "action")
@@ -164,7 +163,9 @@ class Distiller:
             self._talk.passed(entry.id, entry.parent_id)
             self._take_result(entry)
         elif speaker is Speaker.SYSTEM:
-            self._talk.hear(SYSTEM, entry.text[:_SYSTEM_OPENING], moment or "", entry.id, entry.parent_id, self.work.turn)
+            self._talk.hear(
+                SYSTEM, entry.text[:_SYSTEM_OPENING], moment or "", entry.id, entry.parent_id, self.work.turn
+            )
         elif entry.type == "session":
             cwd = entry.raw.get("cwd")
             self._cwd = cwd if isinstance(cwd, str) else None
@@ -247,7 +248,7 @@ class Distiller:
         """What the user decided, ruled, asked to remember or took back."""
         at = entry.timestamp or ""
         before = self._closing.text if self._closing else ""
-        said = decided(text, self._offer(before), before) if len(text) <= _LONGEST_CHOICE else []
+        said = decided(text, self._offer(before), before) if may_answer(text) else []
         said += directives(text, self._speakers)
         said += [one for one in explicit("\n".join(own_lines(text)), self._speakers) if one.kind == INSIGHT]
         for one in said:
@@ -291,7 +292,9 @@ class Distiller:
             moment = self._talk.hear(ASSISTANT, text, at, entry.id, entry.parent_id, self.work.turn)
             moment.aborted = stop == "aborted"
             if stop == "error" or (isinstance(error, str) and error):
-                moment.error = shorten(redact_text(error), 160) if isinstance(error, str) and error else "the model failed"
+                moment.error = (
+                    shorten(redact_text(error), 160) if isinstance(error, str) and error else "the model failed"
+                )
             if text.strip() and not moment.silent:
                 self._closing = moment
                 self._read_answer(text, entry)
@@ -390,7 +393,11 @@ class Distiller:
                 self._project = self.topics.projects.visit_git_root(redact_text(root)) or self._project
         before = len(self.work.commits)
         at = entry.timestamp or ""
-        went = self.work.ran(command, text, details, is_error=entry.is_error, at=at, entry_id=entry.id) if command else None
+        went = (
+            self.work.ran(command, text, details, is_error=entry.is_error, at=at, entry_id=entry.id)
+            if command
+            else None
+        )
         for commit in self.work.commits[before:]:
             self.tasks.covered(content_words(commit.subject), f"commit {commit.sha or commit.subject}", entry.id)
         return went is not None and went.failed is not True and "*** " in command

@@ -36,7 +36,9 @@ _FAILED_TURN = re.compile(
     r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude|Codex)? ?usage limit reached|Rate limit|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
     re.IGNORECASE,
 )
-_INTERRUPTED = re.compile(r"^\[Request interrupted by user|^(?:Cancelled|Canceled|Aborted|\[aborted\])\.?$", re.IGNORECASE)
+_INTERRUPTED = re.compile(
+    r"^\[Request interrupted by user|^(?:Cancelled|Canceled|Aborted|\[aborted\])\.?$", re.IGNORECASE
+)
 _PROMPT_COMMAND = re.compile(
     r"(?:^|[$%❯#>~»⚡]\s{0,3}|\) (?:\S+ )?)((?:sudo )?(?:uv|npm|pnpm|yarn|bun|npx|python3?|pytest|cargo|go|docker|docker-compose|make|node|deno|uvicorn|flask|java|mvn|gradle|\./\w[\w.-]*|dotnet|ruby|rails|php|kubectl|terraform|git push|pip3?|poetry|streamlit)\s[^\n]{2,140})",
     re.MULTILINE,
@@ -204,7 +206,11 @@ def _one_line(text: str) -> str:
     length = 0
     for line in prose_lines(text):
         plain = plain_text(line).strip(" -–—|")
-        if not content_words(plain) or line.lstrip().startswith(("|", "---")) or (line.lstrip().startswith("#") and not said):
+        if (
+            not content_words(plain)
+            or line.lstrip().startswith(("|", "---"))
+            or (line.lstrip().startswith("#") and not said)
+        ):
             continue
         said.append(plain)
         length += len(plain)
@@ -225,7 +231,15 @@ def _offer(talk: Sequence[Exchange], at: int, language: Language | None) -> Open
     offer = _offer_of(closing, language)
     if not offer or not closing:
         return None
-    return Opened(offer.text, closing.id, closing.at, len(talk) - 1 - at, closing.turn, "offer" if offer.is_offer else "question", 0.8)
+    return Opened(
+        offer.text,
+        closing.id,
+        closing.at,
+        len(talk) - 1 - at,
+        closing.turn,
+        "offer" if offer.is_offer else "question",
+        0.8,
+    )
 
 
 def _listed(talk: Sequence[Exchange], language: Language | None) -> list[Opened]:
@@ -260,7 +274,9 @@ def _labelled(talk: Sequence[Exchange], kind: str, language: Language | None, wh
             if moment is not None and moment.text and moment.who in who:
                 said = labelled(moment.text, kind, spoken_languages(moment.text, language))
                 by_user = moment.who == USER
-                found += [Opened(one, moment.id, moment.at, back, moment.turn, "labelled", 0.8, by_user) for one in said]
+                found += [
+                    Opened(one, moment.id, moment.at, back, moment.turn, "labelled", 0.8, by_user) for one in said
+                ]
     return found
 
 
@@ -291,7 +307,11 @@ def _unverified(talk: Sequence[Exchange], at: int) -> Opened | None:
     command = _PROMPT_COMMAND.search(pasted)
     ran = command[1].strip() if command else ""
     telling = [step for step in steps(ran) if step.purpose is not Purpose.LOOK] if ran else []
-    text = f"Check that it is gone: {' '.join(ran.split())[:100]}" if telling else "Check whether the reported error is gone"
+    text = (
+        f"Check that it is gone: {' '.join(ran.split())[:100]}"
+        if telling
+        else "Check whether the reported error is gone"
+    )
     return Opened(f"{text} ({shorten(error, 80)})", one.user.id, one.user.at, 0, one.user.turn, "unverified", 0.75)
 
 
@@ -302,5 +322,3 @@ def reported_error(talk: Sequence[Exchange]) -> Opened | None:
         if error and "\n" in one.user.text:
             return Opened(error, one.user.id, one.user.at, back, one.user.turn, "reported", 0.75)
     return None
-
-

@@ -96,7 +96,9 @@ class WorkLog:
             if any(one.family == "git push" for one in done):
                 self.commits = [replace(one, pushed=True) for one in self.commits]
                 self._pushes += 1
-            listed = _UPDATED.findall(text[:2_000]) if "*** " in command and "Updated the following files" in text else []
+            listed = (
+                _UPDATED.findall(text[:2_000]) if "*** " in command and "Updated the following files" in text else []
+            )
             for path in listed or written_files(command):
                 self.changed(path)
         return went
@@ -153,7 +155,9 @@ class WorkLog:
         if self.base and path.lower().startswith(self.base.lower() + "/"):
             return path[len(self.base) + 1 :]
         path = _HOME.sub("~", path)
-        return path[len(self._home) + 1 :] if self._home and path.startswith(self._home + "/") else path.removeprefix("./")
+        return (
+            path[len(self._home) + 1 :] if self._home and path.startswith(self._home + "/") else path.removeprefix("./")
+        )
 
     def start_in(self, directory: str) -> None:
         """Where the session was started."""

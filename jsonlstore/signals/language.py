@@ -10,7 +10,12 @@ import json
 import re
 from functools import cache, cached_property
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.core.regex import compiled, searcher
+
+if TYPE_CHECKING:
+    from jsonlstore.core.regex import Search
 
 LATIN, CYRILLIC, HAN, KANA, HANGUL = "latin", "cyrillic", "han", "kana", "hangul"
 _SAMPLE = 800  # a message's language shows in its first lines
@@ -38,6 +43,7 @@ class Language:
         self._data = data
         self._compiled: dict[str, tuple[re.Pattern[str], ...]] = {}
         self._joined: dict[str, re.Pattern[str]] = {}
+        self._glances: dict[tuple[str, ...], Search] = {}
 
     def phrases(self, kind: str) -> list[str]:
         """The expressions of one kind, as the file has them."""
@@ -68,6 +74,14 @@ class Language:
     def says(self, kind: str, text: str) -> bool:
         """Whether `text` holds a phrase of the kind."""
         return self.pattern(kind).search(text) is not None
+
+    def may_say(self, kinds: tuple[str, ...], text: str) -> bool:
+        """Whether a long text could hold a phrase of any of the kinds: one fast look that errs on the side of yes."""
+        search = self._glances.get(kinds)
+        if search is None:
+            source = "|".join(f"(?:{one.rstrip()})" for kind in kinds for one in self.phrases(kind))
+            search = self._glances[kinds] = searcher(compiled(f"(?i){source}", text=True))
+        return search(text.encode("utf-8", "replace"), 0)[0][0] >= 0
 
     @cached_property
     def headings(self) -> re.Pattern[str]:

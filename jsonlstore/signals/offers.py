@@ -22,7 +22,10 @@ _LAST_LINES = 16
 _MOST_AFTER_QUESTION = 240
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)]|[a-z]\))[ \t]+(?:\[[ ]\][ \t]+)?(\S.*)$")
 _TICKED = re.compile(r"\[[xX]\]|✅|✓|✔|☑|~~")
-_OPTION = re.compile(r"^[\s>|*_#-]*(?:\b(?:option|variante|opción|opcion|opção|вариант|варіант|方案|选项|案|plan)\s*)?[*_]*([A-Fa-f]|[1-9一二三四])[*_]*\s?[).:：、|–-]+[*_]*\s*\|?\s*(\S.*)$", re.IGNORECASE)
+_OPTION = re.compile(
+    r"^[\s>|*_#-]*(?:\b(?:option|variante|opción|opcion|opção|вариант|варіант|方案|选项|案|plan)\s*)?[*_]*([A-Fa-f]|[1-9一二三四])[*_]*\s?[).:：、|–-]+[*_]*\s*\|?\s*(\S.*)$",
+    re.IGNORECASE,
+)
 _TABLE_ROW = re.compile(r"^\s*\|(.+)\|\s*$")
 _RULE_LINE = re.compile(r"^[\s|:=*_-]+$")
 _LABEL = re.compile(r"^[\s>*_#-]*([^\n:：]{2,40}?)[*_]*\s*[:：]\s*[*_]*\s*(\S.*)$")
@@ -120,7 +123,11 @@ def labelled(text: str, kind: str, speakers: Iterable[Language]) -> list[str]:
         for label, words in pairs:
             plain = plain_text(label).strip().lower()
             said = plain_text(words).strip(" .:")
-            if any(language.pattern(kind).fullmatch(plain) for language in known) and len(said) >= 6 and content_words(said):
+            if (
+                any(language.pattern(kind).fullmatch(plain) for language in known)
+                and len(said) >= 6
+                and content_words(said)
+            ):
                 found.append(shorten(said, LONGEST_ITEM))
     return list(dict.fromkeys(found))
 
@@ -176,9 +183,11 @@ def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, b
         said = [plain_text(one) for one in sentences(lines[at])]
         for place in range(len(said) - 1, -1, -1):
             sentence = said[place]
-            is_question = sentence.rstrip(" )*_\"”").endswith(("?", "？"))
+            is_question = sentence.rstrip(' )*_"”').endswith(("?", "？"))
             offered = any(language.says("offer", sentence) for language in known)
-            if (is_question and not _OPTION.match(lines[at])) or (offered and (is_question or sentence.endswith((":", "：")))):
+            if (is_question and not _OPTION.match(lines[at])) or (
+                offered and (is_question or sentence.endswith((":", "：")))
+            ):
                 aside = " ".join(one for one in said[place + 1 :] if one.startswith("("))
                 return at, f"{sentence.strip()} {aside}".strip(), offered
             if offered and at >= len(lines) - 2 and not is_question and len(sentence) < 240:

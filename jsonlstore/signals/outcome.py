@@ -15,9 +15,18 @@ _EXIT = re.compile(
     r"(?:\(?Command exited with(?: exit)? code|Process exited with code|^Exit code:?|\"exit_code\":|^exit status|exited with code) ?(-?\d+)",
     re.MULTILINE,
 )
-_RUNNING = re.compile(r"^Command still running|still running \(session|running in (?:the )?background|moved to (?:the )?background", re.IGNORECASE)
-_INTERRUPTED = re.compile(r"\[Request interrupted by user|The user doesn't want to (?:proceed|take this action)|user rejected|was rejected by (?:the )?user", re.IGNORECASE)
-_PYTEST = re.compile(r"^=*\s?((?:\d+ (?:failed|passed|errors?|skipped|xfailed|xpassed|deselected|warnings?)(?:, )?)+)(?: in [\d.:]+s?.*)?\s*=*$", re.MULTILINE)
+_RUNNING = re.compile(
+    r"^Command still running|still running \(session|running in (?:the )?background|moved to (?:the )?background",
+    re.IGNORECASE,
+)
+_INTERRUPTED = re.compile(
+    r"\[Request interrupted by user|The user doesn't want to (?:proceed|take this action)|user rejected|was rejected by (?:the )?user",
+    re.IGNORECASE,
+)
+_PYTEST = re.compile(
+    r"^=*\s?((?:\d+ (?:failed|passed|errors?|skipped|xfailed|xpassed|deselected|warnings?)(?:, )?)+)(?: in [\d.:]+s?.*)?\s*=*$",
+    re.MULTILINE,
+)
 _JEST = re.compile(r"^\s*Tests?:?\s+((?:\d+ (?:failed|passed|skipped|todo|total)[,| ]*)+)", re.MULTILINE)
 _CARGO = re.compile(r"^test result: (ok|FAILED)\. (\d+ passed; \d+ failed)", re.MULTILINE)
 _GO = re.compile(r"^(FAIL|ok)\s+\S+(?:\s+[\d.]+s|\s+\[|\s+\(cached\))", re.MULTILINE)

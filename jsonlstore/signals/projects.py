@@ -37,16 +37,23 @@ _PARTS = frozenset(
 )  # fmt: skip
 # directories of a runtime's workspace whose children are projects, and those that are its own
 _IN_WORKSPACE = frozenset({"projects", "repos", "skills", "apps", "code", "work", "github", "sites", "tools"})
-_RUNTIMES_OWN = frozenset({"memory", "canvas", "media", "logs", "tmp", "temp", "downloads", "output", "sessions", "registry"})
+_RUNTIMES_OWN = frozenset(
+    {"memory", "canvas", "media", "logs", "tmp", "temp", "downloads", "output", "sessions", "registry"}
+)
 _SYSTEM = frozenset(
     {
         "windows", "program files", "program files (x86)", "programdata", "users", "appdata", "temp", "tmp", "usr", "etc", "var",
         "opt", "bin", "sbin", "proc", "sys", "dev", "system", "system32", "perflogs", "recovery", "$recycle.bin", "library",
     }
 )  # fmt: skip
-_WORKSPACE = re.compile(r"(?:/\.openclaw[^/]*/workspace[^/]*|/\.clawdbot/workspace[^/]*|^/workspaces?)(?=/|$)", re.IGNORECASE)
+_WORKSPACE = re.compile(
+    r"(?:/\.openclaw[^/]*/workspace[^/]*|/\.clawdbot/workspace[^/]*|^/workspaces?)(?=/|$)", re.IGNORECASE
+)
 _DRIVE = re.compile(r"(?:[A-Za-z]:|/mnt/[a-z](?=/)|/cygdrive/[a-z]|/[a-z](?=/[A-Z]))")
-_NEVER = re.compile(r"/(?:AppData|node_modules|site-packages|\.venv|venv|\.cache|\.claude|\.codex|\.cursor|Cellar|\.npm|\.cargo|\.git)(?:/|$)", re.IGNORECASE)
+_NEVER = re.compile(
+    r"/(?:AppData|node_modules|site-packages|\.venv|venv|\.cache|\.claude|\.codex|\.cursor|Cellar|\.npm|\.cargo|\.git)(?:/|$)",
+    re.IGNORECASE,
+)
 _HOME = re.compile(r"(?:/home/[^/]+|/Users/[^/]+|/root|~[^/]*|/var/home/[^/]+|/mnt/[a-z]/Users/[^/]+)(?=/|$)")
 _NAME = re.compile(r"[^\W_][\w.+ -]{0,63}")
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|de|sh|in|me|uk|eu)")

@@ -102,10 +102,12 @@ def shorten(sentence: str, most: int) -> str:
 
 _DOCUMENT_FROM = 1_500
 _DOCUMENT_LINES = 12
-_STRUCTURE = re.compile(r"^\s*(?:#{1,6} |\*{3}|```|diff --git|@@ |\|.*\||[-*] \*\*|<[a-z_-]+>|\d{1,2}\.\s)", re.MULTILINE)
+_STRUCTURE = re.compile(
+    r"^\s*(?:#{1,6} |\*{3}|```|diff --git|@@ |\|.*\||[-*] \*\*|<[a-z_-]+>|\d{1,2}\.\s)", re.MULTILINE
+)
 _MARKS = re.compile(r"[*_`~]{1,3}|^#{1,6}\s+|^>\s?|\[\[|\]\]", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,400}\)")
-_PICTURE = re.compile("[\U0001F000-\U0001FAFF\u2600-\u27BF\u2B50-\u2B55\uFE0F\u200D\u2190-\u21FF\u23E9-\u23FA]+")
+_PICTURE = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50-\u2b55\ufe0f\u200d\u2190-\u21ff\u23e9-\u23fa]+")
 _SNAKE = re.compile(r"(?<=\w)_(?=\w)")
 
 

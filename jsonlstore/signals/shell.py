@@ -29,11 +29,15 @@ class Step:
     text: str
 
 
-_PIECE = re.compile(r"""(?:[^"'\\;&|\n<]|\\.|"(?:[^"\\]|\\.)*"|'[^']*'|<(?!<)|(?<=>)&|&(?=>))+|<<-?\s*["']?(\w+)["']?""", re.DOTALL)
+_PIECE = re.compile(
+    r"""(?:[^"'\\;&|\n<]|\\.|"(?:[^"\\]|\\.)*"|'[^']*'|<(?!<)|(?<=>)&|&(?=>))+|<<-?\s*["']?(\w+)["']?""", re.DOTALL
+)
 _WORD = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _FAMILY_WORD = re.compile(r"[A-Za-z][\w:.-]{0,40}")
-_REDIRECT = re.compile(r"(?:^|\s)(?:cat|tee|echo|printf)\b[^\n|]*?>{1,2}\s*[\"']?([^\s\"'<>|&;]+)|\btee\s+(?:-a\s+)?[\"']?([^\s\"'<>|&;-][^\s\"'<>|&;]*)")
+_REDIRECT = re.compile(
+    r"(?:^|\s)(?:cat|tee|echo|printf)\b[^\n|]*?>{1,2}\s*[\"']?([^\s\"'<>|&;]+)|\btee\s+(?:-a\s+)?[\"']?([^\s\"'<>|&;-][^\s\"'<>|&;]*)"
+)
 _SED_IN_PLACE = re.compile(r"\bsed\s+-i\S*\s+.*?\s([^\s'\"|;&<>]+\.\w{1,8})\s*$", re.MULTILINE)
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
 _MESSAGE = re.compile(
@@ -112,7 +116,9 @@ def steps(command: str) -> list[Step]:
 
 def _step(piece: str) -> Step | None:
     words = [word.strip("\"'()") for word in _WORD.findall(piece)[:12]]
-    words = [word for word in words if word not in {"", "{", "}", "!", "then", "do", "else", "if", "while", "done", "fi"}]
+    words = [
+        word for word in words if word not in {"", "{", "}", "!", "then", "do", "else", "if", "while", "done", "fi"}
+    ]
     while words and (words[0] in _PREFIXES or _ASSIGNMENT.match(words[0]) or (words[0].isdigit())):
         words = words[1:]
     if len(words) >= 2 and (words[0], words[1]) in _RUNNERS:
@@ -177,7 +183,7 @@ def written_files(command: str) -> list[str]:
 def commit_subject(command: str) -> str:
     """The first line of the message a `git commit` gives, empty if the command does not show it."""
     after = command[command.find("git commit") :] if "git commit" in command else command
-    match = _MESSAGE.search(after[: LONGEST_COMMAND])
+    match = _MESSAGE.search(after[:LONGEST_COMMAND])
     if not match:
         return ""
     text = next((match[name] for name in ("here", "double", "single", "long", "longer") if match[name]), "")

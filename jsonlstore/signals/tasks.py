@@ -31,7 +31,9 @@ STALE_AFTER = 8  # turns after which what only the assistant wrote down, and nob
 
 _ID = re.compile(r"(?<![\w/.-])task[-_](?:\d[\w-]{0,60}|[0-9a-f]{6,40})(?![\w/])", re.IGNORECASE)
 # "todo" is an everyday word of Spanish and Portuguese: a marker is in capitals, or has a colon or brackets
-_MARKER = re.compile(r"(?<![\w.-])TODO(?:\([^)\n]{1,40}\))?\s?[:–-]\s*|^TODO\s+(?=\S*[a-z0-9])|^(?:todo|to-do|Todo|ToDo|FIXME)\s?:\s*|\[(?:TASK|TODO|task|todo)\]\s*")
+_MARKER = re.compile(
+    r"(?<![\w.-])TODO(?:\([^)\n]{1,40}\))?\s?[:–-]\s*|^TODO\s+(?=\S*[a-z0-9])|^(?:todo|to-do|Todo|ToDo|FIXME)\s?:\s*|\[(?:TASK|TODO|task|todo)\]\s*"
+)
 _INCOMPLETE = re.compile(
     r"\b(?:INCOMPLETE|IN[- ]PROGRESS|UNFINISHED)\b"
     r"|\b(?:is|are|still|remains?|marked|status:)\s+(?:as\s+|still\s+)?(?:incomplete|in[- ]progress|unfinished)\b"
@@ -56,7 +58,9 @@ _DONE_MARK = re.compile(
 )
 _SPLIT_IDS = re.compile(r"[,;]|\bbut\b|\band\b|\baber\b|\bund\b")
 _CLOSED_STATUS = frozenset({"completed", "complete", "done", "killed", "cancelled", "canceled", "closed", "archived"})
-_MAY_MATTER = re.compile(r"task[-_]|TODO|[Tt]o-?[Dd]o:|FIXME:|\[TASK|\[task|\[todo|\[[ xX]\]|[Ii]ncomplete|INCOMPLETE|[Pp]rogress|PROGRESS|[Uu]nfinished|UNFINISHED")
+_MAY_MATTER = re.compile(
+    r"task[-_]|TODO|[Tt]o-?[Dd]o:|FIXME:|\[TASK|\[task|\[todo|\[[ xX]\]|[Ii]ncomplete|INCOMPLETE|[Pp]rogress|PROGRESS|[Uu]nfinished|UNFINISHED"
+)
 
 USER, ASSISTANT, PIN, MAIL = "user", "assistant", "pin", "mail"
 
@@ -168,6 +172,8 @@ class TaskBook:
         """Take in what was said; returns the ids of tasks it opened."""
         if not _MAY_MATTER.search(text) and not self._touches(text):
             return []
+        if origin == ASSISTANT:
+            self._let_go()
         opened: list[str] = []
         boxes: list[str] = []
         for line in prose_lines(text):
@@ -190,7 +196,9 @@ class TaskBook:
             return False
         said = text.lower()
         return any(
-            sum(word in said for word in task.words) >= min(2, len(task.words)) for task in self._open.values() if task.words
+            sum(word in said for word in task.words) >= min(2, len(task.words))
+            for task in self._open.values()
+            if task.words
         )
 
     def add(self, title: str, entry_id: str | None, origin: str = USER) -> list[str]:
@@ -216,7 +224,9 @@ class TaskBook:
             return []
         if not named and not _MARKER.search(text) and not _INCOMPLETE.search(text):
             return []
-        return self._open_task(text if not subject else f"{named[0] if named else ''} {subject}".strip(), entry_id, MAIL)
+        return self._open_task(
+            text if not subject else f"{named[0] if named else ''} {subject}".strip(), entry_id, MAIL
+        )
 
     def read_ack(self, text: str) -> None:
         """An acknowledgement closes the tasks it names; it opens none."""
@@ -229,7 +239,9 @@ class TaskBook:
         key = task_id.lower()
         task = self._open.pop(key, None)
         before = self._closed.pop(key, None)
-        self._closed[key] = ClosedTask(key, task.title, how, entry_id) if task else before or ClosedTask(key, "", how, entry_id)
+        self._closed[key] = (
+            ClosedTask(key, task.title, how, entry_id) if task else before or ClosedTask(key, "", how, entry_id)
+        )
         if len(self._closed) > MOST_CLOSED:
             del self._closed[next(iter(self._closed))]
 
@@ -248,7 +260,10 @@ class TaskBook:
                 task.title,
                 task.stage,
                 flagged_incomplete=True,
-                extra={"confidence": 0.7 if task.origin == ASSISTANT else 0.9, **evidence([task.entry_id], task.origin)},
+                extra={
+                    "confidence": 0.7 if task.origin == ASSISTANT else 0.9,
+                    **evidence([task.entry_id], task.origin),
+                },
             )
             for task in waiting[-most:]
         ]
@@ -257,6 +272,11 @@ class TaskBook:
         """Whether a task was opened long before the end and never touched again."""
         age = self.turn - task.turn
         return age > (STALE_AFTER if task.origin == ASSISTANT else max(LONG_AGO, self.turn // 2))
+
+    def _let_go(self) -> None:
+        """Forget what is stale for good: nothing said later can bring back what nobody touched."""
+        for task in [one for one in self._open.values() if one.origin == ASSISTANT and self._is_stale(one)]:
+            del self._open[task.task_id]
 
     def closed(self) -> list[ClosedTask]:
         """The tasks that were open and are done, oldest first."""
@@ -269,7 +289,7 @@ class TaskBook:
     def _read_sentence(self, sentence: str, entry_id: str | None, origin: str) -> list[str]:
         ids = [match.lower() for match in _ID.findall(sentence)]
         marked = _MARKER.search(sentence) or _INCOMPLETE.search(sentence)
-        if not ids and not marked and not self._open:
+        if not ids and not marked and not self._touches(sentence):
             return []
         done = says_done(sentence) or bool(_CANCELLED.search(sentence))
         if done and len(set(ids)) > 1:

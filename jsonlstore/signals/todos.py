@@ -10,7 +10,9 @@ from typing import Any
 MOST_ITEMS = 200
 _LISTS = ("todos", "plan", "tasks", "items", "steps", "newTodos")
 _TITLES = ("content", "step", "subject", "title", "text", "task", "description", "name")
-_DONE = frozenset({"completed", "complete", "done", "cancelled", "canceled", "closed", "deleted", "skipped", "finished"})
+_DONE = frozenset(
+    {"completed", "complete", "done", "cancelled", "canceled", "closed", "deleted", "skipped", "finished"}
+)
 _RUNNING = frozenset({"in_progress", "in-progress", "inprogress", "active", "doing", "started"})
 _TODO_TOOLS = frozenset({"todowrite", "todo_write", "update_plan", "todo", "todos", "taskcreate", "taskupdate", "task_create", "task_update", "tasklist", "plan", "set_plan", "manage_todo_list", "write_todos", "todo_list"})  # fmt: skip
 _BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[([ xX✓~-])\][ \t]+(\S.*)$", re.MULTILINE)
@@ -98,8 +100,12 @@ class TodoBoard:
         stem = base.rpartition(".")[0] or base
         if not _TODO_FILE.search(stem) or _TEMPLATE.search(base):
             return
-        whole = next((v for key in ("content", "file_text", "contents") if isinstance(v := arguments.get(key), str)), None)
-        part = next((v for key in ("new_string", "newText", "new_str") if isinstance(v := arguments.get(key), str)), None)
+        whole = next(
+            (v for key in ("content", "file_text", "contents") if isinstance(v := arguments.get(key), str)), None
+        )
+        part = next(
+            (v for key in ("new_string", "newText", "new_str") if isinstance(v := arguments.get(key), str)), None
+        )
         known = self._files.setdefault(path, {})
         if whole is not None:
             known.clear()
@@ -109,7 +115,9 @@ class TodoBoard:
                 known[""] = TodoItem(named[1].strip("*_ ")[:_LONGEST], "pending", self._entry, self._turn, in_file=True)
         for mark, title in _BOX.findall(whole if whole is not None else part or ""):
             plain = " ".join(title.split())[:_LONGEST]
-            known[plain.lower()] = TodoItem(plain, "pending" if mark == " " else "completed", self._entry, self._turn, in_file=True)
+            known[plain.lower()] = TodoItem(
+                plain, "pending" if mark == " " else "completed", self._entry, self._turn, in_file=True
+            )
         if len(self._files) > 50:
             del self._files[next(iter(self._files))]
 
@@ -128,5 +136,9 @@ class TodoBoard:
 
     def done_items(self) -> list[TodoItem]:
         """What was ticked off."""
-        listed = [*self._list, *self._items.values(), *(item for items in self._files.values() for item in items.values())]
+        listed = [
+            *self._list,
+            *self._items.values(),
+            *(item for items in self._files.values() for item in items.values()),
+        ]
         return [item for item in listed if item.status in _DONE]

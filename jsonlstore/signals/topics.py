@@ -33,7 +33,9 @@ _STEM_LETTERS = 7
 _MOST_OF_A_STEM = 2
 _UNLIKELY = 0.6
 _STEM = re.compile(r"[\W_]+")
-_FILE = re.compile(r"\.(?:py|js|ts|tsx|jsx|md|json|ya?ml|toml|txt|html|css|sh|ps1|rs|go|java|kt|rb|php|c|h|cpp|sql|lock|env|cfg|ini|log|pdf|png|jpg|csv|jsonl|psm1|mdc)$")
+_FILE = re.compile(
+    r"\.(?:py|js|ts|tsx|jsx|md|json|ya?ml|toml|txt|html|css|sh|ps1|rs|go|java|kt|rb|php|c|h|cpp|sql|lock|env|cfg|ini|log|pdf|png|jpg|csv|jsonl|psm1|mdc)$"
+)
 _PAIR_BONUS = 1.15
 _NAMED_RARITY = RARE * 1.25
 _GENERIC_FILES = frozenset(

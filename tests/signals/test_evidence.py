@@ -74,7 +74,11 @@ def test_families_have_a_purpose(family: str, purpose: Purpose) -> None:
         ("FAIL\tgithub.com/x/y\t0.02s", True, "FAIL github.com/x/y 0.02s"),
         ("Ran 3 tests\n\nFAILED (failures=1)", True, "FAILED (failures=1)"),
         ("Ran 3 tests\n\nOK", False, "OK"),
-        ("src/a.ts(1,2): error TS2304: Cannot find name 'x'.", True, "src/a.ts(1,2): error TS2304: Cannot find name 'x'."),
+        (
+            "src/a.ts(1,2): error TS2304: Cannot find name 'x'.",
+            True,
+            "src/a.ts(1,2): error TS2304: Cannot find name 'x'.",
+        ),
         ("nothing to see", None, ""),
         ("(Command exited with code 2)", True, ""),
         ("bash: foo: command not found", True, "bash: foo: command not found"),
@@ -90,7 +94,9 @@ def test_exit_codes_and_running_commands() -> None:
     """A command that still runs has no outcome."""
     assert outcome("", {"exitCode": 1}, is_error=False, is_test=False).failed is True
     assert outcome("", {"exitCode": 0}, is_error=False, is_test=False).failed is False
-    assert outcome("Command still running (session x)", {"status": "running"}, is_error=False, is_test=True).failed is None
+    assert (
+        outcome("Command still running (session x)", {"status": "running"}, is_error=False, is_test=True).failed is None
+    )
 
 
 def test_the_last_outcome_of_a_family_counts() -> None:
@@ -129,7 +135,10 @@ def test_commit_messages_in_here_documents() -> None:
 @pytest.mark.parametrize(
     ("command", "files"),
     [
-        ("apply_patch <<'P'\n*** Begin Patch\n*** Update File: a/b.py\n@@\n*** Add File: c.md\n+x\nP", ["a/b.py", "c.md"]),
+        (
+            "apply_patch <<'P'\n*** Begin Patch\n*** Update File: a/b.py\n@@\n*** Add File: c.md\n+x\nP",
+            ["a/b.py", "c.md"],
+        ),
         ("cat > notes.txt <<EOF\nx\nEOF", ["notes.txt"]),
         ("sed -i 's/a/b/' src/x.py", ["src/x.py"]),
         ("echo hi > /dev/null", []),
@@ -162,7 +171,9 @@ def test_todo_files_count_and_templates_do_not() -> None:
     assert board.open_items() == []
 
 
-@given(st.text(max_size=300), st.text(max_size=300), st.dictionaries(st.text(max_size=8), JSON, max_size=4), st.booleans())
+@given(
+    st.text(max_size=300), st.text(max_size=300), st.dictionaries(st.text(max_size=8), JSON, max_size=4), st.booleans()
+)
 def test_any_command_and_output_is_safe(command: str, text: str, details: dict[str, Any], failed: bool) -> None:
     """Nothing a tool says breaks the reading of it."""
     log = WorkLog()
@@ -180,7 +191,9 @@ def test_any_todo_call_is_safe(name: str, arguments: dict[str, Any], answer: str
     board.open_items()
 
 
-@pytest.mark.parametrize("unit", ["'", '"', "a && ", "<<E ", "\\", "(", "echo > ", "1 failed, ", "FAIL\tx\n", "Error: ", "\n"])
+@pytest.mark.parametrize(
+    "unit", ["'", '"', "a && ", "<<E ", "\\", "(", "echo > ", "1 failed, ", "FAIL\tx\n", "Error: ", "\n"]
+)
 def test_hostile_repetition_ends(unit: str) -> None:
     """A quadratic expression would not come back within the suite's patience."""
     steps(unit * 20_000)

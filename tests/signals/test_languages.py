@@ -36,7 +36,7 @@ def test_the_languages_there_are() -> None:
 @pytest.mark.parametrize("code", sorted(languages()))
 def test_every_file_has_every_kind(code: str) -> None:
     """A kind left out would be silently unread in that language."""
-    wanted = {kind for kind in languages()["en"]._data if kind not in {"name", "words", "script"}}  # noqa: SLF001
+    wanted = {kind for kind in languages()["en"]._data if kind not in {"name", "words", "script"}}
     for kind in wanted:
         assert languages()[code].phrases(kind), kind
         languages()[code].pattern(kind)
@@ -56,13 +56,33 @@ def test_what_shows_no_language_is_read_in_none(text: str) -> None:
     assert recognise(text) is None
 
 
-@pytest.mark.parametrize("text", ["ok", "yes please", "continue", "weiter", "sí", "dale", "oui", "продолжай", "далі", "继续", "はい", "네", "thanks!", "/new"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ok",
+        "yes please",
+        "continue",
+        "weiter",
+        "sí",
+        "dale",
+        "oui",
+        "продолжай",
+        "далі",
+        "继续",
+        "はい",
+        "네",
+        "thanks!",
+        "/new",
+    ],
+)
 def test_nudges_ask_for_nothing(text: str) -> None:
     """In any language, whatever the session speaks."""
     assert is_nudge(text)
 
 
-@pytest.mark.parametrize("text", ["ok, cap the retries", "yes then push it all", "继续修复登录", "weiter mit der Karte", "does it work"])
+@pytest.mark.parametrize(
+    "text", ["ok, cap the retries", "yes then push it all", "继续修复登录", "weiter mit der Karte", "does it work"]
+)
 def test_a_nudge_with_a_request_is_a_request(text: str) -> None:
     """Agreement in front of work is work."""
     assert small_kinds(text) == frozenset()
@@ -103,7 +123,9 @@ def test_any_text_is_safe(text: str, before: str) -> None:
     small_kinds(text)
 
 
-@pytest.mark.parametrize("unit", ["a ", "not ", "(", "if ((", "ok ", "`", "'", "好", "[[", "A) x\n", "- ", "Next: ", "WORT ", "use x "])
+@pytest.mark.parametrize(
+    "unit", ["a ", "not ", "(", "if ((", "ok ", "`", "'", "好", "[[", "A) x\n", "- ", "Next: ", "WORT ", "use x "]
+)
 def test_hostile_repetition_ends(unit: str) -> None:
     """A quadratic rule would not come back within the suite's patience."""
     text = unit * 4_000
