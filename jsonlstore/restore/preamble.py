@@ -212,7 +212,7 @@ def _noted(sessions: Sequence[SessionState], kind: str, heading: str, most: int)
     notes = [
         note
         for one in sessions
-        for note in sorted(reversed(one.notes), key=lambda note: -note.confidence)
+        for _, note in sorted(enumerate(one.notes), key=lambda placed: (-placed[1].confidence, -placed[0]))
         if note.type == kind and not note.resolved and note.confidence >= _SURE
     ]
     said = _unique((quoted(note.content, _NOTE) for note in notes), most)

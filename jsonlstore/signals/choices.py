@@ -1,5 +1,7 @@
 """What the user decided, in the user's own words: directives, standing rules, a choice among options, tasks set."""
 
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
 from __future__ import annotations
 
 import re
@@ -23,6 +25,8 @@ LONGEST = 160
 _LONGEST_SENTENCE = 240
 _LONGEST_CHOICE = 60
 _LONGEST_EXTRA = 90
+_LONGEST_REMARK = 100
+_CONFIDENCE = {SCOPE: 0.65, REVERT: 0.7, WORKS: 0.7}  # scope creep as DECISION 44 has it
 _QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|`[^`\n]{1,200}`")
 _LETTERS = re.compile(r"(?<![\w'’])([A-Fa-f]|[1-9])(?![\w'’%.:/-]|\s*(?:minute|hour|file|day|time|mal|uhr|h\b|min))")
 _CHINESE_NUMBER = re.compile(r"(?:方案|选项|第|選項|案)\s*([A-Fa-f1-9一二三四])")
@@ -42,6 +46,11 @@ class Said:
     kind: str
     text: str
     confidence: float
+
+    @property
+    def source(self) -> str:
+        """Whose words it rests on: a choice rests on what was offered, too."""
+        return CHOICE if self.kind == CHOICE else "user"
 
 
 def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]:
@@ -127,24 +136,29 @@ def _read(sentence: str, known: Sequence[Language]) -> Said | None:
     if task:
         return Said(TASK, task, 0.85)
     bare = _QUOTED.sub("…", plain)
-    for language in known:
-        if language.says("scope", bare):
-            return Said(SCOPE, shorten(plain, LONGEST), 0.65)
-        if asks:
-            continue
-        if len(plain) < 100 and language.says("revert", bare):
-            return Said(REVERT, shorten(plain, LONGEST), 0.7)
-        if len(plain) < 100 and language.says("works", bare):
-            return Said(WORKS, shorten(plain, LONGEST), 0.7)
+    kind = _small_kind(bare, known, asks=asks)
+    if kind:
+        return Said(kind, shorten(plain, LONGEST), _CONFIDENCE[kind])
     if asks or len(content_words(plain)) < 2:
         return None
-    for language in known:
-        if language.says("rule", bare):
-            return Said(CONSTRAINT, shorten(plain, LONGEST), 0.85)
-    for language in known:
-        if language.says("decide", bare):
-            return Said(DECISION, shorten(plain, LONGEST), 0.8 if _CONTRAST.search(bare) else 0.7)
+    return _decision(plain, bare, known)
+
+
+def _decision(plain: str, bare: str, known: Sequence[Language]) -> Said | None:
+    if any(language.says("rule", bare) for language in known):
+        return Said(CONSTRAINT, shorten(plain, LONGEST), 0.85)
+    if any(language.says("decide", bare) for language in known):
+        return Said(DECISION, shorten(plain, LONGEST), 0.8 if _CONTRAST.search(bare) else 0.7)
     return None
+
+
+def _small_kind(bare: str, known: Sequence[Language], *, asks: bool) -> str | None:
+    """Whether a sentence goes beyond what was asked, takes something back or says that it works."""
+    if any(language.says("scope", bare) for language in known):
+        return SCOPE
+    if asks or len(bare) >= _LONGEST_REMARK:
+        return None
+    return next((kind for kind in (REVERT, WORKS) if any(language.says(kind, bare) for language in known)), None)
 
 
 def task_in(plain: str, known: Iterable[Language]) -> str | None:

@@ -3,9 +3,10 @@
 Everything later evidence closes is closed here, and what is not supported is not said.
 """
 
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ from jsonlstore.signals.tasks import covers, evidence, hash_id
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from jsonlstore.signals.conversation import Exchange
     from jsonlstore.signals.evidence import Family, WorkLog
     from jsonlstore.signals.language import Language
@@ -124,14 +127,8 @@ def _next_step(ending: Ending, still_open: Sequence[Opened], work: WorkLog) -> O
     recent = [one for one in still_open if one.back == 0]
     if recent:
         return recent[0]
-    if ending.verify:
-        return ending.verify
-    if ending.labelled:
-        return ending.labelled[0]
-    waiting = _open_todos(work)
-    if waiting:
-        return Opened(waiting[0].title, waiting[0].entry_id, "", 0, 0, "todo", 0.75)
-    return None
+    waiting = [Opened(item.title, item.entry_id, "", 0, 0, "todo", 0.75) for item in _open_todos(work)]
+    return ending.verify or next(iter([*ending.labelled, *waiting]), None)
 
 
 def _open_todos(work: WorkLog) -> list[TodoItem]:

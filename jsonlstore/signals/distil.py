@@ -73,6 +73,7 @@ _MOST_WAITING = 256
 _WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "workingDirectory")
 _REPLACED = ("last_topic", "next_step", "last_request", "last_answer", "failing")
 _MOST_CONSTRAINTS = 10
+_NOTED_AS = {CHOICE: DECISION, DECISION: DECISION, CONSTRAINT: DECISION, SCOPE: SCOPE, INSIGHT: INSIGHT, WORKS: DONE}
 _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_OPENING = 800
 _LONG_SESSION = 6  # turns
@@ -252,25 +253,20 @@ class Distiller:
         said += directives(text, self._speakers)
         said += [one for one in explicit("\n".join(own_lines(text)), self._speakers) if one.kind == INSIGHT]
         for one in said:
-            if one.kind == TASK:
-                opened = self.tasks.add(one.text, entry.id)
-                if opened:
-                    self._note(TASK_CREATED, one.text, one.confidence, entry, at)
+            if one.kind == TASK and self.tasks.add(one.text, entry.id):
+                self._note(TASK_CREATED, one.text, one.confidence, entry, at)
             elif one.kind == REVERT:
                 self._notes.take_back(DECISION, frozenset())
-            elif one.kind == CHOICE:
-                self._note(DECISION, one.text, one.confidence, entry, at, CHOICE)
-            elif one.kind in {DECISION, CONSTRAINT}:
-                self._note(DECISION, one.text, one.confidence, entry, at)
-                if one.kind == CONSTRAINT:
-                    self._constraints.pop(one.text, None)
-                    self._constraints[one.text] = None
-                    while len(self._constraints) > _MOST_CONSTRAINTS:
-                        del self._constraints[next(iter(self._constraints))]
-            elif one.kind in {SCOPE, INSIGHT}:
-                self._note(one.kind, one.text, one.confidence, entry, at)
-            elif one.kind == WORKS:
-                self._note(DONE, one.text, one.confidence, entry, at)
+            elif one.kind in _NOTED_AS:
+                self._note(_NOTED_AS[one.kind], one.text, one.confidence, entry, at, one.source)
+            if one.kind == CONSTRAINT:
+                self._keep_rule(one.text)
+
+    def _keep_rule(self, text: str) -> None:
+        self._constraints.pop(text, None)
+        self._constraints[text] = None
+        while len(self._constraints) > _MOST_CONSTRAINTS:
+            del self._constraints[next(iter(self._constraints))]
 
     def _note(self, kind: str, text: str, confidence: float, entry: Entry, at: str, source: str = "user") -> None:
         self._notes.add(kind, text, confidence, entry_id=entry.id, at=at, source=source, project=self._project)

@@ -3,16 +3,20 @@
 It is told from tool calls and their results alone; nothing here depends on the language people spoke.
 """
 
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsonlstore.signals.outcome import Outcome, outcome
 from jsonlstore.signals.shell import Purpose, Step, commit_subject, steps, written_files
 from jsonlstore.signals.todos import TodoBoard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 MOST_COMMITS = 200
 MOST_FILES = 400

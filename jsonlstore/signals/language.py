@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.core.regex import compiled, searcher
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from jsonlstore.core.regex import Search
 
 LATIN, CYRILLIC, HAN, KANA, HANGUL = "latin", "cyrillic", "han", "kana", "hangul"
@@ -44,6 +46,10 @@ class Language:
         self._compiled: dict[str, tuple[re.Pattern[str], ...]] = {}
         self._joined: dict[str, re.Pattern[str]] = {}
         self._glances: dict[tuple[str, ...], Search] = {}
+
+    def __reduce__(self) -> tuple[Callable[[str], Language], tuple[str]]:
+        """Copied by name: what is compiled here is the process's own."""
+        return _by_code, (self.code,)
 
     def phrases(self, kind: str) -> list[str]:
         """The expressions of one kind, as the file has them."""
@@ -90,6 +96,10 @@ class Language:
 
     def _whole(self, kind: str) -> re.Pattern[str]:
         return re.compile("(?:" + "|".join(f"(?:{one})" for one in self.phrases(kind)) + r")\s*", re.IGNORECASE)
+
+
+def _by_code(code: str) -> Language:
+    return languages()[code]
 
 
 @cache

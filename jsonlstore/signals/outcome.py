@@ -1,11 +1,15 @@
 """How a command went, told from what its tool reported: exit codes, test runners' own counts, the last error line."""
 
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LONGEST_SUMMARY = 160
 _TAIL = 3_000
@@ -28,15 +32,26 @@ _PYTEST = re.compile(
     re.MULTILINE,
 )
 _JEST = re.compile(r"^\s*Tests?:?\s+((?:\d+ (?:failed|passed|skipped|todo|total)[,| ]*)+)", re.MULTILINE)
-_CARGO = re.compile(r"^test result: (ok|FAILED)\. (\d+ passed; \d+ failed)", re.MULTILINE)
-_GO = re.compile(r"^(FAIL|ok)\s+\S+(?:\s+[\d.]+s|\s+\[|\s+\(cached\))", re.MULTILINE)
-_MOCHA = re.compile(r"^\s+(\d+) failing\b", re.MULTILINE)
+_CARGO = re.compile(r"^test result: (?:ok|FAILED)\. (\d+ passed; \d+ failed)", re.MULTILINE)
+_GO = re.compile(r"^(?:FAIL|ok)\s+\S+(?:\s+[\d.]+s|\s+\[|\s+\(cached\))", re.MULTILINE)
+_MOCHA = re.compile(r"^\s+(\d+ failing)\b", re.MULTILINE)
 _UNITTEST = re.compile(r"^(FAILED \((?:failures|errors)=.*\)|OK(?: \(.*\))?)$", re.MULTILINE)
 _LINT = re.compile(r"^(Found \d+ errors?\b.*|✖ \d+ problems?.*|.*\berror TS\d+: .*)$", re.MULTILINE)
 _COUNTING = ("passed", "failed", "FAIL", "failing", "\nOK", "error TS", "Found ", "problem", "ok  ", "ok\t", " errors")
 _FAILED_COUNT = re.compile(r"\b([1-9]\d*) (?:failed|errors?)\b")
 _TROUBLE = re.compile(r"^(?:.*(?:command not found|No such file or directory|Permission denied).*|(?:fatal|error|ERROR|npm ERR!|npm error|Error|panic|Traceback)\b.*|error(?:\[\w+\])?: .*|[\w.]*(?:Error|Exception): .*)$", re.MULTILINE)  # fmt: skip
 _LAST_ERROR = re.compile(r"^(?:E {3,}\S.*|[\w.]*(?:Error|Exception|Exit)\b:? .*|(?:\[?(?:FATAL|ERROR)\]?:?|fatal:|error(?:\[\w+\])?:|Error:|npm ERR!|npm error|FAILED|panic:|CONFLICT) ?.*|.*(?:command not found|Permission denied|rejected\]).*)$", re.MULTILINE)  # fmt: skip
+
+
+# how each runner counts, and what in its count means failure
+_RUNNERS = (
+    (_PYTEST, _FAILED_COUNT),
+    (_JEST, _FAILED_COUNT),
+    (_CARGO, re.compile("FAILED")),
+    (_GO, re.compile("FAIL")),
+    (_MOCHA, re.compile("failing")),
+    (_UNITTEST, re.compile("FAILED")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +101,12 @@ def _counted(tail: str) -> Outcome | None:
     """What a test runner or checker says of its own run, by its last word on it."""
     if not any(word in tail for word in _COUNTING):
         return None
-    found: list[tuple[int, bool, str]] = []
-    for match in _PYTEST.finditer(tail):
-        if "passed" in match[1] or "failed" in match[1] or "error" in match[1]:
-            found.append((match.start(), bool(_FAILED_COUNT.search(match[1])), match[1]))
-    for match in _JEST.finditer(tail):
-        found.append((match.start(), bool(_FAILED_COUNT.search(match[1])), match[1]))
-    for match in _CARGO.finditer(tail):
-        found.append((match.start(), match[1] == "FAILED", match[2]))
-    for match in _GO.finditer(tail):
-        found.append((match.start(), match[1] == "FAIL", match[0]))
-    for match in _MOCHA.finditer(tail):
-        found.append((match.start(), True, match[0].strip()))
-    for match in _UNITTEST.finditer(tail):
-        found.append((match.start(), match[1].startswith("FAILED"), match[1]))
-    if not found:
-        for match in _LINT.finditer(tail):
-            found.append((match.start(), True, match[1]))
+    found = [
+        (match.start(), bool(failed.search(match[0])), match[1] if match.lastindex else match[0])
+        for counts, failed in _RUNNERS
+        for match in counts.finditer(tail)
+    ]
+    found = found or [(match.start(), True, match[1]) for match in _LINT.finditer(tail)]
     if not found:
         return None
     failed = [one for one in found if one[1]]

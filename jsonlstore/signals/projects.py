@@ -1,5 +1,7 @@
 """Which projects a session worked on, told from where its commands ran and which files they touched."""
 
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
 from __future__ import annotations
 
 import posixpath

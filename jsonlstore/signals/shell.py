@@ -1,5 +1,7 @@
 """What a shell command is, arguments aside: its family (program and sub-command), its purpose, the files it writes."""
 
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
 from __future__ import annotations
 
 import re

@@ -5,6 +5,8 @@ reminded, and close when later words say so and name the id or the words of the 
 covers them.
 """
 
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
 from __future__ import annotations
 
 import hashlib

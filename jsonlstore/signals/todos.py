@@ -1,5 +1,7 @@
 """Todo lists and plans kept with tools or in files, as the last call leaves them."""
 
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
 from __future__ import annotations
 
 import re

@@ -1,5 +1,7 @@
 """What tools did: command families and their outcomes, commits, files, todo lists."""
 
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
 from __future__ import annotations
 
 from typing import Any
