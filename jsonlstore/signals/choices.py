@@ -36,6 +36,7 @@ _CONTRAST = re.compile(
 )
 _ASKED = ("rule", "decide", "task_cue", "works", "scope", "revert")
 _TOLD = ("decided", "insight")
+_NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*\d{1,2}[.、)]$")  # the next item's number, left behind by its sentence
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
 
 
@@ -128,7 +129,7 @@ def explicit(text: str, speakers: Iterable[Language]) -> list[Said]:
 
 
 def _read(sentence: str, known: Sequence[Language]) -> Said | None:
-    plain = plain_text(sentence).replace("’", "'").strip()
+    plain = _NUMBER_AFTER.sub("", plain_text(sentence).replace("’", "'").strip())
     if not 4 <= len(plain) <= _LONGEST_SENTENCE:
         return None
     asks = plain.endswith(("?", "？")) or any(language.pattern("asks").match(plain) for language in known)

@@ -160,6 +160,8 @@ def _pending(
         _add(found, one.text, one.entry_id, one.kind, one.confidence)
     for item in _open_todos(work):
         _add(found, item.title, item.entry_id, "todo", 0.85)
+    if ending.offer and ending.offer.kind == "offer":
+        _add(found, ending.offer.text, ending.offer.entry_id, "offer", 0.7)
     if ending.verify:
         _add(found, ending.verify.text, ending.verify.entry_id, ending.verify.kind, ending.verify.confidence)
     request = ending.request
@@ -250,9 +252,9 @@ def _blockers(ending: Ending, failing: Family | None, talk: Sequence[Exchange]) 
             at=request.at,
             source="request",
         )
-    if request and (ending.verify or request.fate in _UNFINISHED):
+    if request:
         error = reported_error(talk)
-        if error:
+        if error and (error.back or ending.verify or request.fate in _UNFINISHED):
             book.add(BLOCKER, error.text, error.confidence, entry_id=error.entry_id, at=error.at, source="reported")
     for one in reversed(ending.blockers):
         book.add(BLOCKER, one.text, one.confidence, entry_id=one.entry_id, at=one.at, source=one.kind)

@@ -17,7 +17,15 @@ from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.offers import closing_offer, labelled, listed_next, spoken_languages
 from jsonlstore.signals.outcome import last_error
-from jsonlstore.signals.sentences import is_document, own_lines, plain_text, prose_lines, sentences, shorten
+from jsonlstore.signals.sentences import (
+    is_document,
+    own_lines,
+    own_sentences,
+    plain_text,
+    prose_lines,
+    sentences,
+    shorten,
+)
 from jsonlstore.signals.shell import Purpose, steps
 from jsonlstore.signals.words import content_words
 
@@ -30,8 +38,9 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 200
 ANSWERED, UNANSWERED, INTERRUPTED, FAILED, REFUSED = "answered", "unanswered", "interrupted", "failed", "refused"
-LISTS_REACH = 8  # a list of next steps older than so many exchanges is history
+LISTS_REACH = 5  # a list of next steps older than so many exchanges is history
 BLOCKERS_REACH = 3
+_MOST_COMPARED, _LEAST_COMPARED, _LONG_ANSWER = 600, 3, 200
 _NUDGES_BACK = 6
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
 _FAILED_TURN = re.compile(
@@ -112,7 +121,10 @@ def read_ending(talk: Sequence[Exchange], language: Language | None) -> Ending:
         blockers=tuple(_blockers(talk, at, language)),
         verify=_unverified(talk, at) if done and offer is None else None,
         labelled=tuple(
-            one for one in _labelled(talk, "next_label", language, (USER, ASSISTANT)) if one.by_user or one.back == 0
+            one
+            for kind, who in (("next_label", (USER, ASSISTANT)), ("advice_label", (USER,)))
+            for one in _labelled(talk, kind, language, who)
+            if one.by_user or one.back == 0
         ),
     )
 
@@ -199,7 +211,22 @@ def _fate(one: Exchange, after: Exchange | None, language: Language | None) -> t
         moment.calls for moment in one.answers
     ):
         return REFUSED, "", ""
+    if _is_beside(one):
+        return UNANSWERED, "", ""
     return ANSWERED, "", ""
+
+
+def _is_beside(one: Exchange) -> bool:
+    """Whether what followed a request is about something else: long, no tool used, and not one word in common.
+
+    A message sent while the agent was busy is stored before the end of the answer to the one before it.
+    """
+    closing = one.closing
+    if closing is None or any(moment.calls for moment in (one.user, *one.answers)):
+        return False
+    asked = content_words(one.user.text[:_MOST_COMPARED])
+    answer = closing.text.lower()
+    return len(asked) >= _LEAST_COMPARED and len(answer) >= _LONG_ANSWER and not any(word in answer for word in asked)
 
 
 def _one_line(text: str) -> str:
@@ -246,7 +273,11 @@ def _offer(talk: Sequence[Exchange], at: int, language: Language | None) -> Open
 
 def _listed(talk: Sequence[Exchange], language: Language | None) -> list[Opened]:
     """The latest list of next steps in a closing message, while it is young: a newer one replaces an older."""
-    for back, one in enumerate(reversed(talk[-LISTS_REACH:])):
+    asked = 0
+    for back, one in enumerate(reversed(talk)):
+        if asked >= LISTS_REACH:
+            break
+        asked += not small_kinds(one.user.text)
         closing = one.closing
         if not closing or closing is not one.last or closing.ends_with != "said":
             continue
@@ -265,7 +296,20 @@ def _blockers(talk: Sequence[Exchange], at: int, language: Language | None) -> l
         back = len(talk) - 1 - at
         for said in _inabilities(closing.text, spoken_languages(closing.text, language)):
             found.append(Opened(said, closing.id, closing.at, back, closing.turn, "said", 0.75))
+    last = talk[at]
+    if not any(moment.changes for moment in (last.user, *last.answers)):
+        found += _reported_trouble(last.user, spoken_languages(last.user.text, language))
     return found
+
+
+def _reported_trouble(moment: Moment, known: Sequence[Language]) -> list[Opened]:
+    """What the user says does not work, where nothing was changed since."""
+    said = (plain_text(one).replace("’", "'") for one in own_sentences(moment.text))
+    return [
+        Opened(shorten(one, 160), moment.id, moment.at, 0, moment.turn, "reported", 0.75)
+        for one in said
+        if 15 <= len(one) <= 260 and any(language.says("trouble", one) for language in known)
+    ][:2]
 
 
 def _labelled(talk: Sequence[Exchange], kind: str, language: Language | None, who: tuple[str, ...]) -> list[Opened]:
@@ -321,6 +365,7 @@ def reported_error(talk: Sequence[Exchange]) -> Opened | None:
     """The error a user pasted with one of the last requests."""
     for back, one in enumerate(reversed(talk[-2:])):
         error = last_error(one.user.text)
-        if error and "\n" in one.user.text:
+        cut_off = one.last.aborted or one.last.ends_with != "said"
+        if error and "\n" in one.user.text and (back == 0 or cut_off):
             return Opened(error, one.user.id, one.user.at, back, one.user.turn, "reported", 0.75)
     return None

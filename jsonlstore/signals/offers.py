@@ -149,6 +149,8 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
     if asked is None:
         return None
     at, question, is_offer = asked
+    if _ITEM.match(last[at]):
+        return _offered_list(last, at, known) or Offer(shorten(question, LONGEST_OFFER), (), is_offer)
     # options follow their question; a bare "what would you like?" refers to those before it
     options = tuple(_options(last[at:]) or (_options(last[:at]) if len(content_words(question)) < 4 else ()))
     after = sum(len(line) for line in last[at + 1 :] if not _OPTION.match(line) and not _ITEM.match(line))
@@ -160,6 +162,19 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
     if _is_empty(question, known):
         return None if not options else Offer(shorten(question, LONGEST_OFFER), options, is_offer)
     return Offer(shorten(question, LONGEST_OFFER), options, is_offer)
+
+
+def _offered_list(lines: list[str], at: int, known: list[Language]) -> Offer | None:
+    """An offer whose things stand as a list under it: "Want me to add:" and what."""
+    top = at
+    while top > 0 and _ITEM.match(lines[top - 1]):
+        top -= 1
+    lead = plain_text(lines[top - 1]) if top else ""
+    if not lead.endswith((":", "：", "…")) or not any(language.says("offer", lead) for language in known):
+        return None
+    items = [plain_text(match[1]) for line in lines[top : at + 1] if (match := _ITEM.match(line))]
+    listed = tuple((str(number), shorten(item, 100)) for number, item in enumerate(items, 1))
+    return Offer(shorten(f"{lead} {'; '.join(items)}", LONGEST_OFFER), listed)
 
 
 def _asks_which(question: str) -> bool:
