@@ -7,10 +7,11 @@ Everything later evidence closes is closed here, and what is not supported is no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.model import Closed, Commit, Failing, FileInWork, LastRequest, Note, PendingTask
+from jsonlstore.signals.choices import CHOICE
 from jsonlstore.signals.ending import (
     ANSWERED,
     FAILED,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 20
 _LONGEST_LINE = 200
+RECENT = 6  # exchanges
 STALE_LIST = 4  # turns
 STALE_FILE = 30
 _UNFINISHED = frozenset({UNANSWERED, INTERRUPTED, FAILED})
@@ -91,9 +93,20 @@ def conclude(
         commits=_commits(work),
         files=_files(work),
         closed=_closed(work, tasks, ending, still_open),
-        notes=(*notes, *_done_notes(work), *_blockers(ending, failing, talk)),
+        notes=(*_with_recent_choices(notes, talk), *_done_notes(work), *_blockers(ending, failing, talk)),
         reasons=reasons,
     )
+
+
+def _with_recent_choices(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
+    """The notes; what the user picked or agreed to in the last exchanges is what the next session builds on."""
+    recent = {one.user.id for one in talk[-RECENT:]}
+    return [
+        replace(note, confidence=max(note.confidence, 0.7))
+        if note.source_entry_id in recent and note.extra["evidence"]["kind"] == CHOICE
+        else note
+        for note in notes
+    ]
 
 
 def _last_request(ending: Ending) -> LastRequest | None:

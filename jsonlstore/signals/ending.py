@@ -211,9 +211,7 @@ def _fate(one: Exchange, after: Exchange | None, language: Language | None) -> t
         moment.calls for moment in one.answers
     ):
         return REFUSED, "", ""
-    if _is_beside(one):
-        return UNANSWERED, "", ""
-    return ANSWERED, "", ""
+    return (UNANSWERED if _is_beside(one) else ANSWERED), "", ""
 
 
 def _is_beside(one: Exchange) -> bool:
