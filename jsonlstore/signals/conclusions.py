@@ -93,12 +93,12 @@ def conclude(
         commits=_commits(work),
         files=_files(work),
         closed=_closed(work, tasks, ending, still_open),
-        notes=(*_with_recent_choices(notes, talk), *_done_notes(work), *_blockers(ending, failing, talk)),
+        notes=(*_standing_notes(notes, talk), *_done_notes(work), *_blockers(ending, failing, talk)),
         reasons=reasons,
     )
 
 
-def _with_recent_choices(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
+def _standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
     """The notes; what the user picked or agreed to in the last exchanges is what the next session builds on."""
     recent = {one.user.id for one in talk[-RECENT:]}
     return [

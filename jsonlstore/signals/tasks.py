@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +61,7 @@ _DONE_MARK = re.compile(
 )
 _SPLIT_IDS = re.compile(r"[,;]|\bbut\b|\band\b|\baber\b|\bund\b")
 _CLOSED_STATUS = frozenset({"completed", "complete", "done", "killed", "cancelled", "canceled", "closed", "archived"})
+_WORDISH = re.compile(r"\w[\w.+'’-]*\w|\w")
 _MAY_MATTER = re.compile(
     r"task[-_]|TODO|[Tt]o-?[Dd]o:|FIXME:|\[TASK|\[task|\[todo|\[[ xX]\]|[Ii]ncomplete|INCOMPLETE|[Pp]rogress|PROGRESS|[Uu]nfinished|UNFINISHED"
 )
@@ -163,6 +165,7 @@ class TaskBook:
         self._stages = (options or SignalOptions()).pending_stages
         self._open: dict[str, _Open] = {}
         self._closed: dict[str, ClosedTask] = {}
+        self._index: dict[str, list[str]] | None = None
         self.turn = 0
 
     @property
@@ -197,11 +200,23 @@ class TaskBook:
         if not self._open:
             return False
         said = text.lower()
-        return any(
-            sum(word in said for word in task.words) >= min(2, len(task.words))
-            for task in self._open.values()
-            if task.words
-        )
+        index = self._by_word()
+        named = index.keys() & set(_WORDISH.findall(said))
+        if not said.isascii():
+            named |= {word for word in index if not word.isascii() and word in said}
+        if not named:
+            return False
+        shared = Counter(task_id for word in named for task_id in index[word])
+        return any(count >= min(2, len(self._open[task_id].words)) for task_id, count in shared.items())
+
+    def _by_word(self) -> dict[str, list[str]]:
+        """Word of a title -> the open tasks it is in; worked out again when one opens or closes."""
+        if self._index is None:
+            self._index = {}
+            for task in self._open.values():
+                for word in task.words:
+                    self._index.setdefault(word, []).append(task.task_id)
+        return self._index
 
     def add(self, title: str, entry_id: str | None, origin: str = USER) -> list[str]:
         """Somebody asked for this to be kept for later."""
@@ -240,6 +255,7 @@ class TaskBook:
         """Close one task by id; later mentions do not open it again unless they say so."""
         key = task_id.lower()
         task = self._open.pop(key, None)
+        self._index = None
         before = self._closed.pop(key, None)
         self._closed[key] = (
             ClosedTask(key, task.title, how, entry_id) if task else before or ClosedTask(key, "", how, entry_id)
@@ -279,6 +295,7 @@ class TaskBook:
         """Forget what is stale for good: nothing said later can bring back what nobody touched."""
         for task in [one for one in self._open.values() if one.origin == ASSISTANT and self._is_stale(one)]:
             del self._open[task.task_id]
+            self._index = None
 
     def closed(self) -> list[ClosedTask]:
         """The tasks that were open and are done, oldest first."""
@@ -332,6 +349,7 @@ class TaskBook:
                 known.stage, known.turn = stage_now, self.turn
                 continue
             words = content_words(title)
+            self._index = None
             self._open[task_id] = _Open(task_id, title, stage_now, words, entry_id, origin, self.turn)
             opened.append(task_id)
             if len(self._open) > MOST_OPEN:
