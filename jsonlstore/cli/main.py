@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # command name -> module that defines it as `command`; a module is imported only when its command runs
 COMMANDS: dict[str, str] = {
     "archive": "jsonlstore.cli.maintenance:archive",
-    "backfill": "jsonlstore.cli.watch:backfill",
+    "backfill": "jsonlstore.cli.watch:backfill_transcripts",
     "chain": "jsonlstore.cli.sessions:chain",
     "completion": "jsonlstore.cli.settings:completion",
     "config": "jsonlstore.cli.settings:config",
@@ -31,12 +31,12 @@ COMMANDS: dict[str, str] = {
     "metrics": "jsonlstore.cli.maintenance:metrics",
     "openclaw": "jsonlstore.cli.openclaw:openclaw",
     "recall": "jsonlstore.cli.recall:recall_",
-    "recover": "jsonlstore.cli.restore:recover",
+    "recover": "jsonlstore.cli.restore:recover_crashed",
     "redact": "jsonlstore.cli.redact:command",
     "restore": "jsonlstore.cli.restore:restore",
     "service": "jsonlstore.cli.service:service",
     "setup": "jsonlstore.cli.setup:setup",
-    "show": "jsonlstore.cli.sessions:show",
+    "show": "jsonlstore.cli.sessions:show_session",
     "signals": "jsonlstore.cli.signals:signals",
     "status": "jsonlstore.cli.status:status",
     "transcripts": "jsonlstore.cli.transcripts:transcripts",

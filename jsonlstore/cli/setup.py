@@ -5,22 +5,21 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import asdict
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, say, with_example
-from jsonlstore.cli.formatting import ago, heading, plain, shorten, terminal_width
-from jsonlstore.cli.openclaw import installation_of, installer_of, openclaw_option, tell_install
+from jsonlstore.cli.formatting import ago, cut_to_width, heading, plain, terminal_width
+from jsonlstore.cli.openclaw import installation_of, installer_of, openclaw_option, print_install
+from jsonlstore.cli.service import service_of
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable, UsageError
 from jsonlstore.core.paths import shorten_home
 
 if TYPE_CHECKING:
-    from jsonlstore.bridges.openclaw.locate import Installation
+    from jsonlstore.bridges.openclaw import Installation
     from jsonlstore.cli.app import App
-    from jsonlstore.restore.overview import Overview
-    from jsonlstore.watch.sources import Shelf
+    from jsonlstore.cli.overview import Overview
 
 _WATCHER_SECONDS = 10.0
 
@@ -86,11 +85,15 @@ class _Setup:
                 hint="name its directory with --state-dir, or see `jsonlstore demo` for what this would do",
                 path=state_dir,
             )
+        from jsonlstore.cli.history import History
+
         found = installation_of(self._app, named)
-        self._shelf = self._look()
+        self._history = History(self._app, again=None)
         agents: dict[tuple[str, str], int] = {}
-        for one in self._shelf.sessions:
-            source = one.copies[-1][0]
+        media: dict[str, str] = {}
+        for one in self._history.sessions:
+            source = one.newest_source
+            media[source.kind] = source.medium
             agents[(source.agent_id, source.kind)] = agents.get((source.agent_id, source.kind), 0) + 1
         self.document["openclaw"] = found.to_dict()
         self.document["sources"] = [
@@ -99,64 +102,33 @@ class _Setup:
         if not self._as_json:
             say(f"{found.describe()}, {self.document['state_dir']}")
             for row in self.document["sources"]:
-                era = "JSONL files" if row["kind"] == "jsonl" else "a database"
-                say(f"  {plain(row['agent_id'])}: {row['transcripts']} transcripts in {era}")
+                say(f"  {plain(row['agent_id'])}: {row['transcripts']} transcripts in {media[row['kind']]}")
             if not agents:
                 say("  no transcripts yet: they are read as they come")
         return found
 
-    def _look(self) -> Shelf:
-        from jsonlstore.watch.settings import skipped_by
-        from jsonlstore.watch.sources import Shelf
-
-        shelf = Shelf(self._app.state_dir, skip=skipped_by(self._app.loaded.config))
-        shelf.look()
-        return shelf
-
     def backfill(self) -> None:
         """Read what is not read yet, and show what it was about."""
-        from jsonlstore.cli.watch import progress_bar
-        from jsonlstore.restore.overview import overview
-        from jsonlstore.store.bulk import BulkStore
+        from jsonlstore.cli.overview import overview
         from jsonlstore.watch.attribution import attribute
-        from jsonlstore.watch.backfill import backfill
-        from jsonlstore.watch.follow import Tailer
-        from jsonlstore.watch.settings import options_of
-        from jsonlstore.watch.writer import any_of_older_rules
 
-        config, shelf = self._app.loaded.config, self._shelf
-        archive_after = timedelta(days=config.archive_after_days)
-        store = self._app.open_store()
-        bulk = BulkStore.of(store, archive_after)
-        again = any_of_older_rules(store)
-        tailer = Tailer(bulk, options_of(config), successor_start=shelf.successor_start, again=again)
         if self._dry_run:
-            behind = sum(tailer.is_behind(one) for one in shelf.sessions)
+            behind = len(self._history.behind())
             self.document["backfill"] = {"behind": behind}
-            self._say(f"would read {behind} of {len(shelf.sessions)} transcripts")
+            self._say(f"would read {behind} of {len(self._history.sessions)} transcripts")
             return
-        started = time.monotonic()
-        summary = backfill(
-            tailer,
-            bulk,
-            shelf,
-            shelf.sessions,
-            archive_after=archive_after,
-            progress=progress_bar("reading"),
-        )
-        summary.warnings = shelf.library.warnings
-        seconds = time.monotonic() - started
+        summary, seconds = self._history.read("reading")
         self.document["backfill"] = {**asdict(summary), "seconds": round(seconds, 3)}
         self._failed |= bool(summary.failed)
         self._say(f"read {summary.transcripts} transcripts, {summary.bytes / 1e6:.1f} MB in {seconds:.1f} s")
         for name, problem in summary.failed.items():
             self._say(f"warning: {plain(name)}: {plain(problem)}")
-        attributed = attribute(store)
+        attributed = attribute(self._history.store)
         self.document["attribution"] = asdict(attributed)
-        if attributed.untold:
-            self._say(f"{attributed.untold} of no conversation that OpenClaw still knows: they come back only with")
+        if attributed.unknown:
+            self._say(f"{attributed.unknown} of no conversation that OpenClaw still knows: they come back only with")
             self._say("`scope` set to `agent`, which is for those who alone talk to their agent")
-        seen = overview(store)
+        seen = overview(self._history.store)
         self.document["overview"] = seen.to_dict()
         if not self._as_json:
             self._show(seen)
@@ -168,11 +140,11 @@ class _Setup:
         say()
         heading("Here is what you were working on")
         if seen.projects:
-            say(shorten(f"  projects  {', '.join(seen.projects)}", room))
+            say(cut_to_width(f"  projects  {', '.join(seen.projects)}", room))
         for task in seen.tasks:
-            say(shorten(f"  open      {task.title} ({ago(task.at, now)})", room))
+            say(cut_to_width(f"  open      {task.title} ({ago(task.at, now)})", room))
         for one in seen.last:
-            say(shorten(f"  {ago(one.at, now):<9} {', '.join(one.topics) or one.channel}", room))
+            say(cut_to_width(f"  {ago(one.at, now):<9} {', '.join(one.topics) or one.channel}", room))
 
     def attempt(self, part: str, install: Any) -> None:
         """One part; one that cannot be done does not keep the others from being done."""
@@ -192,17 +164,14 @@ class _Setup:
         if not self._as_json:
             say()
             heading("Plugin")
-            tell_install(outcome, dry_run=self._dry_run)
+            print_install(outcome, dry_run=self._dry_run)
 
     def service(self) -> None:
         """The watcher in the background; a machine without a service manager runs it in the foreground."""
         from jsonlstore.watch.instance import running
-        from jsonlstore.watch.service import KINDS, NoServiceManager, default_kind
+        from jsonlstore.watch.service import NoServiceManager
 
-        config = self._app.loaded.config
-        made = KINDS[default_kind()](
-            self._app.state_dir, config_file=self._app.config_file, sessions_dir=config.sessions_dir
-        )
+        made = service_of(self._app)
         self._say("\nWatcher")
         if self._dry_run:
             self.document["service"] = {"path": str(made.path)}
@@ -230,9 +199,9 @@ class _Setup:
 
     def finish(self) -> int:
         """How things stand now."""
-        from jsonlstore.cli.status import look_around, status
+        from jsonlstore.cli.status import collect_status, status
 
-        found = look_around(self._app)
+        found = collect_status(self._app)
         self.document["status"] = found.document
         if self._as_json:
             print_json(self.document)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
-import time
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +19,6 @@ from jsonlstore.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from jsonlstore.cli.app import App
     from jsonlstore.core.config import Config
     from jsonlstore.watch.loop import Watcher
@@ -38,9 +33,9 @@ if TYPE_CHECKING:
 @pass_app
 def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
     """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
-    from jsonlstore.watch.instance import alone
+    from jsonlstore.watch.instance import single_instance
     from jsonlstore.watch.loop import Watcher
-    from jsonlstore.watch.notify import notify
+    from jsonlstore.watch.maintenance import notify
 
     _log_boundaries(app, app.loaded.config)
     if dry_run:
@@ -52,7 +47,7 @@ def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool
         click.echo("jsonlstore is disabled in the settings; nothing to do", err=True)
         return 0
     if once and if_unwatched:
-        from jsonlstore.watch.catch_up import catch_up_unwatched
+        from jsonlstore.watch.instance import catch_up_unwatched
 
         os.nice(10)
         found = catch_up_unwatched(store, config)
@@ -64,8 +59,8 @@ def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool
         _on_signals(watcher)
         written = watcher.once()
         _say_written(written, watcher, as_json=as_json)
-        return 1 if watcher.troubles else 0
-    with alone(store.paths):
+        return 1 if watcher.problems else 0
+    with single_instance(store.paths):
         _on_signals(watcher)
         written = watcher.run()
     _say_written(written, watcher, as_json=as_json)
@@ -74,26 +69,22 @@ def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool
 
 def _say_written(written: int, watcher: Watcher, *, as_json: bool) -> None:
     if as_json:
-        print_json({"written": written, "sources": len(watcher.shelf.sources), "warnings": watcher.troubles})
+        print_json({"written": written, "sources": len(watcher.catalogue.sources), "warnings": watcher.problems})
     else:
-        click.echo(f"caught up: {written} updates written, {len(watcher.shelf.sources)} sources", err=True)
-        for trouble in watcher.troubles:
-            click.echo(f"warning: {trouble}", err=True)
+        click.echo(f"caught up: {written} updates written, {len(watcher.catalogue.sources)} sources", err=True)
+        for problem in watcher.problems:
+            click.echo(f"warning: {problem}", err=True)
 
 
 def _say_what_is_behind(app: App, *, as_json: bool) -> int:
-    from jsonlstore.watch.follow import Tailer
-    from jsonlstore.watch.settings import skipped_by
-    from jsonlstore.watch.sources import Shelf
+    from jsonlstore.cli.history import History
 
-    shelf = Shelf(app.state_dir, skip=skipped_by(app.loaded.config))
-    shelf.look()
-    tailer = Tailer(app.open_store())
-    behind = [one.session_id for one in shelf.sessions if tailer.is_behind(one)]
+    history = History(app)
+    behind = history.behind()
     if as_json:
         print_json({"behind": behind, "dry_run": True})
     else:
-        click.echo(f"would read {len(behind)} of {len(shelf.sessions)} transcripts")
+        click.echo(f"would read {len(behind)} of {len(history.sessions)} transcripts")
     return 0
 
 
@@ -134,44 +125,23 @@ def _on_signals(watcher: Watcher) -> None:
 @dry_run_option
 @json_option
 @pass_app
-def backfill(app: App, paths: tuple[Path, ...], again: bool, dry_run: bool, as_json: bool) -> int:
+def backfill_transcripts(app: App, paths: tuple[Path, ...], again: bool, dry_run: bool, as_json: bool) -> int:
     """Read every transcript there is, both eras and archives. Running it twice changes nothing.
 
     With --again what was read before is distilled anew; what hooks and operators said stays.
     """
-    from jsonlstore.store.bulk import BulkStore
-    from jsonlstore.watch.backfill import backfill as run
-    from jsonlstore.watch.follow import Tailer
-    from jsonlstore.watch.locations import find_sessions
-    from jsonlstore.watch.settings import options_of, skipped_by
-    from jsonlstore.watch.sources import Shelf
+    from jsonlstore.cli.history import History
 
-    config = app.loaded.config
-    skip = skipped_by(config)
-    shelf = Shelf(app.state_dir, skip=skip)
-    shelf.look()
-    sessions, warnings = find_sessions(paths, skip=skip) if paths else (shelf.sessions, shelf.library.warnings)
-    archive_after = timedelta(days=config.archive_after_days)
-    store = BulkStore.of(app.open_store(), archive_after)
-    tailer = Tailer(store, options_of(config), successor_start=shelf.successor_start, again=again)
+    history = History(app, paths, again=again)
     if dry_run:
-        behind = [one.session_id for one in sessions if tailer.is_behind(one)]
+        behind, total = history.behind(), len(history.sessions)
         if as_json:
-            print_json({"behind": behind, "transcripts": len(sessions), "dry_run": True, "warnings": warnings})
+            print_json({"behind": behind, "transcripts": total, "dry_run": True, "warnings": history.warnings})
         else:
-            click.echo(f"would read {len(behind)} of {len(sessions)} transcripts")
+            click.echo(f"would read {len(behind)} of {total} transcripts")
         return 0
-    started = time.monotonic()
-    summary = run(
-        tailer,
-        store,
-        shelf,
-        sessions,
-        archive_after=archive_after,
-        progress=progress_bar("backfill"),
-    )
-    seconds = time.monotonic() - started
-    summary.warnings = warnings
+    summary, seconds = history.read("backfill")
+    warnings = summary.warnings
     if as_json:
         from dataclasses import asdict
 
@@ -188,33 +158,3 @@ def backfill(app: App, paths: tuple[Path, ...], again: bool, dry_run: bool, as_j
         for warning in warnings:
             click.echo(f"warning: {warning}", err=True)
     return 1 if summary.failed or warnings else 0
-
-
-def progress_bar(label: str) -> Callable[[int, int], None]:
-    """A progress bar with MB/s and the time left, on a terminal only."""
-    if not sys.stderr.isatty():
-        return lambda _done, _total: None
-    started, shown = time.monotonic(), 0.0
-
-    def show(done: int, total: int) -> None:
-        nonlocal shown
-        now = time.monotonic()
-        if not total or (done < total and now - shown < 0.1):
-            return
-        shown = now
-        spent = max(now - started, 1e-3)
-        left = spent / done * (total - done) if done else 0.0
-        filled = "#" * int(30 * done / total)
-        rate = f"{done / 1e6 / spent:.0f} MB/s  {left:.0f} s left"
-        line = f"{label} [{filled:<30}] {done / 1e6:.0f}/{total / 1e6:.0f} MB  {rate}"
-        click.echo(f"\r{line[: _columns()]:<{_columns()}}" + ("\n" if done >= total else ""), nl=False, err=True)
-
-    return show
-
-
-def _columns() -> int:
-    try:
-        columns = os.get_terminal_size(2).columns
-    except OSError:
-        columns = 0
-    return max(20, columns - 1) if columns else 79  # some terminals do not say how wide they are
