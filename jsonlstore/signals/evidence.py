@@ -107,7 +107,7 @@ class WorkLog:
                 self.changed(path)
         return went
 
-    def _note_steps(self, done: list[Step], went: Outcome, at: str, entry_id: str | None) -> None:
+    def _note_steps(self, done: tuple[Step, ...], went: Outcome, at: str, entry_id: str | None) -> None:
         telling = [one for one in done if one.purpose in _IN_THE_WAY]
         # of a chain that failed the last telling step is taken to be the one that did: what came before it had passed
         for place, one in enumerate(telling):

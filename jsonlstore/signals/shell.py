@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 LONGEST_COMMAND = 4_000
 
@@ -99,7 +100,8 @@ _RUNS = frozenset({"python", "node", "deno", "bun", "ruby", "perl", "java", "uvi
 _RUN_COMMANDS = frozenset({"cargo run", "go run", "npm start", "npm run", "pnpm run", "pnpm dev", "yarn run", "yarn dev", "bun run", "deno run", "dotnet run", "docker run", "docker-compose up", "flutter run", "swift run", "mvn spring-boot:run", "php artisan", "rails server", "manage.py runserver", "just run", "expo start"})  # fmt: skip
 
 
-def steps(command: str) -> list[Step]:
+@lru_cache(maxsize=512)
+def steps(command: str) -> tuple[Step, ...]:
     """The simple commands of a line in order; what stands in quotes and here-documents is nobody's command."""
     found: list[Step] = []
     text = command[:LONGEST_COMMAND]
@@ -113,7 +115,14 @@ def steps(command: str) -> list[Step]:
         step = _step(match[0])
         if step:
             found.append(step)
-    return found
+    return tuple(found)
+
+
+def is_telling(command: str) -> bool:
+    """Whether what a command answers may matter: it checks, runs, ships or writes something, or asks git for a place."""
+    if "git commit" in command or "git merge" in command or "show-toplevel" in command or "*** " in command:
+        return True
+    return bool(written_files(command)) or any(one.purpose is not Purpose.LOOK for one in steps(command))
 
 
 def _step(piece: str) -> Step | None:

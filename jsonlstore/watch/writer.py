@@ -283,7 +283,7 @@ def _end_time(folded: SessionFold) -> str | None:
 
 def any_of_older_rules(store: SessionStore) -> bool:
     """Whether the session that was read last was distilled by rules older than today's: then all before it were."""
-    entries = store.index.glance()
+    entries = store.index.entries()
     ended = [(entry.get("end_time") or "", session_id) for session_id, entry in entries.items() if entry]
     for _, session_id in sorted(ended, reverse=True)[:_LOOKED_AT]:
         try:
