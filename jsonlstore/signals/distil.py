@@ -238,6 +238,7 @@ class Distiller:
         own = "\n".join(own_lines(text))
         self._language = recognise(own) or self._language
         self._speakers = rules_of(self._language)
+        self.tasks.language = self._language
         self.topics.record_text(_without_hidden(own))
         if self._options.first_match_patterns:
             self._note_first_match(text, entry, "user")

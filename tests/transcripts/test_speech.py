@@ -57,7 +57,7 @@ def test_the_gateways_words_are_not_the_users(text: str) -> None:
         ("[Sun 2026-11-15 12:00 UTC] hi", "hi"),
         ("[Queued messages while agent was busy]\n\n---\nQueued #1\nhi", "hi"),
         (
-            "[Queued messages while agent was busy]\n\n[Queue overflow] Dropped 1\nSummary:\n- [Sun 2026-11-15 12:00 UTC] hi",
+            "[Queued messages while agent was busy]\n\n[Queue overflow] 1\nSummary:\n- [Sun 2026-11-15 12:00 UTC] hi",
             "hi",
         ),
         ("hi\n[message_id: 12-ab]", "hi"),
