@@ -175,6 +175,8 @@ class LastRequest(Part):
     text: str
     at: str = ""
     fate: str = ""
+    doing: str | None = None
+    error: str | None = None
 
 
 @value_class(frozen=True, slots=True)

@@ -189,10 +189,9 @@ def _last_exchange(sessions: Sequence[SessionState]) -> list[str]:
     if asked is None or asked.last_request is None:
         return []
     request = asked.last_request
-    doing = request.extra.get("doing")
     fate = named(request.fate, 20) if request.fate else ""
-    if fate and isinstance(doing, str) and doing:
-        fate += f"; it was at: {quoted(doing, _NOTE)}"
+    if fate and request.doing:
+        fate += f"; it was at: {quoted(request.doing, _NOTE)}"
     lines = [f"LAST REQUEST: {quoted(request.text, _LINE)}{f' ({fate})' if fate else ''}"]
     if asked.last_answer:
         lines.append(f"LAST ANSWER: {quoted(asked.last_answer, _LINE)}")

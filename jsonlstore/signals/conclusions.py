@@ -114,12 +114,9 @@ def _last_request(ending: Ending) -> LastRequest | None:
     if request is None or not request.text:
         return None
     text = shorten(f"{request.text} (to: {request.accepted})" if request.accepted else request.text, _LONGEST_LINE)
-    extra: dict[str, Any] = {**evidence([request.entry_id], "request")}
-    if request.fate in _UNFINISHED and request.doing:
-        extra["doing"] = shorten(request.doing, _LONGEST_LINE)
-    if request.error:
-        extra["error"] = shorten(request.error, _LONGEST_LINE)
-    return LastRequest(text, request.at, request.fate, extra=extra)
+    doing = shorten(request.doing, _LONGEST_LINE) if request.fate in _UNFINISHED and request.doing else None
+    error = shorten(request.error, _LONGEST_LINE) if request.error else None
+    return LastRequest(text, request.at, request.fate, doing, error, extra=evidence([request.entry_id], "request"))
 
 
 def _wanted(ending: Ending) -> str:
