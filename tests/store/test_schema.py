@@ -103,7 +103,7 @@ DEFINED_AS = {
 
 @pytest.mark.parametrize("key", PARTS)
 def test_schema_model_and_docs_list_the_same_keys_of_every_part(key: str) -> None:
-    """The same for what a field is made of; a pin's `importance` and a statement's evidence only pass through the model."""
+    """The same for what a field is made of; `importance` and evidence only pass through the model."""
     part = PARTS[key]
     model = {part.KEYS.get(item.name, item.name) for item in fields(part)} - {"extra"}
     assert (
