@@ -32,6 +32,7 @@ _PARTED = re.compile(r"[\s_-]+")
 MOST_LOGS_READ = 12
 _WORTH_RESTORING = (
     "working_memory", "pending_tasks", "hot_topics", "active_projects", "recent_learnings", "notes", "next_step",
+    "last_request", "commits",
 )  # fmt: skip
 _LONGEST_PROMPT = 20_000
 

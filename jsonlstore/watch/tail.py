@@ -60,6 +60,8 @@ class Tailer:
     ) -> None:
         self._store = store
         self._options = options or SignalOptions()
+        self.again = False  # read every transcript once more: today's rules may tell more than those of its time
+        self._renewed: set[Key] = set()
         self._warned: set[str] = set()
         self.cursors = Cursors(store)
         self._writer = SessionWriter(store, self.cursors, pin_file, successor_start)
@@ -102,6 +104,7 @@ class Tailer:
         if not follower.advance(session, seconds):
             log.debug("%s: more to read than one turn allows, the others come first", key[1])
             return Progress.MORE
+        self._renewed.add(key)
         return self._commit(seen, follower)
 
     def is_behind(self, session: Session) -> bool:
@@ -163,8 +166,9 @@ class Tailer:
             self._warned.add(what)
             log.warning("%s", message)
 
-    @staticmethod
-    def _is_read(session: Session, position: Position, extent: str, follower: Follower | None) -> bool:
+    def _is_read(self, session: Session, position: Position, extent: str, follower: Follower | None) -> bool:
+        if self.again and (session.agent_id, session.session_id) not in self._renewed:
+            return False
         if position.extent == extent:
             return True
         if follower is not None or len(session.copies) != 1 or position.cursor is None:

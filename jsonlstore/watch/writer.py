@@ -14,6 +14,7 @@ from jsonlstore.core.model import WorkingMemoryPin, read_parts
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.redact import redact_text
 from jsonlstore.restore.pins import PinFile
+from jsonlstore.signals.options import RULES
 from jsonlstore.store.fold import EVENT_FIELDS, SessionFold
 from jsonlstore.store.sanitise import clean
 from jsonlstore.store.store import SessionStore
@@ -23,6 +24,7 @@ from jsonlstore.watch.follower import DistilledStretch, Follower
 
 log = logging.getLogger("jsonlstore.watch")
 
+_LOOKED_AT = 20
 _PINS_CAPTURED = "pins_captured"
 _TAKEN_OVER = ("agent_id", "channel", "session_key")
 
@@ -75,6 +77,7 @@ class SessionWriter:
             else None,  # a copy that could not be read is worth another look
             "file": self._shown(seen.session.copies[-1][1].path),
             "final": final,
+            "rules": RULES,
         }
 
     def moved(self, position: Position, seen: Observation) -> dict[str, Any] | None:
@@ -261,3 +264,17 @@ def _was_no_end(folded: SessionFold) -> bool:
 def _end_time(folded: SessionFold) -> str | None:
     end: str | None = folded.to_dict()["end_time"]
     return end
+
+
+def any_of_older_rules(store: SessionStore) -> bool:
+    """Whether the session that was read last was distilled by rules older than today's: then all before it were."""
+    entries = store.index.entries()
+    ended = [(entry.get("end_time") or "", session_id) for session_id, entry in entries.items() if entry]
+    for _, session_id in sorted(ended, reverse=True)[:_LOOKED_AT]:
+        try:
+            source = store.folded(session_id).source
+        except (SessionForgotten, SessionNotFound):
+            continue
+        if source:
+            return source.get("rules") != RULES
+    return False
