@@ -27,10 +27,6 @@ class DatabaseSource(TranscriptSource):
         self.agent_id = agent_id
         self._warnings: list[str] = []
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return tuple(self._warnings)
-
     def transcripts(self) -> list[Transcript]:
         try:
             return self.query(self._list)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -136,7 +136,7 @@ class Reading(Iterable["Entry"]):
 class TranscriptSource(ABC):
     """One place that holds transcripts of one agent. Reading never changes a byte of it.
 
-    Six methods must be written; the others have defaults that are right for a source of whole files that only grow.
+    Five methods must be written; the others have defaults that are right for a source of whole files that only grow.
     """
 
     kind: str  # the word `status` shows
@@ -144,14 +144,15 @@ class TranscriptSource(ABC):
     path: Path
     medium = "files"  # what it keeps transcripts in, as `setup` says it
     lag_unit = "bytes"  # or `events`
+    _warnings: Sequence[str] = ()
     ids_span_resets = False  # whether a session keeps its id when a reset begins a new stretch
 
     # what there is
 
     @property
-    @abstractmethod
     def warnings(self) -> tuple[str, ...]:
         """What could not be read in the last listing, so that nobody is green but blind."""
+        return tuple(self._warnings)
 
     @abstractmethod
     def transcripts(self) -> list[Transcript]:

@@ -70,10 +70,6 @@ class JsonlSource(TranscriptSource):
         self._known: dict[str, tuple[tuple[int, ...], Transcript]] = {}
         self._native_ids: dict[str, tuple[tuple[int, ...], str]] = {}
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return tuple(self._warnings)
-
     def transcripts(self) -> list[Transcript]:
         self._warnings = []
         indexes = self._read_indexes()
