@@ -115,3 +115,21 @@ class SourceUnreadable(JsonlStoreError):
     """A transcript source exists but cannot be read."""
 
     code = "source_unreadable"
+
+
+class PlaceRefused(UsageError):
+    """Transcripts of ours would be written where another program keeps its own."""
+
+    code = "place_refused"
+
+
+class RecordRefused(UsageError):
+    """A transcript record is not one that OpenClaw, pi or we could read back."""
+
+    code = "record_refused"
+
+
+class TranscriptConflict(JsonlStoreError):
+    """Two stores hold different histories of one session; neither was changed."""
+
+    code = "transcript_conflict"

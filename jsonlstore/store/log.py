@@ -15,7 +15,7 @@ from jsonlstore.core.errors import WriteFailed
 from jsonlstore.store.files import Disk, unreadable, write_failed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 FULL_STATE_TYPES = ("state.snapshot", "session.ended", "session.recovered", "session.forgotten")
@@ -88,8 +88,15 @@ class Scan(NamedTuple):
 class SessionLog:
     """The append-only file of one session. Appending wants the session's lock; reading wants nothing."""
 
-    def __init__(self, path: Path, quarantine: Path, disk: Disk) -> None:
+    def __init__(
+        self,
+        path: Path,
+        quarantine: Path,
+        disk: Disk,
+        is_whole: Callable[[bytes], object | None] = parse_event,
+    ) -> None:
         self.path = path
+        self._is_whole = is_whole  # whether an unfinished last line lacks nothing but its newline
         self._quarantine = quarantine
         self._disk = disk
 
@@ -143,7 +150,7 @@ class SessionLog:
     def _mend_tail(self, fd: int, size: int) -> tuple[int, bytes]:
         """Finish a whole last line, or cut a torn one into quarantine; the size to append at, and what to put first."""
         start, tail = _last_line(fd, size)
-        if parse_event(tail) is not None:
+        if self._is_whole(tail) is not None:
             return size, b"\n"
         self.keep_aside(tail, start)
         os.ftruncate(fd, start)

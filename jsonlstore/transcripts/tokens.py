@@ -12,6 +12,7 @@ from jsonlstore.transcripts.records import join_text, read_millis
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from jsonlstore.transcripts.context import Context
     from jsonlstore.transcripts.records import Entry
 
 _PARTS = ("input", "output", "cacheRead", "cacheWrite")
@@ -36,7 +37,11 @@ class TokenCount:
 
 def count_tokens(entries: Iterable[Entry], window: int | None = None, leaf: str | None = None) -> TokenCount:
     """Usage of the last good assistant message in the context plus an estimate of what follows it (DECISION 38)."""
-    context = build_context(entries, leaf)
+    return count_context(build_context(entries, leaf), window)
+
+
+def count_context(context: Context, window: int | None = None) -> TokenCount:
+    """The same for a context that is built already."""
     messages = context.messages
     reported = _reported(messages)
     compacted = _compacted_at(context.path)
