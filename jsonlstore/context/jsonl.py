@@ -163,7 +163,8 @@ class JsonlBackend(Backend):
     def _file(self, entry: Mapping[str, Any]) -> Path:
         """The file is in this directory whatever the entry's path says: directories are moved and mounted elsewhere."""
         named = entry.get("sessionFile")
-        return self.path / (os.path.basename(named) if isinstance(named, str) and named else f"{entry['sessionId']}.jsonl")
+        name = os.path.basename(named) if isinstance(named, str) else ""
+        return self.path / (name or f"{entry['sessionId']}.jsonl")
 
     def _entries(self) -> dict[str, dict[str, Any]]:
         """The index, read again when it changed, made again from the headers when it cannot be read."""

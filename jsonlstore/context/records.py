@@ -16,7 +16,7 @@ import orjson
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import RecordRefused, UsageError
-from jsonlstore.redact.text import redact_text, redact_value
+from jsonlstore.redact.text import redact_value
 from jsonlstore.transcripts.lines import MAX_LINE
 from jsonlstore.transcripts.records import parse_object, read_millis
 
@@ -119,7 +119,7 @@ def check_key(key: object) -> str:
     """`key` if it can name a session. It is stored and listed, so one that holds a secret is refused, not altered."""
     if not isinstance(key, str) or not key or len(key) > MAX_KEY or not key.isprintable():
         raise UsageError(f"not a session key: {key!r:.60}", hint="1 to 512 printable characters, as agent:main:main")
-    if redact_text(key) != key:
+    if redact_value({"sessionKey": key})["sessionKey"] != key:
         raise UsageError("the session key holds what looks like a secret", hint="name the session otherwise")
     return key
 
@@ -184,4 +184,4 @@ def _dump(record: object) -> bytes:
 
 
 def _millis(now: datetime) -> int:
-    return round(now.timestamp() * 1000)
+    return int(now.timestamp() * 1000)  # cut, as in `format_time`

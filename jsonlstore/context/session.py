@@ -65,7 +65,6 @@ class Session:
         reserve_tokens: int,
         metadata: Mapping[str, Any] | None = None,
         opening: Sequence[Line] = (),
-        last: int | None = None,
         clock: Clock = system_clock,
     ) -> None:
         self.key = key
@@ -75,7 +74,7 @@ class Session:
         self.metadata: dict[str, Any] = dict(metadata or {})
         self._path = list(window.path)
         self._earlier = window.earlier
-        self._last = last
+        self._last = window.last
         self._clock = clock
         self._opening = tuple(opening)
         self._unsaved: list[dict[str, Any]] = []
@@ -149,7 +148,7 @@ class Session:
         return str(full["id"])
 
     def add_message(self, role: str, content: str | list[Any], **fields: Any) -> str:
-        """A message; give an assistant's `usage`, `provider` and `model` along, so that tokens are counted, not guessed."""
+        """A message; with an assistant's `usage`, `provider` and `model` tokens are counted instead of guessed."""
         moment = round(self._clock().timestamp() * 1000)
         message = {"role": role, "content": content, "timestamp": moment, **fields}
         return self.add({"type": "message", "message": message})

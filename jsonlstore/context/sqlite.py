@@ -132,7 +132,9 @@ class SqliteBackend(Backend):
         name = getattr(problem, "sqlite_errorname", "")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             return LockTimeout(
-                f"{self.path} is held by another process", hint="another program keeps a transaction open", path=self.path
+                f"{self.path} is held by another process",
+                hint="another program keeps a transaction open",
+                path=self.path,
             )
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return Unreadable(f"cannot read {self.path}: {problem}", path=self.path)
@@ -153,7 +155,7 @@ class SqliteBackend(Backend):
 
     def stored(self, key: str) -> Stored | None:
         with self._using() as connection:
-            row = connection.execute(f"{_STORED} WHERE key = ?", (key,)).fetchone()  # noqa: S608 - a constant
+            row = connection.execute(f"{_STORED} WHERE key = ?", (key,)).fetchone()
         return self._described(row) if row else None
 
     def sessions(self) -> tuple[Stored, ...]:
@@ -212,7 +214,7 @@ class SqliteBackend(Backend):
         return lines
 
     def _session(self, connection: sqlite3.Connection, key: str) -> tuple[str | None, int, str | None]:
-        row = connection.execute(f"{_STORED} WHERE key = ?", (key,)).fetchone()  # noqa: S608 - a constant
+        row = connection.execute(f"{_STORED} WHERE key = ?", (key,)).fetchone()
         return (self._described(row).session_id, row[1], row[3]) if row else (None, 0, None)
 
     def _insert(self, connection: sqlite3.Connection, key: str, lines: Sequence[Line], at: int) -> None:
@@ -258,9 +260,7 @@ _UPSERT = (
     "ON CONFLICT (key) DO UPDATE SET updated_at = max(updated_at, excluded.updated_at)"
 )
 _INSERT = "INSERT INTO messages (id, session_key, parent_id, type, timestamp, data) VALUES (?, ?, ?, ?, ?, ?)"
-_TAIL = (
-    "SELECT timestamp, rowid, data FROM messages WHERE session_key = ? ORDER BY timestamp DESC, rowid DESC LIMIT 1"
-)
+_TAIL = "SELECT timestamp, rowid, data FROM messages WHERE session_key = ? ORDER BY timestamp DESC, rowid DESC LIMIT 1"
 _FORWARD = (
     "SELECT timestamp, rowid, data FROM messages WHERE session_key = ? AND (timestamp, rowid) > (?, ?) "
     "ORDER BY timestamp, rowid LIMIT ?"

@@ -32,6 +32,7 @@ class Window:
     path: tuple[Entry, ...]
     earlier: tuple[Entry, ...]
     complete: bool
+    last: int | None = None
 
 
 def read_window(newest_first: Iterator[bytes], *, last: int | None = None, leaf: str | None = None) -> Window:
@@ -44,10 +45,10 @@ def read_window(newest_first: Iterator[bytes], *, last: int | None = None, leaf:
         path.append(entry)
         spoken += entry.type in _SPOKEN
         if cut.reached(entry):
-            return Window(tuple(reversed(path)), _earlier(entries, path), complete=True)
+            return Window(tuple(reversed(path)), _earlier(entries, path), complete=True, last=last)
         if last is not None and spoken >= last and not cut.found:
-            return Window(tuple(reversed(path)), (), complete=False)
-    return Window(tuple(reversed(path)), (), complete=True)
+            return Window(tuple(reversed(path)), (), complete=False, last=last)
+    return Window(tuple(reversed(path)), (), complete=True, last=last)
 
 
 class _Cut:

@@ -168,8 +168,6 @@ def load_config(
         sections = []
     for origin, section in sections:
         for name, value in _flatten(section).items():
-            if name in _PLUGINS_OWN:
-                continue
             if name == "session":
                 session_block = _checked_session(value, origin, path, warnings if lenient else None)
                 continue
@@ -240,7 +238,7 @@ def _flatten(section: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in section.items():
         if isinstance(value, Mapping) and key == "brain_db":
             flat.update({f"{key}_{name}": inner for name, inner in value.items()})
-        else:
+        elif key not in _PLUGINS_OWN:
             flat[key] = value
     return flat
 

@@ -87,19 +87,28 @@ class CompactionSettings:
     prefer_checkpoint: bool = _key(True, "Take a recent checkpoint for the summary.")
 
 
+_OFF = InheritSettings(enabled=False)
+
+
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
     """The settings of an agent's own transcripts."""
 
     store: str = _key("sqlite", "How transcripts are kept.", choices=("sqlite", "jsonl"), also="storage")
     path: str | None = _key(None, "The database, or the directory of the files (default: in the state directory).")
-    inherit: InheritSettings = _key(InheritSettings(False), "A bool, or an object.", block=InheritSettings)
+    inherit: InheritSettings = field(default=_OFF, metadata={"help": "A bool, or an object.", "block": InheritSettings})
     default_key: str = _key("agent:main:main", "OpenClaw's session that is inherited.")
     own_key: str | None = _key(None, "The session written to (default: the inherited one's, as jsonlstore:…).")
     max_tokens: int = _key(200_000, "The model's window.", minimum=1000, maximum=100_000_000)
-    checkpoint: CheckpointSettings = _key(CheckpointSettings(), "Rolling summaries.", block=CheckpointSettings)
-    memory_flush: FlushSettings = _key(FlushSettings(), "Warnings before compaction.", block=FlushSettings)
-    compaction: CompactionSettings = _key(CompactionSettings(), "Cutting history.", block=CompactionSettings)
+    checkpoint: CheckpointSettings = field(
+        default_factory=CheckpointSettings, metadata={"help": "Rolling summaries.", "block": CheckpointSettings}
+    )
+    memory_flush: FlushSettings = field(
+        default_factory=FlushSettings, metadata={"help": "Warnings before compaction.", "block": FlushSettings}
+    )
+    compaction: CompactionSettings = field(
+        default_factory=CompactionSettings, metadata={"help": "Cutting history.", "block": CompactionSettings}
+    )
 
     @property
     def key(self) -> str:
