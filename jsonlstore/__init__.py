@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from jsonlstore.context.session import Session
+    from jsonlstore.context.store import TranscriptStore
     from jsonlstore.core.config import Config
     from jsonlstore.core.errors import JsonlStoreError
     from jsonlstore.restore.manager import SessionPersistenceManager
@@ -22,18 +24,22 @@ _HOME = {
     "Config": "jsonlstore.core.config",
     "JsonlStoreError": "jsonlstore.core.errors",
     "RestoredSessionContext": "jsonlstore.restore.model",
+    "Session": "jsonlstore.context.session",
     "SessionPersistenceManager": "jsonlstore.restore.manager",
     "SessionState": "jsonlstore.store.fold",
     "SessionStore": "jsonlstore.store.store",
+    "TranscriptStore": "jsonlstore.context.store",
 }
 
 __all__ = [
     "Config",
     "JsonlStoreError",
     "RestoredSessionContext",
+    "Session",
     "SessionPersistenceManager",
     "SessionState",
     "SessionStore",
+    "TranscriptStore",
     "__version__",
 ]
 

@@ -1,4 +1,4 @@
-"""`jsonlstore transcripts`: what OpenClaw, pi and GoClaw left on this machine."""
+"""`jsonlstore transcripts`: what OpenClaw, pi and GoClaw left on this machine, and transcripts of our own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.app import Session, json_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.app import (
+    Session,
+    dry_run_option,
+    json_option,
+    pass_session,
+    print_json,
+    progress,
+    say,
+    with_example,
+)
 from jsonlstore.core.errors import SourceUnreadable
 
 if TYPE_CHECKING:
@@ -20,7 +29,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def transcripts() -> None:
-    """Look at the transcripts other runtimes wrote. Reads only."""
+    """Look at the transcripts other runtimes wrote (reading only), and move our own."""
 
 
 with_example("jsonlstore transcripts list --agent main")(transcripts)
@@ -118,6 +127,41 @@ def context(session: Session, /, *, id_: str, leaf: str | None, window: int | No
     for message in seen.messages:
         say(f"{message.get('role')}: {_short(str(message.get('summary') or message.get('content') or ''))}")
     click.echo(tokens.line or f"{tokens.used} tokens ({tokens.method})")
+
+
+@with_example("jsonlstore transcripts migrate --to jsonl --dry-run")
+@transcripts.command("migrate")
+@click.option(
+    "--to", "kind", type=click.Choice(["sqlite", "jsonl"]), required=True, help="The backend to carry over to."
+)
+@dry_run_option
+@json_option
+@pass_session
+def migrate_(session: Session, /, *, kind: str, dry_run: bool, as_json: bool) -> None:
+    """Carry our own transcripts over to the other backend, byte for byte; run again, it goes on where it stopped."""
+    from dataclasses import asdict
+
+    from jsonlstore.context.migrate import migrate, open_pair
+
+    source, target = open_pair(session.state_dir, session.loaded.session, kind, dry_run=dry_run)
+    try:
+        told = migrate(source, target, dry_run=dry_run, progress=progress("sessions"))
+    finally:
+        source.close()
+        if target is not None:
+            target.close()
+    if as_json:
+        print_json({"to": kind, "dry_run": dry_run, **asdict(told)})
+    else:
+        would = "would carry" if dry_run else "carried"
+        say(
+            f"{would} {told.sessions} sessions, {told.records} records, {told.bytes:,} bytes to {kind}; {told.present} there"
+        )
+    _warn(told.conflicts)
+    if told.bad:
+        _warn([f"{told.bad} lines are no records and stay where they are"])
+    if told.conflicts:
+        raise click.exceptions.Exit(1)
 
 
 def _library(session: Session, *, everything: bool) -> Library:

@@ -9,13 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from jsonlstore.context.place import transcript_place
 from jsonlstore.context.records import Line, read_line
-from jsonlstore.core.errors import TranscriptConflict
+from jsonlstore.context.store import open_backend
+from jsonlstore.core.errors import SourceUnreadable, TranscriptConflict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from jsonlstore.context.backend import Backend, Stored
+    from jsonlstore.core.session_settings import SessionSettings
 
 _BATCH_BYTES = 1 << 20
 _BATCH_LINES = 1000
@@ -34,33 +38,46 @@ class Migration:
     conflicts: list[str] = field(default_factory=list)
 
 
+def open_pair(
+    state_dir: Path, settings: SessionSettings, kind: str, *, dry_run: bool = False
+) -> tuple[Backend, Backend | None]:
+    """The store to carry from and the one of `kind` to carry to; on a dry run none that is not there yet is made."""
+    other = "jsonl" if kind == "sqlite" else "sqlite"
+    if not transcript_place(state_dir, settings, other).exists():
+        raise SourceUnreadable(f"there are no transcripts of ours in {other}", hint="nothing to carry over")
+    if dry_run and not transcript_place(state_dir, settings, kind).exists():
+        return open_backend(state_dir, settings, other), None
+    return open_backend(state_dir, settings, other), open_backend(state_dir, settings, kind)
+
+
 def migrate(
     source: Backend,
     target: Backend | None,
     *,
+    dry_run: bool = False,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Migration:
-    """Carry every session of `source` over to `target`; without a target, only count what there would be to do."""
+    """Carry every session of `source` over to `target`; without a target, or on a dry run, count what there is to do."""
     found = source.sessions()
     total = Migration()
     for number, stored in enumerate(found):
         progress(number, len(found))
         total.sessions += 1
         try:
-            _carry(source, target, stored, total)
+            _carry(source, target, stored, total, write=not dry_run)
         except TranscriptConflict as problem:
             total.conflicts.append(problem.message)
     progress(len(found), len(found))
     return total
 
 
-def _carry(source: Backend, target: Backend | None, stored: Stored, total: Migration) -> None:
+def _carry(source: Backend, target: Backend | None, stored: Stored, total: Migration, *, write: bool) -> None:
     theirs = source.lines(stored.key)
     rest = _missing(theirs, target.lines(stored.key), stored.key, total) if target else theirs
     for batch in _batches(rest, total):
-        if target is not None:
+        if target is not None and write:
             target.append(stored.key, lambda _tail, lines=batch: lines)  # type: ignore[misc]  # a default binds it now
-    if target is not None and target.stored(stored.key) is not None:
+    if target is not None and write and target.stored(stored.key) is not None:
         target.describe(stored.key, stored.details)
 
 
