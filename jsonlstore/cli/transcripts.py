@@ -153,10 +153,8 @@ def migrate_(session: Session, /, *, kind: str, dry_run: bool, as_json: bool) ->
     if as_json:
         print_json({"to": kind, "dry_run": dry_run, **asdict(told)})
     else:
-        would = "would carry" if dry_run else "carried"
-        say(
-            f"{would} {told.sessions} sessions, {told.records} records, {told.bytes:,} bytes to {kind}; {told.present} there"
-        )
+        carried = f"{told.sessions} sessions, {told.records} records, {told.bytes:,} bytes to {kind}"
+        say(f"{'would carry' if dry_run else 'carried'} {carried}; {told.present} records were there")
     _warn(told.conflicts)
     if told.bad:
         _warn([f"{told.bad} lines are no records and stay where they are"])

@@ -57,7 +57,7 @@ def migrate(
     dry_run: bool = False,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Migration:
-    """Carry every session of `source` over to `target`; without a target, or on a dry run, count what there is to do."""
+    """Carry every session of `source` over to `target`; without one, or on a dry run, count what there is to do."""
     found = source.sessions()
     total = Migration()
     for number, stored in enumerate(found):

@@ -99,7 +99,10 @@ class TranscriptStore:
         return self._session(name, stored.session_id, window, stored.details)
 
     def save(self, session: Session) -> None:
-        """Write what was added to `session`, in one append, and its metadata. Nothing to write is nothing written."""
+        """Write what was added to `session`, in one append, then its metadata.
+
+        If it is refused, calling it again writes what is missing and nothing twice.
+        """
         opening, added = session.pending()
         records = [prepare(record, self._clock()) for record in added]
         if opening or records:

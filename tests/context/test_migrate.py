@@ -1,4 +1,4 @@
-"""From JSONL to SQLite and back: the same bytes, however often it is interrupted, and nothing that differs is touched."""
+"""From JSONL to SQLite and back: the same bytes, however often it is interrupted; what differs is not touched."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 FAST = Disk(sync=False)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=6,
 )  # fmt: skip
@@ -136,7 +137,8 @@ from jsonlstore.context import migrate as room
 from jsonlstore.core.session_settings import SessionSettings
 state, to, after = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 room._BATCH_LINES = 7
-source, target = (open_backend(state, SessionSettings(), kind) for kind in ("jsonl" if to == "sqlite" else "sqlite", to))
+source = open_backend(state, SessionSettings(), "jsonl" if to == "sqlite" else "sqlite")
+target = open_backend(state, SessionSettings(), to)
 append, count = target.append, 0
 def counted(*given):
     global count

@@ -23,7 +23,7 @@ OPENED = Path(__file__).with_name("pi_opens.mjs")
 
 
 def chat(store: TranscriptStore, chance: random.Random, key: str) -> Session:
-    """A random conversation through the public interface: turns, tools, settings, branches, compactions, checkpoints."""
+    """A random conversation through the public interface: turns, settings, branches, compactions, checkpoints."""
     session = store.load(key)
     for number in range(chance.randrange(1, 30)):
         match chance.randrange(9):
