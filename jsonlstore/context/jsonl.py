@@ -18,6 +18,7 @@ import orjson
 
 from jsonlstore.context.backend import Backend, Build, Stored, Tail
 from jsonlstore.core.clock import system_clock
+from jsonlstore.core.errors import WriteFailed
 from jsonlstore.core.locks import Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.store.files import TEMP_PREFIX, Disk, read_bytes, unreadable
@@ -131,7 +132,13 @@ class JsonlBackend(Backend):
         }
         self._change(key, entry, lasting=True)
         # whole or not at all: a session that was taken over from elsewhere must not begin with half of it
-        self._disk.replace(path, (line.data + b"\n" for line in lines), self._locks_dir)
+        try:
+            self._disk.replace(path, (line.data + b"\n" for line in lines), self._locks_dir)
+        except WriteFailed:
+            # refused is refused: a session that is there after all would hold the same words twice on the next try
+            with suppress(OSError):
+                os.unlink(path)
+            raise
         return lines
 
     def _tail(self, key: str, stored: Stored, file: SessionLog) -> Tail:
