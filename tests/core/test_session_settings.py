@@ -117,7 +117,7 @@ def test_the_block_stands_in_openclaw_json(tmp_path: Path) -> None:
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(sorted(SPECIFIED) + ["x"]), inner),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*sorted(SPECIFIED), "x"]), inner),
     max_leaves=8,
 )
 
