@@ -5,31 +5,19 @@ The public names are loaded on first use, so that a hook pays only for what it t
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
-    from jsonlstore.context.session import Session
-    from jsonlstore.context.store import TranscriptStore
+    from jsonlstore.context import Session, TranscriptStore
     from jsonlstore.core.config import Config
     from jsonlstore.core.errors import JsonlStoreError
-    from jsonlstore.restore.manager import SessionPersistenceManager
-    from jsonlstore.restore.model import RestoredSessionContext
-    from jsonlstore.store.fold import SessionState
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.core.model import SessionState
+    from jsonlstore.restore import RestoredSessionContext, SessionPersistenceManager
+    from jsonlstore.store import SessionStore
 
-_HOME = {
-    "Config": "jsonlstore.core.config",
-    "JsonlStoreError": "jsonlstore.core.errors",
-    "RestoredSessionContext": "jsonlstore.restore.model",
-    "Session": "jsonlstore.context.session",
-    "SessionPersistenceManager": "jsonlstore.restore.manager",
-    "SessionState": "jsonlstore.store.fold",
-    "SessionStore": "jsonlstore.store.store",
-    "TranscriptStore": "jsonlstore.context.store",
-}
+__version__ = "0.1.0"
 
 __all__ = [
     "Config",
@@ -43,8 +31,16 @@ __all__ = [
     "__version__",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'jsonlstore' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+__getattr__ = lazy(
+    __name__,
+    {
+        "context.session": "Session",
+        "context.store": "TranscriptStore",
+        "core.config": "Config",
+        "core.errors": "JsonlStoreError",
+        "core.model": "SessionState",
+        "restore.manager": "SessionPersistenceManager",
+        "restore.result": "RestoredSessionContext",
+        "store.store": "SessionStore",
+    },
+)

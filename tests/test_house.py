@@ -14,9 +14,20 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "jsonlstore"
 # data flows this way: a room imports only from those before it
 ROOMS = (
-    "core", "redact", "transcripts", "signals", "store", "restore", "recall", "context", "watch", "bridges", "compat", "report", "cli",
-)  # fmt: skip
-# public names that two rooms must not both have, unless they are the same thing by the specification
+    "core",
+    "redact",
+    "transcripts",
+    "signals",
+    "store",
+    "restore",
+    "recall",
+    "context",
+    "watch",
+    "bridges",
+    "compat",
+    "report",
+    "cli",
+)
 CITATION = re.compile(r"\bdecisions?[ _]([1-9]\d*)", re.IGNORECASE)
 REQUIREMENT = re.compile(r"\b((?:FR|NFR|AC|OS)-\d{3})\b")
 

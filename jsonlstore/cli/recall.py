@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jsonlstore.cli.app import Session, json_option, now_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.app import App
+from jsonlstore.cli.console import json_option, now_option, pass_app, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, counted, say_folded, say_line, say_value
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from jsonlstore.recall.question import Question
-    from jsonlstore.recall.search import Recollection, Remembered
+    from jsonlstore.recall.search import RecallHit, RecallResult
 
 _TASKS = 3
 _LITERAL = "jsonlstore.recall.literal"
@@ -39,12 +40,12 @@ def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 
 
 def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """The projects there are. The global options were not read into a session yet, only parsed."""
+    """The projects there are. Completion only parsed the global options: no app was made of them."""
     from jsonlstore.core.paths import resolve_state_dir
-    from jsonlstore.store.store import SessionStore
 
-    root = ctx.find_root()
-    store = SessionStore.open(resolve_state_dir(root.params.get("state_dir")))
+    given = ctx.find_root().params
+    app = App(resolve_state_dir(given.get("state_dir")), given.get("config_file"), lenient=True)
+    store = app.open_store(live=False)
     names = {name for entry in store.entries() for name in entry.active_projects}
     return sorted(name for name in names if name.lower().startswith(incomplete.lower()))
 
@@ -64,9 +65,9 @@ def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: s
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="At most N.")
 @now_option
 @json_option
-@pass_session
+@pass_app
 @click.pass_context
-def recall_(ctx: click.Context, /, session: Session, spoken: tuple[str, ...], project: str | None,
+def recall_(ctx: click.Context, /, app: App, spoken: tuple[str, ...], project: str | None,
             agent: str | None, limit: int, as_json: bool) -> None:  # fmt: skip
     """Sessions by time and words, best first.
 
@@ -77,16 +78,16 @@ def recall_(ctx: click.Context, /, session: Session, spoken: tuple[str, ...], pr
     from jsonlstore.recall.question import read_question
     from jsonlstore.recall.search import recall
 
-    now = session.clock()
+    now = app.clock()
     question = read_question(spoken, now, literal=ctx.meta.get(_LITERAL, ()))
-    recalled = recall(session.open_store(live=False), question, now=now, project=project, agent=agent, limit=limit)
+    recalled = recall(app.open_store(live=False), question, now=now, project=project, agent=agent, limit=limit)
     if as_json:
         print_json([one.to_dict() for one in recalled.found])
     else:
         _tell(recalled, question, now)
 
 
-def _tell(recalled: Recollection, question: Question, now: datetime) -> None:
+def _tell(recalled: RecallResult, question: Question, now: datetime) -> None:
     asked = _asked(question)
     if recalled.found:
         say_folded(f"{counted(len(recalled.found), 'session')} {asked}", bold=True)
@@ -123,7 +124,7 @@ def _dates(question: Question) -> str:
     return f"{start:%a %Y-%m-%d %H:%M} to {end:%a %Y-%m-%d %H:%M}"
 
 
-def _block(one: Remembered, now: datetime) -> None:
+def _block(one: RecallHit, now: datetime) -> None:
     state = one.state
     say_line(f"{_span(one)}  ({'open' if state.end_time is None else ago(state.end_time, now)})", bold=True)
     say_value("session", ", ".join(filter(None, (state.session_id, state.channel, state.agent_id))))
@@ -141,7 +142,7 @@ def _block(one: Remembered, now: datetime) -> None:
         say_value("next", state.next_step)
 
 
-def _span(one: Remembered) -> str:
+def _span(one: RecallHit) -> str:
     """`Tue 2026-11-10 14:02-15:30`, by the wall clock; both days where there are two."""
     start, end = one.start.astimezone(), one.end.astimezone()
     until = f"{end:%H:%M}" if start.date() == end.date() else f" {end:%a %Y-%m-%d %H:%M}"

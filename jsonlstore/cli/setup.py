@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.app import Session, dry_run_option, json_option, pass_session, print_json, say, with_example
-from jsonlstore.cli.formatting import ago, heading, plain, shorten, terminal_width
-from jsonlstore.cli.openclaw import installation_of, installer_of, openclaw_option, tell_install
+from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, say, with_example
+from jsonlstore.cli.formatting import ago, cut_to_width, heading, plain, terminal_width
+from jsonlstore.cli.openclaw import installation_of, installer_of, openclaw_option, print_install
+from jsonlstore.cli.service import service_of
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable, UsageError
 from jsonlstore.core.paths import shorten_home
 
 if TYPE_CHECKING:
-    from jsonlstore.bridges.openclaw.locate import Installation
-    from jsonlstore.restore.overview import Overview
-    from jsonlstore.watch.sources import Shelf
+    from jsonlstore.bridges.openclaw import Installation
+    from jsonlstore.cli.app import App
+    from jsonlstore.cli.overview import Overview
+    from jsonlstore.transcripts.catalogue import Catalogue
 
 _WATCHER_SECONDS = 10.0
 
@@ -32,9 +34,9 @@ _WATCHER_SECONDS = 10.0
 @openclaw_option
 @dry_run_option
 @json_option
-@pass_session
+@pass_app
 def setup(
-    session: Session,
+    app: App,
     yes: bool,
     no_plugin: bool,
     no_service: bool,
@@ -49,7 +51,7 @@ def setup(
             "there is nobody to ask: this is not a terminal",
             hint="`--yes` installs plugin and service; `--no-plugin --no-service` only reads history",
         )
-    run = _Setup(session, as_json=as_json, dry_run=dry_run)
+    run = _Setup(app, as_json=as_json, dry_run=dry_run)
     found = run.detect(named)
     run.backfill()
     for part, install in (("plugin", lambda: run.plugin(found)), ("service", run.service)):
@@ -70,26 +72,28 @@ _QUESTIONS = {
 class _Setup:
     """One run: what it did, told as it goes or as one document in the end."""
 
-    def __init__(self, session: Session, *, as_json: bool, dry_run: bool) -> None:
-        self._session = session
+    def __init__(self, app: App, *, as_json: bool, dry_run: bool) -> None:
+        self._app = app
         self._as_json, self._dry_run = as_json, dry_run
         self._failed = False
-        self.document: dict[str, Any] = {"state_dir": shorten_home(session.state_dir), "dry_run": dry_run}
+        self.document: dict[str, Any] = {"state_dir": shorten_home(app.state_dir), "dry_run": dry_run}
 
     def detect(self, named: str | None) -> Installation:
         """What is on this machine; without any OpenClaw there is nothing to set up."""
-        state_dir = self._session.state_dir
+        state_dir = self._app.state_dir
         if not state_dir.is_dir():
             raise SourceUnreadable(
                 f"no OpenClaw here: {state_dir} does not exist",
                 hint="name its directory with --state-dir, or see `jsonlstore demo` for what this would do",
                 path=state_dir,
             )
-        found = installation_of(self._session, named)
-        self._shelf = self._look()
+        found = installation_of(self._app, named)
+        self._catalogue = self._look()
         agents: dict[tuple[str, str], int] = {}
-        for one in self._shelf.sessions:
-            source = one.copies[-1][0]
+        media: dict[str, str] = {}
+        for one in self._catalogue.sessions:
+            source = one.newest_source
+            media[source.kind] = source.medium
             agents[(source.agent_id, source.kind)] = agents.get((source.agent_id, source.kind), 0) + 1
         self.document["openclaw"] = found.to_dict()
         self.document["sources"] = [
@@ -98,50 +102,46 @@ class _Setup:
         if not self._as_json:
             say(f"{found.describe()}, {self.document['state_dir']}")
             for row in self.document["sources"]:
-                era = "JSONL files" if row["kind"] == "jsonl" else "a database"
-                say(f"  {plain(row['agent_id'])}: {row['transcripts']} transcripts in {era}")
+                say(f"  {plain(row['agent_id'])}: {row['transcripts']} transcripts in {media[row['kind']]}")
             if not agents:
                 say("  no transcripts yet: they are read as they come")
         return found
 
-    def _look(self) -> Shelf:
-        from jsonlstore.watch.settings import skipped_by
-        from jsonlstore.watch.sources import Shelf
+    def _look(self) -> Catalogue:
+        from jsonlstore.transcripts.catalogue import Catalogue
+        from jsonlstore.watch.tail import skipped_by
 
-        shelf = Shelf(self._session.state_dir, skip=skipped_by(self._session.loaded.config))
-        shelf.look()
-        return shelf
+        return Catalogue.open(self._app.state_dir, skip=skipped_by(self._app.loaded.config))
 
     def backfill(self) -> None:
         """Read what is not read yet, and show what it was about."""
+        from jsonlstore.cli.overview import overview
         from jsonlstore.cli.watch import progress_bar
-        from jsonlstore.restore.overview import overview
         from jsonlstore.store.bulk import BulkStore
         from jsonlstore.watch.attribution import attribute
         from jsonlstore.watch.backfill import backfill
-        from jsonlstore.watch.follow import Tailer
-        from jsonlstore.watch.settings import options_of
+        from jsonlstore.watch.tail import Tailer
 
-        config, shelf = self._session.loaded.config, self._shelf
+        config, catalogue = self._app.loaded.config, self._catalogue
         archive_after = timedelta(days=config.archive_after_days)
-        store = self._session.open_store()
+        store = self._app.open_store()
         bulk = BulkStore.of(store, archive_after)
-        tailer = Tailer(bulk, options_of(config), successor_start=shelf.successor_start)
+        tailer = Tailer.of(bulk, config, catalogue)
         if self._dry_run:
-            behind = sum(tailer.is_behind(one) for one in shelf.sessions)
+            behind = sum(tailer.is_behind(one) for one in catalogue.sessions)
             self.document["backfill"] = {"behind": behind}
-            self._say(f"would read {behind} of {len(shelf.sessions)} transcripts")
+            self._say(f"would read {behind} of {len(catalogue.sessions)} transcripts")
             return
         started = time.monotonic()
         summary = backfill(
             tailer,
             bulk,
-            shelf,
-            shelf.sessions,
+            catalogue,
+            catalogue.sessions,
             archive_after=archive_after,
             progress=progress_bar("reading"),
         )
-        summary.warnings = shelf.library.warnings
+        summary.warnings = catalogue.warnings
         seconds = time.monotonic() - started
         self.document["backfill"] = {**asdict(summary), "seconds": round(seconds, 3)}
         self._failed |= bool(summary.failed)
@@ -150,8 +150,8 @@ class _Setup:
             self._say(f"warning: {plain(name)}: {plain(problem)}")
         attributed = attribute(store)
         self.document["attribution"] = asdict(attributed)
-        if attributed.untold:
-            self._say(f"{attributed.untold} of no conversation that OpenClaw still knows: they come back only with")
+        if attributed.unknown:
+            self._say(f"{attributed.unknown} of no conversation that OpenClaw still knows: they come back only with")
             self._say("`scope` set to `agent`, which is for those who alone talk to their agent")
         seen = overview(store)
         self.document["overview"] = seen.to_dict()
@@ -161,15 +161,15 @@ class _Setup:
     def _show(self, seen: Overview) -> None:
         if not seen.sessions:
             return
-        now, room = self._session.clock(), terminal_width()
+        now, room = self._app.clock(), terminal_width()
         say()
         heading("Here is what you were working on")
         if seen.projects:
-            say(shorten(f"  projects  {', '.join(seen.projects)}", room))
+            say(cut_to_width(f"  projects  {', '.join(seen.projects)}", room))
         for task in seen.tasks:
-            say(shorten(f"  open      {task.title} ({ago(task.at, now)})", room))
+            say(cut_to_width(f"  open      {task.title} ({ago(task.at, now)})", room))
         for one in seen.last:
-            say(shorten(f"  {ago(one.at, now):<9} {', '.join(one.topics) or one.channel}", room))
+            say(cut_to_width(f"  {ago(one.at, now):<9} {', '.join(one.topics) or one.channel}", room))
 
     def attempt(self, part: str, install: Any) -> None:
         """One part; one that cannot be done does not keep the others from being done."""
@@ -184,28 +184,25 @@ class _Setup:
 
     def plugin(self, found: Installation) -> None:
         """OpenClaw's side."""
-        outcome = installer_of(self._session).install(found, dry_run=self._dry_run)
+        outcome = installer_of(self._app).install(found, dry_run=self._dry_run)
         self.document["plugin"] = asdict(outcome)
         if not self._as_json:
             say()
             heading("Plugin")
-            tell_install(outcome, dry_run=self._dry_run)
+            print_install(outcome, dry_run=self._dry_run)
 
     def service(self) -> None:
         """The watcher in the background; a machine without a service manager runs it in the foreground."""
         from jsonlstore.watch.instance import running
-        from jsonlstore.watch.service import KINDS, NoServiceManager, default_kind
+        from jsonlstore.watch.service import NoServiceManager
 
-        config = self._session.loaded.config
-        made = KINDS[default_kind()](
-            self._session.state_dir, config_file=self._session.config_file, sessions_dir=config.sessions_dir
-        )
+        made = service_of(self._app)
         self._say("\nWatcher")
         if self._dry_run:
             self.document["service"] = {"path": str(made.path)}
             self._say(f"would write {made.path} and start it")
             return
-        store = self._session.open_store()
+        store = self._app.open_store()
         if running(store.paths) is not None and not made.path.exists():
             self.document["service"] = {"installed": False, "detail": "a watcher is already running"}
             self._say("already running, not as a service")
@@ -227,9 +224,9 @@ class _Setup:
 
     def finish(self) -> int:
         """How things stand now."""
-        from jsonlstore.cli.watch import look_around, status
+        from jsonlstore.cli.status import collect_status, status
 
-        found = look_around(self._session)
+        found = collect_status(self._app)
         self.document["status"] = found.document
         if self._as_json:
             print_json(self.document)

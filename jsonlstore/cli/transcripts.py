@@ -1,4 +1,4 @@
-"""`jsonlstore transcripts`: what OpenClaw, pi and GoClaw left on this machine, and transcripts of our own."""
+"""`jsonlstore transcripts`: what OpenClaw, pi and GoClaw left on this machine."""
 
 from __future__ import annotations
 
@@ -6,24 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.app import (
-    Session,
-    dry_run_option,
-    json_option,
-    pass_session,
-    print_json,
-    progress,
-    say,
-    with_example,
-)
+from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, progress, say, with_example
 from jsonlstore.core.errors import SourceUnreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from jsonlstore.transcripts.catalogue import Library
-    from jsonlstore.transcripts.catalogue import Session as Found
+    from jsonlstore.cli.app import App
+    from jsonlstore.transcripts.catalogue import Catalogue
     from jsonlstore.transcripts.records import Entry
+    from jsonlstore.transcripts.session import Session as Found
     from jsonlstore.transcripts.source import Transcript, TranscriptSource
 
 
@@ -40,13 +32,13 @@ with_example("jsonlstore transcripts list --agent main")(transcripts)
 @click.option("--agent", metavar="ID", help="Only this agent.")
 @click.option("--all", "everything", is_flag=True, help="Sub-agents, cron runs and utility runs too.")
 @json_option
-@pass_session
-def list_(session: Session, /, *, agent: str | None, everything: bool, as_json: bool) -> None:
+@pass_app
+def list_(app: App, /, *, agent: str | None, everything: bool, as_json: bool) -> None:
     """List every session found, per agent and era, with sizes, counts and why it ended."""
-    library = _library(session, everything=everything)
+    catalogue = _catalogue(app, everything=everything)
     problems: list[str] = []
-    rows = [_row(found, problems) for found in library.sessions() if agent in {None, found.agent_id}]
-    warnings = [*library.warnings, *problems]
+    rows = [_row(found, problems) for found in catalogue.sessions if agent in {None, found.agent_id}]
+    warnings = [*catalogue.warnings, *problems]
     if as_json:
         print_json({"transcripts": rows, "warnings": warnings})
         return
@@ -64,10 +56,10 @@ def list_(session: Session, /, *, agent: str | None, everything: bool, as_json: 
 @transcripts.command("show")
 @click.argument("id_", metavar="ID")
 @json_option
-@pass_session
-def show(session: Session, /, *, id_: str, as_json: bool) -> None:
+@pass_app
+def show(app: App, /, *, id_: str, as_json: bool) -> None:
     """Show who said what in one session (a session id, a stretch id, or a unique prefix)."""
-    found, wanted = _library(session, everything=True).find(id_)
+    found, wanted = _catalogue(app, everything=True).find(id_)
     reading = found.read()
     entries = _entries_of(found, wanted.id if wanted else None, reading)
     if as_json:
@@ -95,13 +87,13 @@ def show(session: Session, /, *, id_: str, as_json: bool) -> None:
     "--window", type=click.IntRange(min=1), metavar="TOKENS", help="The model's window, for the context line."
 )
 @json_option
-@pass_session
-def context(session: Session, /, *, id_: str, leaf: str | None, window: int | None, as_json: bool) -> None:
+@pass_app
+def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_json: bool) -> None:
     """Show what the model would see: active path, latest compaction, settings in force, tokens."""
     from jsonlstore.transcripts.context import build_context
     from jsonlstore.transcripts.tokens import count_tokens
 
-    found, wanted = _library(session, everything=True).find(id_)
+    found, wanted = _catalogue(app, everything=True).find(id_)
     reading = found.read()
     entries = [entry for _, entry in _entries_of(found, wanted.id if wanted else None, reading)]
     _warn(reading.problems)
@@ -136,37 +128,37 @@ def context(session: Session, /, *, id_: str, leaf: str | None, window: int | No
 )
 @dry_run_option
 @json_option
-@pass_session
-def migrate_(session: Session, /, *, kind: str, dry_run: bool, as_json: bool) -> None:
+@pass_app
+def migrate_(app: App, /, *, kind: str, dry_run: bool, as_json: bool) -> None:
     """Carry our own transcripts over to the other backend, byte for byte; run again, it goes on where it stopped."""
     from dataclasses import asdict
 
     from jsonlstore.context.migrate import migrate, open_pair
 
-    source, target = open_pair(session.state_dir, session.loaded.session, kind, dry_run=dry_run)
+    source, target = open_pair(app.state_dir, app.loaded.session, kind, dry_run=dry_run)
     try:
-        told = migrate(source, target, dry_run=dry_run, progress=progress("sessions"))
+        result = migrate(source, target, dry_run=dry_run, progress=progress("sessions"))
     finally:
         source.close()
         if target is not None:
             target.close()
     if as_json:
-        print_json({"to": kind, "dry_run": dry_run, **asdict(told)})
+        print_json({"to": kind, "dry_run": dry_run, **asdict(result)})
     else:
-        carried = f"{told.sessions} sessions, {told.records} records, {told.bytes:,} bytes to {kind}"
-        say(f"{'would carry' if dry_run else 'carried'} {carried}; {told.present} records were there")
-    _warn(told.conflicts)
-    if told.bad:
-        _warn([f"{told.bad} lines are no records and stay where they are"])
-    if told.conflicts:
+        carried = f"{result.sessions} sessions, {result.records} records, {result.bytes:,} bytes to {kind}"
+        say(f"{'would carry' if dry_run else 'carried'} {carried}; {result.present} records were there")
+    _warn(result.conflicts)
+    if result.bad:
+        _warn([f"{result.bad} lines are no records and stay where they are"])
+    if result.conflicts:
         raise click.exceptions.Exit(1)
 
 
-def _library(session: Session, *, everything: bool) -> Library:
-    from jsonlstore.transcripts.catalogue import Library
-    from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
+def _catalogue(app: App, *, everything: bool) -> Catalogue:
+    from jsonlstore.core.session_key import SKIPPED_BY_DEFAULT
+    from jsonlstore.transcripts.catalogue import Catalogue
 
-    return Library.open(session.state_dir, skip=frozenset() if everything else SKIPPED_BY_DEFAULT)
+    return Catalogue.open(app.state_dir, skip=frozenset() if everything else SKIPPED_BY_DEFAULT)
 
 
 def _row(found: Found, problems: list[str]) -> dict[str, Any]:
@@ -182,7 +174,7 @@ def _row(found: Found, problems: list[str]) -> dict[str, Any]:
         "session_id": found.session_id,
         "session_key": found.session_key,
         "channel": found.channel,
-        "eras": list(found.eras),
+        "eras": list(found.kinds),
         "bytes": sum(size for (size, _), _ in measured),
         "records": max(records for (_, records), _ in measured),
         "updated_at": found.updated_at,
@@ -221,7 +213,7 @@ def _end(row: dict[str, Any]) -> str:
 
 
 def _entries_of(found: Found, wanted: str | None, reading: Any) -> list[tuple[str, Entry]]:
-    from jsonlstore.transcripts.source import by_stretch
+    from jsonlstore.transcripts.stretches import by_stretch
 
     pairs = by_stretch(found.session_id, reading)
     return [(stretch.id, entry) for stretch, entry in pairs if wanted in {None, stretch.id}]

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.logs import logger
-from jsonlstore.transcripts.catalogue import Library
+from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.context import active_path
-from jsonlstore.transcripts.goclaw import inherit as each_once
+from jsonlstore.transcripts.goclaw.sessions_db import inherit as each_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from jsonlstore.core.session_settings import InheritSettings
-    from jsonlstore.transcripts.catalogue import Session as Found
     from jsonlstore.transcripts.records import Entry
+    from jsonlstore.transcripts.session import Session as Found
 
 log = logger(__name__)
 
@@ -48,13 +48,13 @@ def inherited_records(state_dir: Path, key: str, settings: InheritSettings) -> l
 
 def find_session(state_dir: Path, key: str, settings: InheritSettings) -> Found | None:
     """OpenClaw's current session of that key, of either era; else the one that was current last."""
-    library = Library.open(_state_dir_of(state_dir, settings.source), skip=frozenset())
+    catalogue = Catalogue.open(_state_dir_of(state_dir, settings.source), skip=frozenset())
     candidates = [
         one
-        for one in library.sessions()
-        if one.session_key == key and (settings.format == "auto" or settings.format in one.eras)
+        for one in catalogue.sessions
+        if one.session_key == key and (settings.format == "auto" or settings.format in one.kinds)
     ]
-    for warning in library.warnings:
+    for warning in catalogue.warnings:
         log.warning("%s", warning)
     return max(candidates, key=lambda one: (one.ending is None, one.updated_at or ""), default=None)
 

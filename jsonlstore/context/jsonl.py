@@ -19,9 +19,9 @@ import orjson
 from jsonlstore.context.backend import Backend, Build, Stored, Tail
 from jsonlstore.core.clock import system_clock
 from jsonlstore.core.errors import WriteFailed
+from jsonlstore.core.files import TEMP_PREFIX, Disk, read_bytes, unreadable
 from jsonlstore.core.locks import Locks
 from jsonlstore.core.logs import logger
-from jsonlstore.store.files import TEMP_PREFIX, Disk, read_bytes, unreadable
 from jsonlstore.store.log import SessionLog
 from jsonlstore.transcripts.lines import MAX_LINE
 from jsonlstore.transcripts.records import parse_object, read_millis

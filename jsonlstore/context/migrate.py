@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from jsonlstore.context.place import transcript_place
 from jsonlstore.context.records import Line, read_line
 from jsonlstore.context.store import open_backend
 from jsonlstore.core.errors import SourceUnreadable, TranscriptConflict
+from jsonlstore.core.session_settings import transcript_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import PlaceRefused
 
-if TYPE_CHECKING:
-    from jsonlstore.core.session_settings import SessionSettings
-
-PLACE = "jsonlstore"
-DATABASE = "sessions.db"
-FILES = "sessions"
 APPLICATION_ID = 0x6A736C73  # "jsls": how a database of ours is known from another program's
 
 _HINT = "leave session.path out to write to the default place, or name a directory of your own"
-
-
-def transcript_place(state_dir: Path, settings: SessionSettings, kind: str | None = None) -> Path:
-    """The database or the directory that the settings mean; `kind` asks for the other backend's default place."""
-    wanted = kind or settings.store
-    if settings.path and wanted == settings.store:
-        path = Path(os.path.abspath(os.path.join(state_dir, os.path.expanduser(settings.path))))
-    else:
-        path = state_dir / PLACE / (DATABASE if wanted == "sqlite" else FILES)
-    return path
 
 
 def check_place(path: Path, state_dir: Path, kind: str) -> None:

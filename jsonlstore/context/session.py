@@ -112,7 +112,7 @@ class Session:
 
     @property
     def tokens(self) -> TokenCount:
-        """How full the window is, and how that is known (DECISION 38)."""
+        """How full the window is, and how that is known (decision 38)."""
         return count_context(self._seen(), self.max_tokens)
 
     @property

@@ -2,7 +2,7 @@
 
 `data` holds the whole record as it was written, so that nothing is lost on the way to JSONL and back; the other columns
 are for queries. Within a session `timestamp` never goes back, whatever the clock does: by time, then by row, is the
-order of writing (DECISION 39).
+order of writing (decision 39).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from jsonlstore.context.place import APPLICATION_ID
 from jsonlstore.context.records import new_record_id
 from jsonlstore.core.clock import from_millis, system_clock
 from jsonlstore.core.errors import LockTimeout, Unreadable, WriteFailed
-from jsonlstore.store.files import Disk, write_failed
+from jsonlstore.core.files import Disk, write_failed
 from jsonlstore.transcripts.records import parse_object
 
 if TYPE_CHECKING:

@@ -7,13 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from jsonlstore.context.place import check_place, transcript_place
+from jsonlstore.context.place import check_place
 from jsonlstore.context.records import Prepared, check_key, make_header, prepare
 from jsonlstore.context.session import Session
 from jsonlstore.context.window import read_window
 from jsonlstore.core.clock import format_time, from_millis, system_clock
 from jsonlstore.core.paths import resolve_state_dir
-from jsonlstore.core.session_settings import SessionSettings, openclaw_key_for, read_session_settings
+from jsonlstore.core.session_settings import (
+    SessionSettings,
+    openclaw_key_for,
+    read_session_settings,
+    transcript_place,
+)
 from jsonlstore.redact.text import redact_value
 
 if TYPE_CHECKING:
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
     from jsonlstore.context.records import Line
     from jsonlstore.context.window import Window
     from jsonlstore.core.clock import Clock
-    from jsonlstore.store.files import Disk
+    from jsonlstore.core.files import Disk
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,19 +5,20 @@ Keys are those of the specification, in its spelling. A library user may pass th
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from jsonlstore.core.errors import ConfigError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Problem = Callable[[str], None]
 T = TypeVar("T")
 
-OWN_RUNTIME = "jsonlstore"
+OWN_RUNTIME = "jsonlstore"  # the first part of our own session keys, and our directory in the state directory
+DATABASE = "sessions.db"
+FILES = "sessions"
 
 
 def _key(default: Any, help_text: str, **rules: Any) -> Any:
@@ -114,6 +115,14 @@ class SessionSettings:
     def key(self) -> str:
         """The session an agent writes to unless it names another."""
         return self.own_key or own_key_for(self.default_key)
+
+
+def transcript_place(state_dir: Path, settings: SessionSettings, kind: str | None = None) -> Path:
+    """The database or the directory that the settings mean; `kind` asks for the other backend's default place."""
+    wanted = kind or settings.store
+    if settings.path and wanted == settings.store:
+        return Path(os.path.abspath(os.path.join(state_dir, os.path.expanduser(settings.path))))
+    return state_dir / OWN_RUNTIME / (DATABASE if wanted == "sqlite" else FILES)
 
 
 def own_key_for(key: str) -> str:

@@ -36,7 +36,7 @@ class TokenCount:
 
 
 def count_tokens(entries: Iterable[Entry], window: int | None = None, leaf: str | None = None) -> TokenCount:
-    """Usage of the last good assistant message in the context plus an estimate of what follows it (DECISION 38)."""
+    """Usage of the last good assistant message in the context plus an estimate of what follows it (decision 38)."""
     return count_context(build_context(entries, leaf), window)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from jsonlstore.bridges.braindb import attach, export_sessions
-from jsonlstore.bridges.braindb.migration import backups_of
+from jsonlstore.bridges.braindb.migration import database_backups
 from jsonlstore.bridges.braindb.schema import COLUMNS, CREATE_TABLE, INDEXES
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import LockTimeout, Unreadable, WriteFailed
@@ -243,14 +243,14 @@ def test_an_existing_database_is_backed_up_before_its_first_migration_only(store
         assert Path(f"{cortex}-wal").stat().st_size
         report = export_sessions(store, cortex)
     assert report.backup is not None
-    assert backups_of(cortex) == [report.backup]
+    assert database_backups(cortex) == [report.backup]
     assert report.backup.parent == cortex.parent
     assert stat.S_IMODE(report.backup.stat().st_mode) == 0o600
     assert neighbours(report.backup) == before == neighbours(cortex)
     assert run(report.backup, "SELECT count(*) FROM sqlite_master WHERE name LIKE '%session%'") == [(0,)]
     store.update("s-1", {"hot_topics": ["x"]})
     assert export_sessions(store, cortex).backup is None
-    assert backups_of(cortex) == [report.backup]
+    assert database_backups(cortex) == [report.backup]
 
 
 def test_half_made_backups_of_the_dead_are_removed_and_failed_migrations_leave_none(store, cortex):
@@ -264,7 +264,7 @@ def test_half_made_backups_of_the_dead_are_removed_and_failed_migrations_leave_n
         assert caught.value.hint
         holder.execute("ROLLBACK")
     assert not dead.exists()
-    assert backups_of(cortex) == []
+    assert database_backups(cortex) == []
     assert export_sessions(store, cortex).added == 1
 
 
@@ -317,7 +317,7 @@ def test_a_read_only_database_is_a_clear_error_and_stays_as_it_is(store, cortex,
         export_sessions(store, cortex)
     assert "read-only" in raised.value.hint
     assert digest(cortex) == before
-    assert backups_of(cortex) == [], "nothing was migrated, so nothing had to be kept"
+    assert database_backups(cortex) == [], "nothing was migrated, so nothing had to be kept"
 
 
 def test_a_file_one_may_not_write_is_a_clear_error(store, cortex):
@@ -348,11 +348,11 @@ def test_readers_that_never_pause_do_not_make_a_commit_wait_with_the_door_shut(s
 @pytest.fixture
 def once_read(monkeypatch):
     """Have something happen between the moment the export has read a session and the moment it writes its row."""
-    from jsonlstore.bridges.braindb import export
+    from jsonlstore.bridges.braindb import reconcile
 
     def arrange(happens):
         def then(name):
-            read = getattr(export, name)
+            read = getattr(reconcile, name)
 
             def read_first(*args):
                 found = read(*args)
@@ -360,10 +360,10 @@ def once_read(monkeypatch):
                     pending.pop()()
                 return found
 
-            monkeypatch.setattr(export, name, read_first)
+            monkeypatch.setattr(reconcile, name, read_first)
 
         pending = [happens]
-        then("standing_of")  # how a session that goes on is read
+        then("read_desired")  # how a session that goes on is read
         then("ended_row")  # and one that ended
 
     return arrange
@@ -418,10 +418,10 @@ def test_a_session_archived_while_it_is_exported_is_not_written_back(store, brai
 
 def test_rows_there_was_no_time_for_are_written_with_the_next(store, brain, rows, monkeypatch):
     """A transaction that is full after a few rows leaves the others, each of which is written once."""
-    from jsonlstore.bridges.braindb import database, export
+    from jsonlstore.bridges.braindb import database, reconcile
 
-    monkeypatch.setattr(export, "_BATCH", 5)
-    monkeypatch.setattr(export, "_SLICE", 2)
+    monkeypatch.setattr(reconcile, "_BATCH", 5)
+    monkeypatch.setattr(reconcile, "_SLICE", 2)
     monkeypatch.setattr(database, "HOLD_SECONDS", 0.0)
     monkeypatch.setattr(database, "_LEAST_SECONDS", 0.0)
     for number in range(12):

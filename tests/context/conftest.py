@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.context import TranscriptStore
-from jsonlstore.store.files import Disk
+from jsonlstore.core.files import Disk
 from tests.transcripts.conftest import make as make  # noqa: PLC0414 - a fixture
 from tests.transcripts.test_pi import pi as pi  # noqa: PLC0414 - a fixture
 

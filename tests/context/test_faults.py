@@ -21,7 +21,7 @@ import pytest
 
 from jsonlstore.context import TranscriptStore
 from jsonlstore.core.errors import JsonlStoreError, WriteFailed
-from jsonlstore.store.files import Disk
+from jsonlstore.core.files import Disk
 from tests.context.conftest import user
 from tests.faults.machine import SYNCS, WRITES, Fault, Machine
 from tests.faults.test_refused import small_disk as small_disk  # noqa: PLC0414 - a fixture

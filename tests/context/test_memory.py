@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from jsonlstore.context import TranscriptStore
 from jsonlstore.context.migrate import migrate
-from jsonlstore.store.files import Disk
+from jsonlstore.core.files import Disk
 
 root, megabytes = Path(sys.argv[1]), int(sys.argv[2])
 fast = Disk(sync=False)

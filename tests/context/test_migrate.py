@@ -17,7 +17,7 @@ from jsonlstore.context import TranscriptStore
 from jsonlstore.context.jsonl import JsonlBackend
 from jsonlstore.context.migrate import migrate
 from jsonlstore.context.sqlite import SqliteBackend
-from jsonlstore.store.files import Disk
+from jsonlstore.core.files import Disk
 from tests.context.conftest import user
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.context import TranscriptStore
-from jsonlstore.store.files import Disk
+from jsonlstore.core.files import Disk
 from tests.context.conftest import assistant, user
 from tests.transcripts.test_pi import theirs
 

@@ -17,7 +17,7 @@ import jsonlstore
 from jsonlstore.context import TranscriptStore
 from jsonlstore.context.jsonl import read_backward, read_forward
 from jsonlstore.core.errors import PlaceRefused, RecordRefused, UsageError
-from jsonlstore.store.files import Disk
+from jsonlstore.core.files import Disk
 from jsonlstore.transcripts.context import build_context
 from jsonlstore.transcripts.records import parse_entry
 from tests.context.conftest import KINDS, assistant, user
@@ -361,7 +361,7 @@ def grow(steps: list[tuple[str, str, int]]) -> list[dict[str, Any]]:
 def test_reading_backwards_gives_what_reading_everything_gives(
     tmp_path_factory: pytest.TempPathFactory, kind: str, steps: list[tuple[str, str, int]], last: int | None
 ) -> None:
-    """The window's messages, model, thinking level and tokens are those of the whole session (DECISION 34)."""
+    """The window's messages, model, thinking level and tokens are those of the whole session (decision 34)."""
     with TranscriptStore.open(tmp_path_factory.mktemp("grown"), {"store": kind}, disk=Disk(sync=False)) as store:
         for record in grow(steps):
             store.append(None, record)

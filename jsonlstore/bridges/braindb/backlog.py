@@ -1,19 +1,19 @@
-"""What a live write could not bring to brain.db: kept on disk, so that another process can say so and catch up."""
+"""The sessions whose live write to brain.db failed, kept on disk so that another process can report and retry them."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import orjson
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import read_bytes
+from jsonlstore.core.locks import Locks
 from jsonlstore.core.logs import logger
-from jsonlstore.store.files import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from jsonlstore.store.reader import SessionReader
@@ -35,11 +35,13 @@ class Missed:
 
 
 class Backlog:
-    """The one small file that says what brain.db still lacks; no file, nothing lacks."""
+    """The small file that names the sessions brain.db lacks; without the file it lacks none."""
 
     def __init__(self, store: SessionReader) -> None:
         self._store = store
         self.path: Path = store.paths.states / "brain-db-behind.json"
+        # locks of its own: a listener may be called with the session's lock held, and must not wait long
+        self._locks = Locks(store.paths.states, timeout=lambda: _LOCK_SECONDS)
 
     def read(self) -> Missed | None:
         """What is missing, or None."""
@@ -54,9 +56,9 @@ class Backlog:
             return Missed(f"what it lacks is not known: {problem}", self._store.now(), everything=True)
 
     def add(self, session_ids: Collection[str], problem: str, *, everything: bool = False) -> None:
-        """Note what could not be written. Best effort: whoever cannot even note it says so in the log."""
+        """Add sessions that could not be written. Best effort: a failure to do even that goes to the log."""
         try:
-            with self._locked():
+            with self._locks.named("brain-db-behind"):
                 before = self.read() or Missed("", self._store.now())
                 ids = dict.fromkeys([*before.session_ids, *session_ids])
                 self._replace(before, problem, tuple(ids), everything=everything or before.everything)
@@ -64,12 +66,12 @@ class Backlog:
             log.warning("brain.db is behind, and that could not be noted: %s", trouble)
 
     def settle(self, done: Missed, refused: Mapping[str, str]) -> None:
-        """What `done` names is written, but for the rows `refused` and why; whatever was noted since then stays.
+        """Take off what `done` names, except the rows `refused` and why; what was added since then stays.
 
-        What is refused comes last: whoever takes some from the front gets to the others first.
+        Refused rows go to the end, so that the next retry, which takes some from the front, reaches the others.
         """
         try:
-            with self._locked():
+            with self._locks.named("brain-db-behind"):
                 noted = self.read()
                 now = noted or Missed("", self._store.now())
                 over = {*done.session_ids, *refused}
@@ -96,24 +98,3 @@ class Backlog:
             "everything": after.everything,
         }
         self._store.disk.replace(self.path, orjson.dumps(record), self._store.paths.states)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(
-            self.path.with_suffix(".lock"),
-            mode=0o600,
-            timeout=_LOCK_SECONDS,
-            poll_interval=0.001,
-            fallback_to_soft=False,
-            preserve_lock_file=True,
-        )
-        try:
-            lock.acquire()
-        except Timeout as problem:
-            raise OSError("another process is noting the same") from problem
-        try:
-            yield
-        finally:
-            lock.release()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from jsonlstore.core.errors import JsonlStoreError, LockTimeout, Unreadable, WriteFailed
+from jsonlstore.core.files import Disk, write_failed
 from jsonlstore.core.logs import logger
-from jsonlstore.store.files import Disk, write_failed
 from jsonlstore.transcripts.readonly import Database, consistently
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ def connected(path: Path, wait: float) -> Iterator[sqlite3.Connection]:
             f"file:{quote(os.fsencode(path))}?mode=rw", uri=True, timeout=max(wait, 0.0), isolation_level=None
         )
         try:
-            connection.text_factory = lenient
-            _suit(connection)
+            connection.text_factory = decode_leniently
+            _configure(connection)
             yield connection
         finally:
             connection.close()
 
 
-def _suit(connection: sqlite3.Connection) -> None:
+def _configure(connection: sqlite3.Connection) -> None:
     """Settings of this connection only; nothing of them is kept in the file."""
     # what a forgotten session's row said is overwritten, not just unlinked
     connection.execute("PRAGMA secure_delete = ON")
@@ -136,7 +136,7 @@ def read_unchanged(path: Path, query: Callable[[sqlite3.Connection], T]) -> T:
     """The result of `query` on one state of the database, which is byte for byte the same afterwards."""
 
     def ask(database: Database) -> T:
-        database.connection.text_factory = lenient
+        database.connection.text_factory = decode_leniently
         return query(database.connection)
 
     _check_is_file(path)
@@ -294,6 +294,6 @@ def _journal_mode(connection: sqlite3.Connection) -> str:
     return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
 
 
-def lenient(data: bytes) -> str:
+def decode_leniently(data: bytes) -> str:
     """Text as somebody stored it, who may have taken anything for text."""
     return data.decode("utf-8", "replace")

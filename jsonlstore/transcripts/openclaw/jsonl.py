@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,39 +11,26 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.core.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, open_stream, read_entries, skip_bytes
-from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
-from jsonlstore.transcripts.source import (
-    Cursor,
-    Ending,
-    Reading,
-    State,
-    Transcript,
-    TranscriptSource,
-    channel_of,
-    skip_reason,
-    usable_id,
-)
+from jsonlstore.transcripts.openclaw import IMPORT_ARCHIVE, INDEX, SESSIONS
+from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
+from jsonlstore.transcripts.openclaw.files import id_from_stem, imprint, parse_name
+from jsonlstore.transcripts.records import Entry, parse_entry, parse_object
+from jsonlstore.transcripts.source import LIVE, Cursor, Ending, Reading, Transcript, TranscriptSource
+from jsonlstore.transcripts.stretches import usable_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SESSIONS = "sessions"
-IMPORT_ARCHIVE = "session-sqlite-import-archive"
 MAX_INDEX = 256 * 1024 * 1024
 
-_NAME = re.compile(
-    r"(?P<stem>.+?)\.jsonl"
-    r"(?:\.(?P<how>reset|deleted)\.(?P<when>[0-9T:.Z-]+?)(?:\.(?P<generation>[0-9a-f]{8,}))?(?P<zst>\.zst)?"
-    r"|\.(?P<bak>bak(?:-[\w-]+)?)"
-    r"|\.imported-(?P<millis>\d+))?\Z"
-)
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_ARCHIVE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d(?:\.\d+)?)Z")
-_IMPORTED_INDEX = "sessions.json.imported-"
+_IMPORTED_INDEX = f"{INDEX}.imported-"
 _HEAD = 64 * 1024
 _HEADER_CHUNK = 1024  # a header takes a few hundred bytes
 _TAIL = 256
+_PRECEDENCE = {"backup": 0, "imported": 1, "reset": 2, "deleted": 2, LIVE: 3}
+_LEFTOVERS = {"backup": "vanished", "imported": "import"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,37 +55,13 @@ class _Indexes:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Name:
-    stem: str
-    state: State
-    at: str | None
-
-
-def parse_name(name: str) -> _Name | None:
-    """What a file name says about a transcript; None if it is not one (locks, trajectories, temporary files)."""
-    match = _NAME.match(name)
-    if not match or ".trajectory." in name:
-        return None
-    stem = match["stem"]
-    if match["how"]:
-        return _Name(stem, match["how"], _archive_time(match["when"]))  # type: ignore[arg-type]
-    if match["bak"]:
-        return _Name(stem, "backup", None)
-    if match["millis"]:
-        return _Name(stem, "imported", read_time(int(match["millis"])))
-    return _Name(stem, "live", None)
-
-
-def _archive_time(text: str) -> str | None:
-    match = _ARCHIVE_TIME.match(text)
-    return read_time(f"{match[1]}T{match[2]}:{match[3]}:{match[4]}Z") if match else None
-
-
 class JsonlSource(TranscriptSource):
     """The JSONL files of one agent."""
 
     kind = "jsonl"
+    medium = "JSONL files"
+    end_reason = staticmethod(reason_of)
+    rollover_reason = staticmethod(rollover_reason)
 
     def __init__(self, agent_dir: Path, *, max_line: int = MAX_LINE) -> None:
         self.agent_id = agent_dir.name
@@ -152,11 +114,11 @@ class JsonlSource(TranscriptSource):
     def _read_indexes(self) -> _Indexes:
         """The index and the imported ones; read again only when one of them changed."""
         archived = [item for item in self._scan(self._agent_dir / IMPORT_ARCHIVE) if _IMPORTED_INDEX in item.name]
-        paths = [str(self.path / "sessions.json"), *(item.path for item in archived)]
+        paths = [str(self.path / INDEX), *(item.path for item in archived)]
         version = tuple(map(_version, paths))
         if self._indexes is None or self._indexes.version != version or self._indexes.warnings:
             before = len(self._warnings)
-            index = self._index(self.path / "sessions.json")
+            index = self._index(self.path / INDEX)
             older: dict[str, IndexEntry] = {}
             for item in archived:
                 older |= self._index(Path(item.path)) or {}
@@ -202,7 +164,7 @@ class JsonlSource(TranscriptSource):
         try:
             if not item.is_file():
                 return None
-            native = self._header_id(item.path, key) or _id_from_stem(name.stem)
+            native = self._header_id(item.path, key) or id_from_stem(name.stem)
         except OSError as problem:
             self._warnings.append(f"cannot read {item.path}: {problem.strerror or problem}")
             return None
@@ -211,7 +173,7 @@ class JsonlSource(TranscriptSource):
         ending = None
         if name.state in {"reset", "deleted"}:
             ending = Ending(name.state, name.at)
-        elif name.state == "live" and index is not None and native not in index and item.name not in indexes.named:
+        elif name.state == LIVE and index is not None and native not in index and item.name not in indexes.named:
             ending = Ending("unreferenced")
         return Transcript(
             agent_id=self.agent_id,
@@ -235,6 +197,37 @@ class JsonlSource(TranscriptSource):
             known = self._header_ids[path] = key, _read_header_id(Path(path))
         return known[1]
 
+    def version(self) -> object:
+        found: list[tuple[str, int, int, int]] = []
+        for folder in (self.path, self._agent_dir / IMPORT_ARCHIVE):
+            try:
+                with os.scandir(folder) as items:
+                    found.extend(map(_version_of_file, items))
+            except OSError as problem:
+                found.append((f"{folder}: {problem.errno}", 0, 0, 0))
+        return hash(tuple(sorted(found)))
+
+    def file_of(self, transcript: Transcript) -> Path:
+        return transcript.path
+
+    def imprint(self, transcript: Transcript, cursor: Cursor) -> bytes | None:
+        return imprint(transcript.path, cursor.position)
+
+    def only_grew(self, before: Transcript, now: Transcript, cursor: Cursor, imprint: bytes | None) -> bool:
+        if cursor.kind != self.kind:
+            return False
+        if (now.size, now.updated_at) == (before.size, before.updated_at):
+            return True
+        # written to and not a byte longer: it was written over
+        return now.size > cursor.position and (imprint is None or self.imprint(now, cursor) == imprint)
+
+    def precedence(self, transcript: Transcript) -> int:
+        return _PRECEDENCE[transcript.state]
+
+    def leftover_reason(self, transcript: Transcript) -> str | None:
+        """Only moved aside by an import that did not take it over, or only a repair's safety copy."""
+        return _LEFTOVERS.get(transcript.state)
+
     def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
         reading = Reading()
         return reading.deliver(self._entries(transcript, after, reading))
@@ -248,7 +241,7 @@ class JsonlSource(TranscriptSource):
 
     def _entries(self, transcript: Transcript, after: Cursor | None, reading: Reading) -> Iterator[Entry]:
         path = transcript.path
-        final = transcript.state != "live"
+        final = transcript.state != LIVE
         with _opened(path) as stream:
             start = self._resume(path, after, reading)
             reading.last_entry_id = after.last_entry_id if after and start else None
@@ -347,11 +340,6 @@ def _read_header_id(path: Path) -> str | None:
     return header.id if header else None
 
 
-def _id_from_stem(stem: str) -> str:
-    found = _UUID.findall(stem)
-    return found[-1] if found else stem
-
-
 def _index_entry(key: str, value: dict[str, Any]) -> IndexEntry | None:
     session_id = value.get("sessionId")
     if not isinstance(session_id, str) or not session_id:
@@ -366,6 +354,14 @@ def _index_entry(key: str, value: dict[str, Any]) -> IndexEntry | None:
     )
 
 
+def _version_of_file(item: os.DirEntry[str]) -> tuple[str, int, int, int]:
+    try:
+        stat = item.stat()
+    except OSError as problem:
+        return item.name, 0, 0, -(problem.errno or 1)
+    return item.name, stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
 def _version(path: str) -> tuple[int, ...] | None:
     try:
         stat = os.stat(path)
@@ -378,23 +374,11 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def current_file(path: Path) -> Path | None:
-    """`path`, else the newest archive a reset made of it: `/new` may have renamed it already (DECISION 41)."""
-    if path.is_file():
-        return path
-    archives = [
-        (name.at or "", item)
-        for item in path.parent.glob("*.jsonl.reset.*")
-        if item.name.startswith(f"{path.name}.reset.") and (name := parse_name(item.name))
-    ]
-    return max(archives)[1] if archives else None
-
-
 def open_file(path: Path, agent_id: str = "main") -> tuple[JsonlSource, Transcript]:
     """A single transcript file wherever it lies, with the source that reads it."""
     source = JsonlSource(path.parent.parent)
     name = parse_name(path.name)
-    session_id = usable_id(_read_header_id(path) or _id_from_stem(name.stem if name else path.name))
-    state: State = name.state if name else "live"
+    session_id = usable_id(_read_header_id(path) or id_from_stem(name.stem if name else path.name))
+    state = name.state if name else LIVE
     ending = Ending(state, name.at) if name and state in {"reset", "deleted"} else None
     return source, Transcript(agent_id, "jsonl", path, session_id, state, size=path.stat().st_size, ending=ending)
