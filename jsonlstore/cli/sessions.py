@@ -77,13 +77,14 @@ def _open(entry: IndexEntry) -> bool:
 
 
 def _row(store: SessionStore, entry: IndexEntry) -> dict[str, Any]:
-    """The documented keys of one session; an archived one's topics are read from the archive."""
-    topics = list(entry.hot_topics)
-    if entry.archived:
-        try:
-            topics = list(store.get(entry.session_id).hot_topics)
-        except JsonlStoreError:
-            topics = []  # gone from the archive since: the index still knows the rest
+    """The documented keys of one session; an archived one's topics, and tokens, are not in the index."""
+    topics, tokens = list(entry.hot_topics), None
+    try:
+        state = store.get(entry.session_id)
+        topics = list(state.hot_topics) if entry.archived else topics
+        tokens = state.tokens.to_dict() if state.tokens else None
+    except JsonlStoreError:
+        pass  # gone since: the index still knows the rest
     return {
         "session_id": entry.session_id,
         "agent_id": entry.agent_id,
@@ -99,6 +100,7 @@ def _row(store: SessionStore, entry: IndexEntry) -> dict[str, Any]:
         "continued_by": entry.continued_by,
         "end_reason": entry.end_reason,
         "archived": entry.archived is not None,
+        "tokens": tokens,
     }
 
 
@@ -149,6 +151,7 @@ def _print_state(state: SessionState, now: datetime) -> None:
         ("topics", ", ".join(state.hot_topics)),
         ("last topic", state.last_topic),
         ("next step", state.next_step),
+        ("context", _context(state)),
     )
     for label, value in values:
         if value:
@@ -173,6 +176,15 @@ def _ended(state: SessionState, now: datetime) -> str:
     length = lasted(state.start_time, state.end_time)
     details = ", ".join(filter(None, (reason, f"after {length}" if length else "")))
     return f"{local(state.end_time)} ({ago(state.end_time, now)})" + (f", {details}" if details else "")
+
+
+def _context(state: SessionState) -> str | None:
+    """How full the model's window is; `about` where part of it is an estimate."""
+    tokens = state.tokens
+    if tokens is None:
+        return None
+    of = f" of {tokens.window:,} ({round(100 * tokens.used / tokens.window)}%)" if tokens.window else ""
+    return f"{'about ' if tokens.estimated else ''}{tokens.used:,}{of} tokens"
 
 
 def _task(task: PendingTask) -> str:

@@ -65,3 +65,9 @@ def channel_of(entry: Mapping[str, Any], session_key: str | None, known: str | N
     if len(parts) >= 4 and parts[0] == "agent" and parts[2] and parts[2] not in _NOT_CHANNELS:
         return parts[2]
     return "unknown"
+
+
+def window_of(entry: Mapping[str, Any]) -> int | None:
+    """The model's context window in an index entry; None if it does not say."""
+    tokens = entry.get("contextTokens")
+    return tokens if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens > 0 else None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.core.model import Part
+from jsonlstore.core.model import Part, Tokens
 from jsonlstore.redact import MARK, hide_generated, hide_generated_in, may_hold_secret, redact_text, redact_value
 from jsonlstore.signals.learnings import MemoryLedger, categories_of
 from jsonlstore.signals.notes import NoteBook
@@ -27,6 +27,7 @@ from jsonlstore.signals.sops import SopTracker, is_sop
 from jsonlstore.signals.tasks import TaskBook
 from jsonlstore.signals.topics import HotTopicExtractor
 from jsonlstore.transcripts.speech import Speaker
+from jsonlstore.transcripts.tokens import TokenMeter
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -62,6 +63,7 @@ class Signals:
     last_topic: str | None = None
     in_progress: tuple[str, ...] = ()
     next_step: str | None = None
+    tokens: Tokens | None = None
     start_time: str | None = None
     end_time: str | None = None
 
@@ -73,7 +75,7 @@ class Signals:
             if isinstance(value, tuple):
                 out[item.name] = [part.to_dict() if isinstance(part, Part) else part for part in value]
             elif value is not None:
-                out[item.name] = value
+                out[item.name] = value.to_dict() if isinstance(value, Part) else value
         return out
 
 
@@ -91,6 +93,7 @@ class Distiller:
         self._sops = SopTracker()
         self._notes = NoteBook(self._options.max_notes)
         self._outlook = Outlook()
+        self._tokens = TokenMeter()
         self._waiting: dict[str, ToolCall] = {}
         self._cwd: str | None = None
         self._project: str | None = None
@@ -103,6 +106,7 @@ class Distiller:
         if moment:
             self._start = self._start or moment
             self._end = moment
+        self._tokens.feed(entry)
         speaker = entry.speaker
         text = ""
         if speaker is Speaker.USER or speaker is Speaker.ASSISTANT:
@@ -138,6 +142,7 @@ class Distiller:
             last_topic=_redacted_or_none(last_topic(path)),
             in_progress=_redacted([*map(hide_generated, in_progress(path, titles))]),
             next_step=_redacted_or_none(next_step(path)),
+            tokens=_tokens(self._tokens.result()),
             start_time=self._start,
             end_time=self._end,
         )
@@ -348,3 +353,7 @@ def _redacted_or_none(text: str | None) -> str | None:
 
 def _parts(parts: Collection[Any]) -> tuple[Any, ...]:
     return tuple(type(part).from_dict(hide_generated_in(redact_value(part.to_dict()))) for part in parts)
+
+
+def _tokens(counted: tuple[int, bool] | None) -> Tokens | None:
+    return Tokens(counted[0], estimated=counted[1]) if counted else None

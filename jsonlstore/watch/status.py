@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.clock import parse_time
-from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.core.files import read_bytes
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.store.index_text import parse_index
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from jsonlstore.transcripts.source import TranscriptSource
     from jsonlstore.watch.cursors import Cursors
 
+_MOST_CONTEXTS = 20
 BEHIND_AFTER = timedelta(seconds=60)
 
 
@@ -68,6 +69,7 @@ def status_of(
         "state_dir": shorten_home(store.paths.state_dir),
         "sources": sources,
         "store": kept,
+        "context": _context(store),
         "watcher": watcher,
         "bridges": dict(bridges),
         "warnings": warnings,
@@ -209,6 +211,19 @@ def _store(store: SessionStore) -> dict[str, Any]:
         "bytes": sum(map(_size, (store.paths.states, store.paths.archive))),
         "index_ok": before == entries or (data is None and not entries),
     }
+
+
+def _context(store: SessionStore) -> list[dict[str, Any]]:
+    """How full the windows of the sessions are that are going on, the newest first; where nothing is known, nothing."""
+    rows = []
+    for entry in [one for one in store.entries() if one.end_time is None][:_MOST_CONTEXTS]:
+        try:
+            tokens = store.get(entry.session_id).tokens
+        except JsonlStoreError:
+            continue  # gone since the index was read
+        if tokens is not None:
+            rows.append({"session_id": entry.session_id, "session_key": entry.session_key, **tokens.to_dict()})
+    return rows
 
 
 def _size(root: Path) -> int:

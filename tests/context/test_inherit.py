@@ -138,7 +138,7 @@ def test_secrets_of_an_inherited_conversation_stay_where_they_are(tmp_path: Path
     ],
 )
 def test_inherit_is_a_bool_or_an_object(tmp_path: Path, make: ModuleType, kind: str, inherit: Any, count: int) -> None:
-    """As the specification writes it in its two places (decision 36)."""
+    """As the specification writes it in its two places."""
     begin_jsonl(tmp_path, make, make.ordinary(make.LIVE, "the wall"))
     with opened(tmp_path, kind, inherit) as store:
         assert len(store.load().messages) == count

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jsonlstore.core.session_key import channel_of, skip_reason
+from jsonlstore.core.session_key import channel_of, skip_reason, window_of
 from jsonlstore.core.session_settings import OWN_RUNTIME
 from jsonlstore.transcripts.database import DatabaseSource
 from jsonlstore.transcripts.own.keys import agent_in
@@ -77,6 +77,7 @@ class OwnDatabase(DatabaseSource):
             part=name,
             native_id=native_id if native_id != session_id else None,
             newest=newest,
+            context_tokens=window_of(details),
         )
 
     def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
@@ -91,7 +92,8 @@ class OwnDatabase(DatabaseSource):
         last = after.last_entry_id if after is not None and fits else None
         reading.restarted = after is not None and not fits
         while page := self._page(transcript.part, _FIRST if at is None else at, position):
-            for position, at, data in page:
+            for position, moment, data in page:
+                at = moment
                 entry = parse_entry(data, position)
                 if entry is None:
                     reading.skip(position, len(data), "malformed")
