@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.context.records import new_record_id
+from jsonlstore.context.window import SPOKEN
 from jsonlstore.core.clock import format_time, system_clock
+from jsonlstore.core.errors import UsageError
 from jsonlstore.transcripts.context import Context, context_of
 from jsonlstore.transcripts.records import Entry
 from jsonlstore.transcripts.tokens import TokenCount, context_line, count_context, estimate_tokens
@@ -162,6 +164,13 @@ class Session:
             **fields,
         }
         return self.add({"type": "checkpoint", "checkpoint": inner})
+
+    def keep_last(self, count: int) -> str:
+        """The id of the record with which the last `count` messages begin: what a compaction keeps from."""
+        spoken = [entry.id for entry in self._path if entry.type in SPOKEN and entry.id]
+        if not spoken:
+            raise UsageError("there is no message to keep")
+        return spoken[-min(count, len(spoken))]
 
     def compact(self, summary: str, first_kept: str, *, from_checkpoint: bool = False) -> str:
         """Put everything before `first_kept` away; the model sees `summary` in its place."""

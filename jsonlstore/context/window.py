@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # How we write the beginning of a record. Lines of other branches are passed over by it without being parsed.
 _ENVELOPE = re.compile(rb'\{"type":"[a-z_]{1,40}","id":"([^"\\]{1,200})","parentId":(?:null|"[^"\\]{1,200}"),')
-_SPOKEN = frozenset({"message", "custom_message", "branch_summary"})
+SPOKEN = frozenset({"message", "custom_message", "branch_summary"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def read_window(newest_first: Iterator[bytes], *, last: int | None = None, leaf:
     entries = _path_back(newest_first, leaf)
     for entry in entries:
         path.append(entry)
-        spoken += entry.type in _SPOKEN
+        spoken += entry.type in SPOKEN
         if cut.reached(entry):
             return Window(tuple(reversed(path)), _earlier(entries, path), complete=True, last=last)
         if last is not None and spoken >= last and not cut.found:
