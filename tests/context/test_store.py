@@ -18,6 +18,7 @@ from jsonlstore.context import TranscriptStore
 from jsonlstore.context.jsonl import read_backward, read_forward
 from jsonlstore.core.errors import PlaceRefused, RecordRefused, UsageError
 from jsonlstore.core.files import Disk
+from jsonlstore.store.schema import problems
 from jsonlstore.transcripts.context import build_context
 from jsonlstore.transcripts.records import parse_entry
 from tests.context.conftest import KINDS, assistant, user
@@ -375,3 +376,21 @@ def test_reading_backwards_gives_what_reading_everything_gives(
         checkpoints = [entry.raw["checkpoint"]["summary"] for entry in whole.path if entry.type == "checkpoint"]
         newest = session.most_recent_checkpoint()
         assert (newest.summary if newest else None) == (checkpoints[-1] if checkpoints else None)
+
+
+def test_what_is_written_is_valid_against_the_schemas_we_ship(tmp_path: Path, clock: FakeClock) -> None:
+    """Records of every type, and the index."""
+    store = TranscriptStore.open(tmp_path, {"store": "jsonl"}, clock=clock)
+    session = store.load()
+    session.add_message("user", "hello")
+    session.add({"type": "model_change", "provider": "p", "modelId": "m"})
+    session.add({"type": "thinking_level_change", "thinkingLevel": "low"})
+    session.add({"type": "custom", "customType": "x"})
+    session.add_checkpoint("so far", topics=["x"])
+    session.compact("so far", session.keep_last(1), from_checkpoint=True)
+    session.metadata["flushActioned"] = False
+    store.save(session)
+    assert [problem for record in records(store) for problem in problems("transcript-record", record)] == []
+    index = json.loads((tmp_path / "jsonlstore" / "sessions" / "sessions.json").read_text())
+    assert problems("transcript-index", index) == []
+    assert problems("transcript-record", {"type": "message", "id": "x", "timestamp": 5}) != []

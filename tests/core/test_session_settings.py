@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jsonlstore.core.config import load_config
 from jsonlstore.core.errors import ConfigError
 from jsonlstore.core.session_settings import SessionSettings, own_key_for, read_session_settings, settings_from
+from jsonlstore.store.schema import problems
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,3 +140,11 @@ def _check_types(settings: Any) -> None:
             assert item.metadata["minimum"] <= value <= item.metadata["maximum"]
         elif str(item.type) == "bool":
             assert type(value) is bool
+
+
+def test_the_schema_knows_what_the_reader_knows() -> None:
+    """`config.schema.json` takes the specification's blocks and refuses what the reader refuses."""
+    assert problems("config", {"session": SPECIFIED}) == []
+    assert problems("config", {"session": SPECIFIED_LATER}) == []
+    for bad in ({"store": "mysql"}, {"maxTokens": 10}, {"checkpoint": {"turnThreshold": 0}}, {"compactions": {}}):
+        assert problems("config", {"session": bad}) != []
