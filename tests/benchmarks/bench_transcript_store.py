@@ -42,9 +42,10 @@ def appends(home: Path) -> None:
     fd = os.open(home / "bare", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     bare = sqlite3.connect(home / "bare.db", isolation_level=None)
     bare.executescript(
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE messages (id TEXT PRIMARY KEY, "
-        "session_key TEXT, parent_id TEXT, type TEXT, timestamp INTEGER, data JSON); CREATE INDEX a ON messages(session_key, timestamp); "
-        "CREATE INDEX b ON messages(parent_id);"
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+        "CREATE TABLE messages (id TEXT PRIMARY KEY, session_key TEXT, parent_id TEXT, type TEXT, timestamp INTEGER,"
+        " data JSON);"
+        "CREATE INDEX a ON messages(session_key, timestamp); CREATE INDEX b ON messages(parent_id);"
     )
     data = line.decode()
 
