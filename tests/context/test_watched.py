@@ -127,3 +127,26 @@ def test_runs_that_are_nobodys_conversation_are_left_out(tmp_path: Path, kind: s
     """As everywhere (decision 50)."""
     talk(tmp_path, kind, key=key)
     assert Catalogue.open(tmp_path).sessions == []
+
+
+def test_tokens_are_told_of_every_session(home: Home, kind: str) -> None:
+    """In the state, in `list`, `show` and `status`: what the last answer reported, and what came after."""
+    home.path.mkdir(parents=True)
+    session_id = talk(home.path, kind)
+    home.run("watch", "--once")
+    wanted = {"used": 1002, "window": 200_000, "estimated": False}
+    assert json.loads(home.run("show", session_id, "--json").stdout)["tokens"] == wanted
+    assert listing(home)[0]["tokens"] == wanted
+    assert "1,002 of 200,000 (1%) tokens" in home.run("show", session_id).stdout
+    told = json.loads(home.run("status", "--json", check=False).stdout)["context"]
+    assert told == [{"session_id": session_id, "session_key": "jsonlstore:fox:telegram:7", **wanted}]
+    with TranscriptStore.open(home.path, {"store": kind}) as store:
+        store.append("jsonlstore:fox:telegram:7", user("x" * 40))
+    home.run("watch", "--once")
+    assert listing(home)[0]["tokens"] == {**wanted, "used": 1012, "estimated": True}
+    with TranscriptStore.open(home.path, {"store": kind}) as store:
+        session = store.load("jsonlstore:fox:telegram:7")
+        session.compact("So far.", session.keep_last(1))
+        store.save(session)
+    home.run("watch", "--once")
+    assert listing(home)[0]["tokens"] is None  # until the next answer nobody knows
