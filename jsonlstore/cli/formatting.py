@@ -10,7 +10,7 @@ from jsonlstore.cli.text import cut_to_width, fold_text, pad, plain, width
 from jsonlstore.core.clock import parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "table",
     "terminal_width",
     "width",
+    "window_use",
 ]  # fmt: skip
 
 _NARROWEST = 24
@@ -143,3 +144,10 @@ def bullets(items: Sequence[str], *, most: int = 10) -> None:
         say_line(f"  - {item}")
     if len(items) > most:
         say_line(f"    … and {len(items) - most:,} more (--json shows all)", dim=True)
+
+
+def window_use(tokens: Mapping[str, Any]) -> str:
+    """How full a model's window is; `about` where part of it is an estimate."""
+    used, window = tokens["used"], tokens.get("window")
+    share = f" of {window:,} ({round(100 * used / window)}%)" if window else ""
+    return f"{'about ' if tokens.get('estimated') else ''}{used:,}{share} tokens"

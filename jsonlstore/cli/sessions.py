@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.cli.console import json_option, now_option, pass_app, print_json, say, with_example
-from jsonlstore.cli.formatting import ago, bullets, counted, heading, lasted, local, say_line, say_value, table
+from jsonlstore.cli.formatting import (
+    ago,
+    bullets,
+    counted,
+    heading,
+    lasted,
+    local,
+    say_line,
+    say_value,
+    table,
+    window_use,
+)
 from jsonlstore.core.clock import time_before
 from jsonlstore.core.errors import JsonlStoreError
 
@@ -179,12 +190,7 @@ def _ended(state: SessionState, now: datetime) -> str:
 
 
 def _context(state: SessionState) -> str | None:
-    """How full the model's window is; `about` where part of it is an estimate."""
-    tokens = state.tokens
-    if tokens is None:
-        return None
-    of = f" of {tokens.window:,} ({round(100 * tokens.used / tokens.window)}%)" if tokens.window else ""
-    return f"{'about ' if tokens.estimated else ''}{tokens.used:,}{of} tokens"
+    return window_use(state.tokens.to_dict()) if state.tokens else None
 
 
 def _task(task: PendingTask) -> str:

@@ -158,7 +158,7 @@ def load_config(
     origins = dict.fromkeys(_FIELDS, "default")
     unknown: list[str] = []
     session_block: Mapping[str, Any] | None = None
-    path = Path(config_file).expanduser() if config_file else _openclaw_json(state_dir, env)
+    path = Path(config_file).expanduser() if config_file else openclaw_json(state_dir, env)
     try:
         sections = list(_sections(path, must_exist=config_file is not None))
     except ConfigError as problem:
@@ -202,7 +202,8 @@ def _checked_session(block: Any, origin: str, path: Path, warnings: list[str] | 
     return block if isinstance(block, Mapping) else {}
 
 
-def _openclaw_json(state_dir: Path, env: Mapping[str, str]) -> Path:
+def openclaw_json(state_dir: Path, env: Mapping[str, str] = os.environ) -> Path:
+    """OpenClaw's config file, which holds our settings too."""
     named = env.get("OPENCLAW_CONFIG_PATH")
     return Path(named).expanduser() if named else state_dir / "openclaw.json"
 

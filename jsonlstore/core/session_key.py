@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+OWN_RUNTIME = "jsonlstore"  # the first part of our own sessions' keys, and our directory in the state directory
 DEFAULT_AGENT = "main"  # the agent a runtime with one agent runs
 SKIPPED_BY_DEFAULT = frozenset({"subagent", "cron", "temp"})
 _NOT_CHANNELS = frozenset({"main", "cron", "subagent", "acp", "hook", "recovered", "node", "explicit"})

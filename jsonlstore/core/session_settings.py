@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jsonlstore.core.errors import ConfigError
+from jsonlstore.core.session_key import OWN_RUNTIME
 
 Problem = Callable[[str], None]
 T = TypeVar("T")
 
-OWN_RUNTIME = "jsonlstore"  # the first part of our own session keys, and our directory in the state directory
 DATABASE = "sessions.db"
 FILES = "sessions"
 

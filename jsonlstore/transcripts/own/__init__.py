@@ -6,11 +6,16 @@ are in it, and the key says whose a session is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core.config import load_config, openclaw_json
+from jsonlstore.core.session_key import OWN_RUNTIME
 from jsonlstore.transcripts.runtimes import Discovery, Runtime, may_exist
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from jsonlstore.transcripts.source import TranscriptSource
@@ -38,21 +43,35 @@ class Own(Runtime):
         return [path if kind == "jsonl" else path.parent for kind, path in _places(state_dir)]
 
     def has_transcript(self, state_dir: Path, agent: str, session_id: str) -> bool:
-        from jsonlstore.core.session_settings import OWN_RUNTIME
-
-        # most machines have no transcripts of ours, and a hook asks this of every session it starts
-        if not may_exist(state_dir / OWN_RUNTIME) and not may_exist(state_dir / "openclaw.json"):
+        # most machines have no transcripts of ours, and a hook may ask this of many sessions
+        if not may_exist(state_dir / OWN_RUNTIME) and _session_block(state_dir) is None:
             return False
         sources = self.discover(state_dir).sources
         return any(one.session_id == session_id for source in sources for one in source.transcripts())
 
 
 def _places(state_dir: Path) -> list[tuple[str, Path]]:
-    from jsonlstore.core.config import load_config
-    from jsonlstore.core.session_settings import transcript_place
+    from jsonlstore.core.session_settings import SessionSettings, settings_from, transcript_place
 
-    settings = load_config(state_dir, lenient=True).session
+    block = _session_block(state_dir)
+    # what is wrong with the settings is told to whoever opens the store; here the defaults do
+    settings = SessionSettings() if block is None else settings_from(block, lambda _: None)
     return [(kind, transcript_place(state_dir, settings, kind)) for kind in ("sqlite", "jsonl")]
+
+
+def _session_block(state_dir: Path) -> Mapping[str, Any] | None:
+    """The `session` settings, read again when the file changed: the watcher asks every few seconds."""
+    path = openclaw_json(state_dir)
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    return _read_block(state_dir, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
+
+
+@lru_cache(maxsize=8)
+def _read_block(state_dir: Path, _version: tuple[int, ...]) -> Mapping[str, Any] | None:
+    return load_config(state_dir, lenient=True).session_block
 
 
 RUNTIME = Own()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from jsonlstore.core.session_settings import OWN_RUNTIME
+from jsonlstore.core.session_key import OWN_RUNTIME
 from jsonlstore.transcripts.openclaw.jsonl import JsonlSource
 from jsonlstore.transcripts.own.keys import agent_in
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jsonlstore.core.session_key import channel_of, skip_reason, window_of
-from jsonlstore.core.session_settings import OWN_RUNTIME
+from jsonlstore.core.session_key import OWN_RUNTIME, channel_of, skip_reason, window_of
 from jsonlstore.transcripts.database import DatabaseSource
 from jsonlstore.transcripts.own.keys import agent_in
 from jsonlstore.transcripts.readonly import cell_text
