@@ -20,9 +20,9 @@ def check_place(path: Path, state_dir: Path, kind: str) -> None:
             raise PlaceRefused(f"{path} is among OpenClaw's own files, which are never written", hint=_HINT, path=path)
         if folder.name == "goclaw" and folder.parent == Path(os.path.realpath(state_dir)):
             raise PlaceRefused(f"{path} belongs to a GoClaw installation", hint=_HINT, path=path)
-    if real in (Path(os.path.realpath(state_dir)), Path(os.path.realpath(state_dir / "sessions"))):
-        # OpenClaw takes a sessions.json or *.jsonl there for its own of old and moves it
-        raise PlaceRefused(f"OpenClaw would take transcripts in {path} for its own", hint=_HINT, path=path)
+    if real == Path(os.path.realpath(state_dir)) or real.is_relative_to(os.path.realpath(state_dir / "sessions")):
+        # OpenClaw takes a sessions.json or *.jsonl there for its own of old and moves it; below it our logs lie
+        raise PlaceRefused(f"{path} is where OpenClaw and our logs keep sessions", hint=_HINT, path=path)
     if kind == "sqlite" and real.exists():
         _check_database(real)
 

@@ -177,6 +177,10 @@ class Session:
         record = {"type": "compaction", "summary": summary, "firstKeptEntryId": first_kept}
         return self.add({**record, "tokensBefore": self.total_tokens, "fromCheckpoint": from_checkpoint})
 
+    def reset(self, reason: str = "new") -> str:
+        """Begin a new conversation in this session: the model sees nothing of the old one, the watcher ends it."""
+        return self.add({"type": "reset", "reason": reason})
+
     def pending(self) -> tuple[tuple[Line, ...], tuple[Mapping[str, Any], ...]]:
         """What `TranscriptStore.save` has to write: the opening of a new session, and the records added."""
         return self._opening, tuple(self._unsaved)

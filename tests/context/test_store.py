@@ -273,7 +273,16 @@ def test_a_lost_or_damaged_index_is_made_again(tmp_path: Path, clock: FakeClock)
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "path", ["agents/main/sessions", "agents/new/x.db", "goclaw/sessions.db", "link/sessions", "sessions", "."]
+    "path",
+    [
+        "agents/main/sessions",
+        "agents/new/x.db",
+        "goclaw/sessions.db",
+        "link/sessions",
+        "sessions",
+        "sessions/states",
+        ".",
+    ],
 )
 def test_other_programs_places_are_refused(kind: str, path: str, tmp_path: Path) -> None:
     """Below `agents/`, in GoClaw's directory, and where OpenClaw looks for its own; links are followed."""

@@ -150,3 +150,23 @@ def test_tokens_are_told_of_every_session(home: Home, kind: str) -> None:
         store.save(session)
     home.run("watch", "--once")
     assert listing(home)[0]["tokens"] is None  # until the next answer nobody knows
+
+
+def test_what_a_reset_closed_comes_back(home: Home, kind: str) -> None:
+    """The old conversation ends for the model and for the watcher, and the next session of the key is told of it."""
+    home.path.mkdir(parents=True)
+    session_id = talk(home.path, kind)
+    with TranscriptStore.open(home.path, {"store": kind}) as store:
+        session = store.load("jsonlstore:fox:telegram:7")
+        session.reset()
+        session.add_message("user", "Good morning.")
+        store.save(session)
+        assert [message["content"] for message in store.load("jsonlstore:fox:telegram:7").messages] == ["Good morning."]
+    home.run("watch", "--once")
+    old, new = sorted(listing(home), key=lambda row: row["session_id"] != session_id)
+    assert (old["end_reason"], new["end_time"], new["previous_session_id"]) == ("new", None, session_id)
+    answer = home.run(
+        "restore", "--session-key", "jsonlstore:fox:telegram:7", "--channel", "telegram", "--prompt",
+        "the greenhouse roof", "--dry-run", "--json",
+    )  # fmt: skip
+    assert session_id in json.loads(answer.stdout)["session_ids"]
