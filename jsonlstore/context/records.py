@@ -16,7 +16,7 @@ import orjson
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import RecordRefused, UsageError
-from jsonlstore.redact.text import redact_value
+from jsonlstore.redact import redact_value
 from jsonlstore.transcripts.lines import MAX_LINE
 from jsonlstore.transcripts.records import parse_object, read_millis
 

@@ -19,7 +19,7 @@ from jsonlstore.core.session_settings import (
     read_session_settings,
     transcript_place,
 )
-from jsonlstore.redact.text import redact_value
+from jsonlstore.redact import redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
