@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.config import load_config, openclaw_json
-from jsonlstore.core.session_key import OWN_RUNTIME
+from jsonlstore.core.session_key import DEFAULT_AGENT, OWN_RUNTIME
 from jsonlstore.transcripts.runtimes import Discovery, Runtime, may_exist
 
 if TYPE_CHECKING:
@@ -48,6 +48,12 @@ class Own(Runtime):
             return False
         sources = self.discover(state_dir).sources
         return any(one.session_id == session_id for source in sources for one in source.transcripts())
+
+
+def agent_in(session_key: str | None) -> str:
+    """The agent in `jsonlstore:<agent>:…`; users may call the first part as they like."""
+    parts = (session_key or "").split(":")
+    return parts[1] if len(parts) > 1 and parts[1] else DEFAULT_AGENT
 
 
 def _places(state_dir: Path) -> list[tuple[str, Path]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.core.session_key import OWN_RUNTIME
 from jsonlstore.transcripts.openclaw.jsonl import JsonlSource
-from jsonlstore.transcripts.own.keys import agent_in
+from jsonlstore.transcripts.own import agent_in
 
 if TYPE_CHECKING:
     from pathlib import Path

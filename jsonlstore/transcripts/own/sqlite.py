@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.core.session_key import OWN_RUNTIME, channel_of, skip_reason, window_of
 from jsonlstore.transcripts.database import DatabaseSource
-from jsonlstore.transcripts.own.keys import agent_in
+from jsonlstore.transcripts.own import agent_in
 from jsonlstore.transcripts.readonly import cell_text
 from jsonlstore.transcripts.records import parse_entry, parse_object, read_time
 from jsonlstore.transcripts.source import Cursor, Reading, Transcript
