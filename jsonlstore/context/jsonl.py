@@ -52,6 +52,7 @@ class JsonlBackend(Backend):
         self._clock = clock
         self._disk = disk or Disk()
         self._disk.make_dir(path)
+        self._index_file = path / INDEX
         self._locks_dir = path / ".locks"
         self._quarantine = path / ".quarantine"
         self._disk.make_dir(self._locks_dir)
@@ -175,7 +176,7 @@ class JsonlBackend(Backend):
 
     def _entries(self) -> dict[str, dict[str, Any]]:
         """The index, read again when it changed, made again from the headers when it cannot be read."""
-        path = self.path / INDEX
+        path = self._index_file
         version = _version(path)
         known = self._index
         if known[0] == version:
@@ -205,7 +206,7 @@ class JsonlBackend(Backend):
 
     def _change(self, key: str, entry: Mapping[str, Any], *, lasting: bool) -> None:
         with self._locks.index():
-            path = self.path / INDEX
+            path = self._index_file
             self._index = (object(), {})
             entries = {**self._entries(), key: dict(entry)}
             self._keep_damaged(path)

@@ -10,6 +10,7 @@ import os
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -119,9 +120,15 @@ def check_key(key: object) -> str:
     """`key` if it can name a session. It is stored and listed, so one that holds a secret is refused, not altered."""
     if not isinstance(key, str) or not key or len(key) > MAX_KEY or not key.isprintable():
         raise UsageError(f"not a session key: {key!r:.60}", hint="1 to 512 printable characters, as agent:main:main")
-    if redact_value({"sessionKey": key})["sessionKey"] != key:
+    if _holds_secret(key):
         raise UsageError("the session key holds what looks like a secret", hint="name the session otherwise")
     return key
+
+
+@lru_cache(maxsize=1024)
+def _holds_secret(key: str) -> bool:
+    """Asked on every append, of the same few keys."""
+    return bool(redact_value({"sessionKey": key})["sessionKey"] != key)
 
 
 def _check(record: Mapping[str, Any]) -> str:
