@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jsonlstore.cli.app import App
-from jsonlstore.cli.console import json_option, now_option, pass_app, print_json, say, with_example
+from jsonlstore.cli.console import answer, command, say, with_example
 from jsonlstore.cli.formatting import ago, counted, say_folded, say_line, say_value
 
 if TYPE_CHECKING:
@@ -56,19 +56,15 @@ def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: s
     "jsonlstore recall 2026-02-01..2026-02-14 --project lbf-ham-radio",
     "jsonlstore recall -- may",
 )
-@click.command("recall", cls=_Spoken)
+@command("recall", "--now", "--json", cls=_Spoken)
 @click.argument("spoken", metavar="[WHEN] [WORDS]...", nargs=-1, shell_complete=_complete)
 @click.option(
     "--project", metavar="P", shell_complete=_complete_project, help="Only sessions that worked on this project."
 )
 @click.option("--agent", metavar="A", help="Only this agent's sessions.")
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="At most N.")
-@now_option
-@json_option
-@pass_app
-@click.pass_context
-def recall_(ctx: click.Context, /, app: App, spoken: tuple[str, ...], project: str | None,
-            agent: str | None, limit: int, as_json: bool) -> None:  # fmt: skip
+def recall_(app: App, spoken: tuple[str, ...], project: str | None, agent: str | None, limit: int,
+            as_json: bool) -> None:  # fmt: skip
     """Sessions by time and words, best first.
 
     WHEN is a time as people say it, in the local time zone: yesterday, last tuesday, this morning, in february,
@@ -79,12 +75,9 @@ def recall_(ctx: click.Context, /, app: App, spoken: tuple[str, ...], project: s
     from jsonlstore.recall.search import recall
 
     now = app.clock()
-    question = read_question(spoken, now, literal=ctx.meta.get(_LITERAL, ()))
+    question = read_question(spoken, now, literal=click.get_current_context().meta.get(_LITERAL, ()))
     recalled = recall(app.open_store(live=False), question, now=now, project=project, agent=agent, limit=limit)
-    if as_json:
-        print_json([one.to_dict() for one in recalled.found])
-    else:
-        _tell(recalled, question, now)
+    answer(as_json, [one.to_dict() for one in recalled.found], lambda: _tell(recalled, question, now))
 
 
 def _tell(recalled: RecallResult, question: Question, now: datetime) -> None:

@@ -6,10 +6,8 @@ number.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import Any
 
 OWN_RUNTIME = "jsonlstore"  # the first part of our own sessions' keys, and our directory in the state directory
 _RUNTIMES = frozenset({"agent", OWN_RUNTIME})  # what keys that name an agent begin with
