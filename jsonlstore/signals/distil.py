@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.core.model import Part
+from jsonlstore.core.model import Part, Tokens
 from jsonlstore.redact import MARK, Redactor, hide_generated, hide_generated_in, redact_text
 from jsonlstore.signals.agent_tools import AgentTools
 from jsonlstore.signals.choices import (
@@ -47,6 +47,7 @@ from jsonlstore.signals.tasks import TaskBook
 from jsonlstore.signals.topics import HotTopicExtractor
 from jsonlstore.signals.words import content_words
 from jsonlstore.transcripts.speech import Speaker
+from jsonlstore.transcripts.tokens import TokenMeter
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -110,6 +111,7 @@ class Signals:
     files: tuple[FileInWork, ...] = ()
     failing: Failing | None = None
     closed: tuple[Closed, ...] = ()
+    tokens: Tokens | None = None
     start_time: str | None = None
     end_time: str | None = None
 
@@ -142,6 +144,7 @@ class Distiller:
         self._notes = NoteBook(self._options.max_notes)
         self._constraints: dict[str, None] = {}
         self._talk = Conversation()
+        self._tokens = TokenMeter()
         self._waiting: dict[str, ToolCall] = {}
         self._language: Language | None = None
         self._speakers: list[Language] = []
@@ -157,6 +160,7 @@ class Distiller:
         if moment:
             self._start = self._start or moment
             self._end = moment
+        self._tokens.feed(entry)
         speaker = entry.speaker
         if speaker is Speaker.USER:
             self._hear_user(entry)
@@ -205,6 +209,7 @@ class Distiller:
             files=self._parts(found.files),
             failing=self._part(found.failing),
             closed=self._parts(found.closed),
+            tokens=_tokens(self._tokens.result()),
             start_time=self._start,
             end_time=self._end,
         )
@@ -467,3 +472,7 @@ def _opening(prose: str) -> str:
 def _without_hidden(prose: str) -> str:
     """`prose` without what was hidden and the key it stood behind: nobody talked about either."""
     return _HIDDEN.sub(" ", prose) if MARK in prose else prose
+
+
+def _tokens(counted: tuple[int, bool] | None) -> Tokens | None:
+    return Tokens(counted[0], estimated=counted[1]) if counted else None

@@ -24,8 +24,11 @@ class Context:
 
 def build_context(entries: Iterable[Entry], leaf: str | None = None) -> Context:
     """What the model would see at `leaf` (an entry id; by default where the conversation stands)."""
-    records = migrated(entries)
-    path = _path(records, leaf)
+    return context_of(_path(migrated(entries), leaf))
+
+
+def context_of(path: Sequence[Entry]) -> Context:
+    """What the model would see at the end of a path that begins at the root, or where nothing before it is seen."""
     thinking, model = _settings(path)
     visible = _after_reset(path)
     compaction = next((entry for entry in reversed(visible) if entry.type == "compaction"), None)

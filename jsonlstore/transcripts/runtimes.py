@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from jsonlstore.transcripts.source import Transcript, TranscriptSource
 
-_BUILT_IN = ("jsonlstore.transcripts.openclaw", "jsonlstore.transcripts.goclaw")
+_BUILT_IN = ("jsonlstore.transcripts.openclaw", "jsonlstore.transcripts.goclaw", "jsonlstore.transcripts.own")
 _registered: list[Runtime] = []
 
 

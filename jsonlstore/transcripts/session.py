@@ -119,6 +119,11 @@ class Session:
         return next((copy.channel for _, copy in reversed(self.copies) if copy.channel != "unknown"), "unknown")
 
     @property
+    def context_tokens(self) -> int | None:
+        """The window of the model that answers in it, where a runtime says it."""
+        return next((copy.context_tokens for _, copy in reversed(self.copies) if copy.context_tokens), None)
+
+    @property
     def skip(self) -> str | None:
         return next((copy.skip for _, copy in self.copies if copy.skip), None) or skip_reason(self.session_key)
 

@@ -84,6 +84,7 @@ class Transcript:
     native_id: str | None = None
     newest: int | None = None
     generation: str | None = None
+    context_tokens: int | None = None  # the model's window, where the runtime says it
 
 
 @dataclass(frozen=True, slots=True)

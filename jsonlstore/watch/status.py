@@ -14,7 +14,7 @@ from typing import Any
 
 from jsonlstore.core.clock import parse_time
 from jsonlstore.core.config import Config
-from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.core.files import read_bytes
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.store.index_text import parse_index
@@ -26,6 +26,7 @@ from jsonlstore.watch.cursors import Cursors
 from jsonlstore.watch.instance import read_report, running
 from jsonlstore.watch.tail import Tailer, skipped_by
 
+_MOST_CONTEXTS = 20
 BEHIND_AFTER = timedelta(seconds=60)
 
 
@@ -66,6 +67,7 @@ def status_of(
         "state_dir": shorten_home(store.paths.state_dir),
         "sources": sources,
         "store": kept,
+        "context": _context(store),
         "watcher": watcher,
         "bridges": dict(bridges),
         "warnings": warnings,
@@ -206,6 +208,19 @@ def _store(store: SessionStore) -> dict[str, Any]:
         "bytes": sum(map(_size, (store.paths.states, store.paths.archive))),
         "index_ok": before == entries or (data is None and not entries),
     }
+
+
+def _context(store: SessionStore) -> list[dict[str, Any]]:
+    """How full the windows of the sessions are that are going on, the newest first; where nothing is known, nothing."""
+    rows = []
+    for entry in [one for one in store.entries() if one.end_time is None][:_MOST_CONTEXTS]:
+        try:
+            tokens = store.get(entry.session_id).tokens
+        except JsonlStoreError:
+            continue  # gone since the index was read
+        if tokens is not None:
+            rows.append({"session_id": entry.session_id, "session_key": entry.session_key, **tokens.to_dict()})
+    return rows
 
 
 def _size(root: Path) -> int:

@@ -200,7 +200,9 @@ class SessionWriter:
 
     def _fields(self, session: Session, distilled: DistilledStretch) -> dict[str, Any]:
         # said outright: what is not known any more replaces what was thought before
-        fields = {"last_topic": None, "next_step": None, **distilled.signals.to_fields()}
+        fields = {"last_topic": None, "next_step": None, "tokens": None, **distilled.signals.to_fields()}
+        if fields["tokens"] and session.context_tokens:
+            fields["tokens"]["window"] = session.context_tokens
         last = fields.pop("end_time", None) or session.updated_at or self._store.now()
         fields.setdefault("start_time", last)
         fields["updated_at"] = last
