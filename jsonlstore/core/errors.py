@@ -115,3 +115,9 @@ class SourceUnreadable(JsonlStoreError):
     """A transcript source exists but cannot be read."""
 
     code = "source_unreadable"
+
+
+class SearchUnavailable(JsonlStoreError):
+    """The full-text index is missing, damaged, locked for too long, or this Python's SQLite has no FTS5."""
+
+    code = "search_unavailable"

@@ -1,0 +1,462 @@
+"""`states/search.sqlite`: what was said, findable by its words. A cache: it can be removed and made again at any time.
+
+A document is one session (or one memory file). Its turns lie in blocks of about 16 KB, compressed; FTS5 keeps the
+terms of each block and no text. A growing session rewrites its last block only. The rows of a transcript, the cursor
+they go up to and the checksum over them change in one transaction, so a crash leaves what was before or what is after.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import zlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from jsonlstore.core.errors import SearchUnavailable
+from jsonlstore.core.logs import logger
+from jsonlstore.recall.terms import passages_in, terms_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+log = logger(__name__)
+
+# Raise it whenever terms or layout change: words can only be taken out of FTS5 by naming the very terms put in.
+LAYOUT = 1
+BLOCK_CHARS = 16 * 1024
+TURN_CHARS = 64 * 1024  # one turn is cut into pieces of this length, so that no block is much larger
+_LEVEL = 6
+_BUSY_MS = 5000
+_STATE_SEQ = -1  # the block of what is known about a session besides what was said in it
+
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE documents (
+  no INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, transcript TEXT NOT NULL, agent_id TEXT,
+  session_key TEXT, channel TEXT, started_at TEXT, last_at TEXT, checksum BLOB, state_hash BLOB, UNIQUE (kind, id));
+CREATE INDEX documents_by_transcript ON documents (transcript);
+CREATE TABLE sources (transcript TEXT PRIMARY KEY, mark TEXT, cursor TEXT, tail TEXT) WITHOUT ROWID;
+CREATE TABLE blocks (
+  no INTEGER PRIMARY KEY, document INTEGER NOT NULL, seq INTEGER NOT NULL, words INTEGER NOT NULL,
+  chars INTEGER NOT NULL, languages TEXT NOT NULL, digest BLOB NOT NULL, data BLOB NOT NULL, UNIQUE (document, seq));
+CREATE VIRTUAL TABLE terms USING fts5 (
+  words, parts, content='', tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co'");
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (terms, row);
+"""
+
+
+class Turn(NamedTuple):
+    """One thing somebody said; `text` is redacted, and its passages stand on lines of their own once stored."""
+
+    entry_id: str | None
+    at: str | None
+    speaker: str
+    text: str
+
+
+class Document(NamedTuple):
+    """What a set of turns belongs to."""
+
+    kind: str  # "session" or "memory"
+    id: str
+    transcript: str
+    agent_id: str | None = None
+    session_key: str | None = None
+    channel: str | None = None
+
+
+class Block(NamedTuple):
+    """A stored stretch of a document."""
+
+    no: int
+    document: int
+    seq: int
+    words: int
+    languages: str
+    turns: list[Turn]
+
+
+class Stored(NamedTuple):
+    """A document as the index has it."""
+
+    no: int
+    kind: str
+    id: str
+    agent_id: str | None
+    session_key: str | None
+    channel: str | None
+    started_at: str | None
+    last_at: str | None
+
+
+_STORED = "no, kind, id, agent_id, session_key, channel, started_at, last_at"
+
+
+class SearchIndex:
+    """One connection to the index. Readers and one writer at a time may have it open."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._db = connection
+        self.path = path
+        self._depth = 0
+
+    @classmethod
+    def open(cls, path: Path) -> SearchIndex:
+        """The index for writing, made if it is not there; one of another layout is emptied first."""
+        fresh = not path.exists()
+        if fresh:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        index = cls(_connect(path), path)
+        try:
+            index._prepare()
+        except sqlite3.DatabaseError as problem:
+            index.close()
+            raise _unavailable(path, problem) from problem
+        return index
+
+    @classmethod
+    def open_existing(cls, path: Path) -> SearchIndex | None:
+        """The index for reading; None if there is none of our layout."""
+        if not path.exists():
+            return None
+        index = cls(_connect(path), path)
+        try:
+            if index.layout() == LAYOUT:
+                return index
+        except sqlite3.DatabaseError as problem:
+            log.warning("the search index cannot be read: %s", problem)
+        index.close()
+        return None
+
+    def close(self) -> None:
+        self._db.close()
+
+    def layout(self) -> int | None:
+        """Which layout the file has; None if it has none yet."""
+        (there,) = self._db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'meta'").fetchone()
+        return self.note("layout") if there else None
+
+    def note(self, key: str) -> Any:
+        """A value of the index's own notes."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    def _prepare(self) -> None:
+        found = self.layout()
+        if found == LAYOUT:
+            return
+        with self.transaction():
+            if found is not None:
+                for name in ("vocabulary", "terms", "blocks", "sources", "documents", "meta"):
+                    self._db.execute(f"DROP TABLE IF EXISTS {name}")
+            for statement in filter(str.strip, _SCHEMA.split(";\n")):
+                self._db.execute(statement)
+            self._db.execute("INSERT INTO meta VALUES ('layout', ?)", (LAYOUT,))
+
+    # -- writing
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing; inside another one, part of it."""
+        if self._depth:
+            yield
+            return
+        self._depth += 1
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                if self._db.in_transaction:  # SQLite may have rolled back by itself, as when the disk is full
+                    self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+        except sqlite3.Error as problem:
+            raise _unavailable(self.path, problem) from problem
+        finally:
+            self._depth -= 1
+
+    def source(self, transcript: str) -> tuple[str | None, dict[str, Any] | None, dict[str, Any]] | None:
+        """How far a transcript was read: its mark, its cursor, and what the reader kept for itself."""
+        row = self._db.execute("SELECT mark, cursor, tail FROM sources WHERE transcript = ?", (transcript,)).fetchone()
+        if row is None:
+            return None
+        return row[0], orjson.loads(row[1]) if row[1] else None, orjson.loads(row[2] or "{}")
+
+    def set_source(
+        self, transcript: str, mark: str | None, cursor: Mapping[str, Any] | None, tail: Mapping[str, Any]
+    ) -> None:
+        """Note how far a transcript was read."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?)",
+            (transcript, mark, orjson.dumps(cursor).decode() if cursor else None, orjson.dumps(tail).decode()),
+        )
+
+    def append(self, document: Document, turns: Iterable[Turn]) -> int:
+        """Add turns to a document, made if it is not there; returns how many characters were added."""
+        added = 0
+        with self.transaction():
+            no = self._document(document)
+            block = self._last_block(no)
+            pending: list[Turn] = list(block.turns) if block else []
+            size = sum(len(turn.text) for turn in pending)
+            first, last = None, None
+            for turn in _pieces(turns):
+                if pending and size + len(turn.text) > BLOCK_CHARS:
+                    self._put(no, block, pending)
+                    block, pending, size = self._after(no, block), [], 0
+                pending.append(turn)
+                size += len(turn.text)
+                added += len(turn.text)
+                first, last = first or turn.at, turn.at or last
+            if added:
+                self._put(no, block, pending)
+                self._note_times(no, first, last)
+                self._seal(no)
+        return added
+
+    def set_state(self, document: Document, turns: Sequence[Turn]) -> bool:
+        """What is known about a session besides what was said; False if that is no news."""
+        digest = hashlib.blake2b(repr(turns).encode("utf-8", "replace"), digest_size=8).digest()
+        with self.transaction():
+            no = self._document(document)
+            (known,) = self._db.execute("SELECT state_hash FROM documents WHERE no = ?", (no,)).fetchone()
+            if known == digest:
+                return False
+            row = self._db.execute("SELECT no FROM blocks WHERE document = ? AND seq = ?", (no, _STATE_SEQ)).fetchone()
+            block = self.block(row[0]) if row else Block(0, no, _STATE_SEQ, 0, "", [])
+            self._put(no, block, list(_pieces(turns)))
+            self._db.execute("UPDATE documents SET state_hash = ? WHERE no = ?", (digest, no))
+            self._seal(no)
+        return True
+
+    def remove(self, numbers: Iterable[int]) -> int:
+        """Take documents out; unfindable at once, and after `scrub` their words are in no page of the file."""
+        count = 0
+        with self.transaction():
+            for no in numbers:
+                for (block,) in self._db.execute("SELECT no FROM blocks WHERE document = ?", (no,)).fetchall():
+                    self._take_out(self.block(block))
+                    self._db.execute("DELETE FROM blocks WHERE no = ?", (block,))
+                count += self._db.execute("DELETE FROM documents WHERE no = ?", (no,)).rowcount
+            if count:
+                self._db.execute("INSERT OR REPLACE INTO meta VALUES ('unscrubbed', 1)")
+        return count
+
+    def drop_source(self, transcript: str) -> None:
+        """Forget how far a transcript was read."""
+        self._db.execute("DELETE FROM sources WHERE transcript = ?", (transcript,))
+
+    def scrub(self) -> None:
+        """Write every segment anew without what was removed: freed pages are zeroed, the write-ahead log is emptied."""
+        with self.transaction():
+            self._db.execute("INSERT INTO terms (terms) VALUES ('optimize')")
+            self._db.execute("DELETE FROM meta WHERE key = 'unscrubbed'")
+        self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Empty the write-ahead log into the file; a reader in the way leaves it for the next time."""
+        try:
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.OperationalError as problem:
+            log.debug("the search index was not checkpointed: %s", problem)
+
+    def _document(self, document: Document) -> int:
+        row = self._db.execute(
+            "SELECT no, agent_id, session_key, channel FROM documents WHERE kind = ? AND id = ?", document[:2]
+        ).fetchone()
+        if row is None:
+            cursor = self._db.execute(
+                "INSERT INTO documents (kind, id, transcript, agent_id, session_key, channel) VALUES (?,?,?,?,?,?)",
+                document,
+            )
+            assert cursor.lastrowid is not None
+            return cursor.lastrowid
+        if tuple(row[1:]) != document[3:]:
+            self._db.execute(
+                "UPDATE documents SET agent_id = ?, session_key = ?, channel = ? WHERE no = ?",
+                (*document[3:], row[0]),
+            )
+        return int(row[0])
+
+    def _last_block(self, no: int) -> Block | None:
+        row = self._db.execute(
+            "SELECT no FROM blocks WHERE document = ? AND seq >= 0 ORDER BY seq DESC LIMIT 1", (no,)
+        ).fetchone()
+        return self.block(row[0]) if row else None
+
+    @staticmethod
+    def _after(no: int, block: Block | None) -> Block:
+        return Block(0, no, block.seq + 1 if block else 1, 0, "", [])
+
+    def _put(self, no: int, block: Block | None, turns: list[Turn]) -> None:
+        """Write a block in the place of `block`; one without a number is new."""
+        if block is not None and block.no:
+            self._take_out(block)
+        found = [terms_in(turn.text) for turn in turns]
+        words = [word for terms in found for word in terms.words]
+        parts = [part for terms in found for part in terms.parts]
+        raw = orjson.dumps([tuple(turn) for turn in turns])
+        row = (
+            no,
+            block.seq if block else 0,
+            len(words),
+            sum(len(turn.text) for turn in turns),
+            " ".join(sorted({terms.language for terms in found})),
+            hashlib.blake2b(raw, digest_size=8).digest(),
+            zlib.compress(raw, _LEVEL),
+        )
+        if block is not None and block.no:
+            number = block.no
+            self._db.execute(
+                "UPDATE blocks SET document=?, seq=?, words=?, chars=?, languages=?, digest=?, data=? WHERE no=?",
+                (*row, number),
+            )
+        else:
+            cursor = self._db.execute(
+                "INSERT INTO blocks (document, seq, words, chars, languages, digest, data) VALUES (?,?,?,?,?,?,?)", row
+            )
+            assert cursor.lastrowid is not None
+            number = cursor.lastrowid
+        self._db.execute(
+            "INSERT INTO terms (rowid, words, parts) VALUES (?, ?, ?)", (number, " ".join(words), " ".join(parts))
+        )
+
+    def _take_out(self, block: Block) -> None:
+        found = [terms_in(turn.text) for turn in block.turns]
+        words = " ".join(word for terms in found for word in terms.words)
+        parts = " ".join(part for terms in found for part in terms.parts)
+        self._db.execute("INSERT INTO terms (terms, rowid, words, parts) VALUES ('delete', ?, ?, ?)", (block.no, words, parts))
+
+    def _note_times(self, no: int, first: str | None, last: str | None) -> None:
+        self._db.execute(
+            "UPDATE documents SET started_at = coalesce(started_at, ?), last_at = coalesce(?, last_at) WHERE no = ?",
+            (first, last, no),
+        )
+
+    def _seal(self, no: int) -> None:
+        self._db.execute("UPDATE documents SET checksum = ? WHERE no = ?", (self._checksum(no), no))
+
+    def _checksum(self, no: int) -> bytes:
+        digests = self._db.execute("SELECT digest FROM blocks WHERE document = ? ORDER BY seq", (no,))
+        return hashlib.blake2b(b"".join(row[0] for row in digests), digest_size=8).digest()
+
+    # -- reading
+
+    def block(self, number: int) -> Block:
+        """One block, unpacked."""
+        no, document, seq, words, languages, data = self._db.execute(
+            "SELECT no, document, seq, words, languages, data FROM blocks WHERE no = ?", (number,)
+        ).fetchone()
+        turns = [Turn(*turn) for turn in orjson.loads(zlib.decompress(data))]
+        return Block(no, document, seq, words, languages, turns)
+
+    def blocks_of(self, document: int) -> Iterator[Block]:
+        """A document's blocks in order, the one of its state first."""
+        rows = self._db.execute("SELECT no FROM blocks WHERE document = ? ORDER BY seq", (document,)).fetchall()
+        return (self.block(row[0]) for row in rows)
+
+    def documents(self, where: str = "1", values: Sequence[object] = ()) -> Iterator[Stored]:
+        """The documents that fit a condition on their columns."""
+        rows = self._db.execute(f"SELECT {_STORED} FROM documents WHERE {where}", values)  # noqa: S608 - ours
+        return (Stored(*row) for row in rows)
+
+    def owners(self, blocks: Sequence[int]) -> dict[int, int]:
+        """Block -> document."""
+        marks = ",".join("?" * len(blocks))
+        rows = self._db.execute(f"SELECT no, document FROM blocks WHERE no IN ({marks})", tuple(blocks))  # noqa: S608
+        return dict(rows.fetchall())
+
+    def frequency(self, term: str) -> int:
+        """In how many blocks a term occurs."""
+        row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
+        return row[0] if row else 0
+
+    def size(self) -> tuple[int, float]:
+        """How many blocks there are, and how many words one has on average."""
+        count, words = self._db.execute("SELECT count(*), avg(words) FROM blocks").fetchone()
+        return count, words or 1.0
+
+    def match(self, expression: str, limit: int, among: Iterable[int] | None = None) -> list[tuple[int, float]]:
+        """The blocks that match best, with their BM25 scores (higher is better); only of documents `among`, if given."""
+        if among is None:
+            sql = "SELECT rowid, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT ?"
+            values: tuple[object, ...] = (expression, limit)
+        else:
+            sql = (
+                "SELECT rowid, rank FROM terms WHERE terms MATCH ? AND rowid IN (SELECT no FROM blocks WHERE document IN"
+                " (SELECT value FROM json_each(?))) ORDER BY rank LIMIT ?"
+            )
+            values = (expression, orjson.dumps(sorted(among)).decode(), limit)
+        return [(row[0], -row[1]) for row in self._db.execute(sql, values)]
+
+    # -- checking
+
+    def problems(self) -> list[str]:
+        """What is wrong with the file: damage, rows that do not add up to their checksum, words left behind."""
+        try:
+            found = [row[0] for row in self._db.execute("PRAGMA quick_check(5)") if row[0] != "ok"]
+            self._db.execute("INSERT INTO terms (terms) VALUES ('integrity-check')")
+            (rows,) = self._db.execute("SELECT count(*) FROM terms_docsize").fetchone()
+            (blocks,) = self._db.execute("SELECT count(*) FROM blocks").fetchone()
+            if rows != blocks:
+                found.append(f"{blocks} blocks, but the words of {rows}")
+            for no, session, checksum in self._db.execute("SELECT no, id, checksum FROM documents").fetchall():
+                if checksum is not None and checksum != self._checksum(no):
+                    found.append(f"{session} does not add up")
+            for block, digest, data in self._db.execute("SELECT no, digest, data FROM blocks"):
+                if hashlib.blake2b(zlib.decompress(data), digest_size=8).digest() != digest:
+                    found.append(f"block {block} is damaged")
+            if self.note("unscrubbed"):
+                found.append("removed words are still in the file")
+        except (sqlite3.DatabaseError, zlib.error) as problem:
+            return [str(problem)]
+        return found
+
+
+def _pieces(turns: Iterable[Turn]) -> Iterator[Turn]:
+    """Turns as they are stored: a passage a line, none longer than a block can bear."""
+    for turn in turns:
+        lines: list[str] = []
+        size = 0
+        for passage in passages_in(turn.text):
+            if size + len(passage) > TURN_CHARS and lines:
+                yield turn._replace(text="\n".join(lines))
+                lines, size = [], 0
+            lines.append(passage[:TURN_CHARS])
+            size += len(passage) + 1
+        if lines:
+            yield turn._replace(text="\n".join(lines))
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    try:
+        connection = sqlite3.connect(path, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA secure_delete = ON")
+    except sqlite3.DatabaseError as problem:
+        raise _unavailable(path, problem) from problem
+    return connection
+
+
+def _unavailable(path: Path, problem: sqlite3.Error) -> SearchUnavailable:
+    return SearchUnavailable(f"the search index cannot be used: {problem}", path=path, hint="`jsonlstore doctor --fix` makes it anew")
+
+
+def has_fts5() -> bool:
+    """Whether the SQLite of this Python has FTS5."""
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("CREATE VIRTUAL TABLE probe USING fts5 (words)")
+    except sqlite3.OperationalError:
+        return False
+    else:
+        return True
+    finally:
+        connection.close()

@@ -1,0 +1,432 @@
+"""Which documents answer a question best, and with which words.
+
+FTS5 names candidates. Inside them every occurrence of what was asked for is placed into passages of twenty words, and
+a document is scored by its BM25, by its best passage and by its best pair of neighbouring passages: words that stand
+close together mean more than the same words far apart. A time that was named lifts what was said then or soon after.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from jsonlstore.core.clock import format_time, parse_time
+from jsonlstore.recall.match import fold
+from jsonlstore.recall.query import Concept, Query, is_explicit
+from jsonlstore.recall.stems import english, german, needle, romance
+from jsonlstore.recall.terms import bare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from jsonlstore.recall.fulltext import Block, SearchIndex, Stored, Turn
+    from jsonlstore.recall.when import Interval
+
+CANDIDATE_BLOCKS = 48
+BLOCKS_OF_ONE = 6
+NEAR_DATE_BLOCKS = 24
+K1, B = 1.2, 0.75
+_INFLECTED_PART = 0.6  # a word inside a compound
+_COMPOUND_FROM = 10
+_PART_FROM = 4
+_PASSAGES_SHOWN = 3
+_AFTER, _BEFORE = timedelta(days=10), timedelta(days=1)
+_SPACES = bytes(
+    ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 10 if code == 10 else 32 for code in range(256)
+)
+_NO_WORD = re.compile(r"[^\w\n]+|_")
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each part of the ranking counts; a benchmark turns them off one by one."""
+
+    forms: bool = True
+    passage: float = 0.5
+    pair: float = 0.5
+    date: float = 1.5
+    relative_date: float = 0.5
+
+
+class Passage(NamedTuple):
+    """Words of a document that answer, and whose they are."""
+
+    turn: Turn
+    text: str
+    score: float
+
+
+@dataclass(slots=True)
+class Ranked:
+    """A document that answers: how well, with which passages, and by which parts of the score."""
+
+    document: Stored
+    score: float
+    passages: list[Passage] = field(default_factory=list)
+    parts: dict[str, float] = field(default_factory=dict)
+
+
+class _Place(NamedTuple):
+    """One passage of a candidate: the turn it is of, its text, and how often each concept occurs in it."""
+
+    turn: Turn
+    text: str
+    counts: dict[int, float]
+
+
+@dataclass(slots=True)
+class _Candidate:
+    document: Stored
+    words: int = 0
+    places: list[_Place] = field(default_factory=list)
+    lift: float = 0.0
+
+    def frequencies(self) -> dict[int, float]:
+        total: dict[int, float] = {}
+        for place in self.places:
+            for concept, count in place.counts.items():
+                total[concept] = total.get(concept, 0.0) + count
+        return total
+
+
+def rank(
+    index: SearchIndex,
+    query: Query,
+    *,
+    limit: int = 10,
+    among: Sequence[int] | None = None,
+    speaker: str | None = None,
+    weights: Weights = Weights(),
+) -> list[Ranked]:
+    """The documents that answer best; of those numbered `among` only, if given."""
+    return _Ranking(index, query, weights, speaker).best(limit, among)
+
+
+class _Ranking:
+    """One question put to the index."""
+
+    def __init__(self, index: SearchIndex, query: Query, weights: Weights, speaker: str | None) -> None:
+        self._index = index
+        self._query = query
+        self._weights = weights
+        self._speaker = speaker
+        self._total, self._average = index.size()
+        self._concepts = _telling(query.concepts)
+        self._frequency = [self._blocks_with(concept) for concept in self._concepts]
+        self._finders = [_finder(concept, forms=weights.forms) for concept in self._concepts]
+
+    def _blocks_with(self, concept: Concept) -> float:
+        """In how many blocks a concept occurs, near enough: its forms seldom share a block."""
+        if concept.alternatives[0].unspaced:
+            return min(self._index.frequency(one.term) for one in concept.alternatives)
+        found = sum(self._index.frequency(one.term) for one in concept.alternatives if one.weight == 1.0)
+        return min(found, self._total)
+
+    def best(self, limit: int, among: Sequence[int] | None) -> list[Ranked]:
+        candidates = self._candidates(among)
+        if not candidates:
+            return []
+        lifts = self._lifts(candidates)
+        scorer = _Scorer(self, candidates)
+        ranked = []
+        for one in candidates:
+            if self._query.phrases and not all(_holds(one, phrase) for phrase in self._query.phrases):
+                continue
+            if any(_holds(one, word, whole=True) for word in self._query.excluded):
+                continue
+            found = scorer.score(one)
+            if found is None:
+                continue
+            found.parts["date"] = lifts.get(one.document.no, 0.0)
+            found.score += found.parts["date"]
+            ranked.append(found)
+        ranked.sort(key=lambda one: (one.score, one.document.last_at or ""), reverse=True)
+        return ranked[:limit]
+
+    # -- candidates
+
+    def _candidates(self, among: Sequence[int] | None) -> list[_Candidate]:
+        expression = self._expression()
+        if not expression:
+            return []
+        blocks = self._index.match(expression, CANDIDATE_BLOCKS, among)
+        near = self._near_dates(among)
+        if near:
+            blocks += self._index.match(expression, NEAR_DATE_BLOCKS, near)
+        chosen: dict[int, list[int]] = {}
+        owners = self._index.owners([number for number, _ in blocks])
+        for number, _ in blocks:
+            mine = chosen.setdefault(owners[number], [])
+            if number not in mine and len(mine) < BLOCKS_OF_ONE:
+                mine.append(number)
+        marks = ",".join("?" * len(chosen))
+        documents = {one.no: one for one in self._index.documents(f"no IN ({marks})", tuple(chosen))}
+        found = []
+        for no, numbers in chosen.items():
+            candidate = _Candidate(documents[no])
+            for number in sorted(numbers):
+                self._place(candidate, self._index.block(number))
+            found.append(candidate)
+        return found
+
+    def _expression(self) -> str:
+        """The FTS5 query: what is in more than half of all blocks tells nothing and costs most, so it is left out."""
+        rare = [n for n, count in enumerate(self._frequency) if 0 < count * 2 <= self._total]
+        chosen = rare or [n for n, count in enumerate(self._frequency) if count]
+        terms: dict[str, None] = {}
+        for number in chosen:
+            concept = self._concepts[number]
+            for one in concept.alternatives if self._weights.forms else concept.alternatives[:1]:
+                if one.weight >= 1.0 or one.unspaced or self._index.frequency(one.term) * 4 <= self._total:
+                    terms.setdefault(f'words : "{one.term}"')
+        for concept in self._concepts:
+            if len(concept.text) >= _PART_FROM and concept.text.isalpha() and not concept.alternatives[0].unspaced:
+                terms.setdefault(f'parts : "{_as_part(concept.text)}" *')
+        return " OR ".join(terms)
+
+    def _near_dates(self, among: Sequence[int] | None) -> list[int]:
+        """The documents of the times that were named, whatever FTS5 thinks of their words."""
+        allowed = None if among is None else set(among)
+        found: list[int] = []
+        for when in self._query.times:
+            first, last = format_time(when.start - _BEFORE), format_time(when.end + _AFTER)
+            near = self._index.documents("started_at < ? AND last_at >= ?", (last, first))
+            found += [one.no for one in near if allowed is None or one.no in allowed]
+        return found
+
+    def _place(self, candidate: _Candidate, block: Block) -> None:
+        """Put every occurrence of what was asked for into its passage."""
+        candidate.words += block.words
+        turns = block.turns if self._speaker is None else [turn for turn in block.turns if turn.speaker == self._speaker]
+        if not turns:
+            return
+        text = "\n".join(turn.text for turn in turns)
+        plain = _plain(text)
+        lines = text.split("\n")
+        counts: list[dict[int, float]] = [{} for _ in lines]
+        ends = list(accumulate(len(line) + 1 for line in plain.split("\n")))
+        for number, find in enumerate(self._finders):
+            for position, weight in find(plain, block.languages):
+                here = counts[bisect_right(ends, position)]
+                here[number] = here.get(number, 0.0) + weight
+        at = 0
+        for turn in turns:
+            for _ in range(turn.text.count("\n") + 1):
+                candidate.places.append(_Place(turn, lines[at], counts[at]))
+                at += 1
+
+    # -- times
+
+    def _lifts(self, candidates: Iterable[_Candidate]) -> dict[int, float]:
+        """What a named time adds to each document: more where few documents are of that time."""
+        lifts: dict[int, float] = {}
+        for when in self._query.times:
+            weight = self._weights.date if is_explicit(when) else self._weights.relative_date
+            near = {one.document.no: closeness(one.document, when) for one in candidates}
+            count = sum(near.values())
+            if not weight or not count:
+                continue
+            worth = weight * math.log1p(len(near) / count)
+            for no, close in near.items():
+                lifts[no] = max(lifts.get(no, 0.0), worth * close)
+        return lifts
+
+    # -- what the scorer needs to know
+
+    @property
+    def concepts(self) -> Sequence[Concept]:
+        return self._concepts
+
+    @property
+    def weights(self) -> Weights:
+        return self._weights
+
+    @property
+    def average(self) -> float:
+        return self._average
+
+    def rarity(self, concept: int) -> float:
+        """The inverse document frequency of a concept among all blocks."""
+        count = min(self._frequency[concept], self._total)
+        return self._concepts[concept].weight * math.log1p((self._total - count + 0.5) / (count + 0.5))
+
+
+class _Scorer:
+    """Scores candidates by words alone."""
+
+    def __init__(self, ranking: _Ranking, candidates: Sequence[_Candidate]) -> None:
+        self._weights = ranking.weights
+        self._average = ranking.average
+        concepts = range(len(ranking.concepts))
+        self._rarity = [ranking.rarity(number) for number in concepts]
+        places = [place for one in candidates for place in one.places]
+        with_it = [sum(number in place.counts for place in places) for number in concepts]
+        # how telling a word is within passages; a name of every session is in few of their passages
+        self._telling = [
+            ranking.concepts[number].weight * math.log1p((len(places) - with_it[number] + 0.5) / (with_it[number] + 0.5))
+            for number in concepts
+        ]
+
+    def score(self, one: _Candidate) -> Ranked | None:
+        frequencies = one.frequencies()
+        if not frequencies:
+            return None
+        norm = K1 * (1 - B + B * one.words / self._average)
+        bm25 = sum(self._rarity[number] * tf * (K1 + 1) / (tf + norm) for number, tf in frequencies.items())
+        single = [self._worth(place.counts) for place in one.places]
+        pairs = [self._worth(_joined(a.counts, b.counts)) for a, b in zip(one.places, one.places[1:], strict=False)]
+        parts = {
+            "words": bm25,
+            "passage": self._weights.passage * max(single, default=0.0),
+            "pair": self._weights.pair * max([*pairs, *single], default=0.0),
+        }
+        return Ranked(one.document, sum(parts.values()), self._shown(one, single), parts)
+
+    def _worth(self, counts: dict[int, float]) -> float:
+        return sum(self._telling[number] * count * 1.5 / (count + 0.5) for number, count in counts.items())
+
+    @staticmethod
+    def _shown(one: _Candidate, single: list[float]) -> list[Passage]:
+        """The best passages, one of each turn; a passage goes on into its neighbour where the turn does."""
+        shown: list[Passage] = []
+        for at in sorted(range(len(single)), key=lambda at: (-single[at], at)):
+            place = one.places[at]
+            if single[at] <= 0 or len(shown) == _PASSAGES_SHOWN:
+                break
+            if any(passage.turn is place.turn for passage in shown):
+                continue
+            text = place.text
+            following = one.places[at + 1] if at + 1 < len(one.places) else None
+            if following is not None and following.turn is place.turn:
+                text += " " + following.text
+            shown.append(Passage(place.turn, text, single[at]))
+        return shown
+
+
+def _joined(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
+    if not one or not other:
+        return one or other
+    return {number: one.get(number, 0.0) + other.get(number, 0.0) for number in one.keys() | other.keys()}
+
+
+def _telling(concepts: Sequence[Concept]) -> list[Concept]:
+    """The concepts worth looking for: what questions are made of only where there is nothing else."""
+    return [one for one in concepts if not one.common] or list(concepts)
+
+
+def _plain(text: str) -> str:
+    """A text folded, every word behind a space, every passage still a line."""
+    if text.isascii():
+        folded = text.encode().translate(_SPACES).decode()
+    else:
+        folded = _NO_WORD.sub(" ", fold(text))
+    return " " + folded.replace("\n", "\n ")
+
+
+def _as_part(text: str) -> str:
+    """The beginning of a word's forms inside a compound: without its inflection."""
+    return german(text)
+
+
+def _holds(one: _Candidate, phrase: str, *, whole: bool = False) -> bool:
+    """Whether a phrase stands in a document, across passages too."""
+    said = fold(" ".join(place.text for place in one.places))
+    if not whole:
+        return phrase in said
+    return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", said) is not None
+
+
+def closeness(document: Stored, when: Interval) -> float:
+    """1 for what was said in a time, less for what was said after it (people tell of the past), least before it."""
+    try:
+        start, end = parse_time(document.started_at or ""), parse_time(document.last_at or document.started_at or "")
+    except ValueError:
+        return 0.0
+    if when.overlaps(start, end):
+        return 1.0
+    if start >= when.end:
+        return math.exp(-_days(start, when.end) / (_AFTER / timedelta(days=1)))
+    return math.exp(-_days(when.start, end) / (_BEFORE / timedelta(days=1)))
+
+
+def _days(later: datetime, earlier: datetime) -> float:
+    return (later - earlier) / timedelta(days=1)
+
+
+Finder = "Callable[[str, str], Iterable[tuple[int, float]]]"
+
+
+def _finder(concept: Concept, *, forms: bool) -> Callable[[str, str], Iterable[tuple[int, float]]]:
+    """What finds a concept in plain text: positions, and how much each occurrence counts."""
+    alternatives = concept.alternatives if forms else concept.alternatives[:1]
+    if alternatives[0].unspaced:
+        return lambda text, _languages: _unspaced(text, concept.text, [one.term for one in alternatives])
+    wanted = {one.term: one.weight for one in alternatives}
+    needles = _shortest({needle(term) for term in wanted})
+    part = _as_part(concept.text) if len(concept.text) >= _PART_FROM and concept.text.isalpha() else None
+
+    def find(text: str, languages: str) -> Iterable[tuple[int, float]]:
+        other = languages != "en"
+        for start in needles:
+            spaced = " " + start
+            at = text.find(spaced)
+            while at >= 0:
+                match = _WORD.match(text, at + 1)
+                assert match is not None
+                weight = _weight(match[0], wanted, other=other)
+                if weight:
+                    yield at + 1, weight
+                at = text.find(spaced, at + 1)
+        if part is not None and "de" in languages:
+            yield from _inside(text, part)
+
+    return find
+
+
+def _weight(word: str, wanted: dict[str, float], *, other: bool) -> float:
+    weight = wanted.get(english(word), 0.0)
+    if weight or not other:
+        return weight
+    return wanted.get(german(word)) or wanted.get(romance(word)) or 0.0
+
+
+def _shortest(needles: Iterable[str]) -> list[str]:
+    """Without those that begin with another, or every occurrence would be found twice."""
+    kept: list[str] = []
+    for one in sorted(needles, key=len):
+        if one and not any(one.startswith(shorter) for shorter in kept):
+            kept.append(one)
+    return kept
+
+
+def _unspaced(text: str, run: str, pairs: Sequence[str]) -> Iterable[tuple[int, float]]:
+    """The whole run counts as one; where it is not, each of its pairs counts for its share."""
+    at = text.find(run)
+    if at >= 0:
+        while at >= 0:
+            yield at, 1.0
+            at = text.find(run, at + 1)
+        return
+    if len(pairs) < 2:
+        return
+    for pair in pairs:
+        at = text.find(pair)
+        if at >= 0:
+            yield at, 0.8 / len(pairs)
+
+
+def _inside(text: str, part: str) -> Iterable[tuple[int, float]]:
+    """A word inside long words; at their beginning it is only if the word goes on beyond an ending."""
+    at = text.find(part)
+    while at >= 0:
+        start = text.rfind(" ", 0, at) + 1
+        match = _WORD.match(text, start)
+        if match is not None and len(match[0]) >= _COMPOUND_FROM and len(match[0]) - len(part) > 3:
+            yield at, _INFLECTED_PART
+        at = text.find(part, at + 1)
