@@ -372,6 +372,12 @@ class SearchIndex:
         rows = self._db.execute(f"SELECT no, document FROM blocks WHERE no IN ({marks})", tuple(blocks))  # noqa: S608
         return dict(rows.fetchall())
 
+    def first_blocks(self, documents: Sequence[int]) -> list[int]:
+        """Where each of these documents begins."""
+        marks = ",".join("?" * len(documents))
+        sql = f"SELECT no, min(seq) FROM blocks WHERE document IN ({marks}) GROUP BY document"  # noqa: S608
+        return [row[0] for row in self._db.execute(sql, tuple(documents))]
+
     def frequency(self, term: str) -> int:
         """In how many blocks a term occurs."""
         row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()

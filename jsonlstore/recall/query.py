@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
 TIME_WORD = 0.5  # a word that told a time may still be a word of the text, but seldom is
+UNSPACED_PAIR = 0.7  # pairs of characters overlap, so a word of them is counted more than once
 _EDGES = "?!,;:()[]{}<>“”„«»…'`*"
 _EXPLICIT = re.compile(rf"20\d\d|\d\d?[./-]\d|{'|'.join(MONTHS)}|\b(?:{'|'.join(SHORT)})\b")
 # what questions are made of, in the languages the tables know; they are looked for only where nothing else was asked
@@ -140,6 +141,10 @@ def _concepts(words: Iterable[str], known: set[str], weight: float = 1.0) -> lis
     found: dict[str, Concept] = {}
     for spoken in words:
         for word in raw_words(fold(spoken)):
+            if is_unspaced(word):
+                for pair in pairs_of(word):
+                    found.setdefault(pair, Concept(pair, (Alternative(pair, 1.0, True),), weight * UNSPACED_PAIR))
+                continue
             text = bare(word)
             if text and text not in known:
                 found.setdefault(text, _concept(word, text, weight))
@@ -147,9 +152,6 @@ def _concepts(words: Iterable[str], known: set[str], weight: float = 1.0) -> lis
 
 
 def _concept(word: str, text: str, weight: float) -> Concept:
-    if is_unspaced(word):
-        pairs = pairs_of(word)
-        return Concept(text, tuple(Alternative(pair, 1.0 / len(pairs), True) for pair in pairs), weight)
     same, near = forms_of(text)
     chosen: dict[str, float] = {}
     for stem in (english(text), german(text), romance(text)):

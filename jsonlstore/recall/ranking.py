@@ -35,6 +35,7 @@ _INFLECTED_PART = 0.6  # a word inside a compound
 _COMPOUND_FROM = 10
 _PART_FROM = 4
 _PASSAGES_SHOWN = 3
+_LEAST = 1e-3  # what only a time weeks away speaks for is no answer
 _AFTER, _BEFORE = timedelta(days=10), timedelta(days=1)
 _SPACES = bytes(
     ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 10 if code == 10 else 32 for code in range(256)
@@ -48,10 +49,10 @@ class Weights:
     """How much each part of the ranking counts; a benchmark turns them off one by one."""
 
     forms: bool = True
-    passage: float = 0.5
-    pair: float = 0.5
-    date: float = 1.5
-    relative_date: float = 0.5
+    passage: float = 1.0
+    pair: float = 1.0
+    date: float = 4.0
+    relative_date: float = 1.0
 
 
 class Passage(NamedTuple):
@@ -123,8 +124,6 @@ class _Ranking:
 
     def _blocks_with(self, concept: Concept) -> float:
         """In how many blocks a concept occurs, near enough: its forms seldom share a block."""
-        if concept.alternatives[0].unspaced:
-            return min(self._index.frequency(one.term) for one in concept.alternatives)
         found = sum(self._index.frequency(one.term) for one in concept.alternatives if one.weight == 1.0)
         return min(found, self._total)
 
@@ -141,24 +140,24 @@ class _Ranking:
             if any(_holds(one, word, whole=True) for word in self._query.excluded):
                 continue
             found = scorer.score(one)
-            if found is None:
-                continue
             found.parts["date"] = lifts.get(one.document.no, 0.0)
             found.score += found.parts["date"]
-            ranked.append(found)
+            if found.score > _LEAST:
+                ranked.append(found)
         ranked.sort(key=lambda one: (one.score, one.document.last_at or ""), reverse=True)
         return ranked[:limit]
 
     # -- candidates
 
     def _candidates(self, among: Sequence[int] | None) -> list[_Candidate]:
-        expression = self._expression()
-        if not expression:
-            return []
-        blocks = self._index.match(expression, CANDIDATE_BLOCKS, among)
+        few = self._total <= CANDIDATE_BLOCKS
+        expression = self._expression(every=few)
+        blocks = self._index.match(expression, CANDIDATE_BLOCKS, among) if expression else []
         near = self._near_dates(among)
         if near:
-            blocks += self._index.match(expression, NEAR_DATE_BLOCKS, near)
+            loose = self._expression(every=True)
+            blocks += self._index.match(loose, NEAR_DATE_BLOCKS, near) if loose else []
+            blocks += [(number, 0.0) for number in self._index.first_blocks(near[:NEAR_DATE_BLOCKS])]
         chosen: dict[int, list[int]] = {}
         owners = self._index.owners([number for number, _ in blocks])
         for number, _ in blocks:
@@ -175,16 +174,20 @@ class _Ranking:
             found.append(candidate)
         return found
 
-    def _expression(self) -> str:
-        """The FTS5 query: what is in more than half of all blocks tells nothing and costs most, so it is left out."""
-        rare = [n for n, count in enumerate(self._frequency) if 0 < count * 2 <= self._total]
-        chosen = rare or [n for n, count in enumerate(self._frequency) if count]
+    def _expression(self, *, every: bool) -> str:
+        """The FTS5 query; unless `every` concept is wanted, what is in more than half of all blocks is left out.
+
+        Such words tell nothing about a block, and they cost most.
+        """
+        there = [n for n, count in enumerate(self._frequency) if count]
+        rare = [n for n in there if self._frequency[n] * 2 <= self._total]
+        chosen = there if every else rare or there
         terms: dict[str, None] = {}
         for number in chosen:
             concept = self._concepts[number]
             for one in concept.alternatives if self._weights.forms else concept.alternatives[:1]:
-                if one.weight >= 1.0 or one.unspaced or self._index.frequency(one.term) * 4 <= self._total:
-                    terms.setdefault(f'words : "{one.term}"')
+                if one.weight >= 1.0 or self._index.frequency(one.term) * 4 <= self._total:
+                    terms.setdefault(f'words : "{one.term}"' + " *" * (one.unspaced and len(one.term) == 1))
         for concept in self._concepts:
             if len(concept.text) >= _PART_FROM and concept.text.isalpha() and not concept.alternatives[0].unspaced:
                 terms.setdefault(f'parts : "{_as_part(concept.text)}" *')
@@ -273,10 +276,8 @@ class _Scorer:
             for number in concepts
         ]
 
-    def score(self, one: _Candidate) -> Ranked | None:
+    def score(self, one: _Candidate) -> Ranked:
         frequencies = one.frequencies()
-        if not frequencies:
-            return None
         norm = K1 * (1 - B + B * one.words / self._average)
         bm25 = sum(self._rarity[number] * tf * (K1 + 1) / (tf + norm) for number, tf in frequencies.items())
         single = [self._worth(place.counts) for place in one.places]
@@ -359,14 +360,11 @@ def _days(later: datetime, earlier: datetime) -> float:
     return (later - earlier) / timedelta(days=1)
 
 
-Finder = "Callable[[str, str], Iterable[tuple[int, float]]]"
-
-
 def _finder(concept: Concept, *, forms: bool) -> Callable[[str, str], Iterable[tuple[int, float]]]:
     """What finds a concept in plain text: positions, and how much each occurrence counts."""
     alternatives = concept.alternatives if forms else concept.alternatives[:1]
     if alternatives[0].unspaced:
-        return lambda text, _languages: _unspaced(text, concept.text, [one.term for one in alternatives])
+        return lambda text, _languages: _unspaced(text, concept.text)
     wanted = {one.term: one.weight for one in alternatives}
     needles = _shortest({needle(term) for term in wanted})
     part = _as_part(concept.text) if len(concept.text) >= _PART_FROM and concept.text.isalpha() else None
@@ -405,20 +403,11 @@ def _shortest(needles: Iterable[str]) -> list[str]:
     return kept
 
 
-def _unspaced(text: str, run: str, pairs: Sequence[str]) -> Iterable[tuple[int, float]]:
-    """The whole run counts as one; where it is not, each of its pairs counts for its share."""
-    at = text.find(run)
-    if at >= 0:
-        while at >= 0:
-            yield at, 1.0
-            at = text.find(run, at + 1)
-        return
-    if len(pairs) < 2:
-        return
-    for pair in pairs:
-        at = text.find(pair)
-        if at >= 0:
-            yield at, 0.8 / len(pairs)
+def _unspaced(text: str, pair: str) -> Iterable[tuple[int, float]]:
+    at = text.find(pair)
+    while at >= 0:
+        yield at, 1.0
+        at = text.find(pair, at + 1)
 
 
 def _inside(text: str, part: str) -> Iterable[tuple[int, float]]:
