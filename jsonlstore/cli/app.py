@@ -1,174 +1,87 @@
-"""What every command shares: the global options, and the things opened from them on first use."""
+"""The one place where a command's parts are put together: settings, clock, store, brain.db and manager.
+
+Hook calls come through here too, so this module loads neither click nor anything it may not need.
+"""
 
 from __future__ import annotations
 
-import logging
-import os
-import re
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-import click
-import orjson
-
-from jsonlstore.core.clock import Clock, parse_time, system_clock
+from jsonlstore.bridges.braindb import attach, is_in_use, memories_of, resolve_brain_db
+from jsonlstore.core.clock import Clock, system_clock
 from jsonlstore.core.config import LoadedConfig, load_config
-from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.core.paths import resolve_state_dir
+from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from datetime import datetime
     from pathlib import Path
 
+    from jsonlstore.core.config import Config
+    from jsonlstore.restore.manager import SessionPersistenceManager
     from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger(__name__)
-
-C = TypeVar("C", bound=click.Command)
-
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+log = logger("jsonlstore.cli")
 
 
-@dataclass(slots=True)
-class Session:
-    """One command line: its global options, and the config and store they lead to."""
+class App:
+    """One command line: its global options, and what they lead to, opened on first use."""
 
-    state_dir: Path
-    config_file: str | None
-    debug: bool
-    now: datetime | None = None
-    _loaded: LoadedConfig | None = field(default=None, repr=False)
-
-    @classmethod
-    def from_options(
-        cls, *, state_dir: str | None, config_file: str | None, verbose: bool, debug: bool, quiet: bool
-    ) -> Session:
-        level = logging.WARNING
-        for wanted, chosen in ((quiet, logging.ERROR), (verbose, logging.INFO), (debug, logging.DEBUG)):
-            level = chosen if wanted else level
-        logging.basicConfig(level=level, format="%(levelname)s: %(message)s", force=True)
-        return cls(resolve_state_dir(state_dir), config_file, debug)
+    def __init__(
+        self, state_dir: Path, config_file: str | None = None, *, debug: bool = False, lenient: bool = False
+    ) -> None:
+        """With `lenient`, as for hooks, a bad setting is a warning and not an error."""
+        self.state_dir = state_dir
+        self.config_file = config_file
+        self.debug = debug
+        self.now: datetime | None = None
+        self._lenient = lenient
+        self._loaded: LoadedConfig | None = None
 
     @property
     def loaded(self) -> LoadedConfig:
-        """The settings, read once; a bad one is an error."""
+        """The settings and where each came from, read once."""
         if self._loaded is None:
-            self._loaded = load_config(self.state_dir, self.config_file)
-            for name in self._loaded.unknown:
+            self._loaded = self.reload()
+            for name in () if self._lenient else self._loaded.unknown:
                 log.warning("unknown setting, ignored: %s", name)
+            for warning in self._loaded.warnings:
+                log.warning("config: %s", warning)
         return self._loaded
+
+    def reload(self) -> LoadedConfig:
+        """The settings as they are on disk now."""
+        return load_config(self.state_dir, self.config_file, lenient=self._lenient)
+
+    @property
+    def config(self) -> Config:
+        """The settings in force; `--debug` counts as one."""
+        config = self.loaded.config
+        if not self.debug or config.debug:
+            return config
+        from dataclasses import replace
+
+        return replace(config, debug=True)
 
     @property
     def clock(self) -> Clock:
+        """The time, or what `--now` says it is."""
         moment = self.now
         return system_clock if moment is None else lambda: moment
 
-    def open_store(self, *, live: bool = True) -> SessionStore:
+    def open_store(self, *, live: bool = True, long_lived: bool = False) -> SessionStore:
         """The store; `live` changes go on to brain.db as the settings say."""
-        from jsonlstore.bridges.braindb import attach
         from jsonlstore.store.store import SessionStore
 
-        store = SessionStore.open(self.state_dir, sessions_dir=self.loaded.config.sessions_dir, clock=self.clock)
-        if live:
-            attach(store, self.loaded.config)
+        config = self.loaded.config
+        store = SessionStore.open(self.state_dir, sessions_dir=config.sessions_dir, clock=self.clock)
+        # a brain.db may appear beside a watcher; a command that is over in a moment need not load code to wait for one
+        if live and (long_lived or config.metrics_db or is_in_use(config, resolve_brain_db(config, self.state_dir))):
+            attach(store, config)
         return store
 
+    def open_manager(self, *, by: str = "operator") -> SessionPersistenceManager:
+        """What captures and restores; `by` is who its changes are recorded as."""
+        from jsonlstore.restore.manager import SessionPersistenceManager
 
-pass_session = click.make_pass_decorator(Session)
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
-dry_run_option = click.option("--dry-run", is_flag=True, help="Say what would happen and change nothing.")
-
-
-def _set_now(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
-    if value is None:
-        return
-    try:
-        moment = parse_time(value)
-    except ValueError as problem:
-        raise click.BadParameter("must be an ISO 8601 time such as 2026-02-14T09:00:00Z") from problem
-    if not 1 < moment.year < 9999:  # there must be a day before and after it, in every time zone
-        raise click.BadParameter("must lie between the years 2 and 9998")
-    ctx.find_object(Session).now = moment  # type: ignore[union-attr]  # the root group always makes one
-
-
-now_option = click.option(
-    "--now", metavar="ISO", callback=_set_now, expose_value=False, help="Pretend it is this time."
-)
-
-
-class Duration(click.ParamType[timedelta]):
-    """`30d`, `12h`, `2w`, `90m`."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        if isinstance(value, timedelta):
-            return value
-        found = re.fullmatch(r"(\d{1,6})\s*([mhdw])", str(value).strip().lower())
-        if not found:
-            self.fail(f"{value!r} is not a duration such as 30d, 12h or 2w", param, ctx)
-        return timedelta(**{_UNITS[found[2]]: int(found[1])})
-
-
-def print_json(document: Any) -> None:
-    """One JSON document on stdout, nothing else."""
-    try:
-        text = orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
-    except TypeError:
-        # what others wrote may be deeper nested, longer numbers or half characters, which orjson refuses
-        text = _dump_slowly(document)
-    click.echo(text)
-
-
-def _dump_slowly(document: Any) -> str:
-    import json
-
-    try:
-        return json.dumps(document)
-    except RecursionError as problem:
-        raise JsonlStoreError("a record is nested too deeply to be printed") from problem
-
-
-def say(text: str = "", *, err: bool = False, **style: Any) -> None:
-    """Lines for people: styled on a terminal, plain in a pipe, and nothing in them that a terminal would obey."""
-    from jsonlstore.cli.text import plain
-
-    shown = "\n".join(map(plain, text.split("\n")))
-    click.echo(click.style(shown, **style) if style and shown else shown, err=err, color=_colour())
-
-
-def _colour() -> bool | None:
-    """What the environment wants: colour, none, or None for whatever suits the terminal."""
-    env = os.environ
-    if env.get("NO_COLOR"):
-        return False
-    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
-        if env.get(name, "0") not in ("", "0", "false"):
-            return True
-    if env.get("CLICOLOR") == "0" or env.get("FORCE_COLOR") in ("0", "false") or env.get("TERM") == "dumb":
-        return False
-    return None
-
-
-def progress(label: str) -> Callable[[int, int], None]:
-    """A progress line on stderr, on a terminal only; made for work whose length is known."""
-    if not os.isatty(2):
-        return lambda _done, _total: None
-
-    def show(done: int, total: int) -> None:
-        if total and (done == total or done % max(1, total // 200) == 0):
-            click.echo(f"\r{label}: {done}/{total}" + ("\n" if done == total else ""), nl=False, err=True)
-
-    return show
-
-
-def with_example(*lines: str) -> Callable[[C], C]:
-    """End the command's help with an example block."""
-
-    def add(command: C) -> C:
-        command.epilog = "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
-        return command
-
-    return add
+        store, config = self.open_store(), self.config
+        return SessionPersistenceManager(store, config, memories=memories_of(store, config), by=by)

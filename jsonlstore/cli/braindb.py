@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.app import (
+from jsonlstore.cli.console import (
     Duration,
-    Session,
     dry_run_option,
     json_option,
     now_option,
-    pass_session,
+    pass_app,
     print_json,
     progress,
     with_example,
 )
 from jsonlstore.core.clock import parse_time, time_before
+
+if TYPE_CHECKING:
+    from jsonlstore.cli.app import App
 
 
 @with_example("jsonlstore export brain-db --dry-run")
@@ -53,16 +55,16 @@ class Since(click.ParamType[Any]):
 @now_option
 @dry_run_option
 @json_option
-@pass_session
-def export_brain_db(session: Session, path: Path | None, since: Any, dry_run: bool, as_json: bool) -> None:
+@pass_app
+def export_brain_db(app: App, path: Path | None, since: Any, dry_run: bool, as_json: bool) -> None:
     """Bring the session_states table of brain.db after our sessions. No other table is touched."""
     from jsonlstore.bridges.braindb import export_sessions
 
     if isinstance(since, timedelta):
-        since = parse_time(time_before(session.clock(), since))
+        since = parse_time(time_before(app.clock(), since))
     report = export_sessions(
-        session.open_store(live=False),
-        _path(session, path),
+        app.open_store(live=False),
+        _path(app, path),
         since=since,
         dry_run=dry_run,
         progress=progress("exporting"),
@@ -86,13 +88,13 @@ def export_brain_db(session: Session, path: Path | None, since: Any, dry_run: bo
 @click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @dry_run_option
 @json_option
-@pass_session
-def import_brain_db(session: Session, path: Path | None, dry_run: bool, as_json: bool) -> None:
+@pass_app
+def import_brain_db(app: App, path: Path | None, dry_run: bool, as_json: bool) -> None:
     """Make sessions of the rows in a brain.db's session_states. The file itself stays as it is."""
     from jsonlstore.bridges.braindb import import_sessions
 
     report = import_sessions(
-        session.open_store(live=False), _path(session, path), dry_run=dry_run, progress=progress("importing")
+        app.open_store(live=False), _path(app, path), dry_run=dry_run, progress=progress("importing")
     )
     if as_json:
         print_json(report.to_dict())
@@ -108,7 +110,7 @@ def import_brain_db(session: Session, path: Path | None, dry_run: bool, as_json:
         click.echo(f"{session_id}: {'; '.join(problems)}", err=True)
 
 
-def _path(session: Session, given: Path | None) -> Path:
+def _path(app: App, given: Path | None) -> Path:
     from jsonlstore.bridges.braindb import resolve_brain_db
 
-    return given.expanduser() if given else resolve_brain_db(session.loaded.config, session.state_dir)
+    return given.expanduser() if given else resolve_brain_db(app.loaded.config, app.state_dir)

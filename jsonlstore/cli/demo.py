@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jsonlstore.cli.app import json_option, print_json, say, with_example
+from jsonlstore.cli.console import json_option, print_json, say, with_example
 from jsonlstore.cli.demo_story import KEY, RADIO, TODAY, TOKEN, WEBSITE, Transcript
 from jsonlstore.cli.formatting import heading, say_folded, say_value
 from jsonlstore.core.config import Config

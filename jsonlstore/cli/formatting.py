@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.cli.app import say
+from jsonlstore.cli.console import say
 from jsonlstore.cli.text import fold_text, pad, plain, shorten, width
 from jsonlstore.core.clock import parse_time
 

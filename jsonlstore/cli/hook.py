@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from jsonlstore.cli.app import App
 from jsonlstore.core.errors import JsonlStoreError, UsageError
 from jsonlstore.core.logs import before_the_first_message, logger, set_up
-from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
+from jsonlstore.core.paths import check_session_id, resolve_state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import datetime
     from typing import NoReturn
 
-    from jsonlstore.core.config import Config
     from jsonlstore.restore.deadline import Budget
     from jsonlstore.restore.manager import SessionPersistenceManager
     from jsonlstore.restore.model import RestoredSessionContext
@@ -46,7 +47,11 @@ def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
     before_the_first_message(partial(_log_to_stderr, level))
     code, after = 0, None
     try:
-        answer, after = answer_hook(event, sys.stdin.buffer.read(), options)
+        app = App(
+            resolve_state_dir(options.get("state-dir")), options.get("config"), debug="debug" in options, lenient=True
+        )
+        app.now = _moment(options["now"]) if "now" in options else None
+        answer, after = answer_hook(event, sys.stdin.buffer.read(), app, dry_run="dry-run" in options)
         sys.stdout.buffer.write(orjson.dumps(answer, option=orjson.OPT_APPEND_NEWLINE))
     except JsonlStoreError as problem:
         sys.stderr.write(f"error: {problem.message}\n" + (f"hint: {problem.hint}\n" if problem.hint else ""))
@@ -73,11 +78,11 @@ def _log_to_stderr(level: str) -> None:
 Answer = tuple[dict[str, Any], "Callable[[], object] | None"]
 
 
-def answer_hook(event: str, document: bytes, options: Mapping[str, str]) -> Answer:
+def answer_hook(event: str, document: bytes, app: App, *, dry_run: bool) -> Answer:
     """The answer to a hook call, and what may be done once it is given; raises `UsageError` for a bad input."""
     if event not in _HANDLERS:
         raise UsageError(f"no such hook: {event}", hint=f"one of {', '.join(_HANDLERS)}")
-    return _HANDLERS[event](read_document(document), options)
+    return _HANDLERS[event](read_document(document), app, dry_run)
 
 
 def read_document(data: bytes) -> dict[str, Any]:
@@ -116,20 +121,19 @@ def _parsed(data: bytes) -> Any:
             raise UsageError(f"stdin is not a JSON object: {problem}") from problem
 
 
-def _session_start(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
+def _session_start(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     from jsonlstore.restore.deadline import Budget
     from jsonlstore.restore.restorer import cold_start
 
     budget = Budget(_DEFAULT_BUDGET, started=_STARTED)
-    clock = _clock(options)
     resolved = [document["session_id"]]
 
     def work() -> RestoredSessionContext:
-        manager = _manager(options, clock, budget)
+        manager = _manager(app, budget)
         resolved[0] = session_id = _resolve(manager, document)
         known = {name: document[name] for name in _OF_A_START if document.get(name) is not None}
         channel = document.get("channel") or "unknown"
-        if "dry-run" in options:
+        if dry_run:
             from jsonlstore.restore.model import RestoreRequest
 
             return manager.preview(RestoreRequest(session_id, channel, **known))
@@ -144,14 +148,13 @@ def _session_start(document: dict[str, Any], options: Mapping[str, str]) -> Answ
     return context.timed(budget.elapsed_ms).to_dict(explain=bool(document.get("explain"))), None
 
 
-def _turn_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
+def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     answer: dict[str, Any] = {"session_id": document["session_id"], "updated": False}
-    clock = _clock(options)
     try:
-        manager = _manager(options, clock)
+        manager = _manager(app)
         answer["session_id"] = session_id = _resolve(manager, document)
         fields = _state_fields(document)
-        if "dry-run" in options or not manager.keeps(fields):
+        if dry_run or not manager.keeps(fields):
             return answer, None
         manager.update_session_state({**fields, "session_id": session_id})
     except UsageError:
@@ -162,13 +165,13 @@ def _turn_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
     return {**answer, "updated": True}, partial(_catch_up, manager) if document.get("catch_up") else None
 
 
-def _session_end(document: dict[str, Any], options: Mapping[str, str]) -> Answer:
+def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     answer: dict[str, Any] = {"session_id": document["session_id"], "captured": False}
-    clock, reason = _clock(options), document.get("reason")
+    reason = document.get("reason")
     try:
-        manager = _manager(options, clock)
+        manager = _manager(app)
         answer["session_id"] = session_id = _resolve(manager, document, before_last_reset=reason in _RESETS)
-        if "dry-run" in options:
+        if dry_run:
             return answer, None
         state = manager.on_session_end(session_id, reason=reason, **_state_fields(document))
     except UsageError:
@@ -207,58 +210,36 @@ def _state_fields(document: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if key not in _NOT_OF_A_STATE}
 
 
-_HANDLERS: dict[str, Callable[[dict[str, Any], Mapping[str, str]], Answer]] = {
+_HANDLERS: dict[str, Callable[[dict[str, Any], App, bool], Answer]] = {
     "session-start": _session_start,
     "turn-end": _turn_end,
     "session-end": _session_end,
 }
 
 
-def _clock(options: Mapping[str, str]) -> Callable[[], Any]:
-    from jsonlstore.core.clock import parse_time, system_clock
+def _moment(text: str) -> datetime:
+    from jsonlstore.core.clock import parse_time
 
-    if "now" not in options:
-        return system_clock
     try:
-        moment = parse_time(options["now"])
+        return parse_time(text)
     except ValueError as problem:
-        raise UsageError(f"--now must be an ISO 8601 time, not {options['now']!r}") from problem
-    return lambda: moment
+        raise UsageError(f"--now must be an ISO 8601 time, not {text!r}") from problem
 
 
-def _manager(
-    options: Mapping[str, str], clock: Callable[[], Any], budget: Budget | None = None
-) -> SessionPersistenceManager:
-    from jsonlstore.cli.brain import attach_brain, brain_memories
-    from jsonlstore.core.config import load_config
-    from jsonlstore.restore.manager import SessionPersistenceManager
-    from jsonlstore.store.store import SessionStore
-
-    state_dir = resolve_state_dir(options.get("state-dir"))
-    loaded = load_config(state_dir, options.get("config"), lenient=True)
-    for warning in loaded.warnings:
-        log.warning("config: %s", warning)
-    config = loaded.config
+def _manager(app: App, budget: Budget | None = None) -> SessionPersistenceManager:
+    config = app.config
     if budget is not None:
         budget.limit(config.restore_budget_ms / 1000)
-    if config.debug or "debug" in options:
-        config = _debugging(config)
-    store = SessionStore(StatePaths.of(state_dir, config.sessions_dir), clock=clock)
-    attach_brain(store, config)
-    return SessionPersistenceManager(store, config, memories=brain_memories(store, config))
+    if config.debug:
+        import logging
 
-
-def _debugging(config: Config) -> Config:
-    import logging
-    from dataclasses import replace
-
-    set_up()
-    logging.getLogger().setLevel("DEBUG")
-    return replace(config, debug=True)
+        set_up()
+        logging.getLogger().setLevel("DEBUG")
+    return app.open_manager(by="hook")
 
 
 def _resolve(manager: SessionPersistenceManager, document: dict[str, Any], *, before_last_reset: bool = False) -> str:
-    """Our id of the session the runtime means: since 2026.9 one id spans several stretches (DECISION 48)."""
+    """Our id of the session the runtime means: since 2026.9 one id spans several stretches (decision 48)."""
     session_id: str = document["session_id"]
     agents = manager.store.paths.agents
     if not manager.config.enabled or not agents.is_dir():
@@ -270,5 +251,5 @@ def _resolve(manager: SessionPersistenceManager, document: dict[str, Any], *, be
     if not document.get("session_key"):
         key = utility_key(agents, agent, session_id)
         if key is not None:
-            document["session_key"] = key  # nobody's conversation, though the call does not say so (DECISION 50)
+            document["session_key"] = key  # nobody's conversation, though the call does not say so (decision 50)
     return current_stretch(agents, agent, session_id, before_last_reset=before_last_reset)

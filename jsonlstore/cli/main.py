@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 # command name -> module that defines it as `command`; a module is imported only when its command runs
 COMMANDS: dict[str, str] = {
-    "archive": "jsonlstore.cli.archive:archive",
+    "archive": "jsonlstore.cli.maintenance:archive",
     "backfill": "jsonlstore.cli.watch:backfill",
     "chain": "jsonlstore.cli.sessions:chain",
-    "completion": "jsonlstore.cli.completion:completion",
+    "completion": "jsonlstore.cli.settings:completion",
     "config": "jsonlstore.cli.settings:config",
     "continue": "jsonlstore.cli.restore:continue_",
     "demo": "jsonlstore.cli.demo:demo",
-    "doctor": "jsonlstore.cli.doctor:doctor",
+    "doctor": "jsonlstore.cli.maintenance:doctor",
     "export": "jsonlstore.cli.braindb:export",
-    "forget": "jsonlstore.cli.archive:forget",
+    "forget": "jsonlstore.cli.maintenance:forget",
     "hook": "jsonlstore.cli.restore:hook",
     "import": "jsonlstore.cli.braindb:import_",
     "list": "jsonlstore.cli.sessions:list_sessions",
-    "metrics": "jsonlstore.cli.metrics:metrics",
+    "metrics": "jsonlstore.cli.maintenance:metrics",
     "openclaw": "jsonlstore.cli.openclaw:openclaw",
     "recall": "jsonlstore.cli.recall:recall_",
     "recover": "jsonlstore.cli.restore:recover",
@@ -38,7 +38,7 @@ COMMANDS: dict[str, str] = {
     "setup": "jsonlstore.cli.setup:setup",
     "show": "jsonlstore.cli.sessions:show",
     "signals": "jsonlstore.cli.signals:signals",
-    "status": "jsonlstore.cli.watch:status",
+    "status": "jsonlstore.cli.status:status",
     "transcripts": "jsonlstore.cli.transcripts:transcripts",
     "watch": "jsonlstore.cli.watch:watch",
 }
@@ -73,9 +73,9 @@ def cli(ctx: click.Context, /, **options: Any) -> None:
     Example:
       jsonlstore list --days 7
     """
-    from jsonlstore.cli.app import Session
+    from jsonlstore.cli.console import app_from_options
 
-    ctx.obj = Session.from_options(**options)
+    ctx.obj = app_from_options(**options)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -109,8 +109,3 @@ def _fail(problem: JsonlStoreError, *, as_json: bool) -> int:
 
         click.echo(orjson.dumps({"error": problem.to_dict()}).decode())
     return 2 if isinstance(problem, UsageError) else 1
-
-
-def run() -> None:
-    """The console script."""
-    sys.exit(main())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.app import Session, dry_run_option, json_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, plain, terminal_width
 from jsonlstore.core.paths import StatePaths, shorten_home
 
@@ -16,31 +16,32 @@ if TYPE_CHECKING:
     from jsonlstore.bridges.openclaw.installer import Installer, Outcome
     from jsonlstore.bridges.openclaw.locate import Installation
     from jsonlstore.bridges.openclaw.status import Standing
+    from jsonlstore.cli.app import App
 
 openclaw_option = click.option(
     "--openclaw", "named", metavar="PATH", help="The openclaw command or package, if it is not found by itself."
 )
 
 
-def installer_of(session: Session) -> Installer:
+def installer_of(app: App) -> Installer:
     """The installer for the OpenClaw of this command line."""
     from jsonlstore.bridges.openclaw.config_file import config_path
     from jsonlstore.bridges.openclaw.installer import Installer
 
-    return Installer(StatePaths.of(session.state_dir), config_path(session.state_dir), session.clock)
+    return Installer(StatePaths.of(app.state_dir), config_path(app.state_dir), app.clock)
 
 
-def installation_of(session: Session, named: str | None) -> Installation:
+def installation_of(app: App, named: str | None) -> Installation:
     """The OpenClaw of this command line; settings that cannot be read say nothing about it."""
     from jsonlstore.bridges.openclaw.config_file import config_path, read_config
     from jsonlstore.bridges.openclaw.json5_tree import NotEditable
     from jsonlstore.bridges.openclaw.locate import find
 
     try:
-        settings: Any = read_config(config_path(session.state_dir)).settings
+        settings: Any = read_config(config_path(app.state_dir)).settings
     except NotEditable:
         settings = None  # installing will say what is wrong with them
-    return find(session.state_dir, settings, named=named)
+    return find(app.state_dir, settings, named=named)
 
 
 @click.group()
@@ -57,11 +58,11 @@ with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw statu
 @openclaw_option
 @dry_run_option
 @json_option
-@pass_session
-def install(session: Session, via: str, named: str | None, dry_run: bool, as_json: bool) -> None:
+@pass_app
+def install(app: App, via: str, named: str | None, dry_run: bool, as_json: bool) -> None:
     """Add the plugin to openclaw.json, which is backed up first and keeps its comments and order."""
-    found = installation_of(session, named)
-    outcome = installer_of(session).install(found, via=via, dry_run=dry_run)
+    found = installation_of(app, named)
+    outcome = installer_of(app).install(found, via=via, dry_run=dry_run)
     if as_json:
         print_json({**asdict(outcome), "dry_run": dry_run, "via": via, "openclaw": found.to_dict()})
         return
@@ -101,10 +102,10 @@ def tell_install(outcome: Outcome, *, dry_run: bool) -> None:
 @openclaw.command("uninstall")
 @dry_run_option
 @json_option
-@pass_session
-def uninstall(session: Session, dry_run: bool, as_json: bool) -> None:
+@pass_app
+def uninstall(app: App, dry_run: bool, as_json: bool) -> None:
     """Take the plugin out of openclaw.json: byte for byte what it was, if nobody changed it since."""
-    outcome = installer_of(session).uninstall(dry_run=dry_run)
+    outcome = installer_of(app).uninstall(dry_run=dry_run)
     if as_json:
         print_json({**asdict(outcome), "dry_run": dry_run})
         return
@@ -130,21 +131,21 @@ def uninstall(session: Session, dry_run: bool, as_json: bool) -> None:
 @openclaw.command("status")
 @openclaw_option
 @json_option
-@pass_session
-def status(session: Session, named: str | None, as_json: bool) -> int:
+@pass_app
+def status(app: App, named: str | None, as_json: bool) -> int:
     """Say whether the running gateway really loaded it and when it last fired. Exit 1 if installed and not working."""
     from jsonlstore.bridges.openclaw.status import standing_of
 
-    found = standing_of(StatePaths.of(session.state_dir), named=named)
+    found = standing_of(StatePaths.of(app.state_dir), named=named)
     if as_json:
         print_json(found.to_dict())
     else:
-        _tell_standing(found, session)
+        _tell_standing(found, app)
     return 1 if found.installed and found.problems else 0
 
 
-def _tell_standing(found: Standing, session: Session) -> None:
-    now = session.clock()
+def _tell_standing(found: Standing, app: App) -> None:
+    now = app.clock()
     version = f"OpenClaw {found.openclaw_version} (told by {found.openclaw_known_by})"
     say(version if found.openclaw_version else "OpenClaw: not found; name it with --openclaw PATH")
     how = f"{found.via} installed" if found.installed else "not installed"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jsonlstore.cli.app import Session, json_option, now_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.app import App
+from jsonlstore.cli.console import json_option, now_option, pass_app, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, counted, say_folded, say_line, say_value
 
 if TYPE_CHECKING:
@@ -39,12 +40,12 @@ def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 
 
 def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """The projects there are. The global options were not read into a session yet, only parsed."""
+    """The projects there are. Completion only parsed the global options: no app was made of them."""
     from jsonlstore.core.paths import resolve_state_dir
-    from jsonlstore.store.store import SessionStore
 
-    root = ctx.find_root()
-    store = SessionStore.open(resolve_state_dir(root.params.get("state_dir")))
+    given = ctx.find_root().params
+    app = App(resolve_state_dir(given.get("state_dir")), given.get("config_file"), lenient=True)
+    store = app.open_store(live=False)
     names = {name for entry in store.entries() for name in entry.active_projects}
     return sorted(name for name in names if name.lower().startswith(incomplete.lower()))
 
@@ -64,9 +65,9 @@ def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: s
 @click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="At most N.")
 @now_option
 @json_option
-@pass_session
+@pass_app
 @click.pass_context
-def recall_(ctx: click.Context, /, session: Session, spoken: tuple[str, ...], project: str | None,
+def recall_(ctx: click.Context, /, app: App, spoken: tuple[str, ...], project: str | None,
             agent: str | None, limit: int, as_json: bool) -> None:  # fmt: skip
     """Sessions by time and words, best first.
 
@@ -77,9 +78,9 @@ def recall_(ctx: click.Context, /, session: Session, spoken: tuple[str, ...], pr
     from jsonlstore.recall.question import read_question
     from jsonlstore.recall.search import recall
 
-    now = session.clock()
+    now = app.clock()
     question = read_question(spoken, now, literal=ctx.meta.get(_LITERAL, ()))
-    recalled = recall(session.open_store(live=False), question, now=now, project=project, agent=agent, limit=limit)
+    recalled = recall(app.open_store(live=False), question, now=now, project=project, agent=agent, limit=limit)
     if as_json:
         print_json([one.to_dict() for one in recalled.found])
     else:

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from jsonlstore.cli.app import json_option, print_json, with_example
+from jsonlstore.cli.console import json_option, print_json, with_example
 from jsonlstore.core.errors import UsageError
 
 
@@ -20,7 +20,7 @@ def command(check: bool, as_json: bool) -> int:
     Text of any size is fine; JSON lines stay JSON. What stands in <private>…</private> is dropped. With --check, the
     kinds and line numbers go to stderr (with --json: to stdout), never the secrets.
     """
-    from jsonlstore.redact.stream import redact_stream
+    from jsonlstore.redact import redact_stream
 
     if as_json and not check:
         raise UsageError("redact --json needs --check", hint="without --check, stdout is the redacted text")

@@ -7,33 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.app import (
-    Session,
+from jsonlstore.cli.app import App
+from jsonlstore.cli.console import (
     dry_run_option,
     json_option,
     now_option,
-    pass_session,
+    pass_app,
     print_json,
     say,
     with_example,
 )
-from jsonlstore.cli.brain import brain_memories
+from jsonlstore.cli.formatting import heading, say_folded, say_line
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 
 if TYPE_CHECKING:
-    from jsonlstore.restore.manager import SessionPersistenceManager
-
-
-def _manager(session: Session) -> SessionPersistenceManager:
-    from dataclasses import replace
+    from collections.abc import Sequence
 
     from jsonlstore.restore.manager import SessionPersistenceManager
-
-    config = session.loaded.config
-    if session.debug:
-        config = replace(config, debug=True)
-    store = session.open_store()
-    return SessionPersistenceManager(store, config, memories=brain_memories(store, config), by="operator")
+    from jsonlstore.restore.model import Candidate, PinDecision, RestoredSessionContext
 
 
 @with_example("jsonlstore restore --channel cli --explain --dry-run", 'jsonlstore restore --into 7f3a --prompt "radio"')
@@ -49,8 +40,8 @@ def _manager(session: Session) -> SessionPersistenceManager:
 @dry_run_option
 @json_option
 @now_option
-@pass_session
-def restore(session: Session, /, into: str | None, explain: bool, dry_run: bool, as_json: bool,
+@pass_app
+def restore(app: App, /, into: str | None, explain: bool, dry_run: bool, as_json: bool,
             **known: Any) -> None:  # fmt: skip
     """Show what a session starting now would get, or give it to one."""
     from jsonlstore.restore.model import RestoreRequest
@@ -59,16 +50,14 @@ def restore(session: Session, /, into: str | None, explain: bool, dry_run: bool,
         raise UsageError(
             "restore without --dry-run needs --into ID", hint="add --dry-run to look without changing anything"
         )
-    manager = _manager(session)
+    manager = app.open_manager()
     target = _known_or_new(manager, into) if into else ""
     request = RestoreRequest(target, **known)
     context = manager.preview(request) if dry_run else manager.on_session_start(target, explain=explain, **known)
     if as_json:
         print_json(context.to_dict(explain=explain))
     else:
-        from jsonlstore.cli.explain_restore import show_restored
-
-        show_restored(context, explain=explain)
+        _show_restored(context, explain=explain)
 
 
 def _known_or_new(manager: SessionPersistenceManager, session_id: str) -> str:
@@ -88,13 +77,13 @@ def _known_or_new(manager: SessionPersistenceManager, session_id: str) -> str:
 @dry_run_option
 @json_option
 @now_option
-@pass_session
-def continue_(session: Session, session_id: str, into: str | None, agent: str | None, across: bool, dry_run: bool,
+@pass_app
+def continue_(app: App, session_id: str, into: str | None, agent: str | None, across: bool, dry_run: bool,
               as_json: bool) -> None:  # fmt: skip
     """Bring one session back, whatever its age and score."""
     from jsonlstore.restore.override import reply
 
-    manager = _manager(session)
+    manager = app.open_manager()
     if not manager.config.enabled:
         raise JsonlStoreError("session persistence is disabled", hint="set `enabled: true` to continue a session")
     target = manager.store.resolve(session_id)
@@ -112,10 +101,10 @@ def continue_(session: Session, session_id: str, into: str | None, agent: str | 
 @dry_run_option
 @json_option
 @now_option
-@pass_session
-def recover(session: Session, dry_run: bool, as_json: bool) -> None:
+@pass_app
+def recover(app: App, dry_run: bool, as_json: bool) -> None:
     """Find and close sessions that died without an end."""
-    found = _manager(session).detect_and_recover_crashed(dry_run=dry_run)
+    found = app.open_manager().detect_and_recover_crashed(dry_run=dry_run)
     if as_json:
         listed = [{"session_id": one.session_id, "end_time": one.end_time, "reason": one.reason} for one in found]
         print_json({"recovered": listed, "dry_run": dry_run})
@@ -131,16 +120,62 @@ def recover(session: Session, dry_run: bool, as_json: bool) -> None:
 @dry_run_option
 @click.option("--json", is_flag=True, expose_value=False, help="Accepted; the answer always is JSON.")
 @now_option
-@pass_session
-def hook(session: Session, event: str, dry_run: bool) -> None:
+@pass_app
+def hook(app: App, event: str, dry_run: bool) -> None:
     """Called by runtimes: a JSON object on stdin, a JSON object on stdout."""
     from jsonlstore.cli.hook import answer_hook
 
-    options = {"state-dir": str(session.state_dir)}
-    options |= {"config": session.config_file} if session.config_file else {}
-    options |= {"now": session.now.isoformat()} if session.now else {}
-    options |= {"dry-run": "1"} if dry_run else {}
-    answer, after = answer_hook(event, sys.stdin.buffer.read(), options)
+    lenient = App(app.state_dir, app.config_file, debug=app.debug, lenient=True)  # a bad setting stops no session
+    lenient.now = app.now
+    answer, after = answer_hook(event, sys.stdin.buffer.read(), lenient, dry_run=dry_run)
     print_json(answer)
     if after is not None:
         after()
+
+
+def _show_restored(context: RestoredSessionContext, *, explain: bool) -> None:
+    """The preamble as the agent would read it; with `explain` every factor and every reason."""
+    if context.error:
+        say(f"warning: {context.error}", err=True, fg="yellow")
+    if context.already_restored:
+        say_folded("already restored; --again does it once more")
+    elif context.preamble is None:
+        say_folded("nothing to restore (cold start)")
+    else:
+        say_folded(context.preamble, indent="  ")
+    if explain:
+        _show_candidates(context.candidates)
+        _show_pins(context.pins)
+
+
+def _show_candidates(candidates: Sequence[Candidate]) -> None:
+    from jsonlstore.restore.score import PENDING_WEIGHT, RECENCY_WEIGHT, TOPIC_WEIGHT
+
+    say()
+    if not candidates:
+        heading("No candidates.")
+        return
+    heading("Candidates")
+    say_folded(f"  score = {RECENCY_WEIGHT} recency + {TOPIC_WEIGHT} topics + {PENDING_WEIGHT} pending", dim=True)
+    for one in candidates:
+        style = {"fg": "green"} if one.qualified else {}
+        verdict = "yes" if one.qualified else "no"
+        say_line(f"  {verdict:<3} {one.score:.3f}  {one.session_id}  {_age(one.hours_elapsed)}", **style)
+        factors = f"recency {one.recency:.3f}, topics {one.topic_overlap:.3f}, pending {one.pending:.2f}"
+        say_folded(f"      {factors}: {one.reason}", indent="      ")
+
+
+def _age(hours: float) -> str:
+    if hours < 48:
+        return f"{hours:.1f}h ago"
+    return f"{hours / 24:.1f}d ago"
+
+
+def _show_pins(pins: Sequence[PinDecision]) -> None:
+    if not pins:
+        return
+    say()
+    heading("Pins")
+    for pin in pins:
+        say_line(f"  {pin.decision}: {pin.label} (from {pin.origin})")
+        say_folded(f"      {pin.reason}", indent="      ")

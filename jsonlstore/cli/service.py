@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jsonlstore.cli.app import Session, dry_run_option, json_option, pass_session, print_json, with_example
+from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, with_example
 from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from jsonlstore.cli.app import App
     from jsonlstore.core.config import Config
     from jsonlstore.watch.service import Service
 
@@ -22,22 +23,22 @@ _FINDS_DATABASES = ("CORTEX_DATA_DIR",)
 kind_option = click.option("--kind", type=click.Choice(["systemd", "launchd"]), help="Default: what this machine has.")
 
 
-def _service(session: Session, kind: str | None) -> Service:
+def _service(app: App, kind: str | None) -> Service:
     from jsonlstore.watch.service import KINDS, default_kind
 
-    config = session.loaded.config
+    config = app.loaded.config
     return KINDS[kind or default_kind()](
-        session.state_dir,
-        config_file=session.config_file,
+        app.state_dir,
+        config_file=app.config_file,
         sessions_dir=config.sessions_dir,
-        databases=_databases(session.state_dir, config),
+        databases=_databases(app.state_dir, config),
         environment={name: os.environ[name] for name in _FINDS_DATABASES if os.environ.get(name)},
     )
 
 
 def _databases(state_dir: Path, config: Config) -> list[Path]:
     """The databases of Cortex's that the watcher brings up to date, as things stand now."""
-    from jsonlstore.bridges.braindb.location import metrics_db, resolve_brain_db
+    from jsonlstore.bridges.braindb import metrics_db, resolve_brain_db
 
     brain = resolve_brain_db(config, state_dir)
     wanted = config.brain_db_enabled if config.brain_db_enabled is not None else brain.exists()
@@ -56,14 +57,14 @@ with_example("jsonlstore service install", "jsonlstore service status")(service)
 @service.command("install")
 @kind_option
 @dry_run_option
-@pass_session
-def install(session: Session, kind: str | None, dry_run: bool) -> None:
+@pass_app
+def install(app: App, kind: str | None, dry_run: bool) -> None:
     """Write the service file, start the watcher now and at every login."""
-    made = _service(session, kind)
+    made = _service(app, kind)
     if dry_run:
         click.echo(f"would write {made.path} and start it")
         return
-    if not session.loaded.config.enabled:
+    if not app.loaded.config.enabled:
         raise JsonlStoreError("jsonlstore is disabled in the settings: a service would have nothing to do")
     noted = made.install()
     click.echo(f"installed and started: {made.path}")
@@ -75,10 +76,10 @@ def install(session: Session, kind: str | None, dry_run: bool) -> None:
 @service.command("uninstall")
 @kind_option
 @dry_run_option
-@pass_session
-def uninstall(session: Session, kind: str | None, dry_run: bool) -> None:
+@pass_app
+def uninstall(app: App, kind: str | None, dry_run: bool) -> None:
     """Stop the watcher and remove every trace of the service. What was remembered stays."""
-    made = _service(session, kind)
+    made = _service(app, kind)
     if dry_run:
         click.echo(f"would stop the watcher and remove {made.path}")
         return
@@ -89,10 +90,10 @@ def uninstall(session: Session, kind: str | None, dry_run: bool) -> None:
 @service.command("status")
 @kind_option
 @json_option
-@pass_session
-def status(session: Session, kind: str | None, as_json: bool) -> int:
+@pass_app
+def status(app: App, kind: str | None, as_json: bool) -> int:
     """Say whether the service is installed and running. Exit 1 if it is installed and does not run."""
-    told = _service(session, kind).status()
+    told = _service(app, kind).status()
     if as_json:
         print_json(asdict(told))
     else:
@@ -105,7 +106,7 @@ def status(session: Session, kind: str | None, as_json: bool) -> int:
 @with_example("jsonlstore service print --kind systemd")
 @service.command("print")
 @kind_option
-@pass_session
-def print_(session: Session, kind: str | None) -> None:
+@pass_app
+def print_(app: App, kind: str | None) -> None:
     """Show the service file without writing it."""
-    click.echo(_service(session, kind).text().decode(), nl=False)
+    click.echo(_service(app, kind).text().decode(), nl=False)

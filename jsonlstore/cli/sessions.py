@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.app import Session, json_option, now_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.console import json_option, now_option, pass_app, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, bullets, counted, heading, lasted, local, say_line, say_value, table
 from jsonlstore.core.clock import time_before
 from jsonlstore.core.errors import JsonlStoreError
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from jsonlstore.cli.app import App
     from jsonlstore.core.model import PendingTask, SessionState
     from jsonlstore.store.projection import IndexEntry
     from jsonlstore.store.store import SessionStore
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, metavar="N", help="At most N.")
 @now_option
 @json_option
-@pass_session
+@pass_app
 def list_sessions(
-    session: Session,
+    app: App,
     days: float | None,
     agent: str | None,
     project: str | None,
@@ -39,8 +40,8 @@ def list_sessions(
     as_json: bool,
 ) -> None:
     """Sessions, newest first, archived ones included."""
-    store = session.open_store()
-    now = session.clock()
+    store = app.open_store()
+    now = app.clock()
     since = time_before(now, timedelta(days=days)) if days is not None else ""
     found = []
     for entry in store.entries():
@@ -124,15 +125,15 @@ def _about(projects: Sequence[str], topics: Sequence[str]) -> str:
 @click.argument("session_id", metavar="ID")
 @now_option
 @json_option
-@pass_session
-def show(session: Session, session_id: str, as_json: bool) -> None:
+@pass_app
+def show(app: App, session_id: str, as_json: bool) -> None:
     """One session. ID may be shortened to a unique prefix."""
-    store = session.open_store()
+    store = app.open_store()
     state = store.get(store.resolve(session_id))
     if as_json:
         print_json(state.to_dict())
     else:
-        _print_state(state, session.clock())
+        _print_state(state, app.clock())
 
 
 def _print_state(state: SessionState, now: datetime) -> None:
@@ -186,10 +187,10 @@ def _task(task: PendingTask) -> str:
 )
 @now_option
 @json_option
-@pass_session
-def chain(session: Session, session_id: str, depth: int, as_json: bool) -> None:
+@pass_app
+def chain(app: App, session_id: str, depth: int, as_json: bool) -> None:
     """A session and those before it, oldest first."""
-    store = session.open_store()
+    store = app.open_store()
     states = store.chain(store.resolve(session_id), depth)
     if as_json:
         print_json([state.to_dict() for state in states])
@@ -197,7 +198,7 @@ def chain(session: Session, session_id: str, depth: int, as_json: bool) -> None:
     for number, state in enumerate(states):
         if number:
             say("  |")
-        when = ago(state.end_time, session.clock()) if state.end_time else "open"
+        when = ago(state.end_time, app.clock()) if state.end_time else "open"
         say_line(f"{state.session_id}  {when}", bold=True)
         about = _about(state.active_projects, state.hot_topics)
         tasks = counted(len(state.pending_tasks), "pending task") if state.pending_tasks else ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.app import Session, dry_run_option, json_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, heading, plain, shorten, terminal_width
 from jsonlstore.cli.openclaw import installation_of, installer_of, openclaw_option, tell_install
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable, UsageError
@@ -18,6 +18,7 @@ from jsonlstore.core.paths import shorten_home
 
 if TYPE_CHECKING:
     from jsonlstore.bridges.openclaw.locate import Installation
+    from jsonlstore.cli.app import App
     from jsonlstore.restore.overview import Overview
     from jsonlstore.watch.sources import Shelf
 
@@ -32,9 +33,9 @@ _WATCHER_SECONDS = 10.0
 @openclaw_option
 @dry_run_option
 @json_option
-@pass_session
+@pass_app
 def setup(
-    session: Session,
+    app: App,
     yes: bool,
     no_plugin: bool,
     no_service: bool,
@@ -49,7 +50,7 @@ def setup(
             "there is nobody to ask: this is not a terminal",
             hint="`--yes` installs plugin and service; `--no-plugin --no-service` only reads history",
         )
-    run = _Setup(session, as_json=as_json, dry_run=dry_run)
+    run = _Setup(app, as_json=as_json, dry_run=dry_run)
     found = run.detect(named)
     run.backfill()
     for part, install in (("plugin", lambda: run.plugin(found)), ("service", run.service)):
@@ -70,22 +71,22 @@ _QUESTIONS = {
 class _Setup:
     """One run: what it did, told as it goes or as one document in the end."""
 
-    def __init__(self, session: Session, *, as_json: bool, dry_run: bool) -> None:
-        self._session = session
+    def __init__(self, app: App, *, as_json: bool, dry_run: bool) -> None:
+        self._app = app
         self._as_json, self._dry_run = as_json, dry_run
         self._failed = False
-        self.document: dict[str, Any] = {"state_dir": shorten_home(session.state_dir), "dry_run": dry_run}
+        self.document: dict[str, Any] = {"state_dir": shorten_home(app.state_dir), "dry_run": dry_run}
 
     def detect(self, named: str | None) -> Installation:
         """What is on this machine; without any OpenClaw there is nothing to set up."""
-        state_dir = self._session.state_dir
+        state_dir = self._app.state_dir
         if not state_dir.is_dir():
             raise SourceUnreadable(
                 f"no OpenClaw here: {state_dir} does not exist",
                 hint="name its directory with --state-dir, or see `jsonlstore demo` for what this would do",
                 path=state_dir,
             )
-        found = installation_of(self._session, named)
+        found = installation_of(self._app, named)
         self._shelf = self._look()
         agents: dict[tuple[str, str], int] = {}
         for one in self._shelf.sessions:
@@ -108,7 +109,7 @@ class _Setup:
         from jsonlstore.watch.settings import skipped_by
         from jsonlstore.watch.sources import Shelf
 
-        shelf = Shelf(self._session.state_dir, skip=skipped_by(self._session.loaded.config))
+        shelf = Shelf(self._app.state_dir, skip=skipped_by(self._app.loaded.config))
         shelf.look()
         return shelf
 
@@ -122,9 +123,9 @@ class _Setup:
         from jsonlstore.watch.follow import Tailer
         from jsonlstore.watch.settings import options_of
 
-        config, shelf = self._session.loaded.config, self._shelf
+        config, shelf = self._app.loaded.config, self._shelf
         archive_after = timedelta(days=config.archive_after_days)
-        store = self._session.open_store()
+        store = self._app.open_store()
         bulk = BulkStore.of(store, archive_after)
         tailer = Tailer(bulk, options_of(config), successor_start=shelf.successor_start)
         if self._dry_run:
@@ -161,7 +162,7 @@ class _Setup:
     def _show(self, seen: Overview) -> None:
         if not seen.sessions:
             return
-        now, room = self._session.clock(), terminal_width()
+        now, room = self._app.clock(), terminal_width()
         say()
         heading("Here is what you were working on")
         if seen.projects:
@@ -184,7 +185,7 @@ class _Setup:
 
     def plugin(self, found: Installation) -> None:
         """OpenClaw's side."""
-        outcome = installer_of(self._session).install(found, dry_run=self._dry_run)
+        outcome = installer_of(self._app).install(found, dry_run=self._dry_run)
         self.document["plugin"] = asdict(outcome)
         if not self._as_json:
             say()
@@ -196,16 +197,16 @@ class _Setup:
         from jsonlstore.watch.instance import running
         from jsonlstore.watch.service import KINDS, NoServiceManager, default_kind
 
-        config = self._session.loaded.config
+        config = self._app.loaded.config
         made = KINDS[default_kind()](
-            self._session.state_dir, config_file=self._session.config_file, sessions_dir=config.sessions_dir
+            self._app.state_dir, config_file=self._app.config_file, sessions_dir=config.sessions_dir
         )
         self._say("\nWatcher")
         if self._dry_run:
             self.document["service"] = {"path": str(made.path)}
             self._say(f"would write {made.path} and start it")
             return
-        store = self._session.open_store()
+        store = self._app.open_store()
         if running(store.paths) is not None and not made.path.exists():
             self.document["service"] = {"installed": False, "detail": "a watcher is already running"}
             self._say("already running, not as a service")
@@ -227,9 +228,9 @@ class _Setup:
 
     def finish(self) -> int:
         """How things stand now."""
-        from jsonlstore.cli.watch import look_around, status
+        from jsonlstore.cli.status import look_around, status
 
-        found = look_around(self._session)
+        found = look_around(self._app)
         self.document["status"] = found.document
         if self._as_json:
             print_json(self.document)

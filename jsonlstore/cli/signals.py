@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.app import Session, json_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.console import json_option, pass_app, print_json, say, with_example
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from jsonlstore.cli.app import App
     from jsonlstore.signals.distil import Signals
     from jsonlstore.transcripts.records import Entry
 
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 @click.argument("id_or_file", metavar="ID|FILE")
 @click.option("--explain", is_flag=True, help="Say which entry each signal came from.")
 @json_option
-@pass_session
-def signals(session: Session, /, *, id_or_file: str, explain: bool, as_json: bool) -> None:
+@pass_app
+def signals(app: App, /, *, id_or_file: str, explain: bool, as_json: bool) -> None:
     """Show what would be remembered of a session: topics, projects, tasks, learnings, notes. Reads only."""
     from jsonlstore.signals.distil import Distiller
     from jsonlstore.signals.explain import sources
 
-    name, read = _find(session, id_or_file)
+    name, read = _find(app, id_or_file)
     distiller = Distiller()
     for entry in read():
         distiller.feed(entry)
@@ -39,7 +40,7 @@ def signals(session: Session, /, *, id_or_file: str, explain: bool, as_json: boo
     _print(name, found, origins)
 
 
-def _find(session: Session, id_or_file: str) -> tuple[str, Callable[[], Iterator[Entry]]]:
+def _find(app: App, id_or_file: str) -> tuple[str, Callable[[], Iterator[Entry]]]:
     """The session's name and a function that reads it from its start: a file's latest stretch, or the one named."""
     path = Path(id_or_file)
     if path.is_file():
@@ -49,7 +50,7 @@ def _find(session: Session, id_or_file: str) -> tuple[str, Callable[[], Iterator
         return wanted or path.stem, lambda: (entry for part, entry in _file_entries(path) if part.id == wanted)
     from jsonlstore.transcripts.catalogue import Library
 
-    found, named = Library.open(session.state_dir, skip=frozenset()).find(id_or_file)
+    found, named = Library.open(app.state_dir, skip=frozenset()).find(id_or_file)
     wanted = named.id if named else found.session_id
     return wanted, lambda: (entry for part, entry in found.stretches() if part.id == wanted)
 

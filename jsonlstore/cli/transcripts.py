@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.app import Session, json_option, pass_session, print_json, say, with_example
+from jsonlstore.cli.console import json_option, pass_app, print_json, say, with_example
 from jsonlstore.core.errors import SourceUnreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from jsonlstore.cli.app import App
     from jsonlstore.transcripts.catalogue import Library
     from jsonlstore.transcripts.catalogue import Session as Found
     from jsonlstore.transcripts.records import Entry
@@ -31,10 +32,10 @@ with_example("jsonlstore transcripts list --agent main")(transcripts)
 @click.option("--agent", metavar="ID", help="Only this agent.")
 @click.option("--all", "everything", is_flag=True, help="Sub-agents, cron runs and utility runs too.")
 @json_option
-@pass_session
-def list_(session: Session, /, *, agent: str | None, everything: bool, as_json: bool) -> None:
+@pass_app
+def list_(app: App, /, *, agent: str | None, everything: bool, as_json: bool) -> None:
     """List every session found, per agent and era, with sizes, counts and why it ended."""
-    library = _library(session, everything=everything)
+    library = _library(app, everything=everything)
     problems: list[str] = []
     rows = [_row(found, problems) for found in library.sessions() if agent in {None, found.agent_id}]
     warnings = [*library.warnings, *problems]
@@ -55,10 +56,10 @@ def list_(session: Session, /, *, agent: str | None, everything: bool, as_json: 
 @transcripts.command("show")
 @click.argument("id_", metavar="ID")
 @json_option
-@pass_session
-def show(session: Session, /, *, id_: str, as_json: bool) -> None:
+@pass_app
+def show(app: App, /, *, id_: str, as_json: bool) -> None:
     """Show who said what in one session (a session id, a stretch id, or a unique prefix)."""
-    found, wanted = _library(session, everything=True).find(id_)
+    found, wanted = _library(app, everything=True).find(id_)
     reading = found.read()
     entries = _entries_of(found, wanted.id if wanted else None, reading)
     if as_json:
@@ -86,13 +87,13 @@ def show(session: Session, /, *, id_: str, as_json: bool) -> None:
     "--window", type=click.IntRange(min=1), metavar="TOKENS", help="The model's window, for the context line."
 )
 @json_option
-@pass_session
-def context(session: Session, /, *, id_: str, leaf: str | None, window: int | None, as_json: bool) -> None:
+@pass_app
+def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_json: bool) -> None:
     """Show what the model would see: active path, latest compaction, settings in force, tokens."""
     from jsonlstore.transcripts.context import build_context
     from jsonlstore.transcripts.tokens import count_tokens
 
-    found, wanted = _library(session, everything=True).find(id_)
+    found, wanted = _library(app, everything=True).find(id_)
     reading = found.read()
     entries = [entry for _, entry in _entries_of(found, wanted.id if wanted else None, reading)]
     _warn(reading.problems)
@@ -120,11 +121,11 @@ def context(session: Session, /, *, id_: str, leaf: str | None, window: int | No
     click.echo(tokens.line or f"{tokens.used} tokens ({tokens.method})")
 
 
-def _library(session: Session, *, everything: bool) -> Library:
+def _library(app: App, *, everything: bool) -> Library:
     from jsonlstore.transcripts.catalogue import Library
     from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
 
-    return Library.open(session.state_dir, skip=frozenset() if everything else SKIPPED_BY_DEFAULT)
+    return Library.open(app.state_dir, skip=frozenset() if everything else SKIPPED_BY_DEFAULT)
 
 
 def _row(found: Found, problems: list[str]) -> dict[str, Any]:

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.app import (
-    Session,
+from jsonlstore.cli.console import (
     dry_run_option,
     json_option,
     now_option,
-    pass_session,
+    pass_app,
     print_json,
     with_example,
 )
@@ -25,9 +24,9 @@ from jsonlstore.cli.app import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from jsonlstore.cli.app import App
     from jsonlstore.core.config import Config
     from jsonlstore.watch.loop import Watcher
-    from jsonlstore.watch.status import Status
 
 
 @with_example("jsonlstore watch", "jsonlstore watch --once --json")
@@ -36,18 +35,18 @@ if TYPE_CHECKING:
 @click.option("--if-unwatched", is_flag=True, help="With --once: at low priority, and not at all where a watcher runs.")
 @dry_run_option
 @json_option
-@pass_session
-def watch(session: Session, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
+@pass_app
+def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
     """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
     from jsonlstore.watch.instance import alone
     from jsonlstore.watch.loop import Watcher
     from jsonlstore.watch.notify import notify
 
-    _log_boundaries(session, session.loaded.config)
+    _log_boundaries(app, app.loaded.config)
     if dry_run:
-        return _say_what_is_behind(session, as_json=as_json)
-    store = session.open_store()
-    config = session.loaded.config
+        return _say_what_is_behind(app, as_json=as_json)
+    store = app.open_store(long_lived=not once)
+    config = app.loaded.config
     if not config.enabled:
         notify("READY=1\nSTATUS=disabled in the settings")  # a service with nothing to do has not failed
         click.echo("jsonlstore is disabled in the settings; nothing to do", err=True)
@@ -60,7 +59,7 @@ def watch(session: Session, once: bool, if_unwatched: bool, dry_run: bool, as_js
         if as_json:
             print_json({"written": found or 0, "watched": found is None})
         return 0
-    watcher = Watcher(store, config, reload=lambda: _fresh_config(session))
+    watcher = Watcher(store, config, reload=lambda: _fresh_config(app))
     if once:
         _on_signals(watcher)
         written = watcher.once()
@@ -82,14 +81,14 @@ def _say_written(written: int, watcher: Watcher, *, as_json: bool) -> None:
             click.echo(f"warning: {trouble}", err=True)
 
 
-def _say_what_is_behind(session: Session, *, as_json: bool) -> int:
+def _say_what_is_behind(app: App, *, as_json: bool) -> int:
     from jsonlstore.watch.follow import Tailer
     from jsonlstore.watch.settings import skipped_by
     from jsonlstore.watch.sources import Shelf
 
-    shelf = Shelf(session.state_dir, skip=skipped_by(session.loaded.config))
+    shelf = Shelf(app.state_dir, skip=skipped_by(app.loaded.config))
     shelf.look()
-    tailer = Tailer(session.open_store())
+    tailer = Tailer(app.open_store())
     behind = [one.session_id for one in shelf.sessions if tailer.is_behind(one)]
     if as_json:
         print_json({"behind": behind, "dry_run": True})
@@ -98,20 +97,18 @@ def _say_what_is_behind(session: Session, *, as_json: bool) -> int:
     return 0
 
 
-def _fresh_config(session: Session) -> Config:
-    from jsonlstore.core.config import load_config
-
-    config = load_config(session.state_dir, session.config_file).config
-    _log_boundaries(session, config)
+def _fresh_config(app: App) -> Config:
+    config = app.reload().config
+    _log_boundaries(app, config)
     return config
 
 
-def _log_boundaries(session: Session, config: Config) -> None:
+def _log_boundaries(app: App, config: Config) -> None:
     """One line per boundary on stderr or in the journal, none with `-q`; `--debug` or the setting explains the rest."""
     import logging
 
     if logging.getLogger().level <= logging.WARNING:
-        level = logging.DEBUG if session.debug or config.debug else logging.INFO
+        level = logging.DEBUG if app.debug or config.debug else logging.INFO
         logging.getLogger("jsonlstore.watch").setLevel(level)
 
 
@@ -133,8 +130,8 @@ def _on_signals(watcher: Watcher) -> None:
 @now_option
 @dry_run_option
 @json_option
-@pass_session
-def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> int:
+@pass_app
+def backfill(app: App, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> int:
     """Read every transcript there is, both eras and archives. Running it twice changes nothing."""
     from jsonlstore.store.bulk import BulkStore
     from jsonlstore.watch.backfill import backfill as run
@@ -143,13 +140,13 @@ def backfill(session: Session, paths: tuple[Path, ...], dry_run: bool, as_json: 
     from jsonlstore.watch.settings import options_of, skipped_by
     from jsonlstore.watch.sources import Shelf
 
-    config = session.loaded.config
+    config = app.loaded.config
     skip = skipped_by(config)
-    shelf = Shelf(session.state_dir, skip=skip)
+    shelf = Shelf(app.state_dir, skip=skip)
     shelf.look()
     sessions, warnings = find_sessions(paths, skip=skip) if paths else (shelf.sessions, shelf.library.warnings)
     archive_after = timedelta(days=config.archive_after_days)
-    store = BulkStore.of(session.open_store(), archive_after)
+    store = BulkStore.of(app.open_store(), archive_after)
     tailer = Tailer(store, options_of(config), successor_start=shelf.successor_start)
     if dry_run:
         behind = [one.session_id for one in sessions if tailer.is_behind(one)]
@@ -215,40 +212,3 @@ def _columns() -> int:
     except OSError:
         columns = 0
     return max(20, columns - 1) if columns else 79  # some terminals do not say how wide they are
-
-
-@with_example("jsonlstore status", "jsonlstore status --expect-watcher --json")
-@click.command("status")
-@click.option("--expect-watcher", is_flag=True, help="Fail if no watcher is running.")
-@now_option
-@json_option
-@pass_session
-def status(session: Session, expect_watcher: bool, as_json: bool) -> int:
-    """Say what is seen, how far behind we are, and what is wrong. Exit 1 if anything is not seen."""
-    found = look_around(session)
-    if as_json:
-        print_json(found.document)
-    else:
-        from jsonlstore.cli.status_text import print_status
-
-        print_status(found.document, session.clock())
-    return 1 if found.failed or (expect_watcher and not found.watching) else 0
-
-
-def look_around(session: Session) -> Status:
-    """How everything stands, the bridges included."""
-    from jsonlstore.bridges.braindb import brain_db_status
-    from jsonlstore.bridges.openclaw.status import standing_of
-    from jsonlstore.watch.status import status_of
-
-    store = session.open_store()
-    brain = brain_db_status(store, session.loaded.config)
-    plugin = standing_of(store.paths)
-    bridges = {
-        "brain_db": brain.to_dict() if brain.enabled else None,
-        "openclaw_plugin": plugin.to_dict() if plugin.installed else None,
-    }
-    noted = [f"OpenClaw {plugin.via}: {problem}" for problem in plugin.problems] if plugin.installed else []
-    return status_of(
-        store, session.loaded.config, session.clock(), bridges, [*noted, *([brain.warning] if brain.warning else [])]
-    )

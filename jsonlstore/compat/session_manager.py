@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from jsonlstore.bridges.braindb import resolve_brain_db
 from jsonlstore.bridges.braindb.database import Writer, connected, create_empty
-from jsonlstore.bridges.braindb.location import resolve_brain_db
 from jsonlstore.bridges.braindb.migration import columns_of, migrate
 from jsonlstore.bridges.braindb.rows import as_dict, read_time
 from jsonlstore.bridges.braindb.schema import COLUMNS, LISTS
 from jsonlstore.core.clock import format_time, system_clock, time_before
 from jsonlstore.core.errors import UsageError
 from jsonlstore.core.paths import resolve_state_dir
-from jsonlstore.redact.text import redact_text, redact_value
+from jsonlstore.redact import redact_text, redact_value
 from jsonlstore.store.fields import clean_text
 
 if TYPE_CHECKING:

@@ -69,6 +69,12 @@ class Locks:
             yield
 
     @contextmanager
+    def named(self, name: str) -> Iterator[None]:
+        """Nobody else of us changes the file this lock is named after. Taken alone or from `Locks` of one's own."""
+        with self._hold(_METRICS, f"{name}.lock"):
+            yield
+
+    @contextmanager
     def _hold(self, level: int, name: str) -> Iterator[None]:
         held: list[int] = self._held.__dict__.setdefault("levels", [])
         assert not held or held[-1] < level, "lock order is session, index, metrics, and never two of a kind"

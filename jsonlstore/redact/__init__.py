@@ -1,1 +1,75 @@
-"""Secrets never reach our disk: one redactor, one predicate, rules as data."""
+"""Secrets never reach our disk.
+
+This room promises: whatever passes `redact`, `redact_text`, `redact_value` or `redact_stream` holds no secret that
+a name announces or a shape gives away; the key stays, the value becomes `[REDACTED]`. It never raises, takes linear
+time on any input, and doing it twice changes nothing more. Ids, hashes, paths and code stay as they are.
+
+There is one question, `may_hold_secret`, and one way to be safe without paying for an answer that is no: `sanitised`.
+Both are cheap to import. The rules themselves (`data/*.tsv`, one line each) are loaded when a text first needs them.
+
+The way of a text: `finder` sees in one pass of RE2 whether and where anything may be, and looks for the shapes;
+`assignments` finds what a name announces (`names` judges names, `values` measures values, `looks` judges them),
+`tables` reads columns, `blocks` keys and `<private>` spans, `joints` literals that are one text. `text` hides what
+was found, `stream` does so for input of any size, and `generated` hides, where people read, what only a machine can
+have made up.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.redact import prefilter
+
+if TYPE_CHECKING:
+    from jsonlstore.redact.generated import hide_generated, hide_generated_in
+    from jsonlstore.redact.stream import redact_stream
+    from jsonlstore.redact.text import MARK, Finding, redact, redact_bytes, redact_text, redact_value
+
+__all__ = [
+    "MARK",
+    "Finding",
+    "hide_generated",
+    "hide_generated_in",
+    "may_hold_secret",
+    "redact",
+    "redact_bytes",
+    "redact_stream",
+    "redact_text",
+    "redact_value",
+    "sanitised",
+]
+
+_HOMES = {
+    "hide_generated": "jsonlstore.redact.generated",
+    "hide_generated_in": "jsonlstore.redact.generated",
+    "redact_stream": "jsonlstore.redact.stream",
+}
+_REDACTOR = "jsonlstore.redact.text"
+_FINDER = "jsonlstore.redact.finder"
+
+
+def may_hold_secret(value: Any) -> bool:
+    """Whether there may be something to hide in a text or a JSON value; False is certain, True is a guess."""
+    finder = sys.modules.get(_FINDER)
+    if finder is not None and isinstance(value, str):
+        return bool(finder.may_hide(value.encode("utf-8", "surrogatepass")))
+    return prefilter.may_hold_secret(value)
+
+
+def sanitised(value: Any) -> Any:
+    """A text or JSON value without secrets; the rules are loaded only if one may be in it."""
+    # once loaded, the redactor answers faster than the question
+    if _REDACTOR not in sys.modules and not may_hold_secret(value):
+        return value
+    from jsonlstore.redact.text import redact_value
+
+    return redact_value(value)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES.get(name, _REDACTOR)), name)

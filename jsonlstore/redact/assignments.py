@@ -12,16 +12,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from jsonlstore.redact.names import (
-    PASSWORD_WORDS,
-    SECRET_WORDS,
-    WEAK_WORDS,
-    Key,
-    classify,
-    is_placeholder,
-    looks_random,
-    looks_secret,
-)
+from jsonlstore.redact import rules
+from jsonlstore.redact.looks import is_placeholder, looks_random, looks_secret
+from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_WORDS, Key, classify
 from jsonlstore.redact.values import GLANCE, LONGEST, OPEN, SKIP, Value, measure, starts_line, to_line_end
 
 STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
@@ -70,22 +63,7 @@ _SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]+)\}?\Z")
 
 # What follows "password is" or "password:" in talk about passwords.
-_TALK = frozenset(
-    b"""a an the this that these those it its is are was were be been being not no never always only also just still yet
-    already must should shall can could may might will would do does did has have had to too so as at by for from in into
-    of off on or and but if when where which who how what why than then there here with without within your my our their
-    his her any each every all both same different new old own other another wrong incorrect right invalid valid
-    missing required optional empty blank short long weak strong strength safe unsafe secure insecure expired stale
-    stored saved hashed salted encrypted plain plaintext sent passed given set unset reset changed rotated leaked exposed
-    hidden visible masked redacted generated random unique used unused reused needed allowed accepted rejected denied
-    case fine good bad ok okay done gone down up out over under between about after before below above least minimum
-    maximum between read loaded taken kept part protected based hardcoded committed logged printed shown displayed typed
-    entered known unknown available unavailable nothing something none null undefined field flag option options argument
-    parameter value values string prompt prompts page form file manager policy hash hashes authentication auth login
-    forgotten yesterday today tomorrow later soon somewhere elsewhere really very quite now currently please see use using enter type add check make sure get got need needs
-    nicht kein keine falsch ist sind wird wurde muss zu der die das ein eine incorrecto incorrecta correcta debe no se
-    incorrect faux pas doit un une le la mindestens maximal wenigstens moins files compat systemd""".split()
-)
+_TALK = frozenset(word.encode() for word in rules.words("talk"))
 
 
 def full_name(data: bytes, start: int, end: int) -> str:

@@ -14,8 +14,8 @@ from jsonlstore.core.regex import any_of, compiled, searcher
 from jsonlstore.redact import assignments as named
 from jsonlstore.redact import joints, tables
 from jsonlstore.redact.blocks import private_keys, private_spans
-from jsonlstore.redact.names import is_placeholder, looks_random, looks_secret
-from jsonlstore.redact.shapes import SHAPES, Shape
+from jsonlstore.redact.looks import is_placeholder, looks_random, looks_secret
+from jsonlstore.redact.rules import Shape, shapes
 from jsonlstore.redact.values import whole
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from jsonlstore.core.regex import Search
 
 MARK = b"[REDACTED]"
+SHAPES = shapes()
 Span: TypeAlias = tuple[int, int, str]
 _Rule: TypeAlias = "Callable[[bytes], Iterator[Span]]"
 _MOST_TRIGGERS = 32  # after so many hits simply all shapes are looked for

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, Key, classify, is_placeholder, looks_secret
+from jsonlstore.redact.looks import is_placeholder, looks_secret
+from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, Key, classify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

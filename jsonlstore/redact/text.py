@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from jsonlstore.redact.finder import Span, back, find_spans, hide
-from jsonlstore.redact.names import Key, classify, is_placeholder, looks_random
+from jsonlstore.redact.looks import is_placeholder, looks_random
+from jsonlstore.redact.names import Key, classify
 
 JSON: TypeAlias = Any
 

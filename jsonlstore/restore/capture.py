@@ -161,7 +161,7 @@ def _as_pins(items: Sequence[Any]) -> tuple[WorkingMemoryPin, ...]:
     pins = [pin.to_dict() if isinstance(pin, WorkingMemoryPin) else pin for pin in items]
     if not pins:
         return ()
-    from jsonlstore.redact.text import redact_value
+    from jsonlstore.redact import redact_value
 
     return read_parts(WorkingMemoryPin, map(redact_value, pins))
 

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from jsonlstore.redact import sanitised
+
 OPEN = '<session-continuity hint="inherited from prior sessions">'
 CLOSE = "</session-continuity>"
 
@@ -14,9 +16,6 @@ _REPLACED = str.maketrans({"<": "‹", ">": "›", "`": "'", '"': "'", "“": "'
 _SPACES = re.compile(r"\s+")
 _PLAIN_WORDS = re.compile(r"[\w.+#@/&-]+(?: [\w.+#@/&-]+)?\Z")
 _NOT_IN_AN_ID = re.compile(r"[^\w.:#/@+-]")
-_MAYBE_SECRET = re.compile(
-    r"pass|pwd|secret|token|key|auth|cred|bearer|private|pin\b|[A-Za-z0-9+/_=]{16}|://", re.IGNORECASE
-)
 
 
 def wrap(preamble: str) -> str:
@@ -31,7 +30,8 @@ WRAPPER_LENGTH = len(wrap(""))
 def flat(text: str, longest: int) -> str:
     """`text` as one harmless line: no controls, no invisible characters, no markup, no secrets."""
     head = text[: longest * 8]  # enough to fill the line whatever is dropped; a huge text costs nothing
-    cleaned = without_secrets(head).translate(_REPLACED)
+    # redacted when it was stored, and looked at again on its way out
+    cleaned = sanitised(head).translate(_REPLACED)
     if not cleaned.isascii() or not cleaned.isprintable():
         cleaned = "".join(map(_visible, cleaned))
     cleaned = _SPACES.sub(" ", cleaned).strip()
@@ -52,20 +52,6 @@ def named(text: str, longest: int) -> str:
 def identifier(text: str, longest: int = 64) -> str:
     """A task id with nothing in it but what ids are made of."""
     return _NOT_IN_AN_ID.sub("", "".join(map(_visible, text[: longest * 4])))[:longest] or "task"
-
-
-def without_secrets(text: str) -> str:
-    """What is stored was redacted when it was stored; what goes out is looked at again.
-
-    Loading the redactor costs more than the whole rest of a session start, so it is asked only where anything in the
-    text could be, or name, a secret.
-    """
-    if not _MAYBE_SECRET.search(text):
-        return text
-    from jsonlstore.redact.text import redact_text
-
-    redacted: str = redact_text(text)
-    return redacted
 
 
 def _visible(char: str) -> str:

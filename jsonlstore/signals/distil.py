@@ -13,9 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.model import Part
-from jsonlstore.redact.finder import may_hide
-from jsonlstore.redact.generated import hide_generated, hide_generated_in
-from jsonlstore.redact.text import MARK, redact_text, redact_value
+from jsonlstore.redact import MARK, hide_generated, hide_generated_in, may_hold_secret, redact_text, redact_value
 from jsonlstore.signals.learnings import MemoryLedger, categories_of
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.options import SignalOptions, ToolNames
@@ -302,7 +300,7 @@ class Distiller:
 
 def is_plain(text: str) -> bool:
     """Whether `text` is short, and nothing in it could be a secret, tell something, open a task or be code."""
-    return len(text) <= HEAD + TAIL and text.isascii() and not may_tell(text) and not may_hide(text.encode())
+    return len(text) <= HEAD + TAIL and text.isascii() and not may_tell(text) and not may_hold_secret(text)
 
 
 @lru_cache(maxsize=1024)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from jsonlstore.redact.text import redact_text
+from jsonlstore.redact import redact_text
 from jsonlstore.transcripts.speech import Speaker
 
 if TYPE_CHECKING:

@@ -49,7 +49,6 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 RESEALED = "metrics_resealed"
-_FIELDS = frozenset({"event", "session_id", "records_blanked", "reason"}).union(*EVENTS.values())
 
 GENESIS = "0" * 64
 _HASH_KEY = b',"hash":"'
@@ -220,7 +219,7 @@ class Metrics:
         lines, records, previous, at = [], head.records, head.hash, self._now()
         for event in events:
             records += 1
-            line, previous = _seal(records, {"at": at, **redact(dict(event), _FIELDS)}, previous)
+            line, previous = _seal(records, {"at": at, **redact(dict(event))}, previous)
             lines.append(line)
         self._log.append(b"".join(lines))
         # a head that a power cut takes back lags behind the chain, and that is mended by the next append

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import SessionForgotten, SessionNotFound
 from jsonlstore.core.paths import shorten_home
-from jsonlstore.redact.text import redact_text
+from jsonlstore.redact import redact_text
 from jsonlstore.store.fold import OWN_FOLD
 from jsonlstore.store.sanitise import clean
 from jsonlstore.transcripts.openclaw.endings import MISSED, corrects, rollover_reason

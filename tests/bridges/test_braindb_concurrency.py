@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.bridges.braindb import export, export_sessions, table
+from jsonlstore.bridges.braindb import export_sessions, reconcile, table
 from jsonlstore.bridges.braindb.database import COMMIT_SECONDS, HOLD_SECONDS, Writer, asleep_after
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE
 
@@ -199,7 +199,7 @@ def test_the_lock_is_free_when_the_writer_says_so(cortex, store, mode):
 
 def test_a_large_export_is_many_short_transactions(store, cortex, monkeypatch):
     """A neighbour that asks for the lock between two of our transactions gets it: no export is one long transaction."""
-    monkeypatch.setattr(export, "_BATCH", 100)
+    monkeypatch.setattr(reconcile, "_BATCH", 100)
     versioned(store, 400, 1)
     commits = []
     with closing(sqlite3.connect(cortex)) as watcher:
@@ -217,7 +217,7 @@ def test_a_large_export_is_many_short_transactions(store, cortex, monkeypatch):
 
 
 def test_large_sessions_are_not_all_in_memory_at_once(store, cortex, monkeypatch):
-    monkeypatch.setattr(export, "_BATCH_BYTES", 1)
+    monkeypatch.setattr(reconcile, "_BATCH_BYTES", 1)
     versioned(store, 5, 1)
     steps = []
     report = export_sessions(store, cortex, progress=lambda done, _total: steps.append(done))
@@ -227,7 +227,7 @@ def test_large_sessions_are_not_all_in_memory_at_once(store, cortex, monkeypatch
 
 def test_no_long_read_keeps_a_neighbour_from_committing(store, brain, monkeypatch):
     """Without a write-ahead log a reader keeps commits out, so a large table is looked at page by page."""
-    monkeypatch.setattr(export, "_BATCH", 10)
+    monkeypatch.setattr(reconcile, "_BATCH", 10)
     monkeypatch.setattr(table, "_PAGE", 10)
     monkeypatch.setattr(table, "_SLICE", 10)
     versioned(store, 95, 1)

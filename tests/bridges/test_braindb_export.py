@@ -348,11 +348,11 @@ def test_readers_that_never_pause_do_not_make_a_commit_wait_with_the_door_shut(s
 @pytest.fixture
 def once_read(monkeypatch):
     """Have something happen between the moment the export has read a session and the moment it writes its row."""
-    from jsonlstore.bridges.braindb import export
+    from jsonlstore.bridges.braindb import reconcile
 
     def arrange(happens):
         def then(name):
-            read = getattr(export, name)
+            read = getattr(reconcile, name)
 
             def read_first(*args):
                 found = read(*args)
@@ -360,10 +360,10 @@ def once_read(monkeypatch):
                     pending.pop()()
                 return found
 
-            monkeypatch.setattr(export, name, read_first)
+            monkeypatch.setattr(reconcile, name, read_first)
 
         pending = [happens]
-        then("standing_of")  # how a session that goes on is read
+        then("read_desired")  # how a session that goes on is read
         then("ended_row")  # and one that ended
 
     return arrange
@@ -418,10 +418,10 @@ def test_a_session_archived_while_it_is_exported_is_not_written_back(store, brai
 
 def test_rows_there_was_no_time_for_are_written_with_the_next(store, brain, rows, monkeypatch):
     """A transaction that is full after a few rows leaves the others, each of which is written once."""
-    from jsonlstore.bridges.braindb import database, export
+    from jsonlstore.bridges.braindb import database, reconcile
 
-    monkeypatch.setattr(export, "_BATCH", 5)
-    monkeypatch.setattr(export, "_SLICE", 2)
+    monkeypatch.setattr(reconcile, "_BATCH", 5)
+    monkeypatch.setattr(reconcile, "_SLICE", 2)
     monkeypatch.setattr(database, "HOLD_SECONDS", 0.0)
     monkeypatch.setattr(database, "_LEAST_SECONDS", 0.0)
     for number in range(12):

@@ -32,9 +32,9 @@ needs_strace = pytest.mark.skipif(not _strace_works(), reason="needs strace, and
 EXPORT = """
 import sys
 from pathlib import Path
-from jsonlstore.bridges.braindb import export
+from jsonlstore.bridges.braindb import export, reconcile
 from jsonlstore.store.store import SessionStore
-export._BATCH = 2  # several transactions
+reconcile._BATCH = 2  # several transactions
 export.export_sessions(SessionStore.open(sys.argv[1]), Path(sys.argv[2]))
 """
 IMPORT = """

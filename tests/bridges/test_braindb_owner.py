@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from jsonlstore.bridges.braindb import database, export, export_sessions, import_sessions
+from jsonlstore.bridges.braindb import database, export_sessions, import_sessions, reconcile
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE
 
 ROW = (
@@ -79,7 +79,7 @@ def test_a_row_the_owner_removes_meanwhile_comes_back_with_all_we_know(store, br
 
 def test_a_row_the_owner_brings_back_during_an_export_stays_theirs(store, brain, rows, owner, monkeypatch):
     """It was not there when the export began, and is there when its turn comes."""
-    monkeypatch.setattr(export, "_BATCH", 1)
+    monkeypatch.setattr(reconcile, "_BATCH", 1)
     owner.execute(ROW.format("b"))
     import_sessions(store, brain)
     before = rows(brain)["b"]
@@ -99,7 +99,7 @@ def test_an_imported_session_that_goes_on_here_meanwhile_is_ours_to_tell(
     store, brain, rows, owner, before_the_lock, monkeypatch
 ):
     """Also where it is read again together with rows there was no time for, and was only imported when it was first."""
-    monkeypatch.setattr(export, "_SLICE", 1)
+    monkeypatch.setattr(reconcile, "_SLICE", 1)
     monkeypatch.setattr(database, "HOLD_SECONDS", 0.0)
     monkeypatch.setattr(database, "_LEAST_SECONDS", 0.0)
     owner.execute(ROW.format("b"))

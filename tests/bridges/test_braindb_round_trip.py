@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jsonlstore.bridges.braindb import export_sessions, import_sessions
-from jsonlstore.bridges.braindb.reconcile import standing_of
+from jsonlstore.bridges.braindb.desired import read_desired
 from jsonlstore.bridges.braindb.rows import read_row, to_row
 from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.files import Disk
@@ -214,4 +214,4 @@ def test_a_row_says_what_folding_the_whole_log_says(first, steps):
         log = store.open_log(store.paths.log("s-1")).scan()
         folded = fold_events("s-1", (placed.event for placed in log.events))
         said = set().union(*folded.layers.values())
-        assert standing_of(store, "s-1").row == to_row("s-1", folded.to_dict(), said)
+        assert read_desired(store, "s-1").row == to_row("s-1", folded.to_dict(), said)

@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 
 from jsonlstore.bridges.braindb import (
-    SessionManager,
     StmMemories,
     attach,
     brain_db_status,
-    export,
     export_sessions,
     import_sessions,
+    reconcile,
 )
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE
+from jsonlstore.compat import SessionManager
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import Unreadable, WriteFailed
 
@@ -315,7 +315,7 @@ def test_what_is_no_file_is_refused_at_once(store, brain, kind):
 def test_a_database_replaced_during_an_export_is_said_plainly_and_the_next_export_fills_it(
     store, brain, rows, monkeypatch
 ):
-    monkeypatch.setattr(export, "_BATCH", 1)
+    monkeypatch.setattr(reconcile, "_BATCH", 1)
     store.start("a")
     store.start("b")
 

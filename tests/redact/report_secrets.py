@@ -1,4 +1,4 @@
-"""Precision and recall of the redactor on the labelled corpus: `python tests/signals/report_secrets.py [SEEDS]`."""
+"""Precision and recall of the redactor on the labelled corpus: `python tests/redact/report_secrets.py [SEEDS]`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jsonlstore.redact.shapes import SHAPES
-from jsonlstore.redact.text import redact
+from jsonlstore.redact import redact
+from jsonlstore.redact.rules import shapes
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -53,7 +53,7 @@ class Score:
 
 def score(seed: int) -> Score:
     """Redact the corpus of one seed and count."""
-    cases = load_maker().corpus(seed, [shape.example for shape in SHAPES])
+    cases = load_maker().corpus(seed, [shape.example for shape in shapes()])
     leaked = [case.text for case in cases if case.secret and case.secret in redact(case.text)[0]]
     touched = [case.text for case in cases if case.secret is None and redact(case.text)[0] != case.text]
     count = sum(case.secret is not None for case in cases)

@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jsonlstore.redact.shapes import SHAPES, Shape
-from jsonlstore.redact.text import MARK, Finding, redact, redact_text, redact_value
+from jsonlstore.redact import MARK, Finding, redact, redact_text, redact_value
+from jsonlstore.redact.rules import Shape, shapes
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -39,6 +39,7 @@ ROOT = Path(__file__).resolve().parents[2]
 make = _load(ROOT / "fixtures" / "make_secrets.py")
 report = _load(ROOT / "tests" / "redact" / "report_secrets.py")
 
+SHAPES = shapes()
 SHAPE_IDS = [f"{shape.kind}-{index}" for index, shape in enumerate(SHAPES)]
 
 

@@ -363,3 +363,13 @@ def test_the_first_and_the_last_moment_there_is_are_times_like_any_other(home: H
         done = home.run("hook", event, "--now", now, stdin='{"session_id":"a","channel":"cli"}')
         assert "error" not in json.loads(done.stdout)
         assert done.stderr == ""
+
+
+def test_a_secret_in_any_field_of_a_session_start_stays_off_the_disk(home: Home) -> None:
+    """No pre-filter waves through what the redactor would hide: a login pair, a PIN in a sentence."""
+    fields = {"channel": "login: bob / hunter2x", "agent_id": "the PIN for the card is 660487"}
+    home.run("hook", "session-start", stdin=json.dumps({"session_id": "one", **fields}))
+    written = b"".join(path.read_bytes() for path in home.path.rglob("*") if path.is_file())
+    assert b"one" in written
+    assert b"hunter2x" not in written
+    assert b"660487" not in written

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jsonlstore.core.errors import LockTimeout
-from jsonlstore.store import sanitise as cleaning
 from jsonlstore.store.store import SessionStore
 
 if TYPE_CHECKING:
@@ -133,16 +132,6 @@ def test_the_pin_lock_lies_among_our_files_and_is_taken_alone(home: Home) -> Non
         assert (store.paths.states / "pins.lock").exists()
     with store.locks.index(), pytest.raises(AssertionError), store.locks.pins():
         pytest.fail("the pin file's lock was taken under another")
-
-
-@pytest.mark.parametrize("text", ["working_memory_scan", "session_restored", "task-004-session-persistence"])
-def test_long_runs_that_are_just_words_need_no_redactor(text: str) -> None:
-    assert cleaning._plainly_clean(text)
-
-
-@pytest.mark.parametrize("text", ["a1b2c3d4e5f6a7b8", "AKIAABCDEFGHIJKLMNOP", "Abcdefghijklmnopqrst", "my token"])
-def test_anything_else_is_shown_to_it(text: str) -> None:
-    assert not cleaning._plainly_clean(text)
 
 
 def test_a_session_start_looks_closely_at_a_bounded_number_of_suspects(home: Home) -> None:

@@ -1,21 +1,31 @@
 """brain.db, Cortex's SQLite file: our sessions in its `session_states` table, its rows in our store.
 
 The log is the truth, the table a copy for other tools. Nothing else in the file is created, altered or written.
+
+`attach` makes a store write every change through; `export_sessions` reconciles the whole table. Both decide in
+`reconcile` whether a row is behind. What a live write could not bring waits in the backlog, which `brain_db_status`
+reports and the next success works off. `import_sessions` makes sessions of rows, `memories_of` reads the confidence of
+Cortex's memories, and `MetricsDb` copies our metrics into its metrics.db.
 """
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from jsonlstore.bridges.braindb.export import ExportReport, export_sessions
     from jsonlstore.bridges.braindb.importer import ImportReport, import_sessions
-    from jsonlstore.bridges.braindb.location import resolve_brain_db
     from jsonlstore.bridges.braindb.memories import StmMemories
     from jsonlstore.bridges.braindb.metrics import MetricsDb
     from jsonlstore.bridges.braindb.status import BrainDbStatus, brain_db_status
-    from jsonlstore.bridges.braindb.sync import BrainDbSync, attach
+    from jsonlstore.bridges.braindb.sync import BrainDbSync
+    from jsonlstore.core.config import Config
+    from jsonlstore.store.store import SessionStore
 
 __all__ = [
     "BrainDbStatus",
@@ -28,26 +38,80 @@ __all__ = [
     "brain_db_status",
     "export_sessions",
     "import_sessions",
+    "is_in_use",
+    "memories_of",
+    "metrics_db",
     "resolve_brain_db",
 ]
 
-_HOME = {
+_MODULES = {
     "BrainDbStatus": "status",
     "BrainDbSync": "sync",
     "ExportReport": "export",
     "ImportReport": "importer",
     "MetricsDb": "metrics",
     "StmMemories": "memories",
-    "attach": "sync",
     "brain_db_status": "status",
     "export_sessions": "export",
     "import_sessions": "importer",
-    "resolve_brain_db": "location",
 }
 
 
 def __getattr__(name: str) -> Any:
-    # a hook attaches the bridge at every start; it pays for SQLite only when there is a brain.db
-    if name not in _HOME:
+    # a hook passes this door at every start; it pays for SQLite only when there is a brain.db
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def resolve_brain_db(config: Config, state_dir: Path, env: Mapping[str, str] = os.environ) -> Path:
+    """The config's path, else `$CORTEX_DATA_DIR/brain.db`, else `workspace/memory/brain.db` of the state directory.
+
+    An existing `brain.db` directly in the state directory is taken when there is none in the workspace.
+    """
+    if config.brain_db_path:
+        return state_dir / Path(config.brain_db_path).expanduser()
+    if env.get("CORTEX_DATA_DIR"):
+        return Path(env["CORTEX_DATA_DIR"]).expanduser().absolute() / "brain.db"
+    usual, old = state_dir / "workspace" / "memory" / "brain.db", state_dir / "brain.db"
+    return old if old.exists() and not usual.exists() else usual
+
+
+def is_in_use(config: Config, brain_db: Path) -> bool:
+    """Is this brain.db written to: switched on, or there and not switched off?"""
+    if not config.enabled or config.brain_db_enabled is False:
+        return False
+    return config.brain_db_enabled is True or brain_db.exists()
+
+
+def metrics_db(state_dir: Path) -> Path:
+    """Where Cortex keeps its metrics.db."""
+    return state_dir / "metrics.db"
+
+
+def attach(store: SessionStore, config: Config, env: Mapping[str, str] = os.environ) -> BrainDbSync | None:
+    """Make the store write through to brain.db (and metrics.db) as the config says; None if it says no."""
+    if not config.enabled:
+        return None
+    if config.metrics_db:
+        from jsonlstore.bridges.braindb.metrics import MetricsDb
+
+        store.metrics.listeners.append(MetricsDb(metrics_db(store.paths.state_dir)))
+    if config.brain_db_enabled is False:
+        return None
+    from jsonlstore.bridges.braindb.sync import BrainDbSync
+
+    path = resolve_brain_db(config, store.paths.state_dir, env)
+    sync = BrainDbSync(store, path, forced=config.brain_db_enabled is True)
+    store.listeners.append(sync)
+    return sync
+
+
+def memories_of(store: SessionStore, config: Config, env: Mapping[str, str] = os.environ) -> StmMemories | None:
+    """Where inherited memories get their confidence from, read only; None without a brain.db."""
+    path = resolve_brain_db(config, store.paths.state_dir, env)
+    if not is_in_use(config, path) or not path.exists():
+        return None
+    from jsonlstore.bridges.braindb.memories import StmMemories
+
+    return StmMemories(path, clock=store.clock)

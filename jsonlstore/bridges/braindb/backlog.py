@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import orjson
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.locks import Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.store.files import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from jsonlstore.store.reader import SessionReader
@@ -40,6 +40,8 @@ class Backlog:
     def __init__(self, store: SessionReader) -> None:
         self._store = store
         self.path: Path = store.paths.states / "brain-db-behind.json"
+        # locks of its own: a listener may be called with the session's lock held, and must not wait long
+        self._locks = Locks(store.paths.states, timeout=lambda: _LOCK_SECONDS)
 
     def read(self) -> Missed | None:
         """What is missing, or None."""
@@ -56,7 +58,7 @@ class Backlog:
     def add(self, session_ids: Collection[str], problem: str, *, everything: bool = False) -> None:
         """Note what could not be written. Best effort: whoever cannot even note it says so in the log."""
         try:
-            with self._locked():
+            with self._locks.named("brain-db-behind"):
                 before = self.read() or Missed("", self._store.now())
                 ids = dict.fromkeys([*before.session_ids, *session_ids])
                 self._replace(before, problem, tuple(ids), everything=everything or before.everything)
@@ -69,7 +71,7 @@ class Backlog:
         What is refused comes last: whoever takes some from the front gets to the others first.
         """
         try:
-            with self._locked():
+            with self._locks.named("brain-db-behind"):
                 noted = self.read()
                 now = noted or Missed("", self._store.now())
                 over = {*done.session_ids, *refused}
@@ -96,24 +98,3 @@ class Backlog:
             "everything": after.everything,
         }
         self._store.disk.replace(self.path, orjson.dumps(record), self._store.paths.states)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(
-            self.path.with_suffix(".lock"),
-            mode=0o600,
-            timeout=_LOCK_SECONDS,
-            poll_interval=0.001,
-            fallback_to_soft=False,
-            preserve_lock_file=True,
-        )
-        try:
-            lock.acquire()
-        except Timeout as problem:
-            raise OSError("another process is noting the same") from problem
-        try:
-            yield
-        finally:
-            lock.release()

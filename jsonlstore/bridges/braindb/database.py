@@ -83,7 +83,7 @@ def connected(path: Path, wait: float) -> Iterator[sqlite3.Connection]:
             f"file:{quote(os.fsencode(path))}?mode=rw", uri=True, timeout=max(wait, 0.0), isolation_level=None
         )
         try:
-            connection.text_factory = lenient
+            connection.text_factory = decode_leniently
             _suit(connection)
             yield connection
         finally:
@@ -136,7 +136,7 @@ def read_unchanged(path: Path, query: Callable[[sqlite3.Connection], T]) -> T:
     """The result of `query` on one state of the database, which is byte for byte the same afterwards."""
 
     def ask(database: Database) -> T:
-        database.connection.text_factory = lenient
+        database.connection.text_factory = decode_leniently
         return query(database.connection)
 
     _check_is_file(path)
@@ -294,6 +294,6 @@ def _journal_mode(connection: sqlite3.Connection) -> str:
     return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
 
 
-def lenient(data: bytes) -> str:
+def decode_leniently(data: bytes) -> str:
     """Text as somebody stored it, who may have taken anything for text."""
     return data.decode("utf-8", "replace")

@@ -79,7 +79,7 @@ def would_change(existing: Mapping[str, Any], row: Row) -> bool:
     )
 
 
-def news(existing: Mapping[str, Any], row: Row) -> Row:
+def update_of_imported(existing: Mapping[str, Any], row: Row) -> Row:
     """What the row of an imported session is yet to be told: that it ended, or crashed, and who goes on.
 
     The rest was read from it, and what we could not read or had to cut is nowhere but there.
@@ -227,7 +227,7 @@ def _extra(row: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
     return out
 
 
-def agrees(existing: Mapping[str, Any], state: Mapping[str, Any]) -> bool:
+def is_contained_in(existing: Mapping[str, Any], state: Mapping[str, Any]) -> bool:
     """Does the state hold everything the row says? Only then may the row go."""
     read = read_row(existing)
     if read.problems:

@@ -1,4 +1,4 @@
-"""How the bridge to brain.db stands, for `status`: looks only, changes nothing."""
+"""The state of the bridge to brain.db, for `status`; looking changes nothing."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.bridges.braindb import is_in_use, resolve_brain_db
 from jsonlstore.bridges.braindb.backlog import Backlog
-from jsonlstore.bridges.braindb.location import resolve_brain_db
 from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def brain_db_status(store: SessionReader, config: Config, env: Mapping[str, str]
     """What can be said of brain.db from outside."""
     path = resolve_brain_db(config, store.paths.state_dir, env)
     exists = os.path.exists(path)
-    enabled = config.enabled and config.brain_db_enabled is not False and (exists or config.brain_db_enabled is True)
+    enabled = is_in_use(config, path)
     missed = Backlog(store).read() if enabled else None
-    warning = _trouble(path) if enabled else None
+    warning = _file_problem(path) if enabled else None
     if warning is None and missed is not None:
         which = "older sessions" if missed.everything else f"{len(missed.session_ids)} sessions"
         warning = f"brain.db is behind by {which} since {missed.since}: {missed.problem}"
@@ -64,7 +64,7 @@ def brain_db_status(store: SessionReader, config: Config, env: Mapping[str, str]
     )
 
 
-def _trouble(path: Path) -> str | None:
+def _file_problem(path: Path) -> str | None:
     """What is plainly wrong with the file, which is not changed by looking."""
     from jsonlstore.bridges.braindb.database import read_unchanged
 

@@ -1,4 +1,4 @@
-"""Live write-through: after every change in the store, the session's row, best effort and never in anyone's way."""
+"""Live write-through: every change in the store updates the session's row, best effort, and never holds anyone up."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ import time
 from typing import TYPE_CHECKING
 
 from jsonlstore.bridges.braindb.backlog import Backlog, Missed
-from jsonlstore.bridges.braindb.location import metrics_db, resolve_brain_db
 from jsonlstore.core.errors import WriteFailed
 from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from jsonlstore.bridges.braindb.table import SessionTable
-    from jsonlstore.core.config import Config
     from jsonlstore.store.fold import SessionFold
     from jsonlstore.store.store import SessionStore
 
@@ -118,63 +115,24 @@ class BrainDbSync:
         return refused
 
     def _write(self, session_ids: Sequence[str], deadline: float) -> dict[str, str]:
-        """Bring these rows after the store; returns which of them the table refused, and why."""
+        """Reconcile these sessions' rows; returns which of them the table refused, and why."""
         from jsonlstore.bridges.braindb.database import Writer, connected
+        from jsonlstore.bridges.braindb.export import ExportReport
         from jsonlstore.bridges.braindb.migration import is_migrated, migrate
+        from jsonlstore.bridges.braindb.reconcile import Reconciliation
         from jsonlstore.bridges.braindb.table import SessionTable
 
         if not os.path.exists(self.path):
             raise WriteFailed(f"{self.path} is missing", hint="`jsonlstore export brain-db` creates it", path=self.path)
+        report = ExportReport(self.path)
         wait = max(0.0, deadline - time.monotonic())
         with connected(self.path, wait) as connection:
             writer = Writer(connection, self.path, wait)
             if not is_migrated(connection):
                 migrate(writer, max(0.02, deadline - time.monotonic()))
+                # said before any row is written: a process killed in between leaves a table that looks complete
                 self._backlog.add((), "the table is new: older sessions are still to come", everything=True)
-            table = SessionTable(connection, self.path)
-            left = list(session_ids)
-            refused: dict[str, str] = {}
-            while left:
-                done = writer.transact(lambda full, some=tuple(left): self._fill(table, some, full, refused))  # type: ignore[misc]
-                for session_id in left[:done]:
-                    self._pending.pop(session_id, None)
-                left = left[done:]
-            if table.removed:
-                writer.wipe()
-        return refused
-
-    def _fill(
-        self, table: SessionTable, session_ids: Sequence[str], full: Callable[[], bool], refused: dict[str, str]
-    ) -> int:
-        """Read and write inside one transaction: two processes at once leave the newer state, not the slower one."""
-        from jsonlstore.bridges.braindb.reconcile import standing_of
-        from jsonlstore.bridges.braindb.rows import news
-        from jsonlstore.bridges.braindb.table import RowRefused
-
-        for number, session_id in enumerate(session_ids, 1):
-            standing = standing_of(self._store, session_id)
-            if standing.row is not None:
-                there = table.rows([session_id]) if standing.imported else {}
-                try:
-                    table.put([news(there[session_id], standing.row) if there else standing.row])
-                except RowRefused as problem:  # this one stays behind, the others go on
-                    refused[session_id] = str(problem)
-            elif table.may_go(session_id, standing):
-                table.remove(session_id)
-            if full():
-                return number
-        return len(session_ids)
-
-
-def attach(store: SessionStore, config: Config, env: Mapping[str, str] = os.environ) -> BrainDbSync | None:
-    """Make the store write through to brain.db (and metrics.db) as the config says; None if it says no."""
-    if config.enabled and config.metrics_db:
-        from jsonlstore.bridges.braindb.metrics import MetricsDb
-
-        store.metrics.listeners.append(MetricsDb(metrics_db(store.paths.state_dir)))
-    if not config.enabled or config.brain_db_enabled is False:
-        return None
-    path = resolve_brain_db(config, store.paths.state_dir, env)
-    sync = BrainDbSync(store, path, forced=config.brain_db_enabled is True)
-    store.listeners.append(sync)
-    return sync
+            Reconciliation(self._store, SessionTable(connection, self.path), report, writer).run(session_ids)
+        for session_id in session_ids:
+            self._pending.pop(session_id, None)
+        return report.refused

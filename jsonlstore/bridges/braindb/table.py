@@ -5,16 +5,17 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.bridges.braindb.database import explained, lenient
+from jsonlstore.bridges.braindb.database import decode_leniently, explained
 from jsonlstore.bridges.braindb.migration import columns_of, has_rowid
-from jsonlstore.bridges.braindb.reconcile import Standing, may_go
-from jsonlstore.bridges.braindb.rows import Row, as_dict, upsert_sql
+from jsonlstore.bridges.braindb.rows import Row, as_dict, is_contained_in, upsert_sql
 from jsonlstore.bridges.braindb.schema import COLUMNS
 from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from jsonlstore.bridges.braindb.desired import Desired
 
 _PAGE = 1500  # rows listed at a time
 _SLICE = 50  # rows fetched whole at a time
@@ -36,7 +37,7 @@ class SessionTable:
         self._upsert = upsert_sql(columns)
         self._width = max(number for number, name in enumerate(COLUMNS, 1) if name in columns)
 
-    def stamps(self) -> dict[str, str | None]:
+    def updated_at(self) -> dict[str, str | None]:
         """Every row there is, and when it was last updated."""
         if self._connection is None:
             return {}
@@ -64,7 +65,7 @@ class SessionTable:
             if getattr(problem, "sqlite_errorcode", None) is not None:
                 raise  # the database's trouble, not that of a text
         finally:
-            self._connection.text_factory = lenient
+            self._connection.text_factory = decode_leniently
         return self._connection.execute(sql, values).fetchall()
 
     def rows(self, session_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -92,11 +93,17 @@ class SessionTable:
         except (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError, OverflowError) as problem:
             raise RowRefused(str(problem), path=self._path) from problem
 
-    def may_go(self, session_id: str, standing: Standing) -> bool:
-        """May the row be removed, as the session stands?"""
-        return self._connection is not None and may_go(self._connection, session_id, standing)
+    def may_delete(self, session_id: str, desired: Desired) -> bool:
+        """May the row go? A forgotten session's always; an archived one's if the archive holds all it says."""
+        if self._connection is None or desired.kind not in ("archived", "forgotten"):
+            return False
+        if desired.kind == "forgotten":
+            return True
+        cursor = self._connection.execute("SELECT * FROM session_states WHERE id = ?", (session_id,))
+        found = cursor.fetchone()
+        return found is not None and is_contained_in(as_dict(cursor, found), desired.state or {})
 
-    def remove(self, session_id: str) -> None:
+    def delete(self, session_id: str) -> None:
         """Delete a row; within a transaction."""
         assert self._connection is not None
         self._connection.execute("DELETE FROM session_states WHERE id = ?", (session_id,))

@@ -346,7 +346,7 @@ class Installer:
         )
 
     def _removal_refusal(self, problem: NotEditable, file: ConfigFile) -> NotEditable:
-        from jsonlstore.redact.text import redact_text
+        from jsonlstore.redact import redact_text
 
         folder = str(js.root_of(self._paths))
         lines = [
@@ -380,7 +380,7 @@ def _encoded(made: Edit) -> bytes:
 
 def _diff(file: ConfigFile, after: str) -> str:
     """The lines that change, for people to read, with nothing around them and no value that stays as it is."""
-    from jsonlstore.redact.text import redact_text
+    from jsonlstore.redact import redact_text
 
     before = "" if file.data is None else file.data.decode("utf-8", "replace")
     before, after = unspoken(before, after)

@@ -56,7 +56,7 @@ class Standing:
     problems: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        from jsonlstore.redact.text import redact_text
+        from jsonlstore.redact import redact_text
 
         command = [redact_text(str(word)) for word in self.command] if self.command else self.command
         return {**asdict(self), "command": command}

@@ -104,7 +104,7 @@ def obstacles(settings: Any, via: str) -> list[str]:
 
 def _shown(value: Any) -> str:
     """A value of the user's, for a terminal: a command of one's own may have a secret among its words."""
-    from jsonlstore.redact.text import redact_text
+    from jsonlstore.redact import redact_text
 
     if isinstance(value, list):
         return "[" + ", ".join(map(_shown, value)) + "]"

@@ -1,6 +1,6 @@
-"""What was exported where: how long each session's log was when its row was written.
+"""A cache of what was exported where: how long each session's log was when its row was written.
 
-A cache beside the index. Without it, or when it is wrong about a row, an export compares contents instead.
+It lies beside the index. Without it, or where it is wrong about a row, a reconciliation compares contents instead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from jsonlstore.store.files import read_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from jsonlstore.bridges.braindb.reconcile import Mark
+    from jsonlstore.bridges.braindb.desired import LogVersion
     from jsonlstore.store.reader import SessionReader
 
 log = logger(__name__)
@@ -27,7 +27,7 @@ log = logger(__name__)
 _VERSION = 1
 
 
-class Ledger:
+class ExportCache:
     """The exports of one store to one database."""
 
     def __init__(self, store: SessionReader, database: Path) -> None:
@@ -39,23 +39,23 @@ class Ledger:
         self._rows: dict[str, list[Any]] = self._read()
         self._dirty = False
 
-    def covers(self, session_id: str, mark: Mark, stamp: str | None, *, present: bool) -> bool:
-        """Was the log, as it is now, exported, and is the row still that one or another writer's later one?"""
-        noted = self._rows.get(session_id)
-        if noted is None or noted[0] != mark[0] or noted[1] != mark[1]:
+    def is_current(self, session_id: str, version: LogVersion, updated_at: str | None, *, present: bool) -> bool:
+        """Was this version of the log exported, and is the row still that one or another writer's later one?"""
+        cached = self._rows.get(session_id)
+        if cached is None or cached[0] != version[0] or cached[1] != version[1]:
             return False
-        if noted[2] is None:  # a tombstone: there must be no row
+        if cached[2] is None:  # a tombstone: there must be no row
             return not present
-        return present and str(stamp or "") >= str(noted[2])
+        return present and str(updated_at or "") >= str(cached[2])
 
     def __contains__(self, session_id: object) -> bool:
         return session_id in self._rows
 
-    def note(self, session_id: str, mark: Mark | None, stamp: str | None) -> None:
-        """The log was exported up to `mark` into a row whose `updated_at` is `stamp`; None: there is no row."""
-        if mark is None:
+    def add(self, session_id: str, version: LogVersion | None, updated_at: str | None) -> None:
+        """The log was exported up to `version` into a row with this `updated_at`; None: there is no row."""
+        if version is None:
             return
-        entry = [mark[0], mark[1], stamp]
+        entry = [version[0], version[1], updated_at]
         if self._rows.get(session_id) != entry:
             self._rows[session_id] = entry
             self._dirty = True
@@ -65,7 +65,7 @@ class Ledger:
         self._dirty |= self._rows.pop(session_id, None) is not None
 
     def save(self) -> None:
-        """Keep it for the next export; a failure costs that one time, nothing else."""
+        """Keep it for the next export. A failure makes that one slower and nothing else."""
         if not self._dirty:
             return
         data = orjson.dumps({"version": _VERSION, "database": self._database, "rows": self._rows})
@@ -80,7 +80,7 @@ class Ledger:
         try:
             raw = orjson.loads(read_bytes(self.path) or b"{}")
             if raw.get("version") == _VERSION and raw.get("database") == self._database:
-                return {key: noted for key, noted in raw["rows"].items() if len(noted) == 3}
+                return {key: cached for key, cached in raw["rows"].items() if len(cached) == 3}
         except (JsonlStoreError, orjson.JSONDecodeError, AttributeError, KeyError, TypeError) as problem:
-            log.debug("export ledger %s is not usable: %s", self.path, problem)
+            log.debug("export cache %s is not usable: %s", self.path, problem)
         return {}

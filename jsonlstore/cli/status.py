@@ -1,21 +1,61 @@
-"""`status` for people."""
+"""`status`: what is seen, how far behind we are, and what is wrong."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.cli.app import say
+import click
+
+from jsonlstore.cli.console import json_option, now_option, pass_app, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, counted, heading, megabytes, say_folded, say_line, say_value
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from jsonlstore.cli.app import App
+    from jsonlstore.watch.status import Status
 
-def print_status(document: dict[str, Any], now: datetime) -> None:
+
+@with_example("jsonlstore status", "jsonlstore status --expect-watcher --json")
+@click.command("status")
+@click.option("--expect-watcher", is_flag=True, help="Fail if no watcher is running.")
+@now_option
+@json_option
+@pass_app
+def status(app: App, expect_watcher: bool, as_json: bool) -> int:
+    """Say what is seen, how far behind we are, and what is wrong. Exit 1 if anything is not seen."""
+    found = look_around(app)
+    if as_json:
+        print_json(found.document)
+    else:
+        _print_status(found.document, app.clock())
+    return 1 if found.failed or (expect_watcher and not found.watching) else 0
+
+
+def look_around(app: App) -> Status:
+    """How everything stands, the bridges included."""
+    from jsonlstore.bridges.braindb import brain_db_status
+    from jsonlstore.bridges.openclaw.status import standing_of
+    from jsonlstore.watch.status import status_of
+
+    store = app.open_store()
+    brain = brain_db_status(store, app.loaded.config)
+    plugin = standing_of(store.paths)
+    bridges = {
+        "brain_db": brain.to_dict() if brain.enabled else None,
+        "openclaw_plugin": plugin.to_dict() if plugin.installed else None,
+    }
+    noted = [f"OpenClaw {plugin.via}: {problem}" for problem in plugin.problems] if plugin.installed else []
+    return status_of(
+        store, app.loaded.config, app.clock(), bridges, [*noted, *([brain.warning] if brain.warning else [])]
+    )
+
+
+def _print_status(document: dict[str, Any], now: datetime) -> None:
     """What is seen, what is kept, who is watching, and what is wrong."""
     heading("Sources")
     for row in document["sources"]:
-        _source(row, now)
+        _print_source(row, now)
     if not document["sources"]:
         say_line(f"  no transcripts found under {document['state_dir']}/agents")
     heading("Store")
@@ -23,7 +63,7 @@ def print_status(document: dict[str, Any], now: datetime) -> None:
     say_value("where", f"{document['state_dir']}/sessions")
     counts = f"{counted(kept['sessions'], 'session')}, {kept['active']:,} open, {kept['crashed']:,} recovered"
     say_value("holds", f"{counts}, {megabytes(kept['bytes'])}")
-    _watcher(document["watcher"], now)
+    _print_watcher(document["watcher"], now)
     bridges = document["bridges"]
     if bridges.get("brain_db") or bridges.get("openclaw_plugin"):
         heading("Bridges")
@@ -35,7 +75,7 @@ def print_status(document: dict[str, Any], now: datetime) -> None:
         say_folded(f"warning: {warning}", indent="  ", fg="yellow")
 
 
-def _source(row: dict[str, Any], now: datetime) -> None:
+def _print_source(row: dict[str, Any], now: datetime) -> None:
     in_bytes = "lag_bytes" in row
     lag = row["lag_bytes"] if in_bytes else row["lag_events"]
     behind = (megabytes(lag) if in_bytes else counted(lag, "event")) + " behind" if lag else "up to date"
@@ -46,7 +86,7 @@ def _source(row: dict[str, Any], now: datetime) -> None:
     say_line(f"    {row['path']}", dim=True)
 
 
-def _watcher(watcher: dict[str, Any], now: datetime) -> None:
+def _print_watcher(watcher: dict[str, Any], now: datetime) -> None:
     heading("Watcher")
     if not watcher["running"]:
         say_line("  not running")

@@ -1,0 +1,132 @@
+"""What every command shares with click: common options, and output for people and for programs."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+import orjson
+
+from jsonlstore.cli.app import App
+from jsonlstore.core.clock import parse_time
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.paths import resolve_state_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+C = TypeVar("C", bound=click.Command)
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def app_from_options(*, state_dir: str | None, config_file: str | None, verbose: bool, debug: bool, quiet: bool) -> App:
+    """The app of one command line, with logging set up as its options say."""
+    level = logging.WARNING
+    for wanted, chosen in ((quiet, logging.ERROR), (verbose, logging.INFO), (debug, logging.DEBUG)):
+        level = chosen if wanted else level
+    logging.basicConfig(level=level, format="%(levelname)s: %(message)s", force=True)
+    return App(resolve_state_dir(state_dir), config_file, debug=debug)
+
+
+pass_app = click.make_pass_decorator(App)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Say what would happen and change nothing.")
+
+
+def _set_now(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    if value is None:
+        return
+    try:
+        moment = parse_time(value)
+    except ValueError as problem:
+        raise click.BadParameter("must be an ISO 8601 time such as 2026-02-14T09:00:00Z") from problem
+    if not 1 < moment.year < 9999:  # there must be a day before and after it, in every time zone
+        raise click.BadParameter("must lie between the years 2 and 9998")
+    ctx.find_object(App).now = moment  # type: ignore[union-attr]  # the root group always makes one
+
+
+now_option = click.option(
+    "--now", metavar="ISO", callback=_set_now, expose_value=False, help="Pretend it is this time."
+)
+
+
+class Duration(click.ParamType[timedelta]):
+    """`30d`, `12h`, `2w`, `90m`."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        if isinstance(value, timedelta):
+            return value
+        found = re.fullmatch(r"(\d{1,6})\s*([mhdw])", str(value).strip().lower())
+        if not found:
+            self.fail(f"{value!r} is not a duration such as 30d, 12h or 2w", param, ctx)
+        return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on stdout, nothing else."""
+    try:
+        text = orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:
+        # what others wrote may be deeper nested, longer numbers or half characters, which orjson refuses
+        text = _dump_slowly(document)
+    click.echo(text)
+
+
+def _dump_slowly(document: Any) -> str:
+    import json
+
+    try:
+        return json.dumps(document)
+    except RecursionError as problem:
+        raise JsonlStoreError("a record is nested too deeply to be printed") from problem
+
+
+def say(text: str = "", *, err: bool = False, **style: Any) -> None:
+    """Lines for people: styled on a terminal, plain in a pipe, and nothing in them that a terminal would obey."""
+    from jsonlstore.cli.text import plain
+
+    shown = "\n".join(map(plain, text.split("\n")))
+    click.echo(click.style(shown, **style) if style and shown else shown, err=err, color=_colour())
+
+
+def _colour() -> bool | None:
+    """What the environment wants: colour, none, or None for whatever suits the terminal."""
+    env = os.environ
+    if env.get("NO_COLOR"):
+        return False
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+        if env.get(name, "0") not in ("", "0", "false"):
+            return True
+    if env.get("CLICOLOR") == "0" or env.get("FORCE_COLOR") in ("0", "false") or env.get("TERM") == "dumb":
+        return False
+    return None
+
+
+def progress(label: str) -> Callable[[int, int], None]:
+    """A progress line on stderr, on a terminal only; made for work whose length is known."""
+    if not os.isatty(2):
+        return lambda _done, _total: None
+
+    def show(done: int, total: int) -> None:
+        if total and (done == total or done % max(1, total // 200) == 0):
+            click.echo(f"\r{label}: {done}/{total}" + ("\n" if done == total else ""), nl=False, err=True)
+
+    return show
+
+
+def with_example(*lines: str) -> Callable[[C], C]:
+    """End the command's help with an example block."""
+
+    def add(command: C) -> C:
+        command.epilog = "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
+        return command
+
+    return add

@@ -1,0 +1,156 @@
+"""`archive`, `forget`, `doctor`, `metrics`: looking after the store."""
+
+from __future__ import annotations
+
+import sys
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from jsonlstore.cli.app import App
+from jsonlstore.cli.console import (
+    Duration,
+    dry_run_option,
+    json_option,
+    now_option,
+    pass_app,
+    print_json,
+    progress,
+    say,
+    with_example,
+)
+from jsonlstore.cli.formatting import counted, say_folded
+from jsonlstore.core.errors import ConfigError
+from jsonlstore.store.metrics import EVENTS
+
+if TYPE_CHECKING:
+    from jsonlstore.store.doctor import Check
+
+
+@with_example("jsonlstore archive --older-than 30d --dry-run")
+@click.command("archive")
+@click.option("--older-than", type=Duration(), metavar="AGE", help="Ended longer ago than this (default: 30d).")
+@now_option
+@dry_run_option
+@json_option
+@pass_app
+def archive(app: App, older_than: timedelta | None, dry_run: bool, as_json: bool) -> None:
+    """Move sessions that ended long ago to the archive. They still answer `show`, `chain` and `list`."""
+    store = app.open_store()
+    age = older_than if older_than is not None else timedelta(days=app.loaded.config.archive_after_days)
+    due = store.archivable(age)
+    show = progress("archiving")
+    for number, session_id in enumerate(() if dry_run else due, 1):
+        store.archive(session_id)
+        show(number, len(due))
+    if as_json:
+        print_json({"archived": due, "dry_run": dry_run})
+    else:
+        click.echo(f"{'would archive' if dry_run else 'archived'} {len(due)} session{'' if len(due) == 1 else 's'}")
+
+
+@with_example("jsonlstore forget 3fca9cad --dry-run", "jsonlstore forget 3fca9cad --yes")
+@click.command("forget")
+@click.argument("session_ids", metavar="ID...", nargs=-1, required=True)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@dry_run_option
+@json_option
+@pass_app
+def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_json: bool) -> None:
+    """Remove sessions everywhere they are kept. A tombstone stays, so that no later scan brings them back."""
+    store = app.open_store()
+    wanted: dict[str, None] = {}
+    for given in session_ids:
+        session_id = store.resolve(given)
+        wanted.update(dict.fromkeys([session_id, *store.stretches(session_id)]))
+    if not dry_run and not yes and sys.stdin.isatty():
+        click.confirm(f"forget {', '.join(wanted)} for good?", abort=True, err=True)
+    outcomes = [] if dry_run else [store.forget(session_id) for session_id in wanted]
+    if as_json:
+        print_json(
+            {
+                "forgotten": list(wanted),
+                "dry_run": dry_run,
+                "removed": [path for outcome in outcomes for path in outcome.removed],
+                "inherited_by": sorted({heir for outcome in outcomes for heir in outcome.inherited_by}),
+            }
+        )
+        return
+    for session_id in wanted:
+        click.echo(f"{'would forget' if dry_run else 'forgot'} {session_id}")
+    for outcome in outcomes:
+        if outcome.inherited_by:
+            heirs = ", ".join(outcome.inherited_by)
+            click.echo(f"pins inherited from {outcome.session_id} are still in: {heirs}", err=True)
+
+
+@with_example("jsonlstore doctor", "jsonlstore doctor --fix")
+@click.command("doctor")
+@click.option("--fix", is_flag=True, help="Mend what can be mended.")
+@json_option
+@pass_app
+@click.pass_context
+def doctor(ctx: click.Context, /, app: App, fix: bool, as_json: bool) -> None:
+    """Look the store over. Changes nothing without --fix; exit 1 if something is wrong."""
+    from jsonlstore.store.doctor import Check, Doctor
+
+    try:
+        app.reload()
+        checks = [Check("config", True, "valid")]
+    except ConfigError as problem:
+        checks = [Check("config", False, problem.message, problem.hint)]
+        app = App(app.state_dir, app.config_file, lenient=True)  # the store is looked over all the same
+    store = app.open_store(live=False)
+    checks += Doctor(store, progress("reading")).examine(fix=fix)
+    if as_json:
+        print_json({"checks": [check.to_dict() for check in checks]})
+    else:
+        _print_checks(checks)
+    ctx.exit(0 if all(check.ok for check in checks) else 1)
+
+
+def _print_checks(checks: list[Check]) -> None:
+    for check in checks:
+        mark, style = ("ok", {}) if check.ok else ("FAIL", {"fg": "red"})
+        say_folded(f"{mark:<4}  {check.name}: {check.detail}", indent="      ", **style)
+        if not check.ok and check.fix:
+            say_folded(f"      fix: {check.fix}", indent="      ")
+    failed = sum(not check.ok for check in checks)
+    say("everything is well" if not failed else f"{counted(failed, 'check')} failed", bold=True)
+
+
+@with_example("jsonlstore metrics --event session_restored --json", "jsonlstore metrics verify")
+@click.group("metrics", invoke_without_command=True)
+@click.option("--event", type=click.Choice(list(EVENTS)), help="Only this kind.")
+@json_option
+@pass_app
+@click.pass_context
+def metrics(ctx: click.Context, /, app: App, event: str | None, as_json: bool) -> None:
+    """What was captured, restored, decayed, surfaced and traversed."""
+    if ctx.invoked_subcommand:
+        return
+    records = list(app.open_store().metrics.read(event))
+    if as_json:
+        print_json(records)
+        return
+    for record in records:
+        rest = {key: value for key, value in record.items() if key not in ("seq", "at", "event", "prev", "hash")}
+        say(f"{record.get('at')} {record.get('event')} " + " ".join(f"{k}={v}" for k, v in rest.items()))
+
+
+@with_example("jsonlstore metrics verify --json")
+@metrics.command("verify")
+@json_option
+@pass_app
+@click.pass_context
+def verify(ctx: click.Context, /, app: App, as_json: bool) -> None:
+    """Check the hash chain; exit 1 and name the line if it is broken."""
+    verdict = app.open_store().metrics.verify()
+    if as_json:
+        print_json(verdict.to_dict())
+    elif verdict.ok:
+        click.echo(f"ok: {verdict.records} records, head {verdict.head}")
+    else:
+        click.echo(f"error: metrics.jsonl line {verdict.line}: {verdict.problem}", err=True)
+    ctx.exit(0 if verdict.ok else 1)

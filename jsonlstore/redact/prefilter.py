@@ -1,0 +1,98 @@
+"""May this hold a secret? Answered from the rules' own literals, without RE2 and without compiling the rules.
+
+A session start cannot wait for the redactor to load, and most of what it writes is times, ids and plain words. Every
+rule names strings one of which stands in whatever it finds; a text without any of them is left alone by the redactor.
+The answer may be yes for nothing. It is never no for something: a test draws texts from every rule and compares.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
+
+from jsonlstore.redact.rules import literals, names, shapes
+
+JSON: TypeAlias = Any
+
+_LONGEST = 4096  # a longer text is no id and no sentence; looking at it costs more than loading the rules
+_DEEPEST = 8
+# A token cut over two literals shows none of its letters in one piece. Two quotes with nothing but an operator, a
+# literal's prefix or a call between them may be such a cut, and so may a quote in the middle of a word.
+_CUT = re.compile(
+    r"""["'`](?:[^"'`\w]++\w{0,8}+)?[^"'`\w]*+["'`]|[A-Za-z0-9_-]["'][A-Za-z0-9_-]{12}|\\[\r\n]|\\["'`nu]|&quot;|&#3|\}\$\{"""
+)
+_HEAD = re.compile(r"[\[(\\]")
+_OPERATORS = frozenset("=:<>%&\\→：＝")
+
+
+def may_hold_secret(value: JSON) -> bool:
+    """Whether the redactor may find something to hide in a text or a JSON value; False is certain."""
+    return _may_hold(value, 0)
+
+
+def _may_hold(value: JSON, depth: int) -> bool:
+    if isinstance(value, str):
+        return _may_hold_text(value)
+    if isinstance(value, dict | list) and depth > _DEEPEST:
+        return True
+    if isinstance(value, dict):
+        return any(_may_name(str(key)) or _may_hold(item, depth + 1) for key, item in value.items())
+    return isinstance(value, list) and any(_may_hold(item, depth + 1) for item in value)
+
+
+def _may_name(key: str) -> bool:
+    """Whether a key may announce a secret, or be one; what a weak name ends in says what it is."""
+    return _may_hold_text(key) or key.lower().endswith(_told().before_operator)
+
+
+def _may_hold_text(text: str) -> bool:
+    if len(text) > _LONGEST:
+        return True
+    low = text.lower()
+    told = _told()
+    if any(literal in low for literal in told.anywhere):
+        return True
+    if not _OPERATORS.isdisjoint(low) and any(literal in low for literal in told.before_operator):
+        return True
+    begun = [literal for literal in told.at_the_start_of_a_word if literal in low]
+    if begun and (not text.isascii() or "\\" in text or "%" in text or any(_begins(low, each) for each in begun)):
+        return True
+    return told.rest.search(text) is not None or _CUT.search(text) is not None
+
+
+def _begins(low: str, literal: str) -> bool:
+    """Whether a literal stands where no word goes on: `sk-` does not in "task-17"."""
+    at = low.find(literal)
+    while at > 0 and low[at - 1].isalnum():
+        at = low.find(literal, at + 1)
+    return at >= 0
+
+
+class _Told(NamedTuple):
+    """What a text must contain to hold a secret, in lower case."""
+
+    anywhere: tuple[str, ...]
+    at_the_start_of_a_word: tuple[str, ...]
+    before_operator: tuple[str, ...]
+    rest: re.Pattern[str]  # the triggers of the few rules that have no literal
+
+
+@cache
+def _told() -> _Told:
+    anywhere = {"private", "cookie", "x-auth"}  # blocks and headers, which are code
+    before_operator: set[str] = set()
+    for name in names():
+        (before_operator if name.level == "weak" else anywhere).update(name.has)
+    leading: set[str] = set()
+    rest: list[str] = []
+    for shape in shapes():
+        found = literals(shape)
+        # the literal is known to begin the token only where the trigger begins with it
+        begins = shape.leads and all(_HEAD.split(branch)[0].lower() in found for branch in shape.trigger.split("|"))
+        (leading if begins else anywhere).update(found)
+        if not found:
+            rest.append(shape.trigger)
+    return _Told(
+        tuple(anywhere), tuple(leading - anywhere), tuple(before_operator - anywhere), re.compile("|".join(rest))
+    )

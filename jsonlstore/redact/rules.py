@@ -1,0 +1,128 @@
+"""The rules as data: `data/shapes.tsv` and `data/names.tsv`, one line a rule.
+
+A line is tab-separated: kind, trigger, shape, example, counter-example, options. A line that begins with `#` is a
+comment; `@name` defines what `{name}` stands for in the shapes below it. Both files say at their top how to write one.
+A test runs every line's example and counter-example, so a line without them, or with wrong ones, fails.
+
+The pre-filter reads the same lines, so nothing here may import RE2 or compile an expression.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+_DATA = Path(__file__).with_name("data")
+_LEAST_COLUMNS = 5
+
+
+class Shape(NamedTuple):
+    """One kind of secret that its own form gives away."""
+
+    kind: str
+    trigger: str
+    shape: str
+    example: str
+    counter: str
+    near: tuple[bytes, ...] = ()
+    unlike: str = ""
+    has: tuple[str, ...] = ()
+    leads: bool = False  # nothing but what cannot be part of a word may stand before it
+
+
+class Name(NamedTuple):
+    """One word that announces a secret; `level` says how much it tells."""
+
+    level: str
+    has: tuple[str, ...]
+    word: str
+    example: str
+    counter: str
+
+
+@cache
+def shapes() -> tuple[Shape, ...]:
+    """Every shape, in the order of the file."""
+    return tuple(read_shapes((_DATA / "shapes.tsv").read_text("utf-8")))
+
+
+@cache
+def names() -> tuple[Name, ...]:
+    """Every telling word, in the order of the file."""
+    return tuple(
+        Name(level, tuple(has.split("|")), word, example, counter)
+        for level, has, word, example, counter, *_ in _rows((_DATA / "names.tsv").read_text("utf-8"))
+    )
+
+
+@cache
+def words(name: str) -> frozenset[str]:
+    """One of the word lists in `data/words.txt`."""
+    lists: dict[str, set[str]] = {}
+    current: set[str] = set()
+    for line in (_DATA / "words.txt").read_text("utf-8").splitlines():
+        if line.startswith("["):
+            current = lists.setdefault(line.strip("[]"), set())
+        elif not line.startswith("#"):
+            current.update(line.split())
+    return frozenset(lists[name])
+
+
+def read_shapes(text: str) -> list[Shape]:
+    """The shapes of a file's text, macros filled in."""
+    macros: dict[str, str] = {}
+    found: list[Shape] = []
+    for kind, *columns in _rows(text):
+        if kind.startswith("@"):
+            macros[f"{{{kind[1:]}}}"] = columns[0]
+            continue
+        trigger, shape, example, counter, *rest = columns
+        leads = _leads(shape)
+        for macro, meaning in macros.items():
+            shape = shape.replace(macro, meaning)
+        found.append(Shape(kind, trigger, shape, example, counter, **_options(rest), leads=leads))  # type: ignore[arg-type]
+    return found
+
+
+def _leads(shape: str) -> bool:
+    """Whether a shape has a lead before all of its branches, and each of them begins with letters of its own."""
+    body = shape.removeprefix("{lead}(")
+    if body == shape:
+        return False
+    flat = _CLASS.sub("\0", _GROUP.sub("\0", shape.removeprefix("{lead}")))
+    branches = _CLASS.sub("\0", _GROUP.sub("\0", body)).partition(")")[0].split("|")
+    return "|" not in flat and all(branch[:2].isalnum() for branch in branches)
+
+
+def _options(rest: list[str]) -> dict[str, object]:
+    given = dict(option.split("=", 1) for option in rest[0].split(";")) if rest else {}
+    return {
+        "near": tuple(word.encode() for word in given["near"].split("|")) if "near" in given else (),
+        "unlike": given.get("unlike", ""),
+        "has": tuple(given["has"].split("|")) if "has" in given else (),
+    }
+
+
+def _rows(text: str) -> list[list[str]]:
+    return [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
+
+
+# -- what a text must contain for a rule to find anything in it
+
+_GROUP = re.compile(r"\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\)(?:[?*+]|\{[^}]*\})?")
+_CLASS = re.compile(r"\[\^?(?:\\.|[^\]\\])+\](?:[?*+]|\{[^}]*\})?|\\[A-Za-z](?:[?*+]|\{[^}]*\})?|.[?*]|.\{[^}]*\}")
+_LEAST_LITERAL = 3
+
+
+def literals(shape: Shape) -> tuple[str, ...]:
+    """Lower-case strings one of which stands in every text that holds the shape; none where the trigger shows none."""
+    if shape.has:
+        return shape.has
+    if shape.near:
+        return tuple(word.decode().lower() for word in shape.near)
+    bare = shape.trigger.removeprefix("(?i)").replace("\\\\*", "\0").replace("\\.", "\1").replace("\\$", "\2")
+    bare = _CLASS.sub("\0", _GROUP.sub("\0", bare)).replace("\1", ".").replace("\2", "$").replace("\\", "").lower()
+    best = [max(branch.split("\0"), key=len) for branch in bare.split("|")]
+    return tuple(best) if all(len(literal) >= _LEAST_LITERAL for literal in best) else ()
