@@ -7,12 +7,11 @@ close together mean more than the same words far apart. A time that was named li
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsonlstore.core.clock import format_time, parse_time
@@ -29,12 +28,13 @@ if TYPE_CHECKING:
 
 CANDIDATE_BLOCKS = 48
 BLOCKS_OF_ONE = 6
-NEAR_DATE_BLOCKS = 24
+NEAR_DATE_BLOCKS, NEAREST = 24, 16
 K1, B = 1.2, 0.75
 _INFLECTED_PART = 0.6  # a word inside a compound
 _COMPOUND_FROM = 10
 _PART_FROM = 4
 _PASSAGES_SHOWN = 3
+_LOOKED_AT = 12
 _LEAST = 1e-3  # what only a time weeks away speaks for is no answer
 _AFTER, _BEFORE = timedelta(days=10), timedelta(days=1)
 _SPACES = bytes(
@@ -74,11 +74,11 @@ class Ranked:
 
 
 class _Place(NamedTuple):
-    """One passage of a candidate: the turn it is of, its text, and how often each concept occurs in it."""
+    """A stretch of a candidate: its turns, how many passages they have, and what occurs in which passage, how often."""
 
-    turn: Turn
-    text: str
-    counts: dict[int, float]
+    turns: list[Turn]
+    passages: int
+    counts: dict[int, dict[int, float]]
 
 
 @dataclass(slots=True)
@@ -86,13 +86,13 @@ class _Candidate:
     document: Stored
     words: int = 0
     places: list[_Place] = field(default_factory=list)
-    lift: float = 0.0
 
     def frequencies(self) -> dict[int, float]:
         total: dict[int, float] = {}
         for place in self.places:
-            for concept, count in place.counts.items():
-                total[concept] = total.get(concept, 0.0) + count
+            for counts in place.counts.values():
+                for concept, count in counts.items():
+                    total[concept] = total.get(concept, 0.0) + count
         return total
 
 
@@ -155,9 +155,8 @@ class _Ranking:
         blocks = self._index.match(expression, CANDIDATE_BLOCKS, among) if expression else []
         near = self._near_dates(among)
         if near:
-            loose = self._expression(every=True)
-            blocks += self._index.match(loose, NEAR_DATE_BLOCKS, near) if loose else []
-            blocks += [(number, 0.0) for number in self._index.first_blocks(near[:NEAR_DATE_BLOCKS])]
+            blocks += self._index.match(expression, NEAR_DATE_BLOCKS, near) if expression else []
+            blocks += [(number, 0.0) for number in self._index.first_blocks(near[:NEAREST])]
         chosen: dict[int, list[int]] = {}
         owners = self._index.owners([number for number, _ in blocks])
         for number, _ in blocks:
@@ -194,14 +193,15 @@ class _Ranking:
         return " OR ".join(terms)
 
     def _near_dates(self, among: Sequence[int] | None) -> list[int]:
-        """The documents of the times that were named, whatever FTS5 thinks of their words."""
+        """The documents of the times that were named, the closest first, whatever FTS5 thinks of their words."""
         allowed = None if among is None else set(among)
-        found: list[int] = []
+        close: dict[int, float] = {}
         for when in self._query.times:
             first, last = format_time(when.start - _BEFORE), format_time(when.end + _AFTER)
-            near = self._index.documents("started_at < ? AND last_at >= ?", (last, first))
-            found += [one.no for one in near if allowed is None or one.no in allowed]
-        return found
+            for one in self._index.documents("started_at < ? AND last_at >= ?", (last, first)):
+                if allowed is None or one.no in allowed:
+                    close[one.no] = max(close.get(one.no, 0.0), closeness(one, when))
+        return sorted(close, key=lambda no: -close[no])
 
     def _place(self, candidate: _Candidate, block: Block) -> None:
         """Put every occurrence of what was asked for into its passage."""
@@ -209,20 +209,20 @@ class _Ranking:
         turns = block.turns if self._speaker is None else [turn for turn in block.turns if turn.speaker == self._speaker]
         if not turns:
             return
-        text = "\n".join(turn.text for turn in turns)
-        plain = _plain(text)
-        lines = text.split("\n")
-        counts: list[dict[int, float]] = [{} for _ in lines]
-        ends = list(accumulate(len(line) + 1 for line in plain.split("\n")))
-        for number, find in enumerate(self._finders):
-            for position, weight in find(plain, block.languages):
-                here = counts[bisect_right(ends, position)]
-                here[number] = here.get(number, 0.0) + weight
-        at = 0
-        for turn in turns:
-            for _ in range(turn.text.count("\n") + 1):
-                candidate.places.append(_Place(turn, lines[at], counts[at]))
-                at += 1
+        plain = _plain("\n".join(turn.text for turn in turns))
+        found = [
+            (position, number, weight)
+            for number, find in enumerate(self._finders)
+            for position, weight in find(plain, block.languages)
+        ]
+        counts: dict[int, dict[int, float]] = {}
+        passage = before = 0
+        for position, number, weight in sorted(found):
+            passage += plain.count("\n", before, position)
+            before = position
+            here = counts.setdefault(passage, {})
+            here[number] = here.get(number, 0.0) + weight
+        candidate.places.append(_Place(turns, plain.count("\n") + 1, counts))
 
     # -- times
 
@@ -269,45 +269,60 @@ class _Scorer:
         concepts = range(len(ranking.concepts))
         self._rarity = [ranking.rarity(number) for number in concepts]
         places = [place for one in candidates for place in one.places]
-        with_it = [sum(number in place.counts for place in places) for number in concepts]
+        total = sum(place.passages for place in places)
+        with_it = [0] * len(ranking.concepts)
+        for place in places:
+            for counts in place.counts.values():
+                for number in counts:
+                    with_it[number] += 1
         # how telling a word is within passages; a name of every session is in few of their passages
         self._telling = [
-            ranking.concepts[number].weight * math.log1p((len(places) - with_it[number] + 0.5) / (with_it[number] + 0.5))
-            for number in concepts
+            ranking.concepts[number].weight * math.log1p((total - count + 0.5) / (count + 0.5))
+            for number, count in enumerate(with_it)
         ]
 
     def score(self, one: _Candidate) -> Ranked:
-        frequencies = one.frequencies()
         norm = K1 * (1 - B + B * one.words / self._average)
-        bm25 = sum(self._rarity[number] * tf * (K1 + 1) / (tf + norm) for number, tf in frequencies.items())
-        single = [self._worth(place.counts) for place in one.places]
-        pairs = [self._worth(_joined(a.counts, b.counts)) for a, b in zip(one.places, one.places[1:], strict=False)]
-        parts = {
-            "words": bm25,
-            "passage": self._weights.passage * max(single, default=0.0),
-            "pair": self._weights.pair * max([*pairs, *single], default=0.0),
-        }
-        return Ranked(one.document, sum(parts.values()), self._shown(one, single), parts)
+        frequencies = one.frequencies().items()
+        bm25 = sum(self._rarity[number] * tf * (K1 + 1) / (tf + norm) for number, tf in frequencies)
+        best = pair = 0.0
+        singles: list[tuple[float, int, int]] = []
+        for nth, place in enumerate(one.places):
+            for passage, counts in place.counts.items():
+                worth = self._worth(counts)
+                singles.append((-worth, nth, passage))
+                best = max(best, worth)
+                following = place.counts.get(passage + 1)
+                pair = max(pair, worth if following is None else self._worth(_joined(counts, following)))
+        parts = {"words": bm25, "passage": self._weights.passage * best, "pair": self._weights.pair * pair}
+        return Ranked(one.document, sum(parts.values()), self._shown(one, heapq.nsmallest(_LOOKED_AT, singles)), parts)
 
     def _worth(self, counts: dict[int, float]) -> float:
         return sum(self._telling[number] * count * 1.5 / (count + 0.5) for number, count in counts.items())
 
     @staticmethod
-    def _shown(one: _Candidate, single: list[float]) -> list[Passage]:
+    def _shown(one: _Candidate, singles: list[tuple[float, int, int]]) -> list[Passage]:
         """The best passages, one of each turn; a passage goes on into its neighbour where the turn does."""
         shown: list[Passage] = []
-        for at in sorted(range(len(single)), key=lambda at: (-single[at], at)):
-            place = one.places[at]
-            if single[at] <= 0 or len(shown) == _PASSAGES_SHOWN:
+        for negative, nth, passage in singles:
+            if len(shown) == _PASSAGES_SHOWN:
                 break
-            if any(passage.turn is place.turn for passage in shown):
+            turn, line = _turn_at(one.places[nth].turns, passage)
+            if any(each.turn is turn for each in shown):
                 continue
-            text = place.text
-            following = one.places[at + 1] if at + 1 < len(one.places) else None
-            if following is not None and following.turn is place.turn:
-                text += " " + following.text
-            shown.append(Passage(place.turn, text, single[at]))
+            text = " ".join(turn.text.split("\n")[line : line + 2])
+            shown.append(Passage(turn, text, -negative))
         return shown
+
+
+def _turn_at(turns: Sequence[Turn], passage: int) -> tuple[Turn, int]:
+    """The turn a passage is of, and which of its lines it is."""
+    for turn in turns:
+        lines = turn.text.count("\n") + 1
+        if passage < lines:
+            return turn, passage
+        passage -= lines
+    raise IndexError(passage)
 
 
 def _joined(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
@@ -337,7 +352,7 @@ def _as_part(text: str) -> str:
 
 def _holds(one: _Candidate, phrase: str, *, whole: bool = False) -> bool:
     """Whether a phrase stands in a document, across passages too."""
-    said = fold(" ".join(place.text for place in one.places))
+    said = fold(" ".join(turn.text.replace("\n", " ") for place in one.places for turn in place.turns))
     if not whole:
         return phrase in said
     return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", said) is not None
