@@ -199,7 +199,7 @@ def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
 
 def _catch_up(manager: SessionPersistenceManager) -> None:
     """Read what the runtime wrote, where no watcher does; nobody waits for this."""
-    from jsonlstore.watch.catch_up import catch_up_unwatched
+    from jsonlstore.watch.instance import catch_up_unwatched
 
     gc.enable()
     os.nice(10)  # whoever talks to the agent right now comes first
@@ -241,15 +241,15 @@ def _manager(app: App, budget: Budget | None = None) -> SessionPersistenceManage
 def _resolve(manager: SessionPersistenceManager, document: dict[str, Any], *, before_last_reset: bool = False) -> str:
     """Our id of the session the runtime means: since 2026.9 one id spans several stretches (decision 48)."""
     session_id: str = document["session_id"]
-    agents = manager.store.paths.agents
-    if not manager.config.enabled or not agents.is_dir():
+    state_dir = manager.store.paths.state_dir
+    if not manager.config.enabled:
         return session_id
     from jsonlstore.restore.scope import agent_of
-    from jsonlstore.transcripts.openclaw.lookup import current_stretch, utility_key
+    from jsonlstore.transcripts.runtimes import current_stretch, utility_key
 
     agent = agent_of(document.get("agent_id"), document.get("session_key"))
     if not document.get("session_key"):
-        key = utility_key(agents, agent, session_id)
+        key = utility_key(state_dir, agent, session_id)
         if key is not None:
             document["session_key"] = key  # nobody's conversation, though the call does not say so (decision 50)
-    return current_stretch(agents, agent, session_id, before_last_reset=before_last_reset)
+    return current_stretch(state_dir, agent, session_id, before_last_reset=before_last_reset)

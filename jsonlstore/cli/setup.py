@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jsonlstore.bridges.openclaw.locate import Installation
     from jsonlstore.cli.app import App
     from jsonlstore.restore.overview import Overview
-    from jsonlstore.watch.sources import Shelf
+    from jsonlstore.transcripts.catalogue import Catalogue
 
 _WATCHER_SECONDS = 10.0
 
@@ -87,10 +87,12 @@ class _Setup:
                 path=state_dir,
             )
         found = installation_of(self._app, named)
-        self._shelf = self._look()
+        self._catalogue = self._look()
         agents: dict[tuple[str, str], int] = {}
-        for one in self._shelf.sessions:
-            source = one.copies[-1][0]
+        media: dict[str, str] = {}
+        for one in self._catalogue.sessions:
+            source = one.newest_source
+            media[source.kind] = source.medium
             agents[(source.agent_id, source.kind)] = agents.get((source.agent_id, source.kind), 0) + 1
         self.document["openclaw"] = found.to_dict()
         self.document["sources"] = [
@@ -99,19 +101,16 @@ class _Setup:
         if not self._as_json:
             say(f"{found.describe()}, {self.document['state_dir']}")
             for row in self.document["sources"]:
-                era = "JSONL files" if row["kind"] == "jsonl" else "a database"
-                say(f"  {plain(row['agent_id'])}: {row['transcripts']} transcripts in {era}")
+                say(f"  {plain(row['agent_id'])}: {row['transcripts']} transcripts in {media[row['kind']]}")
             if not agents:
                 say("  no transcripts yet: they are read as they come")
         return found
 
-    def _look(self) -> Shelf:
-        from jsonlstore.watch.settings import skipped_by
-        from jsonlstore.watch.sources import Shelf
+    def _look(self) -> Catalogue:
+        from jsonlstore.transcripts.catalogue import Catalogue
+        from jsonlstore.watch.tail import skipped_by
 
-        shelf = Shelf(self._app.state_dir, skip=skipped_by(self._app.loaded.config))
-        shelf.look()
-        return shelf
+        return Catalogue.open(self._app.state_dir, skip=skipped_by(self._app.loaded.config))
 
     def backfill(self) -> None:
         """Read what is not read yet, and show what it was about."""
@@ -120,29 +119,28 @@ class _Setup:
         from jsonlstore.store.bulk import BulkStore
         from jsonlstore.watch.attribution import attribute
         from jsonlstore.watch.backfill import backfill
-        from jsonlstore.watch.follow import Tailer
-        from jsonlstore.watch.settings import options_of
+        from jsonlstore.watch.tail import Tailer
 
-        config, shelf = self._app.loaded.config, self._shelf
+        config, catalogue = self._app.loaded.config, self._catalogue
         archive_after = timedelta(days=config.archive_after_days)
         store = self._app.open_store()
         bulk = BulkStore.of(store, archive_after)
-        tailer = Tailer(bulk, options_of(config), successor_start=shelf.successor_start)
+        tailer = Tailer.of(bulk, config, catalogue)
         if self._dry_run:
-            behind = sum(tailer.is_behind(one) for one in shelf.sessions)
+            behind = sum(tailer.is_behind(one) for one in catalogue.sessions)
             self.document["backfill"] = {"behind": behind}
-            self._say(f"would read {behind} of {len(shelf.sessions)} transcripts")
+            self._say(f"would read {behind} of {len(catalogue.sessions)} transcripts")
             return
         started = time.monotonic()
         summary = backfill(
             tailer,
             bulk,
-            shelf,
-            shelf.sessions,
+            catalogue,
+            catalogue.sessions,
             archive_after=archive_after,
             progress=progress_bar("reading"),
         )
-        summary.warnings = shelf.library.warnings
+        summary.warnings = catalogue.warnings
         seconds = time.monotonic() - started
         self.document["backfill"] = {**asdict(summary), "seconds": round(seconds, 3)}
         self._failed |= bool(summary.failed)
@@ -151,8 +149,8 @@ class _Setup:
             self._say(f"warning: {plain(name)}: {plain(problem)}")
         attributed = attribute(store)
         self.document["attribution"] = asdict(attributed)
-        if attributed.untold:
-            self._say(f"{attributed.untold} of no conversation that OpenClaw still knows: they come back only with")
+        if attributed.unknown:
+            self._say(f"{attributed.unknown} of no conversation that OpenClaw still knows: they come back only with")
             self._say("`scope` set to `agent`, which is for those who alone talk to their agent")
         seen = overview(store)
         self.document["overview"] = seen.to_dict()

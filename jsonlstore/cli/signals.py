@@ -48,9 +48,9 @@ def _find(app: App, id_or_file: str) -> tuple[str, Callable[[], Iterator[Entry]]
         for part, _ in _file_entries(path):
             wanted = part.id
         return wanted or path.stem, lambda: (entry for part, entry in _file_entries(path) if part.id == wanted)
-    from jsonlstore.transcripts.catalogue import Library
+    from jsonlstore.transcripts.catalogue import Catalogue
 
-    found, named = Library.open(app.state_dir, skip=frozenset()).find(id_or_file)
+    found, named = Catalogue.open(app.state_dir, skip=frozenset()).find(id_or_file)
     wanted = named.id if named else found.session_id
     return wanted, lambda: (entry for part, entry in found.stretches() if part.id == wanted)
 
@@ -58,7 +58,8 @@ def _find(app: App, id_or_file: str) -> tuple[str, Callable[[], Iterator[Entry]]
 def _file_entries(path: Path) -> Iterator[tuple[Any, Entry]]:
     from jsonlstore.core.errors import SourceUnreadable
     from jsonlstore.transcripts.lines import open_stream, read_entries
-    from jsonlstore.transcripts.source import Reading, by_stretch
+    from jsonlstore.transcripts.source import Reading
+    from jsonlstore.transcripts.stretches import by_stretch
 
     try:
         with open_stream(path) as stream:

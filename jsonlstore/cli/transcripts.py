@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from jsonlstore.cli.app import App
-    from jsonlstore.transcripts.catalogue import Library
-    from jsonlstore.transcripts.catalogue import Session as Found
+    from jsonlstore.transcripts.catalogue import Catalogue
     from jsonlstore.transcripts.records import Entry
+    from jsonlstore.transcripts.session import Session as Found
     from jsonlstore.transcripts.source import Transcript, TranscriptSource
 
 
@@ -35,10 +35,10 @@ with_example("jsonlstore transcripts list --agent main")(transcripts)
 @pass_app
 def list_(app: App, /, *, agent: str | None, everything: bool, as_json: bool) -> None:
     """List every session found, per agent and era, with sizes, counts and why it ended."""
-    library = _library(app, everything=everything)
+    catalogue = _catalogue(app, everything=everything)
     problems: list[str] = []
-    rows = [_row(found, problems) for found in library.sessions() if agent in {None, found.agent_id}]
-    warnings = [*library.warnings, *problems]
+    rows = [_row(found, problems) for found in catalogue.sessions if agent in {None, found.agent_id}]
+    warnings = [*catalogue.warnings, *problems]
     if as_json:
         print_json({"transcripts": rows, "warnings": warnings})
         return
@@ -59,7 +59,7 @@ def list_(app: App, /, *, agent: str | None, everything: bool, as_json: bool) ->
 @pass_app
 def show(app: App, /, *, id_: str, as_json: bool) -> None:
     """Show who said what in one session (a session id, a stretch id, or a unique prefix)."""
-    found, wanted = _library(app, everything=True).find(id_)
+    found, wanted = _catalogue(app, everything=True).find(id_)
     reading = found.read()
     entries = _entries_of(found, wanted.id if wanted else None, reading)
     if as_json:
@@ -93,7 +93,7 @@ def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_j
     from jsonlstore.transcripts.context import build_context
     from jsonlstore.transcripts.tokens import count_tokens
 
-    found, wanted = _library(app, everything=True).find(id_)
+    found, wanted = _catalogue(app, everything=True).find(id_)
     reading = found.read()
     entries = [entry for _, entry in _entries_of(found, wanted.id if wanted else None, reading)]
     _warn(reading.problems)
@@ -121,11 +121,11 @@ def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_j
     click.echo(tokens.line or f"{tokens.used} tokens ({tokens.method})")
 
 
-def _library(app: App, *, everything: bool) -> Library:
-    from jsonlstore.transcripts.catalogue import Library
-    from jsonlstore.transcripts.source import SKIPPED_BY_DEFAULT
+def _catalogue(app: App, *, everything: bool) -> Catalogue:
+    from jsonlstore.transcripts.catalogue import Catalogue
+    from jsonlstore.transcripts.session_key import SKIPPED_BY_DEFAULT
 
-    return Library.open(app.state_dir, skip=frozenset() if everything else SKIPPED_BY_DEFAULT)
+    return Catalogue.open(app.state_dir, skip=frozenset() if everything else SKIPPED_BY_DEFAULT)
 
 
 def _row(found: Found, problems: list[str]) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _row(found: Found, problems: list[str]) -> dict[str, Any]:
         "session_id": found.session_id,
         "session_key": found.session_key,
         "channel": found.channel,
-        "eras": list(found.eras),
+        "eras": list(found.kinds),
         "bytes": sum(size for (size, _), _ in measured),
         "records": max(records for (_, records), _ in measured),
         "updated_at": found.updated_at,
@@ -180,7 +180,7 @@ def _end(row: dict[str, Any]) -> str:
 
 
 def _entries_of(found: Found, wanted: str | None, reading: Any) -> list[tuple[str, Entry]]:
-    from jsonlstore.transcripts.source import by_stretch
+    from jsonlstore.transcripts.stretches import by_stretch
 
     pairs = by_stretch(found.session_id, reading)
     return [(stretch.id, entry) for stretch, entry in pairs if wanted in {None, stretch.id}]

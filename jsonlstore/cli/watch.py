@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 @pass_app
 def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
     """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
-    from jsonlstore.watch.instance import alone
+    from jsonlstore.watch.instance import single_instance
     from jsonlstore.watch.loop import Watcher
-    from jsonlstore.watch.notify import notify
+    from jsonlstore.watch.maintenance import notify
 
     _log_boundaries(app, app.loaded.config)
     if dry_run:
@@ -52,7 +52,7 @@ def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool
         click.echo("jsonlstore is disabled in the settings; nothing to do", err=True)
         return 0
     if once and if_unwatched:
-        from jsonlstore.watch.catch_up import catch_up_unwatched
+        from jsonlstore.watch.instance import catch_up_unwatched
 
         os.nice(10)
         found = catch_up_unwatched(store, config)
@@ -64,8 +64,8 @@ def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool
         _on_signals(watcher)
         written = watcher.once()
         _say_written(written, watcher, as_json=as_json)
-        return 1 if watcher.troubles else 0
-    with alone(store.paths):
+        return 1 if watcher.problems else 0
+    with single_instance(store.paths):
         _on_signals(watcher)
         written = watcher.run()
     _say_written(written, watcher, as_json=as_json)
@@ -74,26 +74,24 @@ def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool
 
 def _say_written(written: int, watcher: Watcher, *, as_json: bool) -> None:
     if as_json:
-        print_json({"written": written, "sources": len(watcher.shelf.sources), "warnings": watcher.troubles})
+        print_json({"written": written, "sources": len(watcher.catalogue.sources), "warnings": watcher.problems})
     else:
-        click.echo(f"caught up: {written} updates written, {len(watcher.shelf.sources)} sources", err=True)
-        for trouble in watcher.troubles:
-            click.echo(f"warning: {trouble}", err=True)
+        click.echo(f"caught up: {written} updates written, {len(watcher.catalogue.sources)} sources", err=True)
+        for problem in watcher.problems:
+            click.echo(f"warning: {problem}", err=True)
 
 
 def _say_what_is_behind(app: App, *, as_json: bool) -> int:
-    from jsonlstore.watch.follow import Tailer
-    from jsonlstore.watch.settings import skipped_by
-    from jsonlstore.watch.sources import Shelf
+    from jsonlstore.transcripts.catalogue import Catalogue
+    from jsonlstore.watch.tail import Tailer, skipped_by
 
-    shelf = Shelf(app.state_dir, skip=skipped_by(app.loaded.config))
-    shelf.look()
+    catalogue = Catalogue.open(app.state_dir, skip=skipped_by(app.loaded.config))
     tailer = Tailer(app.open_store())
-    behind = [one.session_id for one in shelf.sessions if tailer.is_behind(one)]
+    behind = [one.session_id for one in catalogue.sessions if tailer.is_behind(one)]
     if as_json:
         print_json({"behind": behind, "dry_run": True})
     else:
-        click.echo(f"would read {len(behind)} of {len(shelf.sessions)} transcripts")
+        click.echo(f"would read {len(behind)} of {len(catalogue.sessions)} transcripts")
     return 0
 
 
@@ -134,20 +132,17 @@ def _on_signals(watcher: Watcher) -> None:
 def backfill(app: App, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> int:
     """Read every transcript there is, both eras and archives. Running it twice changes nothing."""
     from jsonlstore.store.bulk import BulkStore
+    from jsonlstore.transcripts.catalogue import Catalogue, find_sessions
     from jsonlstore.watch.backfill import backfill as run
-    from jsonlstore.watch.follow import Tailer
-    from jsonlstore.watch.locations import find_sessions
-    from jsonlstore.watch.settings import options_of, skipped_by
-    from jsonlstore.watch.sources import Shelf
+    from jsonlstore.watch.tail import Tailer, skipped_by
 
     config = app.loaded.config
     skip = skipped_by(config)
-    shelf = Shelf(app.state_dir, skip=skip)
-    shelf.look()
-    sessions, warnings = find_sessions(paths, skip=skip) if paths else (shelf.sessions, shelf.library.warnings)
+    catalogue = Catalogue.open(app.state_dir, skip=skip)
+    sessions, warnings = find_sessions(paths, skip=skip) if paths else (catalogue.sessions, catalogue.warnings)
     archive_after = timedelta(days=config.archive_after_days)
     store = BulkStore.of(app.open_store(), archive_after)
-    tailer = Tailer(store, options_of(config), successor_start=shelf.successor_start)
+    tailer = Tailer.of(store, config, catalogue)
     if dry_run:
         behind = [one.session_id for one in sessions if tailer.is_behind(one)]
         if as_json:
@@ -159,7 +154,7 @@ def backfill(app: App, paths: tuple[Path, ...], dry_run: bool, as_json: bool) ->
     summary = run(
         tailer,
         store,
-        shelf,
+        catalogue,
         sessions,
         archive_after=archive_after,
         progress=progress_bar("backfill"),

@@ -283,9 +283,9 @@ def format_preamble(told: PreambleContext, config: Config, now: datetime) -> str
 def has_runtime_transcript(store: SessionStore, entry: IndexEntry) -> bool:
     """Whether the runtime has a transcript of an open session; asked only of sessions that look dead."""
     from jsonlstore.restore.scope import agent_of
-    from jsonlstore.transcripts.openclaw.lookup import has_transcript
+    from jsonlstore.transcripts.runtimes import has_transcript
 
-    return has_transcript(store.paths.agents, agent_of(entry.agent_id, entry.session_key), entry.session_id)
+    return has_transcript(store.paths.state_dir, agent_of(entry.agent_id, entry.session_key), entry.session_id)
 
 
 def _known(store: SessionStore, session_id: str) -> SessionFold | None:

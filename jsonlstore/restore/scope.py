@@ -39,7 +39,7 @@ def is_utility_run(session_key: object) -> bool:
     """Whether a key is a sub-agent's, a cron job's or a utility run's: nobody's conversation (DECISION 50)."""
     if not isinstance(session_key, str) or not any(mark in session_key for mark in ("subagent", "cron", "temp")):
         return False
-    from jsonlstore.transcripts.source import skip_reason
+    from jsonlstore.transcripts.session_key import skip_reason
 
     return skip_reason(session_key) is not None
 

@@ -1,196 +1,128 @@
-"""All transcripts of a state directory as one: each session once, each entry once, whatever holds it."""
+"""The catalogue of all transcripts of all runtimes: each session once, kept between looks so that looking is cheap."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import stat
-from collections import Counter
-from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import AmbiguousSessionId, SessionNotFound, SourceUnreadable
 from jsonlstore.core.logs import logger
-from jsonlstore.transcripts.openclaw.jsonl import IMPORT_ARCHIVE, SESSIONS, JsonlSource
-from jsonlstore.transcripts.openclaw.sqlite import DATABASE, SqliteSource
-from jsonlstore.transcripts.source import (
-    SKIPPED_BY_DEFAULT,
-    Ending,
-    Reading,
-    Stretch,
-    Transcript,
-    TranscriptSource,
-    by_stretch,
-    skip_reason,
-)
+from jsonlstore.transcripts.runtimes import Discovery, discover, runtimes
+from jsonlstore.transcripts.session import Copy, Session
+from jsonlstore.transcripts.session_key import SKIPPED_BY_DEFAULT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Sequence
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
-    from jsonlstore.transcripts.records import Entry
+    from jsonlstore.transcripts.source import TranscriptSource
+    from jsonlstore.transcripts.stretches import Stretch
 
 log = logger(__name__)
 
-_RANK = {"backup": 0, "imported": 1, "reset": 2, "deleted": 2, "archived": 2, "live": 3}
+_PATH_HINT = "give a transcript file, an agent's directory, or a state directory with agents/ in it"
+_FARTHEST = 3  # an agent's directory, one in it, a file in that
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """One stretch of a session from outside: how many entries, from when to when, and why it ended."""
-
-    stretch: Stretch
-    entries: int
-    started_at: str | None
-    last_at: str | None
-    ending: Ending | None
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """One session of one agent, with every copy of its history, oldest first.
-
-    `certain` is false when something of this agent's could not be read: a copy nobody saw may be the live one.
-    """
-
-    agent_id: str
-    session_id: str
-    copies: tuple[tuple[TranscriptSource, Transcript], ...]
-    certain: bool = True
-
-    @property
-    def session_key(self) -> str | None:
-        return next((copy.session_key for _, copy in reversed(self.copies) if copy.session_key), None)
-
-    @property
-    def channel(self) -> str:
-        return next((copy.channel for _, copy in reversed(self.copies) if copy.channel != "unknown"), "unknown")
-
-    @property
-    def skip(self) -> str | None:
-        return next((copy.skip for _, copy in self.copies if copy.skip), None) or skip_reason(self.session_key)
-
-    @property
-    def ending(self) -> Ending | None:
-        """Why it ended; None while any copy is still somebody's current session."""
-        lives = [copy for _, copy in self.copies if copy.state == "live"]
-        if any(copy.ending is None for copy in lives):
-            return None
-        endings = [copy.ending for _, copy in self.copies if copy.ending]
-        if not endings:  # only backups and imports are left
-            return Ending("unreferenced") if self.certain else None
-        told = [ending for ending in endings if ending.reason != "unreferenced"]
-        return (told or endings)[-1]
-
-    @property
-    def updated_at(self) -> str | None:
-        return max((copy.updated_at for _, copy in self.copies if copy.updated_at), default=None)
-
-    @property
-    def eras(self) -> tuple[str, ...]:
-        return tuple(sorted({copy.era for _, copy in self.copies}))
-
-    def read(self) -> Reading:
-        """Every entry once, copies compared by entry id; the cursor is that of the newest copy."""
-        reading = Reading()
-        if len(self.copies) == 1:
-            source, transcript = self.copies[0]
-            return source.read(transcript)
-        return reading.deliver(self._merged(reading))
-
-    def _merged(self, reading: Reading) -> Iterator[Entry]:
-        seen: Counter[object] = Counter()
-        for source, transcript in self.copies:
-            part = source.read(transcript)
-            here: Counter[object] = Counter()  # what one copy says twice was said twice
-            try:
-                for entry in part:
-                    key = "session" if entry.type == "session" else entry.id or _digest(entry)
-                    here[key] += 1
-                    if here[key] > seen[key]:
-                        yield entry
-            except SourceUnreadable as problem:
-                part.problems.append(problem.message)
-            seen |= here
-            reading.bad_count += part.bad_count
-            reading.bad += part.bad
-            reading.problems += part.problems
-            reading.cursor = None if reading.problems else part.cursor
-        if not seen and reading.problems:
-            raise SourceUnreadable(reading.problems[0])
-
-    def stretches(self) -> Iterator[tuple[Stretch, Entry]]:
-        """Every entry once, with the stretch between resets it belongs to."""
-        return by_stretch(self.session_id, self.read())
-
-    def outline(self) -> list[Outline]:
-        """Its stretches in order; each ends with the reset that begins the next, the last as the session does."""
-        found = []
-        for _, pairs in groupby(self.stretches(), key=lambda pair: pair[0].number):
-            stretch, first = next(pairs)
-            count, last = 1, first
-            for count, (_, last) in enumerate(pairs, 2):  # noqa: B007 - the last ones are what we are after
-                pass
-            found.append(Outline(stretch, count, first.timestamp, last.timestamp, self.ending))
-        ended = [
-            replace(one, ending=Ending(following.stretch.begun_by or "reset", following.started_at))
-            for one, following in pairwise(found)
-        ]
-        return [*ended, *found[-1:]]
-
-
-class Library:
-    """The transcripts of every agent under one state directory."""
+class Catalogue:
+    """The sessions of every source as they are now; `look` finds what changed, cheaply if nothing did."""
 
     def __init__(
         self,
-        sources: list[TranscriptSource],
+        find: Callable[[], Discovery],
         *,
         skip: AbstractSet[str] = SKIPPED_BY_DEFAULT,
-        warnings: tuple[str, ...] = (),
+        seconds: Callable[[], float] = time.time,
     ) -> None:
-        self.sources = sources
+        self._find = find
         self._skip = skip
-        self._warnings = warnings
+        self._seconds = seconds
+        self._sources: dict[tuple[str, Path], TranscriptSource] = {}
+        self._warnings: tuple[str, ...] = ()
+        self._version: object = None
+        self._starts: dict[tuple[str, str], str] = {}
+        self._current: dict[tuple[str, str], Session] = {}
+        self.settled = True
+        self.sessions: list[Session] = []
 
     @classmethod
-    def open(cls, state_dir: Path, *, skip: AbstractSet[str] = SKIPPED_BY_DEFAULT) -> Library:
-        """Everything under `state_dir`, found by looking, never by version number."""
-        sources, warnings = look_around(state_dir)
-        return cls(sources, skip=skip, warnings=warnings)
+    def open(cls, state_dir: Path, *, skip: AbstractSet[str] = SKIPPED_BY_DEFAULT) -> Catalogue:
+        """Everything the runtimes of this state directory have, looked at once."""
+        catalogue = cls(partial(discover, state_dir), skip=skip)
+        catalogue.look()
+        return catalogue
+
+    @property
+    def sources(self) -> list[TranscriptSource]:
+        return list(self._sources.values())
 
     @property
     def warnings(self) -> list[str]:
-        """What could not be read in the last look at the sources."""
-        return list(dict.fromkeys([*self._warnings, *(each for source in self.sources for each in source.warnings)]))
+        """What could not be read in the last look."""
+        return list(dict.fromkeys([*self._warnings, *(each for one in self.sources for each in one.warnings)]))
 
-    def sessions(self) -> list[Session]:
+    def look(self) -> bool:
+        """Look at everything that changed since the last look; False if nothing did."""
+        sources, self._warnings = self._find()
+        # a source that was here before is kept: it remembers what it found out about its files
+        self._sources = {(one.kind, one.path): self._sources.get((one.kind, one.path), one) for one in sources}
+        version = (self._warnings, *((key, source.version()) for key, source in self._sources.items()))
+        if version == self._version:
+            return False
+        self.sessions = self._list()
+        now = self._seconds()
+        self.settled = all(source.is_settled(now) for source in self.sources)
+        # what could not be read, or may still be written to, is looked at again whether or not it seems to have changed
+        self._version = version if self.settled and not self.warnings else None
+        self._current = {
+            (one.agent_id, one.session_key): one
+            for one in self.sessions
+            if one.session_key is not None and one.ending is None
+        }
+        return True
+
+    def look_again(self) -> None:
+        """Take the next look for a change, whether or not anything seems to have changed."""
+        self._version = None
+
+    def _list(self) -> list[Session]:
         """Every session that is not skipped, by agent and last activity."""
-        groups: dict[tuple[str, str], list[tuple[TranscriptSource, Transcript]]] = {}
+        groups: dict[tuple[str, str], list[Copy]] = {}
         for source in self.sources:
             for transcript in source.transcripts():
                 groups.setdefault((transcript.agent_id, transcript.session_id), []).append((source, transcript))
         unsure = {source.agent_id for source in self.sources if source.warnings}
-        found = [
-            Session(agent, session_id, tuple(sorted(copies, key=_age)), agent not in unsure)
-            for (agent, session_id), copies in groups.items()
-        ]
         kept = []
-        for session in found:
+        for (agent, session_id), copies in groups.items():
+            session = Session(agent, session_id, tuple(sorted(copies, key=_order)), agent not in unsure)
             if session.skip in self._skip:
                 log.debug("%s: left out as %s", session.session_id, session.skip)
             else:
                 kept.append(session)
         return sorted(kept, key=lambda one: (one.agent_id, one.updated_at or "", one.session_id))
 
+    def successor_start(self, agent_id: str, session_key: str) -> str | None:
+        """When the session that is now current for this key began."""
+        current = self._current.get((agent_id, session_key))
+        return self.start_of(current) if current else None
+
+    def start_of(self, session: Session) -> str | None:
+        """The time of the first entry that has one; remembered, because a start never changes."""
+        key = (session.agent_id, session.session_id)
+        if key not in self._starts:
+            first = _start_of(session)
+            if first is None:
+                return None
+            self._starts[key] = first
+        return self._starts[key]
+
     def find(self, id_or_prefix: str) -> tuple[Session, Stretch | None]:
         """The session with this id or unique prefix, or the session one of whose stretches has it."""
-        sessions = self.sessions()
-        exact = [session for session in sessions if session.session_id == id_or_prefix]
-        matches = exact or [session for session in sessions if session.session_id.startswith(id_or_prefix)]
+        exact = [session for session in self.sessions if session.session_id == id_or_prefix]
+        matches = exact or [session for session in self.sessions if session.session_id.startswith(id_or_prefix)]
         if len(matches) == 1:
             return matches[0], None
         if len(matches) > 1:
@@ -198,12 +130,12 @@ class Library:
                 f"{id_or_prefix!r} fits {len(matches)} transcripts",
                 hint="give more of the id: " + ", ".join(session.session_id for session in matches[:5]),
             )
-        return self._find_stretch(sessions, id_or_prefix)
+        return self._find_stretch(id_or_prefix)
 
-    def _find_stretch(self, sessions: list[Session], prefix: str) -> tuple[Session, Stretch | None]:
+    def _find_stretch(self, prefix: str) -> tuple[Session, Stretch | None]:
         found = {
             stretch.id: (session, stretch)
-            for session in sessions
+            for session in self.sessions
             for stretch, entry in session.stretches()
             if entry.type == "reset" and stretch.id.startswith(prefix)
         }
@@ -214,81 +146,84 @@ class Library:
         raise SessionNotFound(f"no transcript {prefix!r}", hint="see: jsonlstore transcripts list")
 
 
-def discover(state_dir: Path) -> list[TranscriptSource]:
-    """Every source under `state_dir`: per agent both eras, and GoClaw's database."""
-    return look_around(state_dir)[0]
+def find_sessions(paths: Sequence[Path], *, skip: AbstractSet[str]) -> tuple[list[Session], list[str]]:
+    """The sessions at the given paths, each with every copy that lies around it; and what could not be read.
+
+    A path is a state directory, an agent's, a part of one, a database, or a single transcript.
+    """
+    found: dict[tuple[str, str], Session] = {}
+    warnings: list[str] = []
+    for path in paths:
+        _check_exists(path)
+        root, discovery = _sources_around(path)
+        catalogue = Catalogue(lambda found=discovery: found, skip=skip)  # type: ignore[misc]
+        catalogue.look()
+        here = [one for one in catalogue.sessions if _is_in(one, path)]
+        warnings += catalogue.warnings
+        if not here and path.is_file():
+            here = [_alone(path)]
+        elif not here and not catalogue.warnings and not (discovery.sources and root == path.resolve()):
+            raise SourceUnreadable(f"no transcripts in {path}", hint=_PATH_HINT, path=path)
+        found |= {(one.agent_id, one.session_id): one for one in here}
+    return list(found.values()), list(dict.fromkeys(warnings))
 
 
-def look_around(state_dir: Path) -> tuple[list[TranscriptSource], tuple[str, ...]]:
-    """Every source under `state_dir`, and why there may be more than can be seen."""
-    agents, problems = _agents(state_dir)
-    return _sources(state_dir, agents), tuple(problems)
-
-
-def _agents(state_dir: Path) -> tuple[list[Path], list[str]]:
-    """The agents' directories, one that is only another name of another left out; and what cannot be looked at."""
+def _check_exists(path: Path) -> None:
     try:
-        with os.scandir(state_dir / "agents") as items:
-            found = sorted(items, key=lambda item: (item.is_symlink(), item.name))
-    except FileNotFoundError:
-        return [], []
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError) as problem:
+        raise SourceUnreadable(f"no such file or directory: {path}", path=path) from problem
     except OSError as problem:
-        return [], [f"cannot list {state_dir / 'agents'}: {problem.strerror}"]
-    real: dict[str, Path] = {}
-    problems: list[str] = []
-    for item in found:
-        path = state_dir / "agents" / item.name
+        raise SourceUnreadable(f"cannot read {path}: {problem.strerror}", path=path) from problem
+
+
+def _sources_around(path: Path) -> tuple[Path | None, Discovery]:
+    """The nearest directory that `path` is or lies in and that holds sources, and all of them.
+
+    A state directory is asked for first: its `sessions` looks like an agent's, but is ours.
+    """
+    here = path.resolve()
+    for distance, root in enumerate((here, *here.parents)):
+        if any(runtime.is_state_dir(root) for runtime in runtimes()):
+            return root, discover(root)
+        sources = [one for runtime in runtimes() for one in runtime.sources_in(root)] if distance < _FARTHEST else []
+        if sources:
+            return root, Discovery(sources)
+    return None, Discovery([])
+
+
+def _is_in(session: Session, path: Path) -> bool:
+    here = path.resolve()
+    return any(copy.path.resolve().is_relative_to(here) for _, copy in session.copies)
+
+
+def _alone(path: Path) -> Session:
+    """A transcript that lies by itself, or that a catalogue would skip: whoever names it wants it."""
+    # registered runtimes first: OpenClaw takes any file for its own and says what is wrong with it
+    for runtime in reversed(runtimes()):
+        found = runtime.open_file(path)
+        if found is not None:
+            return Session(found[1].agent_id, found[1].session_id, (found,))
+    raise SourceUnreadable(f"no transcripts in {path}", hint=_PATH_HINT, path=path)
+
+
+def _start_of(session: Session) -> str | None:
+    """When the oldest copy that can be read begins; it takes all of them to be unreadable for this to fail."""
+    problem: SourceUnreadable | None = None
+    for source, copy in session.copies:
         try:
-            is_agent = stat.S_ISDIR(os.stat(path).st_mode)
-        except OSError as problem:
-            # gone since it was listed, unless it is a link to where nothing is now, such as a disk that is not mounted
-            if path.is_symlink() or not isinstance(problem, FileNotFoundError):
-                problems.append(f"cannot read {path}: {problem.strerror}")
+            first = source.start_of(copy)
+        except SourceUnreadable as found:
+            problem = problem or found
             continue
-        if is_agent:
-            real.setdefault(os.path.realpath(path), path)
-    return sorted(real.values()), problems
+        if first:
+            return first
+    if problem:
+        raise problem
+    return None
 
 
-def _sources(state_dir: Path, agents: list[Path]) -> list[TranscriptSource]:
-    from jsonlstore.transcripts.goclaw import GoclawSource
-
-    sources: list[TranscriptSource] = []
-    for agent in agents:
-        if _may_exist(agent / SESSIONS) or _may_exist(agent / IMPORT_ARCHIVE):
-            sources.append(JsonlSource(agent))
-        if _may_exist(agent / DATABASE):
-            sources.append(SqliteSource(agent))
-    database = state_dir / "goclaw" / "sessions.db"
-    if _may_exist(database):
-        sources.append(GoclawSource(database))
-    return sources
-
-
-def _may_exist(path: Path) -> bool:
-    """False only if it is surely not there: a source that cannot be looked at must be one that says so."""
-    try:
-        path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _age(copy: tuple[TranscriptSource, Transcript]) -> tuple[int, str, str]:
+def _order(copy: Copy) -> tuple[int, str, str]:
     """Older copies first: their order is the original one, and newer copies add what came later."""
-    transcript = copy[1]
-    return (
-        _RANK[transcript.state] if transcript.kind == "jsonl" else 4,
-        transcript.updated_at or "",
-        transcript.path.name,
-    )
-
-
-def _digest(entry: Entry) -> object:
-    """Equal for records that say the same; one nested too deeply to compare equals nothing."""
-    try:
-        return hashlib.sha256(json.dumps(entry.raw, sort_keys=True).encode()).digest()
-    except RecursionError:
-        return object()
+    source, transcript = copy
+    return source.precedence(transcript), transcript.updated_at or "", transcript.path.name

@@ -63,7 +63,7 @@ class Database:
     def columns(self, table: str) -> frozenset[str]:
         """The columns of `table`, none if it is not there."""
         rows = self.connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
-        return frozenset(_text(row[0]) for row in rows)
+        return frozenset(cell_text(row[0]) for row in rows)
 
     @property
     def schema_version(self) -> int:
@@ -229,5 +229,6 @@ def _stat(path: Path) -> tuple[int, int, int, int] | None:
     return stat.st_size, stat.st_mtime_ns, stat.st_dev, stat.st_ino
 
 
-def _text(value: object) -> str:
+def cell_text(value: object) -> str:
+    """A cell as text: connections of ours read text as bytes, so that damage in it cannot fail a query."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

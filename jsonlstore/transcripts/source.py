@@ -1,51 +1,37 @@
-"""The one interface to what other runtimes wrote: list transcripts, read entries after a cursor, tell why one ended."""
+"""The interface every source of transcripts implements.
+
+A source is one place on disk: an agent's directory of files, a database. It lists its transcripts, reads entries after
+a cursor, and answers everything the rest of the package must know about its format: whether it changed, how far behind
+a cursor is, whether a transcript only grew, why a session ended. Nobody else asks what kind of source it is.
+"""
 
 from __future__ import annotations
 
-import uuid
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
-from jsonlstore.core.errors import InvalidSessionId
-from jsonlstore.core.paths import check_session_id
+from jsonlstore.core.clock import format_time
+from jsonlstore.core.errors import SourceUnreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from jsonlstore.transcripts.records import Entry
 
-Kind = Literal["jsonl", "sqlite", "goclaw"]
-State = Literal["live", "reset", "deleted", "backup", "imported", "archived"]
-
-# Permanent: derived session ids in people's stores depend on it.
-STRETCH_NAMESPACE = uuid.UUID("6d1f0c1e-6f0a-5c55-9a55-3d2f4f7b9e10")
-
-SKIPPED_BY_DEFAULT = frozenset({"subagent", "cron", "temp"})
-_NOT_CHANNELS = frozenset({"main", "cron", "subagent", "acp", "hook", "recovered", "node", "explicit"})
+LIVE = "live"
 _KEPT_BAD = 1000
-
-
-def stretch_id(session_id: str, reset_entry_id: str) -> str:
-    """The id of the stretch a `reset` record begins: the same wherever and whenever it is computed."""
-    return str(uuid.uuid5(STRETCH_NAMESPACE, f"{session_id}:{reset_entry_id}"))
-
-
-def usable_id(native: str) -> str:
-    """`native` if it can name a session of ours, else a stable id derived from it: ids become file names."""
-    try:
-        return check_session_id(native)
-    except InvalidSessionId:
-        name = native.encode("utf-8", "backslashreplace").decode()
-        return str(uuid.uuid5(STRETCH_NAMESPACE, f"session:{name}"))
+_LONGEST_REASON = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a transcript was read, as plain JSON. It only answers whether there is anything new."""
+    """How far a transcript was read, as plain JSON; `identity` and `generation` tell whether it still fits."""
 
-    kind: Kind
+    kind: str
     identity: str
     position: int
     generation: str | None = None
@@ -57,11 +43,11 @@ class Cursor:
 
     @classmethod
     def from_json(cls, value: object) -> Cursor | None:
-        """The cursor `value` describes; None if it is torn, foreign or absent."""
+        """The cursor `value` describes; None if it is torn or absent. Whether it fits is for its source to say."""
         if not isinstance(value, dict):
             return None
         kind, identity, position = value.get("kind"), value.get("identity"), value.get("position")
-        if kind not in {"jsonl", "sqlite", "goclaw"} or not isinstance(identity, str):
+        if not isinstance(kind, str) or not isinstance(identity, str):
             return None
         if not isinstance(position, int) or isinstance(position, bool):
             return None
@@ -78,7 +64,7 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """That a session ended, why (new, reset, idle, deleted, replaced, unreferenced, …) and when, if known."""
+    """That a session ended, why in its source's own words, and when, if known."""
 
     reason: str
     at: str | None = None
@@ -86,16 +72,18 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """One copy of one session's history in one place; `native_id` is its writer's id where that is none for us.
+    """One copy of one session's history in one place.
 
-    Rows of a database say how far they go in `newest` and `generation`, as a file says it in `size` and `updated_at`.
+    `state` is `live` while its runtime may still append; any other word is the source's own. `native_id` is the
+    runtime's id where that cannot be an id of ours. A file says how far it goes in `size` and `updated_at`, rows of a
+    database in `newest` and `generation`; `part` names what a shared file holds of it.
     """
 
     agent_id: str
-    kind: Kind
+    kind: str
     path: Path
     session_id: str
-    state: State = "live"
+    state: str = LIVE
     session_key: str | None = None
     channel: str = "unknown"
     size: int = 0
@@ -106,11 +94,6 @@ class Transcript:
     native_id: str | None = None
     newest: int | None = None
     generation: str | None = None
-
-    @property
-    def era(self) -> str:
-        """`sqlite` since OpenClaw 2026.8, `jsonl` before it and for every file it left behind."""
-        return self.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,21 +132,36 @@ class Reading(Iterable["Entry"]):
         if len(self.bad) < _KEPT_BAD:
             self.bad.append(BadLine(position, length, reason))
 
+    def absorb(self, part: Reading) -> None:
+        """Take over what reading one of several copies found wrong, and its cursor: the last copy's is kept."""
+        self.bad_count += part.bad_count
+        self.bad += part.bad
+        self.problems += part.problems
+        self.cursor = part.cursor
+
     def __iter__(self) -> Iterator[Entry]:
         return self._entries
 
 
 class TranscriptSource(ABC):
-    """One place that holds transcripts of one agent. Reading never changes a byte of it."""
+    """One place that holds transcripts of one agent. Reading never changes a byte of it.
 
-    kind: Kind
+    Six methods must be written; the others have defaults that are right for a source of whole files that only grow.
+    """
+
+    kind: str  # the word `status` shows
     agent_id: str
     path: Path
+    medium = "files"  # what it keeps transcripts in, as `setup` says it
+    lag_unit = "bytes"  # or `events`
+    ids_span_resets = False  # whether a session keeps its id when a reset begins a new stretch
+
+    # what there is
 
     @property
     @abstractmethod
     def warnings(self) -> tuple[str, ...]:
-        """What could not be read, so that nobody is green but blind; filled by `transcripts`."""
+        """What could not be read in the last listing, so that nobody is green but blind."""
 
     @abstractmethod
     def transcripts(self) -> list[Transcript]:
@@ -173,10 +171,6 @@ class TranscriptSource(ABC):
     def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
         """The entries after `after`; from the start, with `restarted` set, when the cursor no longer fits."""
 
-    def start_of(self, transcript: Transcript) -> str | None:
-        """The time of the first entry that has one."""
-        return next((entry.timestamp for entry in self.read(transcript) if entry.timestamp), None)
-
     @abstractmethod
     def has_new(self, transcript: Transcript, cursor: Cursor | None) -> bool:
         """Whether reading would give anything the cursor has not seen, as cheaply as possible."""
@@ -185,64 +179,94 @@ class TranscriptSource(ABC):
     def measure(self, transcript: Transcript) -> tuple[int, int]:
         """Bytes and records, bad ones included."""
 
+    def start_of(self, transcript: Transcript) -> str | None:
+        """The time of the first entry that has one."""
+        return next((entry.timestamp for entry in self.read(transcript) if entry.timestamp), None)
 
-def skip_reason(session_key: str | None) -> str | None:
-    """Why a session key is no conversation of the user's: `subagent`, `cron`, `temp`; None if it is one."""
-    if not session_key:
+    def unknown_records(self) -> int:
+        """How many records are kept in a form there is no reader for."""
+        return 0
+
+    # how it changes
+
+    @abstractmethod
+    def version(self) -> object:
+        """Equal versions mean that nothing was written, renamed or removed here."""
+
+    def is_settled(self, now: float) -> bool:
+        """Whether a write from now on is sure to change `version`; file times are coarse."""
+        del now
+        return True
+
+    def file_of(self, transcript: Transcript) -> Path | None:
+        """The file that holds this transcript alone; None where many share one, and only a listing tells which grew."""
+        del transcript
         return None
-    parts = session_key.split(":")
-    if parts[0] == "temp" or (len(parts) > 2 and parts[0] == "agent" and parts[2] == "temp"):
-        return "temp"
-    if "subagent" in parts:
-        return "subagent"
-    return "cron" if "cron" in parts else None
+
+    def refreshed(self, transcript: Transcript) -> Transcript | None:
+        """The transcript with its present extent; None if its file is gone."""
+        path = self.file_of(transcript)
+        if path is None:
+            return transcript
+        try:
+            stat = os.stat(path)
+        except OSError:
+            return None
+        at = format_time(datetime.fromtimestamp(stat.st_mtime, UTC))
+        return replace(transcript, size=stat.st_size, updated_at=at)
+
+    def extent(self, transcript: Transcript) -> tuple[object, ...]:
+        """How far it goes: equal as long as nothing was written. Our logs keep its digest, so it must be stable."""
+        one = transcript
+        return one.kind, one.path.name, one.state, one.part, one.size, one.updated_at, one.newest, one.generation
+
+    def identity(self, transcript: Transcript) -> str:
+        """Which file it is, however it is called."""
+        return file_identity(transcript.path)
+
+    def imprint(self, transcript: Transcript, cursor: Cursor) -> bytes | None:
+        """A digest of what was read so far, where that may be overwritten; `only_grew` compares it."""
+        del transcript, cursor
+        return None
+
+    def only_grew(self, before: Transcript, now: Transcript, cursor: Cursor, imprint: bytes | None) -> bool:
+        """Whether reading on after `cursor` is enough, as far as can be told before `read` checks the cursor."""
+        del before, now, imprint
+        return cursor.kind == self.kind
+
+    def lag(self, transcript: Transcript, cursor: Cursor | None) -> int:
+        """How much, in `lag_unit`, lies after the cursor."""
+        known = cursor.position if cursor is not None and cursor.kind == self.kind else 0
+        return max(0, transcript.size - known)
+
+    # copies of one session, and how it ends
+
+    def precedence(self, transcript: Transcript) -> int:
+        """Where this copy stands among others of the same session: higher is newer, and adds what came later."""
+        del transcript
+        return 4
+
+    @staticmethod
+    def end_reason(word: str) -> str:
+        """The reason we store for a word of the runtime's; one that is new to us is kept as it is."""
+        return word.strip().lower()[:_LONGEST_REASON] or "reset"
+
+    @staticmethod
+    def rollover_reason(last_activity: str | None, successor_start: str | None) -> str:
+        """A closer word for `rollover` where the times of the last entry and of the successor's first one tell."""
+        del last_activity, successor_start
+        return "rollover"
+
+    def leftover_reason(self, transcript: Transcript) -> str | None:
+        """How a session ended of which only copies like this are left; None if such a copy is no leftover."""
+        del transcript
+        return None
 
 
-def channel_of(entry: dict[str, Any], session_key: str | None, known: str | None = None) -> str:
-    """The channel a session runs on: from its index entry, else its key, else `unknown` (DECISION 51)."""
-    candidates = [entry.get("lastChannel"), known]
-    holders = (("deliveryContext", "channel"), ("origin", "provider"), ("route", "channel"), ("delivery", "channel"))
-    for holder, field in holders:
-        inner = entry.get(holder)
-        candidates.append(inner.get(field) if isinstance(inner, dict) else None)
-    for candidate in candidates:
-        if isinstance(candidate, str) and candidate:
-            return candidate
-    parts = (session_key or "").split(":")
-    if len(parts) >= 4 and parts[0] == "agent" and parts[2] and parts[2] not in _NOT_CHANNELS:
-        return parts[2]
-    return "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """What lies between two resets: a session of its own."""
-
-    id: str
-    number: int
-    openclaw_id: str
-    reset_entry_id: str | None
-    begun_by: str | None
-
-    @classmethod
-    def first(cls, session_id: str) -> Stretch:
-        """What lies before the first reset."""
-        return cls(session_id, 0, session_id, None, None)
-
-    def next(self, reset: Entry) -> Stretch:
-        """The stretch that a `reset` record begins after this one."""
-        entry_id = reset.id or f"@{reset.timestamp}"
-        reason = reset.raw.get("reason")
-        derived = stretch_id(self.openclaw_id, entry_id)
-        return Stretch(
-            derived, self.number + 1, self.openclaw_id, entry_id, reason if isinstance(reason, str) else "reset"
-        )
-
-
-def by_stretch(session_id: str, entries: Iterable[Entry]) -> Iterator[tuple[Stretch, Entry]]:
-    """Each entry with the stretch it belongs to; a `reset` record is the first entry of the stretch it begins."""
-    stretch = Stretch.first(session_id)
-    for entry in entries:
-        if entry.type == "reset":
-            stretch = stretch.next(entry)
-        yield stretch, entry
+def file_identity(path: Path) -> str:
+    """Device and inode of a file."""
+    try:
+        stat = os.stat(path)
+    except OSError as problem:
+        raise SourceUnreadable(f"cannot read {path}: {problem.strerror}", path=path) from problem
+    return f"{stat.st_dev}:{stat.st_ino}"

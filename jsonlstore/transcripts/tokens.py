@@ -35,7 +35,7 @@ class TokenCount:
 
 
 def count_tokens(entries: Iterable[Entry], window: int | None = None, leaf: str | None = None) -> TokenCount:
-    """Usage of the last good assistant message in the context plus an estimate of what follows it (DECISION 38)."""
+    """Usage of the last good assistant message in the context plus an estimate of what follows it (decision 38)."""
     context = build_context(entries, leaf)
     messages = context.messages
     reported = _reported(messages)

@@ -1,22 +1,18 @@
-"""Old sessions whose conversation OpenClaw no longer knows: tell it where only one answer is possible.
+"""Old sessions whose conversation OpenClaw no longer knows: say which it was where only one answer is possible.
 
 Up to 2026.7 a reset takes a transcript out of OpenClaw's index, and with it the conversation it belonged to. Read live,
-we know better; read afterwards, nobody does, and such a session would never come back (DECISION 53). But where an agent
+we know better; read afterwards, nobody does, and such a session would never come back (decision 53). But where an agent
 talks to nobody but its owner, on one channel only, it was that one, unless a chat was wiped from the index without any
 trace. A single chat with a named peer, and nothing is inferred.
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.restore.scope import agent_of, names_a_peer
-from jsonlstore.store.files import read_bytes
-from jsonlstore.transcripts.records import parse_object
-from jsonlstore.transcripts.source import channel_of, skip_reason
+from jsonlstore.transcripts.runtimes import runtimes
 
 if TYPE_CHECKING:
     from jsonlstore.store.store import SessionStore
@@ -28,14 +24,14 @@ _UNKNOWN = "unknown"
 class Attribution:
     """How many sessions were given their channel, and how many stay without."""
 
-    told: int = 0
-    untold: int = 0
+    attributed: int = 0
+    unknown: int = 0
 
 
 def attribute(store: SessionStore, *, dry_run: bool = False) -> Attribution:
     """Give sessions of no known conversation the one channel their agent has, if that is all it has."""
     channels: dict[str, str | None] = {}
-    told = untold = 0
+    attributed = unknown = 0
     for entry in list(store.entries()):
         if entry.session_key or entry.channel != _UNKNOWN or entry.archived or not entry.end_time or not entry.agent_id:
             continue
@@ -43,32 +39,27 @@ def attribute(store: SessionStore, *, dry_run: bool = False) -> Attribution:
             channels[entry.agent_id] = _only_channel(store, entry.agent_id)
         channel = channels[entry.agent_id]
         if channel is None or entry.end_reason == "delete":  # what was deleted is in no index, whoever it was with
-            untold += 1
+            unknown += 1
             continue
-        told += 1
+        attributed += 1
         if not dry_run:
             store.update(entry.session_id, {"channel": channel}, by="watcher")
-    return Attribution(told, untold)
+    return Attribution(attributed, unknown)
 
 
 def _only_channel(store: SessionStore, agent_id: str) -> str | None:
     """The channel of an agent that has one, and no chat with anybody in particular."""
-    if os.path.basename(agent_id) != agent_id:
-        return None
-    try:
-        data = read_bytes(store.paths.agents / agent_id / "sessions" / "sessions.json")
-    except JsonlStoreError:
-        return None  # `status` tells; here it means that nothing is known
-    index = parse_object(data or b"")
-    rows = {key: value for key, value in (index or {}).items() if isinstance(value, dict) and not skip_reason(key)}
+    current: dict[str, str] = {}
+    for runtime in runtimes():
+        current |= runtime.channels(store.paths.state_dir, agent_id)
     known = {
         (entry.session_key, entry.channel)
         for entry in store.entries()
         if agent_of(entry.agent_id, entry.session_key) == agent_id
     }
-    keys = {*rows, *(key for key, _ in known if key)}
-    if not rows or any(map(names_a_peer, keys)):
+    keys = {*current, *(key for key, _ in known if key)}
+    if not current or any(map(names_a_peer, keys)):
         return None
-    channels = {*(channel_of(value, key) for key, value in rows.items()), *(channel for _, channel in known)}
+    channels = {*current.values(), *(channel for _, channel in known)}
     channels.discard(_UNKNOWN)
     return channels.pop() if len(channels) == 1 else None

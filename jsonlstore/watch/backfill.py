@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError, SessionForgotten, SessionNotFound, SessionOpen, SourceUnreadable
 from jsonlstore.store.repair import mend
-from jsonlstore.transcripts.openclaw.endings import ending_of
-from jsonlstore.watch.follow import Outcome, Tailer
+from jsonlstore.watch.tail import Progress, Tailer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 
     from jsonlstore.store.bulk import BulkStore
     from jsonlstore.store.projection import Entry
-    from jsonlstore.transcripts.catalogue import Session
-    from jsonlstore.watch.sources import Shelf
+    from jsonlstore.transcripts.catalogue import Catalogue
+    from jsonlstore.transcripts.session import Session
 
 log = logging.getLogger("jsonlstore.watch")
 
@@ -29,7 +28,7 @@ _SAVE_INDEX_EVERY = 100
 _AND_AT_LEAST_EVERY = 1000  # whoever reads meanwhile has to look into the logs of those the index does not tell of
 _COLLECT_AFTER = 20_000
 
-Progress = Callable[[int, int], None]
+Reporter = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
@@ -49,13 +48,13 @@ class Summary:
 def backfill(
     tailer: Tailer,
     store: BulkStore,
-    shelf: Shelf,
+    catalogue: Catalogue,
     sessions: Iterable[Session],
     *,
     archive_after: timedelta | None,
-    progress: Progress = lambda _done, _total: None,
+    progress: Reporter = lambda _done, _total: None,
 ) -> Summary:
-    """Catch up with every session, oldest first; then file away those that ended long ago.
+    """Catch up with every session, oldest first; then archive those that ended long ago.
 
     One transcript that cannot be read does not stop the others; it is named in the summary. Stopped half-way, the next
     run goes on where this one was: what is done is in the logs.
@@ -64,10 +63,10 @@ def backfill(
     summary = Summary(transcripts=len(everything))
     due = [one for one in everything if tailer.is_behind(one) or not _settled(tailer, one)]
     summary.unchanged = len(everything) - len(due)
-    sizes = {id(one): size_of(one) for one in due}
+    sizes = {id(one): one.size for one in due}
     total = sum(sizes.values())
     progress(0, total)
-    oldest_first = sorted(due, key=lambda one: (_start(shelf, one, summary), one.agent_id, one.session_id))
+    oldest_first = sorted(due, key=lambda one: (_start(catalogue, one, summary), one.agent_id, one.session_id))
     try:
         for portion in _portions(oldest_first):
             with store.index.together() as told, _collecting_seldom():
@@ -75,9 +74,9 @@ def backfill(
                     _take(tailer, session, summary)
                     summary.bytes += sizes[id(session)]
                     progress(summary.bytes, total)
-            summary.archived += _file_away(store, archive_after, told)
+            summary.archived += _archive(store, archive_after, told)
         mend(store)
-        summary.archived += _file_away(store, archive_after, store.index.glance())
+        summary.archived += _archive(store, archive_after, store.index.glance())
     finally:
         store.settle()
     return summary
@@ -85,7 +84,7 @@ def backfill(
 
 @contextmanager
 def _collecting_seldom() -> Iterator[None]:
-    """What reading makes goes with the next entry, no cycles in it: looking for them all the time takes a tenth."""
+    """Reading makes no cycles: looking for them all the time would take a tenth of it."""
     usual = gc.get_threshold()
     gc.set_threshold(_COLLECT_AFTER, *usual[1:])
     try:
@@ -94,7 +93,7 @@ def _collecting_seldom() -> Iterator[None]:
         gc.set_threshold(*usual)
 
 
-def _file_away(store: BulkStore, older_than: timedelta | None, among: Mapping[str, Entry | None]) -> int:
+def _archive(store: BulkStore, older_than: timedelta | None, among: Mapping[str, Entry | None]) -> int:
     if older_than is None:
         return 0
     archived = 0
@@ -109,19 +108,14 @@ def _file_away(store: BulkStore, older_than: timedelta | None, among: Mapping[st
     return archived
 
 
-def size_of(session: Session) -> int:
-    """The bytes to read; rows of a database count as a kilobyte each, which is what they come to."""
-    return sum(copy.size or 1024 * ((copy.newest or 0) + 1) for _, copy in session.copies)
-
-
 def _settled(tailer: Tailer, session: Session) -> bool:
-    known = tailer.ledger.get((session.agent_id, session.session_id))
-    return known is None or known.is_over(ending_of(session))
+    position = tailer.cursors.get((session.agent_id, session.session_id))
+    return position is None or position.is_over(session.end_reason)
 
 
-def _start(shelf: Shelf, session: Session, summary: Summary) -> str:
+def _start(catalogue: Catalogue, session: Session, summary: Summary) -> str:
     try:
-        return shelf.start_of(session) or session.updated_at or ""
+        return catalogue.start_of(session) or session.updated_at or ""
     except (JsonlStoreError, OSError) as problem:
         summary.failed[session.session_id] = str(problem)
         return session.updated_at or ""
@@ -129,17 +123,17 @@ def _start(shelf: Shelf, session: Session, summary: Summary) -> str:
 
 def _take(tailer: Tailer, session: Session, summary: Summary) -> None:
     try:
-        while (outcome := tailer.catch_up(session)) is Outcome.MORE:
+        while (done := tailer.catch_up(session)) is Progress.MORE:
             continue
     except (SourceUnreadable, OSError) as problem:
         log.warning("%s: %s", session.session_id, problem)
         summary.failed[session.session_id] = str(problem)
         return
     finally:
-        tailer.release((session.agent_id, session.session_id))
-    summary.written += outcome is Outcome.WRITTEN
-    summary.unchanged += outcome is Outcome.NOTHING
-    summary.skipped += outcome is Outcome.REFUSED
+        tailer.cursors.release((session.agent_id, session.session_id))
+    summary.written += done is Progress.WRITTEN
+    summary.unchanged += done is Progress.NOTHING
+    summary.skipped += done is Progress.REFUSED
 
 
 def _portions(sessions: list[Session]) -> Iterator[list[Session]]:

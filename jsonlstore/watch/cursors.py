@@ -1,16 +1,18 @@
-"""What our own logs know of each transcript: how far it was read, whether it has ended, what it is called.
+"""How far each transcript was read: the one place in memory that knows, filled from our own logs.
 
-There is no cursor file: all of this comes from the index, and for sessions that are still open, from their logs.
+There is no cursor file. What outlives us comes from the index and, for sessions that are still open, from their logs;
+beside it stands what this process has seen since: the session as it was when it was last read to its end, and the
+followers that can read on.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.transcripts.openclaw.endings import corrects
 from jsonlstore.transcripts.source import Cursor
 
 if TYPE_CHECKING:
@@ -18,18 +20,43 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from jsonlstore.store.store import SessionStore
+    from jsonlstore.transcripts.session import Session
+    from jsonlstore.watch.follower import Follower
 
 Key = tuple[str, str]
+FOLLOWED_AT_ONCE = 32
+VANISHED = "vanished"
+GONE = frozenset({VANISHED, "forgotten"})  # the second is what logs up to 0.1 say
+# concluded from what is missing; all others were left in writing by the runtime
+_INFERRED = frozenset({"idle", "daily", "rollover", "import", *GONE})
+# nothing but that the transcript was not in its place
+_MISSED = frozenset({"import", "delete", *GONE})
 _LAST = "\uffff"  # after every session id
+_FROM_STATE = ("session_key", "channel", "updated_at", "end_time", "agent_id")
+
+
+def is_inferred(reason: str | None) -> bool:
+    """Whether an end was only concluded from what is missing, not left in writing."""
+    return reason in _INFERRED
+
+
+def is_missed(reason: str | None) -> bool:
+    """Whether all that ended a session was that its transcript was not in its place."""
+    return reason in _MISSED
+
+
+def corrects(reason: str, recorded: str | None) -> bool:
+    """Whether `reason` is better founded than the one on record: told, where that was only inferred."""
+    return recorded is None or (is_inferred(recorded) and not is_inferred(reason))
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """The newest stretch of one runtime session as our log has it."""
+class Position:
+    """Where our log stands in one transcript: the newest stretch in it, and how far that was read."""
 
     session_id: str
     stretch: int = 0
-    mark: str | None = None
+    extent: str | None = None  # digest of the copies' extents up to which everything is in the log
     cursor: Cursor | None = None
     ended: bool = False
     session_key: str | None = None
@@ -38,13 +65,13 @@ class Known:
     end_time: str | None = None
     end_reason: str | None = None
 
-    def is_over(self, ending: str | None) -> bool:
+    def is_over(self, reason: str | None) -> bool:
         """Whether an end that is read off the disk now is no news."""
-        return ending is None or (self.ended and not corrects(ending, self.end_reason))
+        return reason is None or (self.ended and not corrects(reason, self.end_reason))
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class EndedSession:
     """An ended session, as far as a link to it needs."""
 
     session_id: str
@@ -53,24 +80,24 @@ class Past:
     session_key: str | None
 
 
-class History:
+class EndedSessions:
     """The ended sessions of one agent in the order they ended, by conversation and by channel too."""
 
     def __init__(self) -> None:
-        self._ended: dict[str, Past] = {}
+        self._ended: dict[str, EndedSession] = {}
         self._groups: dict[tuple[str | None, str | None], list[tuple[str, str]]] = {}
 
-    def add(self, past: Past) -> None:
+    def add(self, session: EndedSession) -> None:
         """Take a session in, or its new end."""
-        before = self._ended.get(past.session_id)
-        if before == past:
+        before = self._ended.get(session.session_id)
+        if before == session:
             return
         if before is not None:
             for group in _groups_of(before.session_key, before.channel):
                 self._groups[group].remove((before.end_time, before.session_id))
-        self._ended[past.session_id] = past
-        for group in _groups_of(past.session_key, past.channel):
-            insort(self._groups.setdefault(group, []), (past.end_time, past.session_id))
+        self._ended[session.session_id] = session
+        for group in _groups_of(session.session_key, session.channel):
+            insort(self._groups.setdefault(group, []), (session.end_time, session.session_id))
 
     def latest(self, start: str, channel: str, session_key: str | None, but: AbstractSet[str]) -> str | None:
         """The last to end by `start`: of this conversation, else of this channel, else of all."""
@@ -89,25 +116,24 @@ def _groups_of(session_key: str | None, channel: str) -> list[tuple[str | None, 
     return list(dict.fromkeys(groups))
 
 
-class Ledger:
-    """Every transcript our store has seen, by agent and the runtime's session id."""
+class Cursors:
+    """Every transcript our store or this process has seen, by agent and the runtime's session id."""
 
     def __init__(self, store: SessionStore) -> None:
         self._store = store
-        self._known: dict[Key, Known] = {}
+        self._positions: dict[Key, Position] = {}
+        self._settled: dict[Key, tuple[Session, str]] = {}
+        self._followers: OrderedDict[Key, Follower] = OrderedDict()
         self._owner: dict[str, str] = {}
-        self._past: dict[str, History] = {}
+        self._ended: dict[str, EndedSessions] = {}
         self._forgotten: set[str] = set()
-        self.reload()
+        self._load()
 
-    def reload(self) -> None:
-        """Read everything anew: other processes end, forget and archive sessions too."""
-        self._known, self._owner, self._past, self._forgotten = {}, {}, {}, set()
+    def _load(self) -> None:
         for session_id, entry in self._store.index.glance().items():
             if entry.get("forgotten"):
                 self._forgotten.add(session_id)
-                continue
-            if entry.get("end_time"):
+            elif entry.get("end_time"):
                 self._take(session_id, entry, entry.get("source"))
             else:
                 self._take_open(session_id, entry)
@@ -123,7 +149,7 @@ class Ledger:
 
     def _take(self, session_id: str, entry: Mapping[str, Any], source: Mapping[str, Any] | None) -> None:
         end_time = entry.get("end_time")
-        known = Known(
+        position = Position(
             session_id,
             ended=end_time is not None,
             session_key=entry.get("session_key"),
@@ -133,41 +159,99 @@ class Ledger:
             end_reason=entry.get("end_reason"),
         )
         agent = entry.get("agent_id") or ""
-        if end_time:
-            past = Past(session_id, end_time, known.channel, known.session_key)
-            self._past.setdefault(agent, History()).add(past)
+        self._add_ended(agent, position)
         if not source:
             return
         runtime_id = str(source.get("session_id") or session_id)
         stretch = source.get("stretch")
-        mark, cursor = how_far(source)
+        extent, cursor = read_to(source)
         self.put(
             (str(source.get("agent_id") or agent), runtime_id),
-            replace(known, stretch=stretch if isinstance(stretch, int) else 0, mark=mark, cursor=cursor),
+            replace(position, stretch=stretch if isinstance(stretch, int) else 0, extent=extent, cursor=cursor),
         )
 
-    def get(self, key: Key) -> Known | None:
-        return self._known.get(key)
+    def _add_ended(self, agent: str, position: Position) -> None:
+        if position.end_time:
+            ended = EndedSession(position.session_id, position.end_time, position.channel, position.session_key)
+            self._ended.setdefault(agent, EndedSessions()).add(ended)
 
-    def put(self, key: Key, known: Known) -> None:
-        """Remember the newest stretch of a transcript; older ones only as somebody's past."""
-        before = self._known.get(key)
-        if before is None or before.stretch <= known.stretch or before.session_id == known.session_id:
-            self._known[key] = known
+    # where our logs stand
+
+    def get(self, key: Key) -> Position | None:
+        return self._positions.get(key)
+
+    def put(self, key: Key, position: Position) -> None:
+        """Remember the newest stretch of a transcript; older ones only as sessions to link to."""
+        before = self._positions.get(key)
+        if before is None or before.stretch <= position.stretch or before.session_id == position.session_id:
+            self._positions[key] = position
         self._owner.setdefault(key[1], key[0])
-        if known.ended and known.end_time:
-            past = Past(known.session_id, known.end_time, known.channel, known.session_key)
-            self._past.setdefault(key[0], History()).add(past)
-
-    def drop(self, key: Key) -> None:
-        """Forget how far we thought it was read: it is read again. That there is such a session stays known."""
-        known = self._known.get(key)
-        if known is not None:
-            self._known[key] = replace(known, mark=None, cursor=None)
+        if position.ended:
+            self._add_ended(key[0], position)
 
     def remove(self, key: Key) -> None:
         """Make room for an earlier stretch: the one that was the newest is not in the transcript any more."""
-        self._known.pop(key, None)
+        self._positions.pop(key, None)
+
+    def open(self) -> Iterator[tuple[Key, Position]]:
+        """Every transcript whose session has not ended."""
+        return iter([(key, position) for key, position in self._positions.items() if not position.ended])
+
+    def previous(self, agent: str, start: str, channel: str, session_key: str | None, itself: str) -> str | None:
+        """The session that ended last before `start`: of the same conversation, else channel, else agent (17)."""
+        ended = self._ended.get(agent)
+        if ended is None:
+            return None
+        return ended.latest(start, channel, session_key, self._forgotten | {itself} if self._forgotten else {itself})
+
+    # what this process has read
+
+    def settle(self, key: Key, session: Session, extent: str) -> None:
+        """The session, as it is, has been dealt with to its end, whether or not anything of it is kept."""
+        self._settled[key] = session, extent
+
+    def is_settled(self, key: Key, session: Session) -> bool:
+        """Whether nothing about the session differs from what was dealt with: neither extent nor name nor end."""
+        return key in self._settled and self._settled[key][0] == session
+
+    def settled_extent(self, key: Key) -> str | None:
+        """The extent up to which the session was dealt with by this process."""
+        return self._settled[key][1] if key in self._settled else None
+
+    def unsettle(self, key: Key) -> None:
+        """Deal with the session again, though nothing about it may have changed."""
+        self._settled.pop(key, None)
+
+    def unsettle_copies(self, session_id: str) -> bool:
+        """The same for a session under whatever agent it is found; False if none was dealt with."""
+        found = [key for key in self._settled if key[1] == session_id]
+        for key in found:
+            del self._settled[key]
+        return bool(found)
+
+    def follower(self, key: Key) -> Follower | None:
+        return self._followers.get(key)
+
+    def follow(self, key: Key, follower: Follower) -> None:
+        """Keep a follower, the latest ones only: any of them can be made again from its transcript."""
+        self._followers[key] = follower
+        self._followers.move_to_end(key)
+        while len(self._followers) > FOLLOWED_AT_ONCE:
+            self._followers.popitem(last=False)
+
+    def release(self, key: Key) -> None:
+        """Let go of what is kept in memory to read on; the log has everything."""
+        self._followers.pop(key, None)
+
+    def discard(self, key: Key) -> None:
+        """Read it again from what the log says. That there is such a session stays known."""
+        self.release(key)
+        self.unsettle(key)
+        position = self._positions.get(key)
+        if position is not None:
+            self._positions[key] = replace(position, extent=None, cursor=None)
+
+    # whose a session is
 
     def forget(self, session_id: str) -> None:
         self._forgotten.add(session_id)
@@ -183,31 +267,18 @@ class Ledger:
         """The id is another agent's from now on; it is read anew, so that its log says whose it is."""
         before = self._owner.get(runtime_id)
         if before is not None:
-            self._known.pop((before, runtime_id), None)
+            self._positions.pop((before, runtime_id), None)
         self._owner[runtime_id] = agent
-
-    def open(self) -> Iterator[tuple[Key, Known]]:
-        """Every transcript whose session has not ended."""
-        return iter([(key, known) for key, known in self._known.items() if not known.ended])
-
-    def previous(self, agent: str, start: str, channel: str, session_key: str | None, itself: str) -> str | None:
-        """The session that ended last before `start`: of the same conversation, else channel, else agent (17)."""
-        history = self._past.get(agent)
-        if history is None:
-            return None
-        return history.latest(start, channel, session_key, self._forgotten | {itself} if self._forgotten else {itself})
+        self.unsettle((agent, runtime_id))  # dealt with so far by leaving it to the other agent
 
 
-def how_far(source: Mapping[str, Any]) -> tuple[str | None, Cursor | None]:
-    """How far a session's log says its transcript was read.
+def read_to(source: Mapping[str, Any]) -> tuple[str | None, Cursor | None]:
+    """How far a session's log says its transcript was read: the extent (`mark` in the log), and the cursor.
 
     A stretch that a reset has closed says nothing about it: the one after it does, and if that is missing we died
     between the two.
     """
     if source.get("final"):
         return None, None
-    mark = source.get("mark")
-    return mark if isinstance(mark, str) else None, Cursor.from_json(dict(source))
-
-
-_FROM_STATE = ("session_key", "channel", "updated_at", "end_time", "agent_id")
+    extent = source.get("mark")
+    return extent if isinstance(extent, str) else None, Cursor.from_json(dict(source))

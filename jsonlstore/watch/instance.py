@@ -1,4 +1,7 @@
-"""One watcher per state directory, and what it says of itself: a lock that dies with it, a small report beside it."""
+"""A single watcher per state directory: a lock that dies with it, a small report beside it.
+
+Where none runs, a runtime's hook has everything caught up with after a turn (`catch_up_unwatched`).
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,18 @@ from jsonlstore.store.files import Disk, write_failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
+    from jsonlstore.core.config import Config
     from jsonlstore.core.paths import StatePaths
+    from jsonlstore.store.store import SessionStore
 
 log = logging.getLogger("jsonlstore.watch")
 
 LOCK, REPORT = "watcher.lock", "watcher.json"
-_LOOK_SECONDS = 0.5
+_CATCH_UP_LOCK = "catch-up.lock"
+_LOOK_SECONDS = 0.5  # whoever merely looks whether a watcher runs has the lock for a moment
+_CATCH_UP_SECONDS = 20.0
 
 
 class WatcherRunning(JsonlStoreError):
@@ -34,7 +42,7 @@ class WatcherRunning(JsonlStoreError):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a running watcher last said."""
+    """What a running watcher last reported."""
 
     pid: int
     started_at: str
@@ -48,7 +56,7 @@ class Report:
 
 
 @contextmanager
-def alone(paths: StatePaths, disk: Disk | None = None) -> Iterator[None]:
+def single_instance(paths: StatePaths, disk: Disk | None = None) -> Iterator[None]:
     """Be the one watcher of a state directory; raises `WatcherRunning` naming the one there is.
 
     The kernel frees the lock however its holder dies. The file stays: it only carries the holder's pid.
@@ -61,7 +69,7 @@ def alone(paths: StatePaths, disk: Disk | None = None) -> Iterator[None]:
         raise write_failed(path, problem) from problem
     try:
         try:
-            _take(fd)
+            _lock(fd, _LOOK_SECONDS)
         except BlockingIOError as problem:
             holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
             raise WatcherRunning(
@@ -82,9 +90,9 @@ def alone(paths: StatePaths, disk: Disk | None = None) -> Iterator[None]:
         os.close(fd)
 
 
-def _take(fd: int) -> None:
-    """Lock `fd`; whoever merely looks whether a watcher runs has it for a moment, and that is waited for."""
-    deadline = time.monotonic() + _LOOK_SECONDS
+def _lock(fd: int, seconds: float) -> None:
+    """Lock `fd`, waiting so long for whoever has it."""
+    deadline = time.monotonic() + seconds
     while True:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -114,12 +122,12 @@ def running(paths: StatePaths) -> int | None:
 
 
 def write_report(paths: StatePaths, report: Report) -> None:
-    """Leave word; not synced, because a report is worth nothing after a crash."""
+    """Write the report; not synced, because it is worth nothing after a crash."""
     Disk(sync=False).replace(paths.states / REPORT, orjson.dumps(asdict(report)), paths.states)
 
 
 def read_report(paths: StatePaths) -> Report | None:
-    """The last word of a watcher, if there is one that can be read."""
+    """The last report of a watcher, if there is one that can be read."""
     try:
         raw: Any = orjson.loads((paths.states / REPORT).read_bytes())
         known = {item.name for item in fields(Report)}
@@ -130,3 +138,32 @@ def read_report(paths: StatePaths) -> Report | None:
 
 def remove_report(paths: StatePaths) -> None:
     (paths.states / REPORT).unlink(missing_ok=True)
+
+
+def catch_up_unwatched(store: SessionStore, config: Config) -> int | None:
+    """Bring our logs up to date; None if a watcher does that, or another process has been at it for too long."""
+    if not config.enabled or running(store.paths) is not None:
+        return None
+    store.prepare()
+    with _one_at_a_time(store.paths.states / _CATCH_UP_LOCK) as mine:
+        if not mine:
+            return None
+        from jsonlstore.watch.loop import Watcher
+
+        return Watcher(store, config).once()
+
+
+@contextmanager
+def _one_at_a_time(path: Path) -> Iterator[bool]:
+    """Whether it is our turn. Whoever waits was called for what the one before may not have seen any more."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            _lock(fd, _CATCH_UP_SECONDS)
+        except OSError:
+            log.info("another process has been catching up for %.0f s; left to it", _CATCH_UP_SECONDS)
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(fd)

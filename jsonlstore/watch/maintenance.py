@@ -1,9 +1,10 @@
-"""What a watcher does beside watching: leave word of itself, tell systemd it lives, archive, mind the copies."""
+"""What a watcher does beside watching: report its state, tell systemd that it lives, archive, update copies."""
 
 from __future__ import annotations
 
 import logging
 import os
+import socket
 import time
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.store.repair import mend
 from jsonlstore.watch.instance import Report, remove_report, write_report
-from jsonlstore.watch.notify import keep_alive_seconds, notify
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from jsonlstore.store.store import SessionStore
-    from jsonlstore.watch.failures import Troubles
+    from jsonlstore.watch.cursors import Key
     from jsonlstore.watch.observer import Hints, Observer
 
 log = logging.getLogger("jsonlstore.watch")
@@ -25,20 +27,59 @@ _AGAIN = 60.0  # after a failure, and twice as long after each one more
 _PATIENCE = 0.2
 
 
-class Upkeep:
+class Failures:
+    """What a watcher could not do and will try again: transcripts it could not read, sessions it could not write."""
+
+    def __init__(self) -> None:
+        self._unread: dict[Key, str] = {}
+        self._unwritten: dict[Key, str] = {}
+
+    @property
+    def all(self) -> list[str]:
+        """Every one of them, once."""
+        return list(dict.fromkeys([*self._unread.values(), *self._unwritten.values()]))
+
+    @property
+    def oldest_unwritten(self) -> str | None:
+        """The oldest that is ours: a disk that is full, read-only or locked."""
+        return next(iter(self._unwritten.values()), None)
+
+    def not_read(self, key: Key, problem: str) -> None:
+        """It belongs to the runtime, and mostly passes: nothing to complain about yet."""
+        self._unread[key] = problem
+
+    def not_written(self, key: Key, problem: str) -> None:
+        """Log it, but once."""
+        if self._unwritten.get(key) != problem:
+            log.error("%s", problem)
+        self._unwritten[key] = problem
+
+    def over(self, key: Key) -> None:
+        """It went well this time."""
+        self._unread.pop(key, None)
+        self._unwritten.pop(key, None)
+
+    def limit_to(self, keys: Collection[Key]) -> None:
+        """What is gone cannot be tried again."""
+        for key in [*self._unread, *self._unwritten]:
+            if key not in keys:
+                self.over(key)
+
+
+class Maintenance:
     """The chores of one watcher, each done when it is due."""
 
-    def __init__(self, store: SessionStore, report_every: float, troubles: Troubles) -> None:
+    def __init__(self, store: SessionStore, report_every: float, failures: Failures) -> None:
         self._store = store
-        self._troubles = troubles
+        self._failures = failures
         self._report_every = report_every
         self._alive_every = keep_alive_seconds()
         self._started_at = store.now()
         self._archived_on: str | None = None
         self._report_at = 0.0
         self._alive_at = 0.0
-        self._hand_on_at = 0.0
-        self._hand_on_again = _AGAIN
+        self._copies_at = 0.0
+        self._copies_again = _AGAIN
         self.last_event_at: str | None = None
         self.last_scan_at: str | None = None
 
@@ -56,7 +97,7 @@ class Upkeep:
                 notify("WATCHDOG=1")
 
     def report(self, observer: Observer, hints: Hints) -> None:
-        """Leave word for `status`, if it is time."""
+        """Write the report that `status` reads, if it is time."""
         now = time.monotonic()
         if now < self._report_at:
             return
@@ -69,7 +110,7 @@ class Upkeep:
             last_scan_at=self.last_scan_at,
             overflows=hints.overflows,
             restarts=observer.restarts,
-            problem=self._troubles.unkept,
+            problem=self._failures.oldest_unwritten,
             polling_because=observer.problem,
         )
         try:
@@ -77,20 +118,20 @@ class Upkeep:
         except JsonlStoreError as problem:
             log.warning("%s", problem.message)
 
-    def hand_on(self) -> None:
-        """Once an hour, let those who keep a copy of the store bring it up to date: also with what nobody told them."""
+    def update_copies(self) -> None:
+        """Once an hour, have every copy of the store, such as brain.db, brought up to date with what it missed."""
         now = time.monotonic()
-        if now < self._hand_on_at:
+        if now < self._copies_at:
             return
         copies = [bring for each in self._store.listeners if (bring := getattr(each, "catch_up", None))]
         done = [bring(wait=_PATIENCE) for bring in copies]  # whatever is wrong there is theirs to say
         if all(done):
-            self._hand_on_at, self._hand_on_again = now + _ROUND, _AGAIN
+            self._copies_at, self._copies_again = now + _ROUND, _AGAIN
             return
-        self._hand_on_at = now + self._hand_on_again
-        self._hand_on_again = min(self._hand_on_again * 2, _ROUND)
+        self._copies_at = now + self._copies_again
+        self._copies_again = min(self._copies_again * 2, _ROUND)
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Finish what a watcher that was killed left unfinished."""
         try:
             mended = mend(self._store)
@@ -119,5 +160,30 @@ class Upkeep:
             log.info("archived %d sessions", done)
 
     def finish(self) -> None:
-        """Nobody runs here any more."""
+        """Leave nothing that says a watcher runs here."""
         remove_report(self._store.paths)
+
+
+def notify(message: str, env: Mapping[str, str] = os.environ) -> bool:
+    """Send one `sd_notify` message; False if there is no socket to send it to, or nobody listens."""
+    address = env.get("NOTIFY_SOCKET", "")
+    if not address or address[0] not in "/@":
+        return False
+    if address[0] == "@":
+        address = "\0" + address[1:]  # the abstract namespace
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as channel:
+            channel.connect(address)
+            channel.sendall(message.encode())
+    except OSError:
+        return False
+    return True
+
+
+def keep_alive_seconds(env: Mapping[str, str] = os.environ) -> float | None:
+    """How often systemd wants to hear from us: half of its patience. None if it does not ask, or asks another."""
+    wanted = env.get("WATCHDOG_USEC", "")
+    pid = env.get("WATCHDOG_PID", "")
+    if not wanted.isdigit() or not int(wanted) or (pid and pid != str(os.getpid())):
+        return None
+    return int(wanted) / 2_000_000

@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from watchdog.observers.api import BaseObserver
@@ -26,7 +26,7 @@ _SILENT = (
     "nfs", "cifs", "smb", "9p", "virtiofs", "fuse", "vboxsf", "prl_fs", "fakeowner", "osxfs", "afs", "ceph", "lustre",
     "glusterfs", "davfs", "gpfs", "ocfs2", "grpcfuse",
 )  # fmt: skip
-_NOT_TRANSCRIPTS = (".lock", ".tmp", "-shm", "-journal")
+_NEVER_TRANSCRIPTS = (".lock", ".tmp", "-shm", "-journal")
 
 
 class Bell:
@@ -87,14 +87,22 @@ class Hints:
 
 
 class Observer:
-    """Watches the tree under `agents/` for as long as that works; `mode` says how the watcher learns of changes."""
+    """Watches the directories the runtimes name for as long as that works; `mode` says how changes are learnt of."""
 
-    def __init__(self, root: Path, hints: Hints, *, file_system: Callable[[Path], str | None] | None = None) -> None:
-        self._root = root
+    def __init__(
+        self,
+        roots: Sequence[Path],
+        hints: Hints,
+        *,
+        ignored: Sequence[str] = (),
+        file_system: Callable[[Path], str | None] | None = None,
+    ) -> None:
+        self._roots = list(dict.fromkeys(roots))
         self._hints = hints
+        self._ignored = tuple(ignored)
         self._file_system = file_system or file_system_of
         self._observer: BaseObserver | None = None
-        self._identity: tuple[int, int] | None = None
+        self._watched: dict[Path, tuple[int, int] | None] = {}
         self._listening: _OverflowListener | None = None
         self._partial = False
         self.problem: str | None = None
@@ -104,24 +112,33 @@ class Observer:
     def mode(self) -> str:
         return "events" if self._observer is not None else "polling"
 
+    def covers(self, path: Path) -> bool:
+        """Whether events tell of changes at `path`."""
+        return any(path.is_relative_to(root) for root in self._watched)
+
     def check(self) -> None:
         """Start what is not running, restart what died, let go of a directory that was replaced."""
         if self._observer is not None:
-            if self._is_well() and _identity(self._root) == self._identity:
+            replaced = [root for root, identity in self._watched.items() if _identity(root) != identity]
+            if self._is_well() and not replaced:
                 self._check_watches()
-                return
-            log.warning("watching %s again: the observer had stopped or the directory was replaced", self._root)
-            self.stop()
-            self.restarts += 1
-            self._hints.lost(overflow=False)
-        self._start()
+            else:
+                where = ", ".join(map(str, replaced or self._watched))
+                log.warning("watching %s again: the observer had stopped or the directory was replaced", where)
+                self.stop()
+                self.restarts += 1
+                self._hints.lost(overflow=False)
+        for root in self._roots:
+            if root not in self._watched and self.problem is None and root.is_dir():
+                self._watch(root)
 
     def _check_watches(self) -> None:
         """Give up if some directory still has no watch: at its limit the kernel refuses, and nobody is told."""
         watches = watches_set()
-        partial = watches is not None and watches < directories_below(self._root)
+        partial = watches is not None and watches < sum(map(directories_below, self._watched))
         if partial and self._partial:
-            self.give_up(f"inotify's watch limit was reached below {self._root}: see fs.inotify.max_user_watches")
+            where = ", ".join(map(str, self._watched))
+            self.give_up(f"inotify's watch limit was reached below {where}: see fs.inotify.max_user_watches")
         self._partial = partial  # once may be a directory made a moment ago
 
     def give_up(self, why: str) -> None:
@@ -131,7 +148,7 @@ class Observer:
         log.warning("polling instead of events: %s", why)
 
     def stop(self) -> None:
-        observer, self._observer = self._observer, None
+        observer, self._observer, self._watched = self._observer, None, {}
         if self._listening is not None:
             self._listening.detach()
             self._listening = None
@@ -144,26 +161,24 @@ class Observer:
         observer = self._observer
         return observer is not None and observer.is_alive() and all(one.is_alive() for one in observer.emitters)
 
-    def _start(self) -> None:
-        if self.problem is not None or not self._root.is_dir():
-            return
-        kind = self._file_system(self._root)
+    def _watch(self, root: Path) -> None:
+        kind = self._file_system(root)
         if kind is not None and kind.startswith(_SILENT):
-            self.give_up(f"{self._root} lies on {kind}, which does not tell of changes")
+            self.give_up(f"{root} lies on {kind}, which does not tell of changes")
             return
-        from watchdog.observers import Observer as SystemObserver
+        if self._observer is None:
+            from watchdog.observers import Observer as SystemObserver
 
-        observer = SystemObserver()
-        listening = _OverflowListener(self._hints)
+            self._observer, self._listening = SystemObserver(), _OverflowListener(self._hints)
         try:
-            observer.schedule(_handler(self._hints), str(self._root), recursive=True, event_filter=_wanted_events())
-            observer.start()
+            handler = _handler(self._hints, self._ignored)
+            self._observer.schedule(handler, str(root), recursive=True, event_filter=_wanted_events())
+            if not self._observer.is_alive():
+                self._observer.start()
         except OSError as problem:
-            listening.detach()
-            self.give_up(f"cannot watch {self._root}: {problem.strerror or problem}")
+            self.give_up(f"cannot watch {root}: {problem.strerror or problem}")
             return
-        self._observer, self._listening = observer, listening
-        self._identity = _identity(self._root)
+        self._watched[root] = _identity(root)
 
 
 def _wanted_events() -> list[Any]:
@@ -180,14 +195,14 @@ def _wanted_events() -> list[Any]:
     ]
 
 
-def _handler(hints: Hints) -> Any:
+def _handler(hints: Hints, ignored: tuple[str, ...]) -> Any:
     from watchdog.events import FileSystemEvent, FileSystemEventHandler
 
     class Handler(FileSystemEventHandler):
         def on_any_event(self, event: FileSystemEvent) -> None:
             for path in (event.src_path, event.dest_path):
                 name = os.fsdecode(path)
-                if name and not name.endswith(_NOT_TRANSCRIPTS) and ".trajectory" not in name:
+                if name and not name.endswith(_NEVER_TRANSCRIPTS) and not any(part in name for part in ignored):
                     hints.add(name)
 
     return Handler()

@@ -43,7 +43,7 @@ class ServiceFailed(JsonlStoreError):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ServiceStatus:
     """What `service status` reads back."""
 
     kind: str
@@ -99,7 +99,7 @@ class Service(ABC):
         """Stop the service and leave no trace of it; False if there was none."""
 
     @abstractmethod
-    def status(self) -> Told:
+    def status(self) -> ServiceStatus:
         """What the service manager says."""
 
     def command(self) -> list[str]:
@@ -260,10 +260,10 @@ PrivateNetwork=yes
             self._ask("reset-failed", UNIT, must=False)
         return there
 
-    def status(self) -> Told:
+    def status(self) -> ServiceStatus:
         enabled = self._ask("is-enabled", UNIT, must=False) if shutil.which("systemctl") else ""
         active = self._ask("is-active", UNIT, must=False) if enabled else ""
-        return Told(
+        return ServiceStatus(
             self.kind,
             os.fspath(self.path),
             installed=self.path.exists(),
@@ -334,10 +334,10 @@ class Launchd(Service):
         self.path.unlink(missing_ok=True)
         return there
 
-    def status(self) -> Told:
+    def status(self) -> ServiceStatus:
         said = _run(["launchctl", "print", self._target()], must=False) if shutil.which("launchctl") else ""
         running = "state = running" in said
-        return Told(
+        return ServiceStatus(
             self.kind,
             os.fspath(self.path),
             installed=self.path.exists(),

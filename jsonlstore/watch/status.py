@@ -15,12 +15,10 @@ from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.store.files import read_bytes
 from jsonlstore.store.index_text import parse
-from jsonlstore.transcripts.openclaw.sqlite import DATABASE, SqliteSource
-from jsonlstore.watch.backfill import size_of
-from jsonlstore.watch.follow import Tailer
+from jsonlstore.transcripts.catalogue import Catalogue
+from jsonlstore.transcripts.runtimes import runtimes
 from jsonlstore.watch.instance import read_report, running
-from jsonlstore.watch.settings import skipped_by
-from jsonlstore.watch.sources import Shelf
+from jsonlstore.watch.tail import Tailer, skipped_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,12 +26,11 @@ if TYPE_CHECKING:
 
     from jsonlstore.core.config import Config
     from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.catalogue import Session
+    from jsonlstore.transcripts.session import Session
     from jsonlstore.transcripts.source import TranscriptSource
-    from jsonlstore.watch.cursors import Ledger
+    from jsonlstore.watch.cursors import Cursors
 
 BEHIND_AFTER = timedelta(seconds=60)
-_IGNORED_DATABASES = ("generation-lock", "generation-writer", "reindex-lock", "memory-reindex-")
 
 
 @dataclass(slots=True)
@@ -50,17 +47,16 @@ def status_of(
     store: SessionStore, config: Config, now: datetime, bridges: Mapping[str, Any], noted: Sequence[str] = ()
 ) -> Status:
     """Look at everything; nothing is changed but a stale index mended. What bridges have to say comes from outside."""
-    shelf = Shelf(store.paths.state_dir, skip=skipped_by(config))
-    shelf.look()
+    catalogue = Catalogue.open(store.paths.state_dir, skip=skipped_by(config))
     tailer = Tailer(store)
-    sources, behind = _sources(shelf, tailer, now)
+    sources, behind = _sources(catalogue, tailer, now)
     watcher, watching, problems = _watcher(store, now, behind)
     blind = [
-        *shelf.library.warnings,
-        *_without_reader(store.paths.agents),
-        *_wordless(shelf, tailer),
-        *_in_a_new_form(shelf),
-        *_refused(shelf, tailer),
+        *catalogue.warnings,
+        *(warning for runtime in runtimes() for warning in runtime.unknown_formats(store.paths.state_dir)),
+        *_without_records(catalogue, tailer),
+        *_unknown_records(catalogue),
+        *_refused(catalogue, tailer),
     ]
     kept = _store(store)
     warnings = [*blind, *problems, *noted]
@@ -79,28 +75,29 @@ def status_of(
     return Status(document, failed=bool(blind or problems), watching=watching, warnings=warnings)
 
 
-def _sources(shelf: Shelf, tailer: Tailer, now: datetime) -> tuple[list[dict[str, Any]], int]:
+def _sources(catalogue: Catalogue, tailer: Tailer, now: datetime) -> tuple[list[dict[str, Any]], int]:
     """One row per source, and how many transcripts have waited too long to be read."""
-    rows: dict[int, dict[str, Any]] = {id(source): _row(source) for source in shelf.sources}
+    rows: dict[int, dict[str, Any]] = {id(source): _row(source) for source in catalogue.sources}
     behind = 0
-    for session in shelf.sessions:
+    for session in catalogue.sessions:
         source, newest = session.copies[-1]
         for each, _ in session.copies:
             rows[id(each)]["transcripts"] += 1
         row = rows[id(source)]
         row["newest_event_at"] = max(row["newest_event_at"] or "", newest.updated_at or "") or None
-        if not tailer.is_behind(session) or not tailer.wants(session) or not _says_anything(session, tailer.ledger):
+        if not tailer.is_behind(session) or not tailer.accepts(session) or not _has_entries(session, tailer.cursors):
             continue
-        lag = _lag(session, tailer.ledger)
-        row["lag_bytes" if "lag_bytes" in row else "lag_events"] += lag
+        position = tailer.cursors.get((session.agent_id, session.session_id))
+        lag = session.lag(position.cursor if position else None)
+        row[f"lag_{source.lag_unit}"] += lag
         behind += bool(lag) and _waited(newest.updated_at, now)
     return list(rows.values()), behind
 
 
-def _wordless(shelf: Shelf, tailer: Tailer) -> Iterator[str]:
+def _without_records(catalogue: Catalogue, tailer: Tailer) -> Iterator[str]:
     """Transcripts of which we know nothing and in which there is something, but not one record."""
-    for session in shelf.sessions:
-        if tailer.ledger.get((session.agent_id, session.session_id)) is not None:
+    for session in catalogue.sessions:
+        if tailer.cursors.get((session.agent_id, session.session_id)) is not None:
             continue
         path, reading = session.copies[-1][1].path, session.read()
         try:
@@ -113,13 +110,13 @@ def _wordless(shelf: Shelf, tailer: Tailer) -> Iterator[str]:
                 yield f"not one record in {path} can be read ({session.session_id})"
 
 
-def _in_a_new_form(shelf: Shelf) -> Iterator[str]:
-    """Databases with events that none of the columns we know holds."""
-    for source in shelf.sources:
-        if not isinstance(source, SqliteSource) or source.warnings:
+def _unknown_records(catalogue: Catalogue) -> Iterator[str]:
+    """Sources with records in a form that we have no reader for."""
+    for source in catalogue.sources:
+        if source.warnings:
             continue
         try:
-            count = source.unknown_rows()
+            count = source.unknown_records()
         except SourceUnreadable as problem:
             yield problem.message
         else:
@@ -127,12 +124,12 @@ def _in_a_new_form(shelf: Shelf) -> Iterator[str]:
                 yield f"no reader for {count} of the events in {source.path}: they are kept in a new form"
 
 
-def _refused(shelf: Shelf, tailer: Tailer) -> Iterator[str]:
+def _refused(catalogue: Catalogue, tailer: Tailer) -> Iterator[str]:
     """Sessions whose id another agent's session has, and that are more than a copy of it: only one of them is kept."""
-    extents = {(one.agent_id, one.session_id): _extent(one) for one in shelf.sessions}
-    for session in shelf.sessions:
-        owner = tailer.rival(session)
-        if owner is None or tailer.wants(session):
+    extents = {(one.agent_id, one.session_id): _extent(one) for one in catalogue.sessions}
+    for session in catalogue.sessions:
+        owner = tailer.other_owner(session)
+        if owner is None or tailer.accepts(session):
             continue
         if extents.get((owner, session.session_id)) != _extent(session):
             yield (
@@ -153,24 +150,13 @@ def _row(source: TranscriptSource) -> dict[str, Any]:
         "path": shorten_home(source.path),
         "transcripts": 0,
         "newest_event_at": None,
-        "lag_bytes" if source.kind == "jsonl" else "lag_events": 0,
+        f"lag_{source.lag_unit}": 0,
     }
 
 
-def _lag(session: Session, ledger: Ledger) -> int:
-    """Bytes, or rows of a database, that our log does not have yet."""
-    known = ledger.get((session.agent_id, session.session_id))
-    newest = session.copies[-1][1]
-    position = known.cursor.position if known and known.cursor and known.cursor.kind == newest.kind else None
-    if newest.kind == "jsonl":
-        return max(0, newest.size - position) if position is not None else size_of(session)
-    rows = (newest.newest if newest.newest is not None else 0) + 1
-    return max(0, rows - 1 - position) if position is not None else rows
-
-
-def _says_anything(session: Session, ledger: Ledger) -> bool:
+def _has_entries(session: Session, cursors: Cursors) -> bool:
     """Whether there is more than a header: nothing is kept of a session in which nothing was said."""
-    if ledger.get((session.agent_id, session.session_id)) is not None:
+    if cursors.get((session.agent_id, session.session_id)) is not None:
         return True
     try:
         return any(entry.type != "session" for entry in session.read())
@@ -234,25 +220,3 @@ def _size(root: Path) -> int:
             except OSError:
                 continue  # archived or replaced while we looked
     return total
-
-
-def _without_reader(agents: Path) -> Iterator[str]:
-    """Agents that keep something we have no reader for: the next era, most likely."""
-    try:
-        folders = sorted(path for path in agents.iterdir() if path.is_dir())
-    except OSError:
-        return  # it is not there, or a warning tells why it cannot be listed
-    for folder in folders:
-        if os.path.lexists(folder / DATABASE) or not os.access(folder / "agent", os.X_OK):
-            continue  # there is a reader, or a warning that it cannot be looked at
-        try:
-            names = sorted(path.name for path in (folder / "agent").iterdir() if path.is_file())
-        except OSError:
-            continue
-        strange = [
-            name
-            for name in names
-            if name.endswith((".sqlite", ".db", ".sqlite3")) and not any(part in name for part in _IGNORED_DATABASES)
-        ]
-        if strange:
-            yield f"no reader for {folder / 'agent' / strange[0]}: transcripts in there are not seen"

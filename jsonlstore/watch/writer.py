@@ -1,4 +1,4 @@
-"""What is written of a session: its start, what became known since, its end, each only if it is news."""
+"""The writer of what transcripts say: a session's start, what became known since, its end, each only if it is news."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import SessionForgotten, SessionNotFound
+from jsonlstore.core.model import WorkingMemoryPin, read_parts
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.redact import redact_text
+from jsonlstore.restore.pins import PinFile
 from jsonlstore.store.fold import OWN_FOLD
 from jsonlstore.store.sanitise import clean
-from jsonlstore.transcripts.openclaw.endings import MISSED, corrects, rollover_reason
-from jsonlstore.watch.cursors import Key, Known, Ledger, how_far
-from jsonlstore.watch.pins import pins_now, with_earlier_pins
+from jsonlstore.watch.cursors import Cursors, Key, Position, corrects, is_missed, read_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,30 +22,33 @@ if TYPE_CHECKING:
 
     from jsonlstore.store.fold import SessionFold
     from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.catalogue import Session
-    from jsonlstore.watch.follower import Follower, Told
+    from jsonlstore.transcripts.session import Session
+    from jsonlstore.watch.follower import DistilledStretch, Follower
 
 log = logging.getLogger("jsonlstore.watch")
 
+_PINS_CAPTURED = "pins_captured"
 _TAKEN_OVER = ("agent_id", "channel", "session_key")
 
 
-class Scribe:
-    """Writes what transcripts tell into our logs, and keeps the ledger in step."""
+class SessionWriter:
+    """Writes what transcripts say into our logs, and keeps the cursors in step."""
 
     def __init__(
         self,
         store: SessionStore,
-        ledger: Ledger,
+        cursors: Cursors,
         pin_file: Path | None,
         successor_start: Callable[[str, str], str | None],
     ) -> None:
         self._store = store
-        self._ledger = ledger
+        self._cursors = cursors
         self._pin_file = pin_file
         self._successor_start = successor_start
 
-    def source(self, session: Session, told: Told, follower: Follower, mark: str, *, final: bool) -> dict[str, Any]:
+    def source(
+        self, session: Session, distilled: DistilledStretch, follower: Follower, extent: str, *, final: bool
+    ) -> dict[str, Any]:
         """The cursor as it travels with the state; `final` for a stretch that a reset has closed."""
         assert follower.cursor is not None
         transcript = session.copies[-1][1]
@@ -53,25 +56,25 @@ class Scribe:
             **follower.cursor.to_json(),
             "agent_id": session.agent_id,
             "session_id": session.session_id,
-            "stretch": told.stretch.number,
-            "last_at": told.signals.end_time,
-            "mark": mark if not follower.problems else None,  # a copy that could not be read is worth another look
+            "stretch": distilled.stretch.number,
+            "last_at": distilled.signals.end_time,
+            "mark": extent if not follower.problems else None,  # a copy that could not be read is worth another look
             "file": self._shown(transcript.path),
             "final": final,
         }
 
-    def moved(self, known: Known, session: Session, mark: str) -> dict[str, Any] | None:
+    def moved(self, position: Position, session: Session, extent: str) -> dict[str, Any] | None:
         """The cursor of a transcript that was read before and only has another name now."""
-        folded = self._folded(known.session_id)
+        folded = self._folded(position.session_id)
         if folded is None or not folded.source or folded.source.get("final"):
             return None
-        return {**folded.source, "mark": mark, "file": self._shown(session.copies[-1][1].path)}
+        return {**folded.source, "mark": extent, "file": self._shown(session.copies[-1][1].path)}
 
-    def lay_below(self, session_id: str, directory: str) -> bool:
-        """Whether a session was last read from a file in `directory` of the state directory."""
+    def file_of(self, session_id: str) -> str | None:
+        """The file a session was last read from, as its log names it."""
         folded = self._folded(session_id)
         file = folded.source.get("file") if folded and folded.source else None
-        return isinstance(file, str) and file.startswith(directory)
+        return file if isinstance(file, str) else None
 
     def _shown(self, path: Path) -> str:
         try:
@@ -84,7 +87,7 @@ class Scribe:
         self,
         key: Key,
         session: Session,
-        told: Told,
+        distilled: DistilledStretch,
         source: dict[str, Any],
         reason: str | None,
         before: str | None,
@@ -92,12 +95,12 @@ class Scribe:
         live: bool,
     ) -> bool:
         """Start, update, resume and end one stretch's session, each only if it is news."""
-        session_id = told.stretch.id
-        fields = self._fields(session, told)
-        last = told.signals.end_time or fields["updated_at"]
+        session_id = distilled.stretch.id
+        fields = self._fields(session, distilled)
+        last = distilled.signals.end_time or fields["updated_at"]
         try:
             folded = self._folded(session_id)
-            if folded is not None and source["final"] and _is_settled(folded, fields):
+            if folded is not None and source["final"] and _is_final(folded, fields):
                 return False
             was_open = folded is not None and not folded.ended
             if folded is None:
@@ -112,22 +115,22 @@ class Scribe:
                     log.info("%s woke up again", session_id)
                 wrote = self._update(session_id, folded, fields, source)
         except SessionForgotten:
-            self._ledger.forget(session_id)
+            self._cursors.forget(session_id)
             return False
         kept = self._folded(session_id) or folded
-        known = self._known(session_id, told, source, kept)
-        self._ledger.put(key, known)
+        position = self._position(session_id, distilled, source, kept)
+        self._cursors.put(key, position)
         if reason is not None:
             at_end = self.pinned_at_end(session_id) if live and was_open else {}
-            wrote |= self.end(key, known, self.refined(reason, session, last, live=live), last, at_end)
+            wrote |= self.end(key, position, self.refined(reason, session, last, live=live), last, at_end)
         return wrote
 
     def _begin(
         self, session: Session, session_id: str, fields: dict[str, Any], source: dict[str, Any], before: str | None
     ) -> bool:
         previous = before
-        if previous is None or self._ledger.is_forgotten(previous):
-            previous = self._ledger.previous(
+        if previous is None or self._cursors.is_forgotten(previous):
+            previous = self._cursors.previous(
                 session.agent_id, fields["start_time"], session.channel, session.session_key, session_id
             )
         if previous:
@@ -138,55 +141,57 @@ class Scribe:
         return started
 
     def _update(self, session_id: str, folded: SessionFold, fields: dict[str, Any], source: dict[str, Any]) -> bool:
-        fields = with_earlier_pins(fields, folded)
+        fields = _with_earlier_pins(fields, folded)
         return self._store.update(session_id, fields, by="watcher", source=source, expect_source=folded.source)
 
     def end(
         self,
         key: Key,
-        known: Known,
+        position: Position,
         reason: str,
         last: str | None,
         fields: Mapping[str, Any] | None = None,
         source: Mapping[str, Any] | None = None,
     ) -> bool:
-        reason = reason if known.end_reason is None or corrects(reason, known.end_reason) else known.end_reason
+        reason = reason if position.end_reason is None or corrects(reason, position.end_reason) else position.end_reason
         try:
-            done = self._store.end(known.session_id, fields, reason=reason, end_time=last, by="watcher", source=source)
-            end_time = _end_time(self._store.folded(known.session_id))
+            done = self._store.end(
+                position.session_id, fields, reason=reason, end_time=last, by="watcher", source=source
+            )
+            end_time = _end_time(self._store.folded(position.session_id))
         except (SessionForgotten, SessionNotFound):
-            self._ledger.forget(known.session_id)
+            self._cursors.forget(position.session_id)
             return False
         if done:
-            log.info("%s ended: %s", known.session_id, reason)
-        mark = source["mark"] if source else known.mark
-        self._ledger.put(key, replace(known, ended=True, end_time=end_time, end_reason=reason, mark=mark))
+            log.info("%s ended: %s", position.session_id, reason)
+        extent = source["mark"] if source else position.extent
+        self._cursors.put(key, replace(position, ended=True, end_time=end_time, end_reason=reason, extent=extent))
         return done
 
-    def wake(self, key: Key, known: Known) -> bool:
+    def reopen(self, key: Key, position: Position) -> bool:
         """Reopen a session that only we took for ended, and that turns out to be somebody's as it was."""
-        folded = self._folded(known.session_id)
+        folded = self._folded(position.session_id)
         if folded is None or set(folded.ends) != {"watcher"} or not folded.ended:
             return False
-        self._store.resume(known.session_id, by="watcher")
-        log.info("%s is back", known.session_id)
-        self._ledger.put(key, replace(known, ended=False, end_time=None, end_reason=None))
+        self._store.resume(position.session_id, by="watcher")
+        log.info("%s is back", position.session_id)
+        self._cursors.put(key, replace(position, ended=False, end_time=None, end_reason=None))
         return True
 
     def refined(self, reason: str, session: Session, last: str | None, *, live: bool) -> str:
         """`daily` or `idle` where the successor's first words, or our having been there, tell which."""
         if reason != "rollover":
             return reason
-        known = self._ledger.get((session.agent_id, session.session_id))
-        session_key = session.session_key or (known.session_key if known else None)
+        position = self._cursors.get((session.agent_id, session.session_id))
+        session_key = session.session_key or (position.session_key if position else None)
         if session_key is None:
             return reason
-        moved_on = self._successor_start(session.agent_id, session_key) or (self._store.now() if live else None)
-        return rollover_reason(last, moved_on)
+        successor_start = self._successor_start(session.agent_id, session_key) or (self._store.now() if live else None)
+        return session.newest_source.rollover_reason(last, successor_start)
 
-    def _fields(self, session: Session, told: Told) -> dict[str, Any]:
+    def _fields(self, session: Session, distilled: DistilledStretch) -> dict[str, Any]:
         # said outright: what is not known any more replaces what was thought before
-        fields = {"last_topic": None, "next_step": None, **told.signals.to_fields()}
+        fields = {"last_topic": None, "next_step": None, **distilled.signals.to_fields()}
         last = fields.pop("end_time", None) or session.updated_at or self._store.now()
         fields.setdefault("start_time", last)
         fields["updated_at"] = last
@@ -202,13 +207,15 @@ class Scribe:
         except SessionNotFound:
             return None
 
-    def _known(self, session_id: str, told: Told, source: Mapping[str, Any], folded: SessionFold) -> Known:
+    def _position(
+        self, session_id: str, distilled: DistilledStretch, source: Mapping[str, Any], folded: SessionFold
+    ) -> Position:
         state = folded.to_dict()
-        mark, cursor = how_far(source)
-        return Known(
+        extent, cursor = read_to(source)
+        return Position(
             session_id,
-            stretch=told.stretch.number,
-            mark=mark,
+            stretch=distilled.stretch.number,
+            extent=extent,
             cursor=cursor,
             ended=folded.ended,
             session_key=state["session_key"],
@@ -219,20 +226,43 @@ class Scribe:
         )
 
     def pinned_at_end(self, session_id: str) -> dict[str, Any]:
-        """What is pinned at the moment of a live end, beside what the transcript tells (DECISION 52)."""
-        pins = pins_now(self._pin_file, self._store) if self._pin_file else []
+        """What is pinned at the moment of a live end, beside what the transcript tells (decision 52)."""
+        pins = self._pins_now()
         folded = self._folded(session_id)
         if not pins or folded is None:
             return {}
-        return with_earlier_pins({"working_memory": pins, "pins_captured": True}, folded, always=True)
+        return _with_earlier_pins({"working_memory": pins, _PINS_CAPTURED: True}, folded, always=True)
+
+    def _pins_now(self) -> list[dict[str, Any]]:
+        """The pins in the file; a missing or broken one has none, and is left as it is."""
+        if self._pin_file is None:
+            return []
+        found = PinFile(self._pin_file, self._store).read()
+        if found.problem:
+            log.warning("no pins captured: %s", found.problem)
+        return [pin.to_dict() for pin in found.pins]
 
 
-def _is_settled(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
+def _with_earlier_pins(fields: Mapping[str, Any], folded: SessionFold, *, always: bool = False) -> dict[str, Any]:
+    """`fields` that do not take back pins captured at a live end: no transcript could bring those again."""
+    layer = folded.layers.get("watcher", {})
+    given = dict(fields)
+    earlier = layer.get("working_memory") or []
+    if not earlier or not (always or layer.get(_PINS_CAPTURED)):
+        return given
+    new = given.get("working_memory") or []
+    have = {pin.key for pin in read_parts(WorkingMemoryPin, new)}
+    kept = [pin.to_dict() for pin in read_parts(WorkingMemoryPin, earlier) if pin.key not in have]
+    given["working_memory"] = [*new, *kept]
+    return given
+
+
+def _is_final(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
     """Whether a stretch that was closed before still is what it was: then it stays where it is, archived or not."""
     if not folded.ended or not (folded.source or {}).get("final"):
         return False
     layer = folded.layers.get("watcher", {})
-    given = clean(with_earlier_pins(fields, folded))
+    given = clean(_with_earlier_pins(fields, folded))
     return all(layer.get(name) == value for name, value in given.items() if name not in OWN_FOLD)
 
 
@@ -240,7 +270,7 @@ def _was_no_end(folded: SessionFold) -> bool:
     """Whether all that ended the session was that its transcript was missed, or a reset that was taken back since."""
     if set(folded.ends) != {"watcher"}:
         return False
-    return folded.ends["watcher"].get("reason") in MISSED or bool((folded.source or {}).get("final"))
+    return is_missed(folded.ends["watcher"].get("reason")) or bool((folded.source or {}).get("final"))
 
 
 def _end_time(folded: SessionFold) -> str | None:

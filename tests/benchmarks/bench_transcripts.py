@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.transcripts.lines import zstd_module
+from jsonlstore.transcripts.openclaw import DATABASE
 from jsonlstore.transcripts.openclaw.jsonl import JsonlSource
-from jsonlstore.transcripts.openclaw.sqlite import DATABASE, SqliteSource
+from jsonlstore.transcripts.openclaw.sqlite import SqliteSource
 from jsonlstore.transcripts.source import Transcript, TranscriptSource
 
 sys.path.insert(0, str(Path(__file__).parent))

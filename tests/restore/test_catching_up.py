@@ -6,8 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.watch.catch_up import catch_up_unwatched
-from jsonlstore.watch.instance import alone
+from jsonlstore.watch.instance import catch_up_unwatched, single_instance
 
 if TYPE_CHECKING:
     from tests.home import Home
@@ -62,7 +61,7 @@ def test_nothing_is_read_unless_it_is_asked_for(home: Home) -> None:
 
 def test_where_a_watcher_runs_it_is_left_to_it(home: Home) -> None:
     transcript(home, OLD, "TODO: repair the lighthouse lamp")
-    with alone(home.store.paths):
+    with single_instance(home.store.paths):
         assert catch_up_unwatched(home.store, home.config) is None
     assert not list(home.store.entries())
     assert catch_up_unwatched(home.store, home.config) == 1
@@ -70,7 +69,7 @@ def test_where_a_watcher_runs_it_is_left_to_it(home: Home) -> None:
 
 def test_a_gateway_s_start_catches_up_where_nobody_watches(home: Home) -> None:
     transcript(home, OLD, "TODO: repair the lighthouse lamp")
-    with alone(home.store.paths):
+    with single_instance(home.store.paths):
         watched = home.run("watch", "--once", "--if-unwatched", "--json")
     assert json.loads(watched.stdout) == {"written": 0, "watched": True}
     done = home.run("watch", "--once", "--if-unwatched", "--json")

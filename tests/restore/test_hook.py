@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jsonlstore.cli.entry import hook_call
-from jsonlstore.transcripts.source import stretch_id
+from jsonlstore.transcripts.stretches import stretch_id
 from tests.home import Home, task
 
 if TYPE_CHECKING:

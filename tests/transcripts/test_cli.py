@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.cli.main import main
-from jsonlstore.transcripts.source import stretch_id
+from jsonlstore.transcripts.stretches import stretch_id
 
 if TYPE_CHECKING:
     from pathlib import Path

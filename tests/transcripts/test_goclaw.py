@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jsonlstore.transcripts.catalogue import Library
-from jsonlstore.transcripts.goclaw import GoclawSource, inherit
+from jsonlstore.transcripts.catalogue import Catalogue
+from jsonlstore.transcripts.goclaw.sessions_db import GoclawSource, inherit
 from jsonlstore.transcripts.records import Entry
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def test_the_documented_schema_is_read_by_time_then_row(tmp_path: Path, make: Mo
             database.execute("INSERT INTO messages VALUES (?, 'goclaw:main:main', NULL, ?, ?, ?)", row)
         database.execute("INSERT INTO messages VALUES ('bad', 'goclaw:main:main', NULL, 'message', 0, '{')")
     before = path.read_bytes()
-    (session,) = Library.open(tmp_path).sessions()
+    (session,) = Catalogue.open(tmp_path).sessions
     reading = session.read()
     assert [(entry.id, entry.type, entry.text) for entry in reading] == [
         ("a", "message", "one"),

@@ -14,11 +14,13 @@ import pytest
 from jsonlstore.cli.main import main
 from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.core.paths import check_session_id
-from jsonlstore.transcripts.catalogue import Library
+from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.context import build_context
-from jsonlstore.transcripts.openclaw.sqlite import DATABASE, SqliteSource
+from jsonlstore.transcripts.openclaw import DATABASE
+from jsonlstore.transcripts.openclaw.sqlite import SqliteSource
 from jsonlstore.transcripts.readonly import opened
-from jsonlstore.transcripts.source import Ending, usable_id
+from jsonlstore.transcripts.source import Ending
+from jsonlstore.transcripts.stretches import usable_id
 from jsonlstore.transcripts.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -48,10 +50,10 @@ def build(make: ModuleType, agent: Path, *changes: str) -> Path:
 
 
 def counts(agent: Path) -> dict[str, tuple[int, int]]:
-    """Entries and bad records of every session, read through the library; the command line must manage as well."""
+    """Entries and bad records of every session, read through the catalogue; the command line must manage as well."""
     found = {}
     state_dir = agent.parent.parent
-    for session in Library.open(state_dir, skip=frozenset()).sessions():
+    for session in Catalogue.open(state_dir, skip=frozenset()).sessions:
         reading = session.read()
         entries = list(reading)
         build_context(entries)
@@ -64,9 +66,8 @@ def counts(agent: Path) -> dict[str, tuple[int, int]]:
 
 
 def warnings(agent: Path) -> list[str]:
-    library = Library.open(agent.parent.parent)
-    library.sessions()
-    return library.warnings
+    catalogue = Catalogue.open(agent.parent.parent)
+    return catalogue.warnings
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_a_schema_that_lacks_what_we_can_do_without_hides_no_session(
 ) -> None:
     build(make, agent, change)
     assert counts(agent) == {"s": (ROWS, 0), "t": (8, 0)}
-    assert all(session.ending is None for session in Library.open(agent.parent.parent).sessions())
+    assert all(session.ending is None for session in Catalogue.open(agent.parent.parent).sessions)
 
 
 def smash(path: Path, mark: bytes, number: int) -> None:
@@ -116,7 +117,7 @@ def test_a_damaged_side_table_hides_no_session_and_ends_none(make: ModuleType, a
     path = build(make, agent)
     smash(path, b'"lastChannel"', 0)
     assert counts(agent) == {"s": (ROWS, 0), "t": (8, 0)}
-    assert all(session.ending is None for session in Library.open(agent.parent.parent).sessions())
+    assert all(session.ending is None for session in Catalogue.open(agent.parent.parent).sessions)
     assert any("session_nodes" in warning for warning in warnings(agent))
 
 
@@ -146,7 +147,7 @@ def test_an_id_that_may_not_be_a_file_name_becomes_one_that_may(make: ModuleType
         with closing(make.create_database(agent / DATABASE, 23)) as database:
             make.add_session(database, "agent:main:main", native, make.ordinary(native, "x").records)
         assert counts(agent) == {derived: (8, 0)}
-        (session,) = Library.open(agent.parent.parent).sessions()
+        (session,) = Catalogue.open(agent.parent.parent).sessions
         assert session.session_key == "agent:main:main"
 
 
@@ -161,14 +162,14 @@ def test_what_one_copy_says_twice_is_delivered_twice_and_copies_add_nothing(make
     talk = make.Talk("s").user("one", id="a").user("two", id="a").user("three", id="b")
     (agent / "sessions" / "s.jsonl").write_bytes(talk.bytes())
     (agent / "sessions" / "s.jsonl.bak-1-2").write_bytes(make.lines(talk.records[:2]))
-    (session,) = Library.open(agent.parent.parent).sessions()
+    (session,) = Catalogue.open(agent.parent.parent).sessions
     assert [entry.text for entry in session.read()] == ["", "one", "two", "three"]
 
 
 def test_an_unreadable_copy_is_told_and_does_not_hide_the_others(make: ModuleType, agent: Path) -> None:
     (agent / "sessions" / "s.jsonl").write_bytes(make.ordinary("s", "x").bytes())
     (agent / "sessions" / "s.jsonl.bak-1-2").write_bytes(make.ordinary("s", "x").bytes())
-    (session,) = Library.open(agent.parent.parent).sessions()
+    (session,) = Catalogue.open(agent.parent.parent).sessions
     (agent / "sessions" / "s.jsonl.bak-1-2").unlink()
     reading = session.read()
     assert len(list(reading)) == 8
@@ -213,7 +214,7 @@ def test_whole_frames_before_damage_in_an_archive_are_read(make: ModuleType, age
 def test_an_index_that_names_nobody_leaves_every_file_unreferenced(make: ModuleType, agent: Path) -> None:
     (agent / "sessions" / "sessions.json").write_bytes(b"{}")
     (agent / "sessions" / "s.jsonl").write_bytes(make.ordinary("s", "x").bytes())
-    (session,) = Library.open(agent.parent.parent).sessions()
+    (session,) = Catalogue.open(agent.parent.parent).sessions
     assert session.ending == Ending("unreferenced")
 
 
@@ -222,7 +223,7 @@ def test_an_index_only_node_can_read_is_read(make: ModuleType, agent: Path) -> N
     (agent / "sessions" / "sessions.json").write_bytes(index)
     (agent / "sessions" / "s.jsonl").write_bytes(make.ordinary("s", "x").bytes())
     assert warnings(agent) == []
-    assert Library.open(agent.parent.parent).sessions()[0].session_key == "agent:main:main"
+    assert Catalogue.open(agent.parent.parent).sessions[0].session_key == "agent:main:main"
 
 
 @pytest.mark.parametrize("broken", [False, True])
@@ -235,7 +236,7 @@ def test_a_session_only_an_import_archive_holds_has_ended_unless_we_are_blind(
     if broken:
         (agent / "agent").mkdir()
         (agent / DATABASE).write_bytes(b"no database" * 500)
-    (session,) = Library.open(agent.parent.parent).sessions()
+    (session,) = Catalogue.open(agent.parent.parent).sessions
     assert session.ending == (None if broken else Ending("unreferenced"))
 
 
@@ -243,22 +244,22 @@ def test_another_name_for_an_agent_is_not_another_agent(make: ModuleType, agent:
     (agent / "sessions" / "s.jsonl").write_bytes(make.ordinary("s", "x").bytes())
     for name, target in (("alias", agent), ("loop", agent.parent), ("self", Path("self"))):
         (agent.parent / name).symlink_to(target)
-    assert [session.agent_id for session in Library.open(agent.parent.parent).sessions()] == ["main"]
+    assert [session.agent_id for session in Catalogue.open(agent.parent.parent).sessions] == ["main"]
 
 
 @pytest.mark.parametrize("what", ["agents", "agents/main/sessions"])
 def test_a_file_where_a_directory_belongs_is_a_warning(tmp_path: Path, what: str) -> None:
     (tmp_path / what).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / what).write_bytes(b"")
-    library = Library.open(tmp_path)
-    assert library.sessions() == []
-    assert "cannot list" in " ".join(library.warnings)
+    catalogue = Catalogue.open(tmp_path)
+    assert catalogue.sessions == []
+    assert "cannot list" in " ".join(catalogue.warnings)
 
 
 def test_long_wrapping_is_taken_off_whole(make: ModuleType, agent: Path) -> None:
     text = "\n" * 200_000 + "System: connected\n" * 50_000 + "the words"
     (agent / "sessions" / "s.jsonl").write_bytes(make.Talk("s").user(text).bytes())
-    (session,) = Library.open(agent.parent.parent).sessions()
+    (session,) = Catalogue.open(agent.parent.parent).sessions
     assert [entry.text for entry in session.read()] == ["", "the words"]
 
 

@@ -19,7 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jsonlstore.transcripts import readonly
-from jsonlstore.transcripts.openclaw.sqlite import DATABASE, SqliteSource
+from jsonlstore.transcripts.openclaw import DATABASE
+from jsonlstore.transcripts.openclaw.sqlite import SqliteSource
 from jsonlstore.transcripts.readonly import opened
 from jsonlstore.transcripts.source import Ending, Transcript
 

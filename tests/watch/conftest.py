@@ -15,11 +15,10 @@ import pytest
 from jsonlstore.core.config import Config
 from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.store import SessionStore
+from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.watch.backfill import backfill
-from jsonlstore.watch.follow import Tailer
-from jsonlstore.watch.loop import Watcher
-from jsonlstore.watch.settings import Pace
-from jsonlstore.watch.sources import Shelf
+from jsonlstore.watch.loop import Timing, Watcher
+from jsonlstore.watch.tail import Tailer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +28,7 @@ DERIVED = (
     "hot_topics", "active_projects", "pending_tasks", "recent_learnings", "confidence_updates", "sop_interactions",
     "notes", "start_time", "last_topic", "in_progress", "next_step", "end_time", "working_memory",
 )  # fmt: skip
-IMPATIENT = Pace(rescan=0.2, poll=0.1, debounce=0.0, report=0.2, grace=0.0)
+IMPATIENT = Timing(rescan=0.2, poll=0.1, debounce=0.0, report=0.2, grace=0.0)
 
 
 def stamp(number: int, day: int = 21) -> str:
@@ -218,7 +217,7 @@ def make() -> Any:
 
 def watcher(state_dir: Path, **config: Any) -> Watcher:
     """A new watcher process, as far as memory goes."""
-    return Watcher(SessionStore.open(state_dir), Config(**config), pace=IMPATIENT)
+    return Watcher(SessionStore.open(state_dir), Config(**config), timing=IMPATIENT)
 
 
 def once(state_dir: Path) -> int:
@@ -232,9 +231,8 @@ def clean_backfill(state_dir: Path, tmp_path: Path) -> dict[str, dict[str, Any]]
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir()
     shutil.copytree(state_dir / "agents", root / "agents", symlinks=True)
-    store, shelf = BulkStore.of(SessionStore.open(root)), Shelf(root)
-    shelf.look()
-    backfill(Tailer(store), store, shelf, shelf.sessions, archive_after=None)
+    store, catalogue = BulkStore.of(SessionStore.open(root)), Catalogue.open(root)
+    backfill(Tailer(store), store, catalogue, catalogue.sessions, archive_after=None)
     return derived(root)
 
 

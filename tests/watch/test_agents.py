@@ -125,7 +125,7 @@ def test_two_agents_with_one_session_id_are_no_secret_a_mere_copy_is_no_trouble(
 def test_a_new_file_from_the_future_does_not_wait_for_it(openclaw: OpenClaw, state_dir: Path) -> None:
     """What nobody names yet gets a moment to be named in, not until its own time has come."""
     openclaw.begin(SID, "antenna")
-    live = Watcher(SessionStore.open(state_dir), Config(), pace=replace(IMPATIENT, grace=10.0))
+    live = Watcher(SessionStore.open(state_dir), Config(), timing=replace(IMPATIENT, grace=10.0))
     live.once()
     talk = Talk(OTHER)
     openclaw.append(OTHER, talk.header, *talk.turn("harbour"))

@@ -17,10 +17,10 @@ import pytest
 from jsonlstore.cli.main import main
 from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.store import SessionStore
+from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.watch.backfill import backfill
-from jsonlstore.watch.follow import Tailer
-from jsonlstore.watch.instance import alone
-from jsonlstore.watch.sources import Shelf
+from jsonlstore.watch.instance import single_instance
+from jsonlstore.watch.tail import Tailer
 from tests.conftest import FakeClock
 from tests.watch.conftest import Database, OpenClaw, Talk, derived, line, stamp
 
@@ -122,10 +122,9 @@ def test_what_others_do_during_a_backfill_is_not_undone(openclaw: OpenClaw, stat
             if deed == "end":
                 other.end(ids[0], reason="new")
 
-    archive_after, shelf = timedelta(days=30), Shelf(state_dir)
-    shelf.look()
+    archive_after, catalogue = timedelta(days=30), Catalogue.open(state_dir)
     bulk = BulkStore.of(SessionStore.open(state_dir, clock=clock), archive_after)
-    told = backfill(Tailer(bulk), bulk, shelf, shelf.sessions, archive_after=archive_after, progress=meanwhile)
+    told = backfill(Tailer(bulk), bulk, catalogue, catalogue.sessions, archive_after=archive_after, progress=meanwhile)
     assert (told.written, told.archived, told.failed) == (4, 3, {})
     entry = json.loads(other.paths.index.read_bytes())["sessions"][ids[0]]
     assert not entry.get("archived")
@@ -397,7 +396,7 @@ def test_status_says_how_brain_db_stands(tmp_path: Path) -> None:
 def test_a_running_watcher_that_is_behind_fails_the_status(openclaw: OpenClaw, state_dir: Path, run: Command) -> None:
     path = openclaw.path(SID)
     openclaw.begin(SID, "antenna")
-    with alone(SessionStore.open(state_dir).paths):
+    with single_instance(SessionStore.open(state_dir).paths):
         assert run("status")["warnings"] == []
         an_hour_ago = time.time() - 3600
         os.utime(path, (an_hour_ago, an_hour_ago))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jsonlstore.core.clock import format_time, parse_time
 from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
-from jsonlstore.transcripts.source import stretch_id
+from jsonlstore.transcripts.stretches import stretch_id
 from tests.watch.conftest import Database, OpenClaw, Talk, clean_backfill, derived, line, once, stamp, watcher
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def test_a_reason_that_was_told_is_never_replaced_by_an_inferred_one(openclaw: O
     assert state(state_dir, A).end_reason == "reset"
 
 
-def test_a_transcript_that_is_gone_without_an_archive_was_forgotten(openclaw: OpenClaw, state_dir: Path) -> None:
+def test_a_transcript_that_is_gone_without_an_archive_has_vanished(openclaw: OpenClaw, state_dir: Path) -> None:
     talk = openclaw.begin(A, "antenna")
     live = watcher(state_dir)
     live.once()
@@ -129,9 +129,19 @@ def test_a_transcript_that_is_gone_without_an_archive_was_forgotten(openclaw: Op
     live.rescan()
     assert state(state_dir, A).end_time is None
     live.rescan()
-    assert (state(state_dir, A).end_reason, state(state_dir, A).end_time) == ("forgotten", stamp(talk.number))
+    assert (state(state_dir, A).end_reason, state(state_dir, A).end_time) == ("vanished", stamp(talk.number))
     openclaw.write(A, data)
     live.rescan()
+    assert state(state_dir, A).end_time is None
+
+
+def test_decision_68_what_old_logs_call_forgotten_is_read_as_vanished(openclaw: OpenClaw, state_dir: Path) -> None:
+    """A transcript that is back takes such an end back, as it does one that was recorded today."""
+    openclaw.begin(A, "antenna")
+    once(state_dir)
+    SessionStore.open(state_dir).end(A, reason="forgotten", by="watcher")
+    assert state(state_dir, A).end_reason == "forgotten"
+    once(state_dir)
     assert state(state_dir, A).end_time is None
 
 
@@ -146,7 +156,7 @@ def test_an_archive_that_turns_up_late_says_what_became_of_a_lost_transcript(
     openclaw.remember()
     live.rescan()
     live.rescan()
-    assert state(state_dir, A).end_reason == "forgotten"
+    assert state(state_dir, A).end_reason == "vanished"
     (openclaw.sessions / f"{A}.jsonl.deleted.2026-09-21T15-00-00.000Z").write_bytes(data)
     openclaw.remember()
     live.rescan()
@@ -172,7 +182,7 @@ def test_a_transcript_that_was_away_and_is_back_as_it_was_goes_on(
     openclaw.remember()
     for _ in range(3):
         live.rescan()
-    assert state(state_dir, A).end_reason == "forgotten"
+    assert state(state_dir, A).end_reason == "vanished"
     shutil.move(tmp_path / "away", path)
     openclaw.remember()
     if restarted:
@@ -314,7 +324,7 @@ def test_a_reset_that_is_taken_back_leaves_the_stretch_before_open(
             live = watcher(state_dir)
         live.rescan()
     assert state(state_dir, A).end_time is None
-    assert state(state_dir, later).end_reason == "forgotten"
+    assert state(state_dir, later).end_reason == "vanished"
     assert {A: derived(state_dir)[A]} == clean_backfill(state_dir, tmp_path)
 
 
@@ -514,6 +524,6 @@ def test_a_rollover_over_four_o_clock_is_daily_any_other_is_idle(before: Any, ga
     assert reason == ("daily" if crossed else "idle")
 
 
-@given(st.text() | st.none())
-def test_any_reason_has_a_word(reason: str | None) -> None:
+@given(st.text())
+def test_any_reason_has_a_word(reason: str) -> None:
     assert 0 < len(reason_of(reason)) <= 40

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.signals.options import SignalOptions
-from jsonlstore.transcripts.catalogue import Session
-from jsonlstore.transcripts.openclaw.jsonl import JsonlSource, open_file
-from jsonlstore.watch.follower import Follower, imprint
+from jsonlstore.transcripts.openclaw.jsonl import JsonlSource, imprint, open_file
+from jsonlstore.transcripts.session import Session
+from jsonlstore.watch.follower import Follower
 
 if TYPE_CHECKING:
     from jsonlstore.transcripts.source import Cursor, Reading, Transcript

@@ -47,7 +47,7 @@ def short_queue() -> Iterator[None]:
 
 def test_a_queue_that_overflows_is_noticed_and_everything_looked_at(tmp_path: Path, short_queue: None) -> None:
     hints = Hints()
-    observer = Observer(tmp_path, hints)
+    observer = Observer([tmp_path], hints)
     observer.check()
     QUEUE.write_text("16384")  # the queue of the watch that is set stays short
     done = threading.Event()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jsonlstore.store.store import SessionStore
-from jsonlstore.watch.follow import Outcome, Tailer
-from jsonlstore.watch.sources import Shelf
+from jsonlstore.transcripts.catalogue import Catalogue
+from jsonlstore.transcripts.runtimes import discover
+from jsonlstore.watch.tail import Progress, Tailer
 from tests.watch.conftest import Database, OpenClaw, Talk, clean_backfill, derived, line, once, watcher
 
 if TYPE_CHECKING:
@@ -290,7 +292,7 @@ def test_permission_denied_is_a_warning_and_granted_again_is_read(openclaw: Open
     openclaw.append(SID, *talk.turn("harbour"))
     openclaw.path(SID).chmod(0)
     live.rescan()
-    assert live.shelf.library.warnings
+    assert live.catalogue.warnings
     openclaw.path(SID).chmod(0o600)
     live.rescan()
     openclaw.remember()
@@ -318,10 +320,9 @@ def test_without_file_descriptors_it_waits_and_goes_on(openclaw: OpenClaw, state
 
 def test_a_kill_between_reading_and_writing_loses_nothing(openclaw: OpenClaw, state_dir: Path, tmp_path: Path) -> None:
     openclaw.begin(SID, "antenna", "harbour")
-    shelf = Shelf(state_dir)
-    shelf.look()
+    catalogue = Catalogue.open(state_dir)
     tailer = Tailer(SessionStore.open(state_dir))
-    assert tailer.catch_up(shelf.sessions[0], seconds=0) in {Outcome.MORE, Outcome.WRITTEN}
+    assert tailer.catch_up(catalogue.sessions[0], seconds=0) in {Progress.MORE, Progress.WRITTEN}
     once(state_dir)
     assert_like_clean(state_dir, tmp_path)
 
@@ -334,14 +335,14 @@ def test_a_database_written_twice_within_one_tick_of_the_clock_is_read_twice(
     records = [talk.header, *talk.turn("antenna")]
     database.add(SID, records)
     moment = os.stat(database.path).st_mtime_ns
-    shelf = Shelf(state_dir, seconds=lambda: moment / 1e9 + 0.001)
-    assert shelf.look()
+    catalogue = Catalogue(partial(discover, state_dir), seconds=lambda: moment / 1e9 + 0.001)
+    assert catalogue.look()
     database.append(SID, len(records), *talk.turn("harbour"))
     os.utime(database.path, ns=(moment, moment))
     openclaw.remember()
-    assert shelf.look()
-    assert shelf.sessions[0].copies[-1][1].newest == len(records) + 1
-    later = Shelf(state_dir, seconds=lambda: moment / 1e9 + 60)
+    assert catalogue.look()
+    assert catalogue.sessions[0].copies[-1][1].newest == len(records) + 1
+    later = Catalogue(partial(discover, state_dir), seconds=lambda: moment / 1e9 + 60)
     assert later.look()
     assert not later.look()
 
@@ -384,11 +385,10 @@ def test_a_hot_file_does_not_starve_the_rest(openclaw: OpenClaw, state_dir: Path
     hot = Talk(SID)
     openclaw.append(SID, hot.header, *(record for n in range(1500) for record in hot.turn(f"antenna{n}")))
     openclaw.begin(OTHER, "harbour", key="agent:main:webchat:dm:u")
-    shelf = Shelf(state_dir)
-    shelf.look()
+    catalogue = Catalogue.open(state_dir)
     tailer = Tailer(SessionStore.open(state_dir))
-    outcomes = {one.session_id: tailer.catch_up(one, seconds=0.0) for one in shelf.sessions}
-    assert outcomes == {SID: Outcome.MORE, OTHER: Outcome.WRITTEN}
+    outcomes = {one.session_id: tailer.catch_up(one, seconds=0.0) for one in catalogue.sessions}
+    assert outcomes == {SID: Progress.MORE, OTHER: Progress.WRITTEN}
 
 
 def test_reading_in_slices_gives_what_reading_at_once_gives(
@@ -396,10 +396,9 @@ def test_reading_in_slices_gives_what_reading_at_once_gives(
 ) -> None:
     talk = Talk(SID)
     openclaw.append(SID, talk.header, *(record for n in range(200) for record in talk.turn(f"antenna{n % 7}")))
-    shelf = Shelf(state_dir)
-    shelf.look()
+    catalogue = Catalogue.open(state_dir)
     tailer = Tailer(SessionStore.open(state_dir))
-    while tailer.catch_up(shelf.sessions[0], seconds=0.0) is Outcome.MORE:
+    while tailer.catch_up(catalogue.sessions[0], seconds=0.0) is Progress.MORE:
         pass
     assert_like_clean(state_dir, tmp_path)
 

@@ -16,9 +16,9 @@ import pytest
 from jsonlstore.cli.main import main
 from jsonlstore.core.config import Config
 from jsonlstore.store.store import SessionStore
-from jsonlstore.watch.instance import WatcherRunning, alone, read_report, running
+from jsonlstore.watch.instance import WatcherRunning, read_report, running, single_instance
 from jsonlstore.watch.loop import Watcher
-from jsonlstore.watch.notify import keep_alive_seconds, notify
+from jsonlstore.watch.maintenance import keep_alive_seconds, notify
 from jsonlstore.watch.observer import Hints, Observer, file_system_of
 from tests.watch.conftest import IMPATIENT, OpenClaw, derived
 from tests.watch.test_exactly_once import WATCH, wait_until
@@ -38,7 +38,7 @@ class Running:
     """A watcher in a thread of its own, with the pace of the tests."""
 
     def __init__(self, state_dir: Path, **config: Any) -> None:
-        self.watcher = Watcher(SessionStore.open(state_dir), Config(**config), pace=IMPATIENT)
+        self.watcher = Watcher(SessionStore.open(state_dir), Config(**config), timing=IMPATIENT)
         self.thread = threading.Thread(target=self.watcher.run)
 
     def __enter__(self) -> Watcher:
@@ -78,7 +78,7 @@ def test_it_starts_before_openclaw_was_ever_run(openclaw: OpenClaw, state_dir: P
 
 def test_a_burst_beyond_the_queue_is_a_look_at_everything(openclaw: OpenClaw, state_dir: Path) -> None:
     talk = openclaw.begin(SID, "antenna")
-    live = Watcher(SessionStore.open(state_dir), Config(), pace=IMPATIENT)
+    live = Watcher(SessionStore.open(state_dir), Config(), timing=IMPATIENT)
     live.once()
     openclaw.append(SID, *talk.turn("harbour"))
     live.hints.lost(overflow=True)
@@ -91,7 +91,7 @@ def test_the_library_s_word_of_an_overflow_is_heard_once(tmp_path: Path) -> None
     import logging
 
     hints = Hints()
-    observer = Observer(tmp_path, hints)
+    observer = Observer([tmp_path], hints)
     observer.check()
     try:
         logging.getLogger("watchdog.observers.inotify_c").warning(
@@ -106,7 +106,7 @@ def test_the_library_s_word_of_an_overflow_is_heard_once(tmp_path: Path) -> None
 
 def test_a_dead_observer_is_replaced_and_everything_looked_at(tmp_path: Path) -> None:
     hints = Hints()
-    observer = Observer(tmp_path, hints)
+    observer = Observer([tmp_path], hints)
     observer.check()
     try:
         inner = observer._observer
@@ -127,7 +127,7 @@ def test_a_watched_directory_that_was_replaced_is_watched_anew(tmp_path: Path) -
     root = tmp_path / "agents"
     root.mkdir()
     hints = Hints()
-    observer = Observer(root, hints)
+    observer = Observer([root], hints)
     observer.check()
     try:
         root.rename(tmp_path / "gone")
@@ -147,7 +147,7 @@ def test_the_watch_limit_means_polling_and_says_so(tmp_path: Path, monkeypatch: 
         raise OSError(28, "inotify watch limit reached")
 
     monkeypatch.setattr(SystemObserver, "schedule", refuse)
-    observer = Observer(tmp_path, Hints())
+    observer = Observer([tmp_path], Hints())
     observer.check()
     assert observer.mode == "polling"
     assert "watch limit" in (observer.problem or "")
@@ -157,7 +157,7 @@ def test_the_watch_limit_means_polling_and_says_so(tmp_path: Path, monkeypatch: 
 def test_a_file_system_that_does_not_tell_is_polled(openclaw: OpenClaw, state_dir: Path, kind: str) -> None:
     talk = openclaw.begin(SID, "antenna")
     started = Running(state_dir)
-    started.watcher.observer = Observer(state_dir / "agents", started.watcher.hints, file_system=lambda _: kind)
+    started.watcher.observer = Observer([state_dir / "agents"], started.watcher.hints, file_system=lambda _: kind)
     with started as live:
         wait_until(lambda: knows(state_dir, SID, "antenna"))
         openclaw.append(SID, *talk.turn("harbour"))
@@ -173,7 +173,7 @@ def test_a_file_system_that_does_not_tell_is_polled(openclaw: OpenClaw, state_di
 
 def test_events_that_never_come_are_noticed(openclaw: OpenClaw, state_dir: Path) -> None:
     talk = openclaw.begin(SID, "antenna")
-    live = Watcher(SessionStore.open(state_dir), Config(), pace=IMPATIENT)
+    live = Watcher(SessionStore.open(state_dir), Config(), timing=IMPATIENT)
     live.once()
     live._observing = True
     live.observer.check()
@@ -242,7 +242,7 @@ def test_a_signal_at_any_moment_stops_nothing_for_good() -> None:
 def test_switched_off_by_its_settings_it_stops(openclaw: OpenClaw, state_dir: Path) -> None:
     openclaw.begin(SID, "antenna")
     settings = [Config(enabled=False)]
-    made = Watcher(SessionStore.open(state_dir), Config(), pace=IMPATIENT, reload=settings.pop)
+    made = Watcher(SessionStore.open(state_dir), Config(), timing=IMPATIENT, reload=settings.pop)
     thread = threading.Thread(target=made.run)
     thread.start()
     wait_until(lambda: knows(state_dir, SID, "antenna"))
@@ -258,12 +258,12 @@ def test_there_is_one_watcher_and_the_second_says_who(
     assert running(paths) == process.pid
     assert main(["--state-dir", str(state_dir), "watch"]) == 1
     assert str(process.pid) in capsys.readouterr().err
-    with pytest.raises(WatcherRunning), alone(paths):
+    with pytest.raises(WatcherRunning), single_instance(paths):
         pass
     process.kill()
     process.wait()
     assert running(paths) is None
-    with alone(paths):
+    with single_instance(paths):
         assert running(paths) == os.getpid()
 
 
@@ -281,7 +281,7 @@ while True:
 
 def test_looking_whether_a_watcher_runs_does_not_keep_one_from_starting(state_dir: Path) -> None:
     paths = SessionStore.open(state_dir).paths
-    with alone(paths):
+    with single_instance(paths):
         pass
     command = [sys.executable, "-c", LOOKER, str(state_dir)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as looker:
@@ -289,7 +289,7 @@ def test_looking_whether_a_watcher_runs_does_not_keep_one_from_starting(state_di
             assert looker.stdout
             assert looker.stdout.readline()
             for _ in range(2000):
-                with alone(paths):
+                with single_instance(paths):
                     pass
         finally:
             looker.kill()
@@ -304,11 +304,11 @@ def test_a_full_disk_does_not_keep_a_watcher_from_starting(state_dir: Path) -> N
     for _ in range(2):
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
         try:
-            with alone(paths):
+            with single_instance(paths):
                 assert running(paths) == 0
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        with alone(paths):
+        with single_instance(paths):
             assert running(paths) == os.getpid()
 
 
@@ -328,7 +328,7 @@ def test_status_sees_the_watcher_and_what_it_said(
 def test_a_hangup_reads_the_settings_again(openclaw: OpenClaw, state_dir: Path) -> None:
     openclaw.begin(SID, "antenna", key="agent:main:subagent:x")
     watcher = Watcher(
-        SessionStore.open(state_dir), Config(), pace=IMPATIENT, reload=lambda: Config(capture_subagents=True)
+        SessionStore.open(state_dir), Config(), timing=IMPATIENT, reload=lambda: Config(capture_subagents=True)
     )
     watcher.once()
     assert derived(state_dir) == {}
@@ -385,7 +385,7 @@ def test_without_systemd_nobody_is_told() -> None:
 def test_old_sessions_are_archived_once_a_day(openclaw: OpenClaw, state_dir: Path) -> None:
     openclaw.begin(SID, "antenna")
     openclaw.begin(OTHER, "harbour", day=22)
-    Watcher(SessionStore.open(state_dir), Config(), pace=IMPATIENT).once()
+    Watcher(SessionStore.open(state_dir), Config(), timing=IMPATIENT).once()
     entries = {entry.session_id: entry.archived for entry in SessionStore.open(state_dir).entries()}
     assert entries == {SID: "2026-09", OTHER: None}
 
@@ -409,21 +409,21 @@ def test_one_session_that_cannot_be_kept_does_not_stop_the_others(openclaw: Open
     (states / f"{SID}.jsonl").write_text(json.dumps(event) + "\n")
     openclaw.begin(SID, "antenna")
     openclaw.begin(OTHER, "harbour", key="agent:main:web:dm:u")
-    live = Watcher(SessionStore.open(state_dir), Config(), pace=IMPATIENT)
+    live = Watcher(SessionStore.open(state_dir), Config(), timing=IMPATIENT)
     live.once()
     assert knows(state_dir, OTHER, "harbour")
     assert not knows(state_dir, SID, "antenna")
     before = (states / f"{SID}.jsonl").read_bytes()
     live.rescan()
     assert (states / f"{SID}.jsonl").read_bytes() == before
-    assert "newer" in str(live.troubles)
+    assert "newer" in str(live.problems)
 
 
 def test_a_disk_that_refuses_loses_nothing(openclaw: OpenClaw, state_dir: Path) -> None:
     import resource
 
     talk = openclaw.begin(SID, "antenna")
-    live = Watcher(SessionStore.open(state_dir), Config(), pace=IMPATIENT)
+    live = Watcher(SessionStore.open(state_dir), Config(), timing=IMPATIENT)
     live.once()
     openclaw.append(SID, *talk.turn("harbour"))
     log = state_dir / "sessions" / "states" / f"{SID}.jsonl"
@@ -433,11 +433,11 @@ def test_a_disk_that_refuses_loses_nothing(openclaw: OpenClaw, state_dir: Path) 
         live.rescan()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert live.troubles
+    assert live.problems
     assert log.read_bytes() == before
     live.rescan()
     assert knows(state_dir, SID, "harbour")
-    assert not live.troubles
+    assert not live.problems
 
 
 def test_an_end_that_could_not_be_kept_is_kept_later(openclaw: OpenClaw, state_dir: Path) -> None:
@@ -446,7 +446,7 @@ def test_an_end_that_could_not_be_kept_is_kept_later(openclaw: OpenClaw, state_d
 
     talk = openclaw.begin(SID, "antenna")
     openclaw.begin(OTHER, "harbour", key="agent:main:webchat:dm:u")
-    live = Watcher(SessionStore.open(state_dir), Config(), pace=IMPATIENT)
+    live = Watcher(SessionStore.open(state_dir), Config(), timing=IMPATIENT)
     live.once()
     openclaw.append(SID, *talk.turn("windmill"))
     log = state_dir / "sessions" / "states" / f"{SID}.jsonl"
@@ -460,8 +460,8 @@ def test_an_end_that_could_not_be_kept_is_kept_later(openclaw: OpenClaw, state_d
             live.rescan()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert live.troubles
+    assert live.problems
     live.rescan()
-    assert SessionStore.open(state_dir).get(SID).end_reason == "forgotten"
-    assert not live.troubles
-    assert live.troubles == []
+    assert SessionStore.open(state_dir).get(SID).end_reason == "vanished"
+    assert not live.problems
+    assert live.problems == []

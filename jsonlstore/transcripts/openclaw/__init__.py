@@ -1,1 +1,157 @@
-"""OpenClaw's disk: everything we know of it, read only."""
+"""OpenClaw's disk: everything we know of it, read only.
+
+An agent lives in `agents/<id>/`. Up to 2026.7 each session is a JSONL file in `sessions/`, beside an index: `jsonl.py`.
+Since 2026.8 all are rows of one SQLite database: `sqlite.py`, its event table in `events.py`. An import moves the files
+aside. `endings.py` knows how sessions end, `lookup.py` what a hook asks of one session.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jsonlstore.transcripts.runtimes import Discovery, Runtime, may_exist
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from jsonlstore.transcripts.source import Transcript, TranscriptSource
+
+AGENTS = "agents"
+SESSIONS = "sessions"
+INDEX = "sessions.json"
+IMPORT_ARCHIVE = "session-sqlite-import-archive"
+DATABASE = Path("agent") / "openclaw-agent.sqlite"
+
+_IGNORED_DATABASES = ("generation-lock", "generation-writer", "reindex-lock", "memory-reindex-")
+_HINT = "give a transcript file, an agent's directory, or a state directory with agents/ in it"
+
+
+class OpenClaw(Runtime):
+    """Both eras of OpenClaw; what an agent has is found by looking, never by version number."""
+
+    ignored = (".trajectory",)
+
+    def discover(self, state_dir: Path) -> Discovery:
+        agents, problems = _agents(state_dir / AGENTS)
+        return Discovery([one for agent in agents for one in _sources(agent)], tuple(problems))
+
+    def watched(self, state_dir: Path) -> list[Path]:
+        return [state_dir / AGENTS]
+
+    def unknown_formats(self, state_dir: Path) -> Iterator[str]:
+        """Agents that keep a database we have no reader for: the next era, most likely."""
+        for agent in _agents(state_dir / AGENTS)[0]:
+            if os.path.lexists(agent / DATABASE):
+                continue
+            strange = _strange_database(agent / DATABASE.parent)
+            if strange:
+                yield f"no reader for {strange}: transcripts in there are not seen"
+
+    def is_state_dir(self, path: Path) -> bool:
+        return os.path.isdir(path / AGENTS)
+
+    def sources_in(self, path: Path) -> list[TranscriptSource]:
+        parts = (path / SESSIONS, path / IMPORT_ARCHIVE, path / DATABASE.parent)
+        return _sources(path) if any(map(os.path.isdir, parts)) else []
+
+    def open_file(self, path: Path) -> tuple[TranscriptSource, Transcript] | None:
+        from jsonlstore.core.errors import SourceUnreadable
+        from jsonlstore.transcripts.openclaw.jsonl import open_file, parse_name
+
+        if ".jsonl" in path.name and parse_name(path.name) is None:
+            raise SourceUnreadable(f"{path} belongs to a transcript and is none", hint=_HINT, path=path)
+        directory = path.resolve().parent
+        agent = directory.parent.name if directory.name in (SESSIONS, IMPORT_ARCHIVE) else ""
+        try:
+            source, transcript = open_file(path, agent or "main")
+            empty = not os.path.getsize(path)
+        except OSError as problem:
+            raise SourceUnreadable(f"cannot read {path}: {problem.strerror or problem}", path=path) from problem
+        if not empty and next(iter(source.read(transcript)), None) is None:
+            raise SourceUnreadable(f"{path} is no transcript: there is not one record in it", hint=_HINT, path=path)
+        return source, transcript
+
+    def has_transcript(self, state_dir: Path, agent: str, session_id: str) -> bool:
+        from jsonlstore.transcripts.openclaw.lookup import has_transcript
+
+        return has_transcript(state_dir / AGENTS, agent, session_id)
+
+    def utility_key(self, state_dir: Path, agent: str, session_id: str) -> str | None:
+        from jsonlstore.transcripts.openclaw.lookup import utility_key
+
+        return utility_key(state_dir / AGENTS, agent, session_id)
+
+    def resets(self, state_dir: Path, agent: str, session_id: str) -> list[str]:
+        from jsonlstore.transcripts.openclaw.lookup import resets
+
+        return resets(state_dir / AGENTS, agent, session_id)
+
+    def agent_is_gone(self, state_dir: Path, agent: str, file: str) -> bool:
+        if not file.startswith(f"{AGENTS}/{agent}/"):
+            return False  # read from elsewhere: it never had a directory here to lose
+        try:
+            os.stat(state_dir / AGENTS / agent)
+        except OSError as problem:
+            return isinstance(problem, FileNotFoundError)
+        return False
+
+    def channels(self, state_dir: Path, agent: str) -> Mapping[str, str]:
+        from jsonlstore.transcripts.openclaw.lookup import channels
+
+        return channels(state_dir / AGENTS, agent)
+
+
+RUNTIME = OpenClaw()
+
+
+def _agents(folder: Path) -> tuple[list[Path], list[str]]:
+    """The agents' directories, one that is only another name of another left out; and what cannot be looked at."""
+    try:
+        with os.scandir(folder) as items:
+            found = sorted(items, key=lambda item: (item.is_symlink(), item.name))
+    except FileNotFoundError:
+        return [], []
+    except OSError as problem:
+        return [], [f"cannot list {folder}: {problem.strerror}"]
+    real: dict[str, Path] = {}
+    problems: list[str] = []
+    for item in found:
+        path = folder / item.name
+        try:
+            is_agent = stat.S_ISDIR(os.stat(path).st_mode)
+        except OSError as problem:
+            # gone since it was listed, unless it is a link to where nothing is now, such as a disk that is not mounted
+            if path.is_symlink() or not isinstance(problem, FileNotFoundError):
+                problems.append(f"cannot read {path}: {problem.strerror}")
+            continue
+        if is_agent:
+            real.setdefault(os.path.realpath(path), path)
+    return sorted(real.values()), problems
+
+
+def _sources(agent: Path) -> list[TranscriptSource]:
+    from jsonlstore.transcripts.openclaw.jsonl import JsonlSource
+    from jsonlstore.transcripts.openclaw.sqlite import SqliteSource
+
+    sources: list[TranscriptSource] = []
+    if may_exist(agent / SESSIONS) or may_exist(agent / IMPORT_ARCHIVE):
+        sources.append(JsonlSource(agent))
+    if may_exist(agent / DATABASE):
+        sources.append(SqliteSource(agent))
+    return sources
+
+
+def _strange_database(folder: Path) -> Path | None:
+    if not os.access(folder, os.X_OK):
+        return None  # a warning already says that it cannot be looked at
+    try:
+        names = sorted(path.name for path in folder.iterdir() if path.is_file())
+    except OSError:
+        return None
+    for name in names:
+        if name.endswith((".sqlite", ".db", ".sqlite3")) and not any(part in name for part in _IGNORED_DATABASES):
+            return folder / name
+    return None

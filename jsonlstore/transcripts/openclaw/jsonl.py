@@ -13,24 +13,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, open_stream, read_entries, skip_bytes
+from jsonlstore.transcripts.openclaw import IMPORT_ARCHIVE, INDEX, SESSIONS
+from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
 from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
-from jsonlstore.transcripts.source import (
-    Cursor,
-    Ending,
-    Reading,
-    State,
-    Transcript,
-    TranscriptSource,
-    channel_of,
-    skip_reason,
-    usable_id,
-)
+from jsonlstore.transcripts.session_key import channel_of, skip_reason
+from jsonlstore.transcripts.source import LIVE, Cursor, Ending, Reading, Transcript, TranscriptSource
+from jsonlstore.transcripts.stretches import usable_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SESSIONS = "sessions"
-IMPORT_ARCHIVE = "session-sqlite-import-archive"
 MAX_INDEX = 256 * 1024 * 1024
 
 _NAME = re.compile(
@@ -41,10 +33,14 @@ _NAME = re.compile(
 )
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _ARCHIVE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d(?:\.\d+)?)Z")
-_IMPORTED_INDEX = "sessions.json.imported-"
+_IMPORTED_INDEX = f"{INDEX}.imported-"
 _HEAD = 64 * 1024
 _HEADER_CHUNK = 1024  # a header takes a few hundred bytes
 _TAIL = 256
+_IMPRINTED_WHOLE = 256 * 1024
+_SAMPLES = 64
+_PRECEDENCE = {"backup": 0, "imported": 1, "reset": 2, "deleted": 2, LIVE: 3}
+_LEFTOVERS = {"backup": "vanished", "imported": "import"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +68,7 @@ class _Indexes:
 @dataclass(frozen=True, slots=True)
 class _Name:
     stem: str
-    state: State
+    state: str
     at: str | None
 
 
@@ -83,12 +79,12 @@ def parse_name(name: str) -> _Name | None:
         return None
     stem = match["stem"]
     if match["how"]:
-        return _Name(stem, match["how"], _archive_time(match["when"]))  # type: ignore[arg-type]
+        return _Name(stem, match["how"], _archive_time(match["when"]))
     if match["bak"]:
         return _Name(stem, "backup", None)
     if match["millis"]:
         return _Name(stem, "imported", read_time(int(match["millis"])))
-    return _Name(stem, "live", None)
+    return _Name(stem, LIVE, None)
 
 
 def _archive_time(text: str) -> str | None:
@@ -100,6 +96,9 @@ class JsonlSource(TranscriptSource):
     """The JSONL files of one agent."""
 
     kind = "jsonl"
+    medium = "JSONL files"
+    end_reason = staticmethod(reason_of)
+    rollover_reason = staticmethod(rollover_reason)
 
     def __init__(self, agent_dir: Path, *, max_line: int = MAX_LINE) -> None:
         self.agent_id = agent_dir.name
@@ -152,11 +151,11 @@ class JsonlSource(TranscriptSource):
     def _read_indexes(self) -> _Indexes:
         """The index and the imported ones; read again only when one of them changed."""
         archived = [item for item in self._scan(self._agent_dir / IMPORT_ARCHIVE) if _IMPORTED_INDEX in item.name]
-        paths = [str(self.path / "sessions.json"), *(item.path for item in archived)]
+        paths = [str(self.path / INDEX), *(item.path for item in archived)]
         version = tuple(map(_version, paths))
         if self._indexes is None or self._indexes.version != version or self._indexes.warnings:
             before = len(self._warnings)
-            index = self._index(self.path / "sessions.json")
+            index = self._index(self.path / INDEX)
             older: dict[str, IndexEntry] = {}
             for item in archived:
                 older |= self._index(Path(item.path)) or {}
@@ -211,7 +210,7 @@ class JsonlSource(TranscriptSource):
         ending = None
         if name.state in {"reset", "deleted"}:
             ending = Ending(name.state, name.at)
-        elif name.state == "live" and index is not None and native not in index and item.name not in indexes.named:
+        elif name.state == LIVE and index is not None and native not in index and item.name not in indexes.named:
             ending = Ending("unreferenced")
         return Transcript(
             agent_id=self.agent_id,
@@ -235,6 +234,37 @@ class JsonlSource(TranscriptSource):
             known = self._header_ids[path] = key, _read_header_id(Path(path))
         return known[1]
 
+    def version(self) -> object:
+        found: list[tuple[str, int, int, int]] = []
+        for folder in (self.path, self._agent_dir / IMPORT_ARCHIVE):
+            try:
+                with os.scandir(folder) as items:
+                    found.extend(map(_version_of_file, items))
+            except OSError as problem:
+                found.append((f"{folder}: {problem.errno}", 0, 0, 0))
+        return hash(tuple(sorted(found)))
+
+    def file_of(self, transcript: Transcript) -> Path:
+        return transcript.path
+
+    def imprint(self, transcript: Transcript, cursor: Cursor) -> bytes | None:
+        return imprint(transcript.path, cursor.position)
+
+    def only_grew(self, before: Transcript, now: Transcript, cursor: Cursor, imprint: bytes | None) -> bool:
+        if cursor.kind != self.kind:
+            return False
+        if (now.size, now.updated_at) == (before.size, before.updated_at):
+            return True
+        # written to and not a byte longer: it was written over
+        return now.size > cursor.position and (imprint is None or self.imprint(now, cursor) == imprint)
+
+    def precedence(self, transcript: Transcript) -> int:
+        return _PRECEDENCE[transcript.state]
+
+    def leftover_reason(self, transcript: Transcript) -> str | None:
+        """Only moved aside by an import that did not take it over, or only a repair's safety copy."""
+        return _LEFTOVERS.get(transcript.state)
+
     def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
         reading = Reading()
         return reading.deliver(self._entries(transcript, after, reading))
@@ -248,7 +278,7 @@ class JsonlSource(TranscriptSource):
 
     def _entries(self, transcript: Transcript, after: Cursor | None, reading: Reading) -> Iterator[Entry]:
         path = transcript.path
-        final = transcript.state != "live"
+        final = transcript.state != LIVE
         with _opened(path) as stream:
             start = self._resume(path, after, reading)
             reading.last_entry_id = after.last_entry_id if after and start else None
@@ -366,6 +396,33 @@ def _index_entry(key: str, value: dict[str, Any]) -> IndexEntry | None:
     )
 
 
+def _version_of_file(item: os.DirEntry[str]) -> tuple[str, int, int, int]:
+    try:
+        stat = item.stat()
+    except OSError as problem:
+        return item.name, 0, 0, -(problem.errno or 1)
+    return item.name, stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def imprint(path: Path, length: int) -> bytes | None:
+    """A digest of a file's first `length` bytes: of all while they are few, else of samples; None if unreadable.
+
+    It tells a file that merely grew from one that was written over as well, without reading it all at every event.
+    """
+    if path.name.endswith(".zst"):
+        return None
+    digest = hashlib.blake2b(digest_size=16)
+    steps = 1 if length <= _IMPRINTED_WHOLE else _SAMPLES
+    piece = length if steps == 1 else _IMPRINTED_WHOLE // _SAMPLES
+    try:
+        with path.open("rb", buffering=0) as file:
+            for step in range(steps):
+                digest.update(os.pread(file.fileno(), piece, step * (length - piece) // max(1, steps - 1)))
+    except OSError:
+        return None
+    return digest.digest()
+
+
 def _version(path: str) -> tuple[int, ...] | None:
     try:
         stat = os.stat(path)
@@ -379,7 +436,7 @@ def _digest(data: bytes) -> str:
 
 
 def current_file(path: Path) -> Path | None:
-    """`path`, else the newest archive a reset made of it: `/new` may have renamed it already (DECISION 41)."""
+    """`path`, else the newest archive a reset made of it: `/new` may have renamed it already (decision 41)."""
     if path.is_file():
         return path
     archives = [
@@ -395,6 +452,6 @@ def open_file(path: Path, agent_id: str = "main") -> tuple[JsonlSource, Transcri
     source = JsonlSource(path.parent.parent)
     name = parse_name(path.name)
     session_id = usable_id(_read_header_id(path) or _id_from_stem(name.stem if name else path.name))
-    state: State = name.state if name else "live"
+    state = name.state if name else LIVE
     ending = Ending(state, name.at) if name and state in {"reset", "deleted"} else None
     return source, Transcript(agent_id, "jsonl", path, session_id, state, size=path.stat().st_size, ending=ending)

@@ -1,115 +1,96 @@
-"""What OpenClaw's own files say about a session: whether it has a transcript, and which stretch of it is meant.
-
-Since 2026.9 a session keeps its id over `/new` and `/reset`; each stretch between two resets is a session of ours
-with an id derived from the reset record (DECISION 48). Everything here only reads.
-"""
+"""What OpenClaw's own files say about one session. Hook calls ask it, so it loads no reader of whole transcripts."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import check_session_id
-from jsonlstore.restore.scope import is_utility_run
-from jsonlstore.store.files import read_bytes
+from jsonlstore.transcripts.openclaw import DATABASE, INDEX, SESSIONS
+from jsonlstore.transcripts.session_key import channel_of, skip_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from jsonlstore.transcripts.readonly import Database
 
 log = logger("jsonlstore.session")
 
-_DATABASE = ("agent", "openclaw-agent.sqlite")
-_RESETS = "SELECT event_json FROM transcript_events WHERE session_id = ? AND event_json LIKE '%\"reset\"%' ORDER BY seq"
-
 
 def has_transcript(agents: Path, agent: str, session_id: str) -> bool:
-    """Whether the runtime keeps a transcript of this session: then that tells when it ended (DECISION 54)."""
+    """Whether there is a file or a row of this session."""
     if not _plain_name(agent):
         return False
-    if (agents / agent / "sessions" / f"{check_session_id(session_id)}.jsonl").exists():
+    if (agents / agent / SESSIONS / f"{check_session_id(session_id)}.jsonl").exists():
         return True
-    query = "SELECT 1 FROM transcript_events WHERE session_id = ? LIMIT 1"
-    return any(_rows(agents.joinpath(agent, *_DATABASE), query, session_id))
+    from jsonlstore.transcripts.openclaw.events import has_events
+
+    return bool(_asked(agents / agent / DATABASE, lambda database: has_events(database, session_id)))
+
+
+def resets(agents: Path, agent: str, session_id: str) -> list[str]:
+    """The ids of a session's reset records: since 2026.9 it keeps its id over `/new` and `/reset`."""
+    database = agents / agent / DATABASE
+    if not _plain_name(agent) or not database.is_file():
+        return []
+    from jsonlstore.transcripts.openclaw.events import reset_ids
+
+    return _asked(database, lambda found: reset_ids(found, session_id)) or []
 
 
 def utility_key(agents: Path, agent: str, session_id: str) -> str | None:
-    """The key of a sub-agent's, cron job's or utility run that the runtime's own index knows by this id."""
+    """The key of a sub-agent's, cron job's or utility run that the index knows by this id."""
+    index = _index(agents, agent, session_id.encode())
+    keys = (key for key, entry in index.items() if entry.get("sessionId") == session_id)
+    return next(filter(skip_reason, keys), None)
+
+
+def channels(agents: Path, agent: str) -> dict[str, str]:
+    """The channel of each conversation in the index."""
+    index = _index(agents, agent)
+    return {key: channel_of(entry, key) for key, entry in index.items() if not skip_reason(key)}
+
+
+def _index(agents: Path, agent: str, needle: bytes = b"") -> dict[str, dict[str, Any]]:
+    """The entries of `sessions.json`; none if it cannot be read, or does not hold `needle` at all."""
     if not _plain_name(agent):
-        return None
+        return {}
+    path = agents / agent / SESSIONS / INDEX
     try:
-        data = read_bytes(agents / agent / "sessions" / "sessions.json")
-    except JsonlStoreError as problem:
-        log.warning("%s", problem)
-        return None
-    if data is None or session_id.encode() not in data:
-        return None
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as problem:
+        log.warning("cannot read %s: %s", path, problem.strerror or problem)
+        return {}
+    if needle not in data:  # parsing it takes longer than everything else a hook does
+        return {}
     import orjson
 
     try:
-        index = orjson.loads(data)
+        document = orjson.loads(data)
     except orjson.JSONDecodeError:
-        return None
-    items = index.items() if isinstance(index, dict) else ()
-    keys = (key for key, entry in items if isinstance(entry, dict) and entry.get("sessionId") == session_id)
-    return next(filter(is_utility_run, keys), None)
-
-
-def current_stretch(agents: Path, agent: str, session_id: str, *, before_last_reset: bool = False) -> str:
-    """Our id of the stretch a call with the runtime's id means: the newest, or the one its last reset closed."""
-    if not _plain_name(agent):
-        return session_id
-    resets = list(_resets(agents.joinpath(agent, *_DATABASE), session_id))
-    if before_last_reset:
-        resets = resets[:-1]
-    if not resets:
-        return session_id
-    from jsonlstore.transcripts.source import stretch_id
-
-    return stretch_id(session_id, resets[-1])
+        return {}
+    items = document.items() if isinstance(document, dict) else ()
+    return {key: entry for key, entry in items if isinstance(entry, dict)}
 
 
 def _plain_name(agent: str) -> bool:
     return bool(agent) and "/" not in agent and agent not in (".", "..")
 
 
-def _resets(database: Path, session_id: str) -> Iterator[str]:
-    import orjson
-
-    for data in _rows(database, _RESETS, session_id):
-        with suppress(orjson.JSONDecodeError):
-            record = orjson.loads(data)  # type: ignore[arg-type]
-            if isinstance(record, dict) and record.get("type") == "reset" and isinstance(record.get("id"), str):
-                yield record["id"]
-
-
-def _rows(path: Path, query: str, session_id: str) -> list[object]:
-    """The first column of a query; nothing, and a word in the log, if the database cannot be read."""
+def _asked(path: Path, ask: Callable[[Database], Any]) -> Any:
+    """The answer of the event table; None, and a word in the log, if the database cannot be read."""
     if not path.is_file():
-        return []
+        return None
     import sqlite3
 
-    from jsonlstore.transcripts.readonly import Changed, opened
+    from jsonlstore.transcripts.readonly import consistently
 
-    for _ in range(3):
-        try:
-            with opened(path) as database:
-                return _ask(database, query, session_id)
-        except Changed:
-            continue  # the runtime wrote meanwhile: ask again
-        except (sqlite3.Error, JsonlStoreError) as problem:
-            log.warning("transcripts in %s not read: %s", path, problem)
-            return []
-    return []
-
-
-def _ask(database: Database, query: str, session_id: str) -> list[object]:
-    if "event_json" not in database.columns("transcript_events"):
-        return []
-    rows = [row[0] for row in database.connection.execute(query, (session_id,)) if row[0] is not None]
-    database.check()
-    return rows
+    try:
+        return consistently(path, ask)
+    except (sqlite3.Error, JsonlStoreError) as problem:
+        log.warning("transcripts in %s not read: %s", path, problem)
+        return None

@@ -8,28 +8,23 @@ import os
 import sqlite3
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.transcripts.database import DatabaseSource
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, read_entries, unpacked
-from jsonlstore.transcripts.openclaw.rows import pages
-from jsonlstore.transcripts.readonly import Changed, Database, consistently, fingerprint, opened
+from jsonlstore.transcripts.openclaw import DATABASE
+from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
+from jsonlstore.transcripts.openclaw.events import pages
+from jsonlstore.transcripts.readonly import Changed, Database, cell_text, opened
 from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
-from jsonlstore.transcripts.source import (
-    Cursor,
-    Ending,
-    Reading,
-    Transcript,
-    TranscriptSource,
-    channel_of,
-    skip_reason,
-    usable_id,
-)
+from jsonlstore.transcripts.session_key import channel_of, skip_reason
+from jsonlstore.transcripts.source import Cursor, Ending, Reading, Transcript
+from jsonlstore.transcripts.stretches import usable_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-DATABASE = Path("agent") / "openclaw-agent.sqlite"
 _NEEDED = frozenset({"session_id", "seq", "event_json"})
 _ATTEMPTS = 8
 _ARCHIVE_TABLES = ("session_transcript_archives", "session_transcript_cold_archives")
@@ -39,7 +34,6 @@ _COLD_FILE = "file"
 _LEFT = {"done": "shutdown", "failed": "crash", "killed": "crash", "timeout": "crash"}
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
-T = TypeVar("T")
 Row = tuple[Any, ...]
 
 
@@ -53,39 +47,16 @@ class _Window:
     skip: str | None
 
 
-class SqliteSource(TranscriptSource):
+class SqliteSource(DatabaseSource):
     """The `openclaw-agent.sqlite` of one agent."""
 
     kind = "sqlite"
+    end_reason = staticmethod(reason_of)
+    rollover_reason = staticmethod(rollover_reason)
 
     def __init__(self, agent_dir: Path, *, max_line: int = MAX_LINE) -> None:
-        self.agent_id = agent_dir.name
-        self.path = agent_dir / DATABASE
+        super().__init__(agent_dir / DATABASE, agent_dir.name)
         self._max_line = max_line
-        self._warnings: list[str] = []
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return tuple(self._warnings)
-
-    def version(self) -> object:
-        """Equal versions mean that nothing was written in between; costs three `stat` calls."""
-        return fingerprint(self.path)
-
-    def transcripts(self) -> list[Transcript]:
-        self._warnings = []
-        try:
-            return self._consistently(self._list)
-        except SourceUnreadable as problem:
-            self._warnings.append(problem.message)
-        return []
-
-    def _consistently(self, query: Callable[[Database], T]) -> T:
-        """The result of `query` on one state of the database; whatever SQLite says against it is `SourceUnreadable`."""
-        try:
-            return consistently(self.path, query)
-        except sqlite3.Error as problem:
-            raise SourceUnreadable(f"cannot read {self.path}: {problem}", path=self.path) from problem
 
     def _list(self, database: Database) -> list[Transcript]:
         self._warnings = []
@@ -99,16 +70,16 @@ class SqliteSource(TranscriptSource):
             "GROUP BY session_id) g JOIN transcript_events e ON e.session_id = g.session_id AND e.seq = g.last"
         ).fetchall()
         generations = {
-            _text(session_id): _text(generation)
+            cell_text(session_id): cell_text(generation)
             for session_id, generation in self._rows(
                 database, "transcript_rewrite_watermarks", ("session_id", "generation")
             )
         }
         found = [
             replace(
-                self._transcript(_text(session_id), read_time(at), windows),
+                self._transcript(cell_text(session_id), read_time(at), windows),
                 newest=newest,
-                generation=generations.get(_text(session_id)),
+                generation=generations.get(cell_text(session_id)),
             )
             for session_id, newest, at in rows
         ]
@@ -140,14 +111,14 @@ class SqliteSource(TranscriptSource):
             rows = self._rows(database, table, fields, "length(archive_blob)", where="archive_blob IS NOT NULL")
             for session_id, generation, key, why, created, archived, size in rows:
                 when = read_time(created if created is not None else archived)
-                base = self._transcript(_text(session_id), when, windows)
+                base = self._transcript(cell_text(session_id), when, windows)
                 if key is not None and base.session_key is None:  # its window went with it
-                    known = _text(key)
+                    known = cell_text(key)
                     base = replace(base, session_key=known, channel=channel_of({}, known), skip=skip_reason(known))
-                state = {"deleted": "deleted", "reset": "reset"}.get(_text(why), "archived")
+                state = {"deleted": "deleted", "reset": "reset"}.get(cell_text(why), "archived")
                 ending = base.ending if state == "archived" else Ending(state, when)
                 found.append(
-                    replace(base, state=state, ending=ending, size=size or 0, part=f"{table}:{_text(generation)}")  # type: ignore[arg-type]
+                    replace(base, state=state, ending=ending, size=size or 0, part=f"{table}:{cell_text(generation)}")
                 )
         return found + self._cold_files(database, windows)
 
@@ -158,10 +129,10 @@ class SqliteSource(TranscriptSource):
             return []
         found = []
         for session_id, name in self._rows(database, table, ("session_id", "archive_name"), where="storage = 'file'"):
-            base = self._transcript(_text(session_id), None, windows)
-            file = self._below_agent(os.path.basename(_text(name)))
+            base = self._transcript(cell_text(session_id), None, windows)
+            file = self._below_agent(os.path.basename(cell_text(name)))
             if file is None:
-                self._warnings.append(f"the cold archive {_text(name)} of {base.session_id} is not there")
+                self._warnings.append(f"the cold archive {cell_text(name)} of {base.session_id} is not there")
             else:
                 found.append(replace(base, state="archived", size=_size(file), part=f"{_COLD_FILE}:{file}"))
         return found
@@ -186,8 +157,8 @@ class SqliteSource(TranscriptSource):
         nodes = self._rows(
             database, "session_nodes", ("session_key", "current_session_id", "entry_json", "archived_at", "spawned_by")
         )
-        by_key = {_text(row[0]): row for row in nodes}
-        current = {_text(row[1]) for row in nodes}
+        by_key = {cell_text(row[0]): row for row in nodes}
+        current = {cell_text(row[1]) for row in nodes}
         fields = (
             "session_id",
             "session_key",
@@ -200,22 +171,22 @@ class SqliteSource(TranscriptSource):
             "status",
         )
         windows = self._rows(database, "session_windows", fields)
-        successors = {_text(row[2]): row for row in windows if row[2] is not None}
+        successors = {cell_text(row[2]): row for row in windows if row[2] is not None}
         found = {}
         for row in windows:
-            key = _text(row[1]) if row[1] is not None else None
+            key = cell_text(row[1]) if row[1] is not None else None
             node = by_key.get(key or "")
-            found[_text(row[0])] = _Window(
+            found[cell_text(row[0])] = _Window(
                 session_key=key,
                 channel=_channel(node, key, row[5]),
-                ending=_ending(row, node, current, successors.get(_text(row[0]))),
+                ending=_ending(row, node, current, successors.get(cell_text(row[0]))),
                 skip="subagent" if row[6] or (node and node[4]) else skip_reason(key),
             )
         for key, node in by_key.items():
-            if _text(node[1]) not in found:
+            if cell_text(node[1]) not in found:
                 ending = Ending("archived", read_time(node[3])) if node[3] else None
                 skip = "subagent" if node[4] else skip_reason(key)
-                found[_text(node[1])] = _Window(key, _channel(node, key, None), ending, skip)
+                found[cell_text(node[1])] = _Window(key, _channel(node, key, None), ending, skip)
         return found
 
     def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
@@ -225,7 +196,7 @@ class SqliteSource(TranscriptSource):
 
     def _entries(self, transcript: Transcript, after: Cursor | None, reading: Reading) -> Iterator[Entry]:
         session_id = transcript.native_id or transcript.session_id
-        identity = self._identity()
+        identity = self.own_identity()
         generation = self._generation(session_id)
         seq, last = -1, None
         if after is not None and after.kind == "sqlite":
@@ -273,17 +244,15 @@ class SqliteSource(TranscriptSource):
         yield from read_entries(stream, reading, final=True, max_line=self._max_line)
         if is_damaged(stream):
             reading.skip(reading.position, 0, "undecodable")
-        reading.cursor = Cursor("sqlite", self._identity(), reading.position, transcript.part, reading.last_entry_id)
+        reading.cursor = Cursor("sqlite", self.own_identity(), reading.position, transcript.part, reading.last_entry_id)
 
     def _blob(self, table: str, session_id: str, generation: str) -> bytes:
         query = f"SELECT archive_blob FROM {table} WHERE session_id = ? AND generation = ?"  # noqa: S608 - a name of ours
-        row = self._consistently(
-            lambda database: database.connection.execute(query, (session_id, generation)).fetchone()
-        )
+        row = self.query(lambda database: database.connection.execute(query, (session_id, generation)).fetchone())
         return row[0] if row and isinstance(row[0], bytes) else b""
 
     def has_new(self, transcript: Transcript, cursor: Cursor | None) -> bool:
-        if cursor is None or cursor.kind != "sqlite" or cursor.identity != self._identity():
+        if cursor is None or cursor.kind != "sqlite" or cursor.identity != self.own_identity():
             return True
         if transcript.part:
             return cursor.generation != transcript.part
@@ -291,7 +260,7 @@ class SqliteSource(TranscriptSource):
         if cursor.generation != self._generation(session_id):
             return True
         query = "SELECT 1 FROM transcript_events WHERE session_id = ? AND seq > ? LIMIT 1"
-        found = self._consistently(
+        found = self.query(
             lambda database: database.connection.execute(query, (session_id, cursor.position)).fetchone()
         )
         return found is not None
@@ -311,12 +280,14 @@ class SqliteSource(TranscriptSource):
             ).fetchone()
             return row
 
-        size, rows = self._consistently(count)
+        size, rows = self.query(count)
         return size or 0, rows
 
-    def unknown_rows(self) -> int:
-        """How many events are kept in a form we have no reader for: in none of the columns we know."""
+    def only_grew(self, before: Transcript, now: Transcript, cursor: Cursor, imprint: bytes | None) -> bool:
+        # an archive is read as a whole or not at all
+        return not now.part and super().only_grew(before, now, cursor, imprint)
 
+    def unknown_records(self) -> int:
         def count(database: Database) -> int:
             columns = database.columns("transcript_events")
             if not columns >= _NEEDED:
@@ -325,14 +296,7 @@ class SqliteSource(TranscriptSource):
             found = database.connection.execute(f"SELECT count(*) FROM transcript_events WHERE {empty}").fetchone()  # noqa: S608
             return int(found[0])
 
-        return self._consistently(count)
-
-    def _identity(self) -> str:
-        try:
-            stat = self.path.stat()
-        except OSError as problem:
-            raise SourceUnreadable(f"cannot read {self.path}: {problem.strerror}", path=self.path) from problem
-        return f"{stat.st_dev}:{stat.st_ino}"
+        return self.query(count)
 
     def _generation(self, session_id: str) -> str | None:
         def query(database: Database) -> str | None:
@@ -341,9 +305,9 @@ class SqliteSource(TranscriptSource):
             row = database.connection.execute(
                 "SELECT generation FROM transcript_rewrite_watermarks WHERE session_id = ?", (session_id,)
             ).fetchone()
-            return _text(row[0]) if row else None
+            return cell_text(row[0]) if row else None
 
-        return self._consistently(query)
+        return self.query(query)
 
 
 def _size(path: Path) -> int:
@@ -362,23 +326,19 @@ def _read_file(path: Path) -> bytes:
 
 def _channel(node: Row | None, key: str | None, known: bytes | None) -> str:
     entry = parse_object(node[2]) if node and isinstance(node[2], bytes) else None
-    return channel_of(entry or {}, key, _text(known) if known else None)
+    return channel_of(entry or {}, key, cell_text(known) if known else None)
 
 
 def _ending(window: Row, node: Row | None, current: set[str], successor: Row | None) -> Ending | None:
     """OpenClaw moved on: another id is current for the key, or the key itself is archived or gone."""
-    session_id, ended_at = _text(window[0]), window[4]
+    session_id, ended_at = cell_text(window[0]), window[4]
     if not current and successor is None:
         return None  # without a single node there is nothing to be current in
     if session_id in current:
         return Ending("archived", read_time(node[3])) if node and node[3] else None
     if successor is not None:
-        return Ending(_text(successor[3]) if successor[3] else "replaced", read_time(ended_at or successor[7]))
+        return Ending(cell_text(successor[3]) if successor[3] else "replaced", read_time(ended_at or successor[7]))
     if node is None and ended_at and window[8]:
         # its key is gone and nobody took over: all that tells what happened is how its last run ended
-        return Ending(_LEFT.get(_text(window[8]), "unreferenced"), read_time(ended_at))
+        return Ending(_LEFT.get(cell_text(window[8]), "unreferenced"), read_time(ended_at))
     return Ending("replaced" if node else "unreferenced", read_time(ended_at))
-
-
-def _text(value: object) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

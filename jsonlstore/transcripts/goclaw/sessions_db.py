@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.core.errors import InvalidSessionId, SourceUnreadable
+from jsonlstore.core.errors import InvalidSessionId
 from jsonlstore.core.paths import check_session_id
-from jsonlstore.transcripts.readonly import Database, consistently
+from jsonlstore.transcripts.database import DatabaseSource
+from jsonlstore.transcripts.readonly import Database, cell_text, fingerprint
 from jsonlstore.transcripts.records import Entry, parse_object, read_time
-from jsonlstore.transcripts.source import (
-    STRETCH_NAMESPACE,
-    Cursor,
-    Reading,
-    Transcript,
-    TranscriptSource,
-    channel_of,
-    skip_reason,
-)
+from jsonlstore.transcripts.session_key import channel_of, skip_reason
+from jsonlstore.transcripts.source import Cursor, Reading, Transcript
+from jsonlstore.transcripts.stretches import STRETCH_NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,38 +24,27 @@ _SECONDS_BEFORE = 100_000_000_000  # smaller numbers are seconds: as millisecond
 _OTHERS = ("checkpoints", "compactions")
 
 
-class GoclawSource(TranscriptSource):
+class GoclawSource(DatabaseSource):
     """One GoClaw database; each session key is a transcript."""
 
     kind = "goclaw"
 
     def __init__(self, path: Path) -> None:
-        self.agent_id = "goclaw"
-        self.path = path
-        self._warnings: list[str] = []
+        super().__init__(path, "goclaw")
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return tuple(self._warnings)
-
-    def transcripts(self) -> list[Transcript]:
-        self._warnings = []
-        try:
-            return consistently(self.path, self._list)
-        except SourceUnreadable as problem:
-            self._warnings.append(problem.message)
-        except sqlite3.Error as problem:
-            self._warnings.append(f"cannot read {self.path}: {problem}")
-        return []
+    def extent(self, transcript: Transcript) -> tuple[object, ...]:
+        # its rows do not say how far they go: the whole file must
+        return self.kind, transcript.part, fingerprint(self.path)
 
     def _list(self, database: Database) -> list[Transcript]:
+        self._warnings = []
         if not _shape(database):
             self._warnings.append(f"unknown schema {database.schema_version} in {self.path}: no GoClaw messages")
             return []
         columns = database.columns("sessions")
         wanted = ", ".join(name if name in columns else f"NULL AS {name}" for name in ("id", "updated_at", "metadata"))
         rows = database.connection.execute(f"SELECT key, {wanted} FROM sessions").fetchall()  # noqa: S608 - names of ours
-        return [self._transcript(_text(key), known, at, metadata) for key, known, at, metadata in rows]
+        return [self._transcript(cell_text(key), known, at, metadata) for key, known, at, metadata in rows]
 
     def _transcript(self, key: str, known: object, at: object, metadata: object) -> Transcript:
         parts = key.split(":")
@@ -83,11 +66,7 @@ class GoclawSource(TranscriptSource):
         return reading.deliver(self._entries(transcript, after, reading))
 
     def _entries(self, transcript: Transcript, after: Cursor | None, reading: Reading) -> Iterator[Entry]:
-        try:
-            stat = self.path.stat()
-        except OSError as problem:
-            raise SourceUnreadable(f"cannot read {self.path}: {problem.strerror}", path=self.path) from problem
-        identity = f"{stat.st_dev}:{stat.st_ino}"
+        identity = self.own_identity()
         start = after.position if after and (after.kind, after.identity) == ("goclaw", identity) else -1
         reading.restarted = after is not None and start < 0
         rows = self._rows(transcript.part, start)
@@ -107,10 +86,7 @@ class GoclawSource(TranscriptSource):
             rows = _documented if _shape(database) == "document" else _shipped
             return rows(database, key, after)
 
-        try:
-            return consistently(self.path, ask)
-        except sqlite3.Error as problem:
-            raise SourceUnreadable(f"cannot read {self.path}: {problem}", path=self.path) from problem
+        return self.query(ask)
 
     def has_new(self, transcript: Transcript, cursor: Cursor | None) -> bool:
         return cursor is None or any(True for _ in self.read(transcript, cursor))
@@ -157,7 +133,7 @@ def _documented_record(
     inner = parse_object(data) if isinstance(data, bytes) else None
     if inner is None:
         return None
-    kind_text = _text(kind)
+    kind_text = cell_text(kind)
     is_message = kind_text == "message" and "message" not in inner
     body = {"message": inner} if is_message else inner
     return {**body, "type": kind_text, **_envelope(entry_id, parent, at)}
@@ -181,24 +157,24 @@ def _shipped(database: Database, key: str, after: int) -> list[tuple[int, dict[s
 
 def _shipped_record(row: tuple[Any, ...]) -> dict[str, Any]:
     _, entry_id, at, role, content, parent, call_id, tool, tool_input, tool_result, is_error = row
-    name = _text(role)
-    text = _text(content) if content is not None else ""
+    name = cell_text(role)
+    text = cell_text(content) if content is not None else ""
     message: dict[str, Any] = {"role": name, "content": text}
     if name in {"tool_use", "tool_call"} or (name == "assistant" and tool):
         call = {
             "type": "toolCall",
-            "id": _text(call_id or b""),
-            "name": _text(tool or b""),
+            "id": cell_text(call_id or b""),
+            "name": cell_text(tool or b""),
             "arguments": _arguments(tool_input),
         }
         blocks: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
         message = {"role": "assistant", "content": [*blocks, call]}
     elif name in {"tool_result", "tool", "toolResult"}:
-        result = _text(tool_result) if tool_result else text
+        result = cell_text(tool_result) if tool_result else text
         message = {
             "role": "toolResult",
-            "toolCallId": _text(call_id or b""),
-            "toolName": _text(tool or b""),
+            "toolCallId": cell_text(call_id or b""),
+            "toolName": cell_text(tool or b""),
             "content": [{"type": "text", "text": result}],
             "isError": bool(is_error),
         }
@@ -216,17 +192,17 @@ def _others(database: Database, table: str, key: str) -> list[tuple[int, int, in
     for entry_id, at, summary, parent, first_kept, tokens, *lists in database.connection.execute(query, (key,)):
         envelope = _envelope(entry_id, parent, at)
         if table == "compactions":
-            raw = {"type": "compaction", **envelope, "summary": _text(summary), "tokensBefore": tokens}
-            raw["firstKeptEntryId"] = _text(first_kept) if first_kept else None
+            raw = {"type": "compaction", **envelope, "summary": cell_text(summary), "tokensBefore": tokens}
+            raw["firstKeptEntryId"] = cell_text(first_kept) if first_kept else None
         else:
             fields = dict(zip(("topics", "keyDecisions", "openQuestions"), map(_list, lists), strict=True))
-            raw = {"type": "checkpoint", **envelope, "checkpoint": {"summary": _text(summary), **fields}}
+            raw = {"type": "checkpoint", **envelope, "checkpoint": {"summary": cell_text(summary), **fields}}
         found.append((_stamp(at), 2, 0, raw))
     return found
 
 
 def _envelope(entry_id: object, parent: object, at: object) -> dict[str, Any]:
-    return {"id": _text(entry_id), "parentId": _text(parent) if parent else None, "timestamp": _time(at)}
+    return {"id": cell_text(entry_id), "parentId": cell_text(parent) if parent else None, "timestamp": _time(at)}
 
 
 def _arguments(value: object) -> dict[str, Any]:
@@ -246,18 +222,14 @@ def _stamp(at: object) -> int:
 
 
 def _time(at: object) -> str | None:
-    return read_time(_stamp(at)) if isinstance(at, int) else read_time(_text(at) if at else None)
+    return read_time(_stamp(at)) if isinstance(at, int) else read_time(cell_text(at) if at else None)
 
 
 def _session_id(key: str, known: object) -> str:
     """GoClaw's own id, else the key if it can be an id, else one derived from it."""
-    for candidate in (_text(known) if known else "", key):
+    for candidate in (cell_text(known) if known else "", key):
         try:
             return check_session_id(candidate)
         except InvalidSessionId:
             continue
     return str(uuid.uuid5(STRETCH_NAMESPACE, f"goclaw:{key}"))
-
-
-def _text(value: object) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.core.errors import AmbiguousSessionId, SessionNotFound
-from jsonlstore.transcripts.catalogue import Library
-from jsonlstore.transcripts.openclaw.sqlite import DATABASE
+from jsonlstore.transcripts.catalogue import Catalogue
+from jsonlstore.transcripts.openclaw import DATABASE
 from jsonlstore.transcripts.records import Entry
-from jsonlstore.transcripts.source import STRETCH_NAMESPACE, by_stretch, channel_of, skip_reason, stretch_id
+from jsonlstore.transcripts.session_key import channel_of, skip_reason
+from jsonlstore.transcripts.stretches import STRETCH_NAMESPACE, by_stretch, stretch_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,12 +60,12 @@ def test_an_entry_in_file_import_archive_and_database_is_delivered_once(state_di
     (agent / "sessions" / f"{make.BOTH}.jsonl").write_bytes(make.lines(only_file))
     with closing(make.create_database(agent / DATABASE, 23)) as database:
         make.add_session(database, "agent:both:main", make.BOTH, talk.records)
-    (session,) = (one for one in Library.open(state_dir).sessions() if one.agent_id == "both")
+    (session,) = (one for one in Catalogue.open(state_dir).sessions if one.agent_id == "both")
     ids = [entry.id for entry in session.read()]
     assert len(session.copies) == 3
     assert sorted(ids) == sorted({record["id"] for record in [*talk.records, *only_file]})
     assert len(ids) == before + 2
-    assert session.eras == ("jsonl", "sqlite")
+    assert session.kinds == ("jsonl", "sqlite")
     assert (session.session_key, session.ending) == ("agent:both:main", None)
 
 
@@ -74,20 +75,20 @@ def test_records_without_ids_are_delivered_once_too(tmp_path: Path, make: Module
     content = make.lines(make.version_1())
     (sessions / f"{make.VERSION_1}.jsonl").write_bytes(content)
     (sessions / f"{make.VERSION_1}.jsonl.bak-1-2").write_bytes(content)
-    (session,) = Library.open(tmp_path).sessions()
+    (session,) = Catalogue.open(tmp_path).sessions
     assert len(list(session.read())) == content.count(b"\n")
 
 
 def test_sub_agents_cron_and_utility_runs_are_skipped_unless_asked_for(state_dir: Path, make: ModuleType) -> None:
     skipped = {make.SUBAGENT, make.CRON, make.TEMP}
-    assert not skipped & {one.session_id for one in Library.open(state_dir).sessions()}
-    everything = {one.session_id: one.skip for one in Library.open(state_dir, skip=frozenset()).sessions()}
+    assert not skipped & {one.session_id for one in Catalogue.open(state_dir).sessions}
+    everything = {one.session_id: one.skip for one in Catalogue.open(state_dir, skip=frozenset()).sessions}
     assert {key: everything[key] for key in skipped} == {
         make.SUBAGENT: "subagent",
         make.CRON: "cron",
         make.TEMP: "temp",
     }
-    some = {one.session_id for one in Library.open(state_dir, skip={"temp"}).sessions()}
+    some = {one.session_id for one in Catalogue.open(state_dir, skip={"temp"}).sessions}
     assert some & skipped == {make.SUBAGENT, make.CRON}
 
 
@@ -128,15 +129,15 @@ def test_the_channel_comes_from_the_index_then_the_key(entry: dict[str, object],
 
 
 def test_a_session_or_stretch_is_found_by_its_prefix(state_dir: Path, make: ModuleType) -> None:
-    library = Library.open(state_dir)
-    assert library.find("2222")[0].session_id == make.WAS_RESET
-    session, stretch = library.find(stretch_id(make.RESET_IN_PLACE, "c17cba32")[:13])
+    catalogue = Catalogue.open(state_dir)
+    assert catalogue.find("2222")[0].session_id == make.WAS_RESET
+    session, stretch = catalogue.find(stretch_id(make.RESET_IN_PLACE, "c17cba32")[:13])
     assert (session.session_id, stretch and stretch.number) == (make.RESET_IN_PLACE, 1)
     with pytest.raises(AmbiguousSessionId):
-        library.find("")
+        catalogue.find("")
     with pytest.raises(SessionNotFound):
-        library.find("nobody")
+        catalogue.find("nobody")
 
 
 def test_nothing_there_is_no_error(tmp_path: Path) -> None:
-    assert Library.open(tmp_path).sessions() == []
+    assert Catalogue.open(tmp_path).sessions == []

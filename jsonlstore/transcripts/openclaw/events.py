@@ -1,12 +1,10 @@
-"""Rows of `transcript_events` in pages of bounded size, each from one state of the database."""
+"""The table `transcript_events`: rows in pages of bounded size, and what is asked of one session without reading it."""
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
-
-from jsonlstore.transcripts.lines import zstd_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +13,37 @@ if TYPE_CHECKING:
 
 _PAGE_ROWS = 256
 _PAGE_BYTES = 4 * 1024 * 1024
+_TABLE = "transcript_events"
+_RESETS = "SELECT event_json FROM transcript_events WHERE session_id = ? AND event_json LIKE '%\"reset\"%' ORDER BY seq"
 _LAST_SEQ = 2**63 - 1  # text sorts behind every number
+
+
+def has_events(database: Database, session_id: str) -> bool:
+    """Whether there is a row of this session."""
+    query = "SELECT 1 FROM transcript_events WHERE session_id = ? AND event_json IS NOT NULL LIMIT 1"
+    return "event_json" in database.columns(_TABLE) and bool(
+        database.connection.execute(query, (session_id,)).fetchone()
+    )
+
+
+def reset_ids(database: Database, session_id: str) -> list[str]:
+    """The ids of a session's reset records, oldest first."""
+    if "event_json" not in database.columns(_TABLE):
+        return []
+    import orjson
+
+    query = (
+        "SELECT event_json FROM transcript_events WHERE session_id = ? AND event_json LIKE '%\"reset\"%' ORDER BY seq"
+    )
+    found = []
+    for (data,) in database.connection.execute(query, (session_id,)):
+        try:
+            record = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            continue  # a reset that cannot be read began nothing we could name
+        if isinstance(record, dict) and record.get("type") == "reset" and isinstance(record.get("id"), str):
+            found.append(record["id"])
+    return found
 
 
 def pages(database: Database, session_id: str, after: int, max_cell: int) -> Iterator[list[tuple[int, bytes | None]]]:
@@ -70,6 +98,8 @@ def _unzip(blob: object, limit: int) -> bytes | None:
     """One event out of its zstd frame; None if it is damaged or would be larger than the limit."""
     if not isinstance(blob, bytes):
         return None
+    from jsonlstore.transcripts.lines import zstd_module
+
     zstd = zstd_module()
     try:
         decompressor = zstd.ZstdDecompressor()

@@ -1,0 +1,71 @@
+"""Sources that keep all their transcripts in one SQLite database."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, TypeVar
+
+from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.transcripts.readonly import Database, consistently, fingerprint
+from jsonlstore.transcripts.source import Transcript, TranscriptSource, file_identity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from jsonlstore.transcripts.source import Cursor
+
+SETTLING_SECONDS = 0.03  # some ticks of the coarsest clock file times are taken from
+T = TypeVar("T")
+
+
+class DatabaseSource(TranscriptSource):
+    """What any database has in common; a subclass lists and reads its tables."""
+
+    medium = "a database"
+    lag_unit = "events"
+    ids_span_resets = True
+
+    def __init__(self, path: Path, agent_id: str) -> None:
+        self.path = path
+        self.agent_id = agent_id
+        self._warnings: list[str] = []
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(self._warnings)
+
+    def transcripts(self) -> list[Transcript]:
+        try:
+            return self.query(self._list)
+        except SourceUnreadable as problem:
+            self._warnings = [problem.message]
+        return []
+
+    def _list(self, database: Database) -> list[Transcript]:
+        """The transcripts in one state of the database; what is wrong with it goes to `_warnings`."""
+        raise NotImplementedError
+
+    def query(self, ask: Callable[[Database], T]) -> T:
+        """The result of `ask` on one state of the database; whatever SQLite says against it is `SourceUnreadable`."""
+        try:
+            return consistently(self.path, ask)
+        except sqlite3.Error as problem:
+            raise SourceUnreadable(f"cannot read {self.path}: {problem}", path=self.path) from problem
+
+    def version(self) -> object:
+        return fingerprint(self.path)
+
+    def is_settled(self, now: float) -> bool:
+        # a write-ahead log is written over from its start, so the next write may leave the same size and time
+        times = [file[1] / 1e9 for file in fingerprint(self.path) if file is not None]
+        return not any(0 <= now - moment < SETTLING_SECONDS for moment in times)
+
+    def lag(self, transcript: Transcript, cursor: Cursor | None) -> int:
+        known = cursor.position if cursor is not None and cursor.kind == self.kind else -1
+        newest = transcript.newest if transcript.newest is not None else 0
+        return max(0, newest - known)
+
+    def own_identity(self) -> str:
+        """Which file the database is."""
+        return file_identity(self.path)

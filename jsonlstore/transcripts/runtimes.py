@@ -1,0 +1,148 @@
+"""The runtimes whose transcripts are read, and the registry of them.
+
+A runtime finds its sources, says which directories to watch, and answers what its own files know of one session. To
+add one, write a `Runtime` and register it: nothing else in the package names a runtime. Hook calls load this module, so
+it imports next to nothing, and a runtime should load its reader only when it is asked to read.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from jsonlstore.transcripts.source import Transcript, TranscriptSource
+
+_BUILT_IN = ("jsonlstore.transcripts.openclaw", "jsonlstore.transcripts.goclaw")
+_registered: list[Runtime] = []
+
+
+class Discovery(NamedTuple):
+    """The sources found, and why there may be more than can be seen."""
+
+    sources: list[TranscriptSource]
+    warnings: tuple[str, ...] = ()
+
+
+class Runtime:
+    """One agent runtime. Only `discover` must be written."""
+
+    ignored: tuple[str, ...] = ()  # parts of file names whose changes say nothing about a transcript
+
+    def discover(self, state_dir: Path) -> Discovery:
+        """Every source of this runtime, in the state directory or wherever else it keeps them."""
+        raise NotImplementedError
+
+    def watched(self, state_dir: Path) -> list[Path]:
+        """The directories in or below which something changes when a transcript does; they need not exist yet."""
+        del state_dir
+        return []
+
+    def unknown_formats(self, state_dir: Path) -> Iterator[str]:
+        """Warnings about what looks like transcripts and has no reader."""
+        del state_dir
+        return iter(())
+
+    # what a user names by its path
+
+    def is_state_dir(self, path: Path) -> bool:
+        """Whether `path` is a whole state directory, in which `discover` will find everything."""
+        del path
+        return False
+
+    def sources_in(self, path: Path) -> list[TranscriptSource]:
+        """The sources that lie directly in a directory, wherever it is."""
+        del path
+        return []
+
+    def open_file(self, path: Path) -> tuple[TranscriptSource, Transcript] | None:
+        """A transcript that lies by itself; None if it is none of this runtime's. Raises if it is broken."""
+        del path
+        return None
+
+    # what its own files know of one session
+
+    def has_transcript(self, state_dir: Path, agent: str, session_id: str) -> bool:
+        """Whether it keeps a transcript of this session: then that tells when the session ended (decision 54)."""
+        del state_dir, agent, session_id
+        return False
+
+    def utility_key(self, state_dir: Path, agent: str, session_id: str) -> str | None:
+        """The key of a sub-agent's, cron job's or utility run that has this id (decision 50)."""
+        del state_dir, agent, session_id
+        return None
+
+    def resets(self, state_dir: Path, agent: str, session_id: str) -> list[str]:
+        """The ids of the reset records of a session, oldest first."""
+        del state_dir, agent, session_id
+        return []
+
+    def agent_is_gone(self, state_dir: Path, agent: str, file: str) -> bool:
+        """Whether the directory of an agent that held `file`, as our logs name it, surely is not there any more."""
+        del state_dir, agent, file
+        return False
+
+    def channels(self, state_dir: Path, agent: str) -> Mapping[str, str]:
+        """The channel of each conversation this agent has now, by session key."""
+        del state_dir, agent
+        return {}
+
+
+def register_runtime(runtime: Runtime) -> None:
+    """Have this runtime's transcripts read, watched and asked from now on, after those registered before."""
+    _registered.append(runtime)
+
+
+def unregister_runtime(runtime: Runtime) -> None:
+    """Undo `register_runtime`."""
+    _registered.remove(runtime)
+
+
+def runtimes() -> list[Runtime]:
+    """The built-in runtimes and every registered one."""
+    return [*(import_module(name).RUNTIME for name in _BUILT_IN), *_registered]
+
+
+def discover(state_dir: Path) -> Discovery:
+    """Every source of every runtime."""
+    found = [runtime.discover(state_dir) for runtime in runtimes()]
+    return Discovery(
+        [one for each in found for one in each.sources], tuple(one for each in found for one in each.warnings)
+    )
+
+
+def has_transcript(state_dir: Path, agent: str, session_id: str) -> bool:
+    """Whether any runtime keeps a transcript of this session."""
+    return any(runtime.has_transcript(state_dir, agent, session_id) for runtime in runtimes())
+
+
+def utility_key(state_dir: Path, agent: str, session_id: str) -> str | None:
+    """The key of the utility run that has this id, if a runtime knows it as one."""
+    keys = (runtime.utility_key(state_dir, agent, session_id) for runtime in runtimes())
+    return next((key for key in keys if key is not None), None)
+
+
+def current_stretch(state_dir: Path, agent: str, session_id: str, *, before_last_reset: bool = False) -> str:
+    """Our id of the stretch a call with the runtime's id means: the newest, or the one its last reset closed."""
+    resets = next((found for one in runtimes() if (found := one.resets(state_dir, agent, session_id))), [])
+    if before_last_reset:
+        resets = resets[:-1]
+    if not resets:
+        return session_id
+    from jsonlstore.transcripts.stretches import stretch_id
+
+    return stretch_id(session_id, resets[-1])
+
+
+def may_exist(path: Path) -> bool:
+    """False only if it is surely not there: a source that cannot be looked at must be one that says so."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,224 @@
+"""One session with every copy of its history, merged: each entry once, whatever holds it.
+
+A session may have several copies: a live file, an archive, a database that an import has filled. This is the one place
+that merges them and that says how far they go together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING
+
+from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.transcripts.session_key import skip_reason
+from jsonlstore.transcripts.source import LIVE, Ending, Reading
+from jsonlstore.transcripts.stretches import Stretch, by_stretch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from jsonlstore.transcripts.records import Entry
+    from jsonlstore.transcripts.source import Cursor, Transcript, TranscriptSource
+
+Copy = tuple["TranscriptSource", "Transcript"]
+
+
+class CursorOutdated(Exception):
+    """The file under the cursor is not the one that was read before."""
+
+
+class CopyMerger:
+    """Lets each entry through once, though several copies of a session hold it; they are compared by entry id."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[object] = Counter()
+        self._here: Counter[object] = Counter()
+
+    def next_copy(self) -> None:
+        """What follows comes from another copy."""
+        self._seen |= self._here
+        self._here = Counter()
+
+    def unseen(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """The entries that no earlier copy has."""
+        for entry in entries:
+            key = "session" if entry.type == "session" else entry.id or _digest(entry)
+            self._here[key] += 1  # what one copy says twice was said twice
+            if self._here[key] > self._seen[key]:
+                yield entry
+
+
+def read_copies(
+    copies: Sequence[Copy], reading: Reading, merger: CopyMerger | None, after: Cursor | None = None
+) -> Iterator[Entry]:
+    """The entries of all copies, oldest copy first, each once; with a cursor, of the newest copy what follows it.
+
+    An older copy that cannot be read is a problem noted in `reading`; without the newest there is no reading at all.
+    """
+    for source, transcript in copies[:-1] if after is None else ():
+        part = source.read(transcript)
+        try:
+            yield from merger.unseen(part) if merger else part
+        except SourceUnreadable as problem:
+            part.problems.append(problem.message)
+        if merger:
+            merger.next_copy()
+        reading.absorb(part)
+    source, transcript = copies[-1]
+    part = source.read(transcript, after)
+    for entry in merger.unseen(part) if merger else part:
+        if part.restarted:
+            raise CursorOutdated
+        yield entry
+    if part.restarted:
+        raise CursorOutdated
+    reading.absorb(part)
+
+
+def _digest(entry: Entry) -> object:
+    """Equal for records that say the same; one nested too deeply to compare equals nothing."""
+    try:
+        return hashlib.sha256(json.dumps(entry.raw, sort_keys=True).encode()).digest()
+    except RecursionError:
+        return object()
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """One stretch of a session from outside: how many entries, from when to when, and why it ended."""
+
+    stretch: Stretch
+    entries: int
+    started_at: str | None
+    last_at: str | None
+    ending: Ending | None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One session of one agent, with every copy of its history, oldest first.
+
+    `certain` is false when something of this agent's could not be read: a copy nobody saw may be the live one.
+    """
+
+    agent_id: str
+    session_id: str
+    copies: tuple[tuple[TranscriptSource, Transcript], ...]
+    certain: bool = True
+
+    @property
+    def session_key(self) -> str | None:
+        return next((copy.session_key for _, copy in reversed(self.copies) if copy.session_key), None)
+
+    @property
+    def channel(self) -> str:
+        return next((copy.channel for _, copy in reversed(self.copies) if copy.channel != "unknown"), "unknown")
+
+    @property
+    def skip(self) -> str | None:
+        return next((copy.skip for _, copy in self.copies if copy.skip), None) or skip_reason(self.session_key)
+
+    @property
+    def ending(self) -> Ending | None:
+        """Why it ended; None while any copy is still somebody's current session."""
+        lives = [copy for _, copy in self.copies if copy.state == LIVE]
+        if any(copy.ending is None for copy in lives):
+            return None
+        endings = [copy.ending for _, copy in self.copies if copy.ending]
+        if not endings:  # only backups and imports are left
+            return Ending("unreferenced") if self.certain else None
+        told = [ending for ending in endings if ending.reason != "unreferenced"]
+        return (told or endings)[-1]
+
+    @property
+    def end_reason(self) -> str | None:
+        """Why the runtime is done with the session, in the words we store; None while it is somebody's current one."""
+        leftovers = [source.leftover_reason(copy) for source, copy in self.copies]
+        if self.certain and all(leftovers):
+            return leftovers[-1]
+        ending = self.ending
+        return self.newest_source.end_reason(ending.reason) if ending is not None else None
+
+    @property
+    def newest_source(self) -> TranscriptSource:
+        """The source of the newest copy."""
+        return self.copies[-1][0]
+
+    @property
+    def updated_at(self) -> str | None:
+        return max((copy.updated_at for _, copy in self.copies if copy.updated_at), default=None)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(sorted({copy.kind for _, copy in self.copies}))
+
+    @property
+    def extent(self) -> str:
+        """A digest of how far every copy goes: as long as it is the same, nothing was written."""
+        extents = [source.extent(copy) for source, copy in self.copies]
+        return hashlib.sha256(repr(extents).encode()).hexdigest()[:20]
+
+    @property
+    def size(self) -> int:
+        """The bytes to read; rows of a database count as a kilobyte each, which is what they come to."""
+        return sum(copy.size or 1024 * ((copy.newest or 0) + 1) for _, copy in self.copies)
+
+    def refreshed(self) -> Session | None:
+        """The session with the present extent of its files; None if one is gone, which a new listing will explain."""
+        copies = []
+        for source, copy in self.copies:
+            present = source.refreshed(copy)
+            if present is None:
+                return None
+            copies.append((source, present))
+        return replace(self, copies=tuple(copies))
+
+    def lag(self, cursor: Cursor | None) -> int:
+        """What lies after the cursor, in the unit of the newest copy's source."""
+        source, newest = self.copies[-1]
+        if cursor is not None and cursor.kind == source.kind:
+            return source.lag(newest, cursor)
+        return sum(each.lag(copy, None) for each, copy in self.copies if each.lag_unit == source.lag_unit)
+
+    def read(self) -> Reading:
+        """Every entry once, copies compared by entry id; the cursor is that of the newest copy."""
+        if len(self.copies) == 1:
+            source, transcript = self.copies[0]
+            return source.read(transcript)
+        reading = Reading()
+        return reading.deliver(self._merged(reading))
+
+    def _merged(self, reading: Reading) -> Iterator[Entry]:
+        entry = None
+        try:
+            for entry in read_copies(self.copies, reading, CopyMerger()):
+                yield entry
+        except SourceUnreadable as problem:
+            reading.problems.append(problem.message)
+        if reading.problems:
+            reading.cursor = None
+        if entry is None and reading.problems:
+            raise SourceUnreadable(reading.problems[0])
+
+    def stretches(self) -> Iterator[tuple[Stretch, Entry]]:
+        """Every entry once, with the stretch between resets it belongs to."""
+        return by_stretch(self.session_id, self.read())
+
+    def outline(self) -> list[Outline]:
+        """Its stretches in order; each ends with the reset that begins the next, the last as the session does."""
+        found = []
+        for _, pairs in groupby(self.stretches(), key=lambda pair: pair[0].number):
+            stretch, first = next(pairs)
+            count, last = 1, first
+            for count, (_, last) in enumerate(pairs, 2):  # noqa: B007 - the last ones are what we are after
+                pass
+            found.append(Outline(stretch, count, first.timestamp, last.timestamp, self.ending))
+        ended = [
+            replace(one, ending=Ending(following.stretch.begun_by or "reset", following.started_at))
+            for one, following in pairwise(found)
+        ]
+        return [*ended, *found[-1:]]

@@ -1,0 +1,67 @@
+"""Stretches: what lies between two resets of one runtime session is a session of its own (decision 48)."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jsonlstore.core.errors import InvalidSessionId
+from jsonlstore.core.paths import check_session_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from jsonlstore.transcripts.records import Entry
+
+# Permanent: derived session ids in people's stores depend on it.
+STRETCH_NAMESPACE = uuid.UUID("6d1f0c1e-6f0a-5c55-9a55-3d2f4f7b9e10")
+
+
+def stretch_id(session_id: str, reset_entry_id: str) -> str:
+    """The id of the stretch a `reset` record begins: the same wherever and whenever it is computed."""
+    return str(uuid.uuid5(STRETCH_NAMESPACE, f"{session_id}:{reset_entry_id}"))
+
+
+def usable_id(native: str) -> str:
+    """`native` if it can name a session of ours, else a stable id derived from it: ids become file names."""
+    try:
+        return check_session_id(native)
+    except InvalidSessionId:
+        name = native.encode("utf-8", "backslashreplace").decode()
+        return str(uuid.uuid5(STRETCH_NAMESPACE, f"session:{name}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """One stretch: its id and number, and the reset record that began it."""
+
+    id: str
+    number: int
+    runtime_id: str
+    reset_entry_id: str | None
+    begun_by: str | None
+
+    @classmethod
+    def first(cls, session_id: str) -> Stretch:
+        """What lies before the first reset."""
+        return cls(session_id, 0, session_id, None, None)
+
+    def next(self, reset: Entry) -> Stretch:
+        """The stretch that a `reset` record begins after this one."""
+        entry_id = reset.id or f"@{reset.timestamp}"
+        reason = reset.raw.get("reason")
+        begun_by = reason if isinstance(reason, str) else "reset"
+        return Stretch(stretch_id(self.runtime_id, entry_id), self.number + 1, self.runtime_id, entry_id, begun_by)
+
+
+def by_stretch(start: Stretch | str, entries: Iterable[Entry]) -> Iterator[tuple[Stretch, Entry]]:
+    """Each entry with the stretch it belongs to; a `reset` record is the first entry of the stretch it begins.
+
+    `start` is a session's id, or the stretch in which an earlier reading stopped.
+    """
+    stretch = Stretch.first(start) if isinstance(start, str) else start
+    for entry in entries:
+        if entry.type == "reset":
+            stretch = stretch.next(entry)
+        yield stretch, entry
