@@ -134,6 +134,7 @@ def backfill(app: App, paths: tuple[Path, ...], dry_run: bool, as_json: bool) ->
     from jsonlstore.store.bulk import BulkStore
     from jsonlstore.transcripts.catalogue import Catalogue, find_sessions
     from jsonlstore.watch.backfill import backfill as run
+    from jsonlstore.watch.search_writer import SearchWriter
     from jsonlstore.watch.tail import Tailer, skipped_by
 
     config = app.loaded.config
@@ -158,9 +159,10 @@ def backfill(app: App, paths: tuple[Path, ...], dry_run: bool, as_json: bool) ->
         sessions,
         archive_after=archive_after,
         progress=progress_bar("backfill"),
+        search=SearchWriter(store, config),
     )
     seconds = time.monotonic() - started
-    summary.warnings = warnings
+    warnings = summary.warnings = [*warnings, *summary.warnings]
     if as_json:
         from dataclasses import asdict
 

@@ -91,6 +91,11 @@ class StatePaths:
         return self.states / "metrics.head"
 
     @cached_property
+    def search(self) -> Path:
+        """The full-text index: a cache over redacted text."""
+        return self.states / "search.sqlite"
+
+    @cached_property
     def quarantine(self) -> Path:
         return self.states / "quarantine"
 

@@ -31,7 +31,7 @@ LAYOUT = 1
 BLOCK_CHARS = 16 * 1024
 TURN_CHARS = 64 * 1024  # one turn is cut into pieces of this length, so that no block is much larger
 _LEVEL = 6
-_BUSY_MS = 5000
+_PATIENCE = 5.0
 _STATE_SEQ = -1  # the block of what is known about a session besides what was said in it
 
 _SCHEMA = """
@@ -98,6 +98,10 @@ class Stored(NamedTuple):
 _STORED = "no, kind, id, agent_id, session_key, channel, started_at, last_at"
 
 
+class OutdatedIndex(SearchUnavailable):
+    """Another version of jsonlstore wrote the index; it has to be made anew."""
+
+
 class SearchIndex:
     """One connection to the index. Readers and one writer at a time may have it open."""
 
@@ -107,17 +111,24 @@ class SearchIndex:
         self._depth = 0
 
     @classmethod
-    def open(cls, path: Path) -> SearchIndex:
-        """The index for writing, made if it is not there; one of another layout is emptied first."""
-        fresh = not path.exists()
-        if fresh:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        index = cls(_connect(path), path)
+    def open(cls, path: Path, *, patience: float = _PATIENCE) -> SearchIndex:
+        """The index for writing, made if it is not there.
+
+        Another writer is waited for `patience` seconds.
+        """
+        try:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+        except OSError as problem:
+            raise _unavailable(path, problem) from problem
+        index = cls(_connect(path, patience), path)
         try:
             index._prepare()
         except sqlite3.DatabaseError as problem:
             index.close()
             raise _unavailable(path, problem) from problem
+        except SearchUnavailable:
+            index.close()
+            raise
         return index
 
     @classmethod
@@ -149,12 +160,11 @@ class SearchIndex:
 
     def _prepare(self) -> None:
         found = self.layout()
-        if found == LAYOUT:
+        if found is not None:
+            if found != LAYOUT:
+                raise OutdatedIndex(f"the search index has layout {found}, not {LAYOUT}", path=self.path)
             return
         with self.transaction():
-            if found is not None:
-                for name in ("vocabulary", "terms", "blocks", "sources", "documents", "meta"):
-                    self._db.execute(f"DROP TABLE IF EXISTS {name}")
             for statement in filter(str.strip, _SCHEMA.split(";\n")):
                 self._db.execute(statement)
             self._db.execute("INSERT INTO meta VALUES ('layout', ?), ('blocks', 0), ('words', 0)", (LAYOUT,))
@@ -249,6 +259,10 @@ class SearchIndex:
                 self._db.execute("INSERT OR REPLACE INTO meta VALUES ('unscrubbed', 1)")
         return count
 
+    def marks(self) -> dict[str, str | None]:
+        """Transcript -> the mark of what was read of it."""
+        return dict(self._db.execute("SELECT transcript, mark FROM sources").fetchall())
+
     def drop_source(self, transcript: str) -> None:
         """Forget how far a transcript was read."""
         self._db.execute("DELETE FROM sources WHERE transcript = ?", (transcript,))
@@ -259,6 +273,24 @@ class SearchIndex:
             self._db.execute("INSERT INTO terms (terms) VALUES ('optimize')")
             self._db.execute("DELETE FROM meta WHERE key = 'unscrubbed'")
         self.checkpoint()
+
+    def scrub_some(self, pages: int = 200) -> bool:
+        """A part of `scrub` that takes a moment only, for those who must not stay away long; False once it is done."""
+        if not self.note("unscrubbed"):
+            return False
+        started = self.note("unscrubbed") == 2
+        with self.transaction():
+            before = self._db.total_changes
+            # a negative count begins to merge everything into one segment, a positive one goes on with it
+            self._db.execute("INSERT INTO terms (terms, rank) VALUES ('merge', ?)", (pages if started else -pages,))
+            done = self._db.total_changes - before < 2
+            if done:
+                self._db.execute("DELETE FROM meta WHERE key = 'unscrubbed'")
+            else:
+                self._db.execute("UPDATE meta SET value = 2 WHERE key = 'unscrubbed'")
+        if done:
+            self.checkpoint()
+        return not done
 
     def checkpoint(self) -> None:
         """Empty the write-ahead log into the file; a reader in the way leaves it for the next time."""
@@ -373,10 +405,18 @@ class SearchIndex:
         rows = self._db.execute("SELECT no FROM blocks WHERE document = ? ORDER BY seq", (document,)).fetchall()
         return (self.block(row[0]) for row in rows)
 
+    def all_turns(self, document: int) -> Iterator[Turn]:
+        """Everything that was said in a document, without what is known besides."""
+        return (turn for block in self.blocks_of(document) if block.seq >= 0 for turn in block.turns)
+
     def documents(self, where: str = "1", values: Sequence[object] = ()) -> Iterator[Stored]:
         """The documents that fit a condition on their columns."""
         rows = self._db.execute(f"SELECT {_STORED} FROM documents WHERE {where}", values)  # noqa: S608 - ours
         return (Stored(*row) for row in rows)
+
+    def transcript_of(self, document: int) -> str:
+        """The transcript a document was read from."""
+        return str(self._db.execute("SELECT transcript FROM documents WHERE no = ?", (document,)).fetchone()[0])
 
     def owners(self, blocks: Sequence[int]) -> dict[int, int]:
         """Block -> document."""
@@ -453,9 +493,9 @@ def _pieces(turns: Iterable[Turn]) -> Iterator[Turn]:
             yield turn._replace(text="\n".join(lines))
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, patience: float = _PATIENCE) -> sqlite3.Connection:
     try:
-        connection = sqlite3.connect(path, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")
@@ -464,8 +504,29 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _unavailable(path: Path, problem: sqlite3.Error) -> SearchUnavailable:
-    return SearchUnavailable(f"the search index cannot be used: {problem}", path=path, hint="`jsonlstore doctor --fix` makes it anew")
+def _unavailable(path: Path, problem: Exception) -> SearchUnavailable:
+    return SearchUnavailable(
+        f"the search index cannot be used: {problem}", path=path, hint="`jsonlstore search rebuild` makes it anew"
+    )
+
+
+def is_damaged(problem: BaseException | None) -> bool:
+    """Whether an error says that the file itself is broken, and not that it is busy or the disk full."""
+    if not isinstance(problem, sqlite3.DatabaseError):
+        return False
+    return getattr(problem, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
+
+
+def remove_index(path: Path) -> bool:
+    """Remove the index and what SQLite keeps beside it; False if there was none."""
+    found = False
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        try:
+            os.unlink(f"{path}{suffix}")
+            found = True
+        except FileNotFoundError:
+            continue
+    return found
 
 
 def has_fts5() -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from jsonlstore.store.projection import Entry
     from jsonlstore.transcripts.catalogue import Catalogue
     from jsonlstore.transcripts.session import Session
+    from jsonlstore.watch.search_writer import SearchWriter
 
 log = logging.getLogger("jsonlstore.watch")
 
@@ -53,6 +54,7 @@ def backfill(
     *,
     archive_after: timedelta | None,
     progress: Reporter = lambda _done, _total: None,
+    search: SearchWriter | None = None,
 ) -> Summary:
     """Catch up with every session, oldest first; then archive those that ended long ago.
 
@@ -74,12 +76,27 @@ def backfill(
                     _take(tailer, session, summary)
                     summary.bytes += sizes[id(session)]
                     progress(summary.bytes, total)
+            if search is not None:
+                search.catch_up_all(portion)
             summary.archived += _archive(store, archive_after, told)
         mend(store)
         summary.archived += _archive(store, archive_after, store.index.glance())
+        if search is not None:
+            _complete(search, everything, summary)
     finally:
         store.settle()
     return summary
+
+
+def _complete(search: SearchWriter, sessions: list[Session], summary: Summary) -> None:
+    """Index what was captured before there was an index; what the logs have long had is not behind for them."""
+    search.remove_if_disabled()
+    search.catch_up_all(sessions)
+    search.update_memory()
+    search.tidy(wholly=True)
+    if search.problem is not None:
+        summary.warnings.append(search.problem)
+    search.close()
 
 
 @contextmanager

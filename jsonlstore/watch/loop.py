@@ -16,6 +16,7 @@ from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.runtimes import discover, runtimes
 from jsonlstore.watch.maintenance import Failures, Maintenance, notify
 from jsonlstore.watch.observer import Hints, Observer
+from jsonlstore.watch.search_writer import SearchWriter
 from jsonlstore.watch.tail import Progress, Tailer, skipped_by
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ class Watcher:
         self._config = config
         self.catalogue = Catalogue(partial(discover, self._store.paths.state_dir), skip=skipped_by(config))
         self.tailer = Tailer.of(self._store, config, self.catalogue, live=True)
+        self.search = SearchWriter.beside_captures(self._store, config)
+        self.search.remove_if_disabled()
 
     # from outside
 
@@ -114,6 +117,7 @@ class Watcher:
                 written += self.step()
         finally:
             notify("STOPPING=1")
+            self.search.close()
             self.observer.stop()
             self.maintenance.finish()
         return written
@@ -125,6 +129,10 @@ class Watcher:
         while self._unfinished:
             written += self._continue_with(self._take_unfinished())
         self._first_pass_done = True
+        self.search.run()
+        self.search.update_memory()
+        self.search.tidy(wholly=True)
+        self.search.close()
         return written
 
     @property
@@ -152,10 +160,17 @@ class Watcher:
             written += self.rescan(hinted=hinted)
         else:
             written += self._continue_with(self._take_unfinished())
+        self._index_some()
         self.maintenance.update_copies()
         self.maintenance.report(self.observer, self.hints)
         self.maintenance.keep_alive()
         return written
+
+    def _index_some(self) -> None:
+        """Let the words of what was captured be findable: for one slice, so that the next capture is not kept waiting."""
+        self.search.run(self._timing.slice)
+        if not self._unfinished:
+            self.search.tidy()
 
     def rescan(self, *, hinted: bool = False) -> int:
         """Look at everything; catch up with whatever changed since it was last looked at."""
@@ -181,6 +196,10 @@ class Watcher:
                 log.debug("%s", warning)
         else:
             written = self._continue_with(waiting)
+        if news:
+            for session in self._by_key.values():
+                self.search.note_if_behind(session)
+        self.search.update_memory()
         self.maintenance.last_scan_at = self._store.now()
         self.maintenance.archive(self._config.archive_after_days)
         # with many transcripts a look costs more: it may take a hundredth of the time, but never goes out of sight
@@ -259,6 +278,8 @@ class Watcher:
             self._unfinished[key] = None
         elif progress is not None:
             self._failures.over(key)
+        if progress in (Progress.WRITTEN, Progress.NOTHING):
+            self.search.note_if_behind(session)
         if progress is Progress.WRITTEN:
             self._written_at[key] = time.monotonic()
             self.maintenance.last_event_at = self._store.now()
