@@ -12,82 +12,35 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jsonlstore.transcripts.catalogue import Catalogue, find_sessions
-    from jsonlstore.transcripts.context import build_context
-    from jsonlstore.transcripts.records import Entry
-    from jsonlstore.transcripts.runtimes import (
-        Discovery,
-        Runtime,
-        current_stretch,
-        discover,
-        has_transcript,
-        register_runtime,
-        unregister_runtime,
-        utility_key,
-    )
-    from jsonlstore.transcripts.session import Session
-    from jsonlstore.transcripts.session_key import channel_of, skip_reason
-    from jsonlstore.transcripts.source import Cursor, Ending, Reading, Transcript, TranscriptSource
-    from jsonlstore.transcripts.stretches import Stretch, by_stretch, stretch_id
-    from jsonlstore.transcripts.tokens import count_tokens
+    from jsonlstore.transcripts.catalogue import Catalogue as Catalogue
+    from jsonlstore.transcripts.records import Entry as Entry
+    from jsonlstore.transcripts.runtimes import Discovery as Discovery
+    from jsonlstore.transcripts.runtimes import Runtime as Runtime
+    from jsonlstore.transcripts.runtimes import has_transcript as has_transcript
+    from jsonlstore.transcripts.runtimes import register_runtime as register_runtime
+    from jsonlstore.transcripts.runtimes import unregister_runtime as unregister_runtime
+    from jsonlstore.transcripts.session import Session as Session
+    from jsonlstore.transcripts.source import Cursor as Cursor
+    from jsonlstore.transcripts.source import Ending as Ending
+    from jsonlstore.transcripts.source import Reading as Reading
+    from jsonlstore.transcripts.source import Transcript as Transcript
+    from jsonlstore.transcripts.source import TranscriptSource as TranscriptSource
+    from jsonlstore.transcripts.stretches import Stretch as Stretch
+    from jsonlstore.transcripts.stretches import by_stretch as by_stretch
 
-__all__ = [
-    "Catalogue",
-    "Cursor",
-    "Discovery",
-    "Ending",
-    "Entry",
-    "Reading",
-    "Runtime",
-    "Session",
-    "Stretch",
-    "Transcript",
-    "TranscriptSource",
-    "build_context",
-    "by_stretch",
-    "channel_of",
-    "count_tokens",
-    "current_stretch",
-    "discover",
-    "find_sessions",
-    "has_transcript",
-    "register_runtime",
-    "skip_reason",
-    "stretch_id",
-    "unregister_runtime",
-    "utility_key",
-]
-
-_HOME = {
-    "Catalogue": "catalogue",
-    "find_sessions": "catalogue",
-    "build_context": "context",
-    "Entry": "records",
-    "Discovery": "runtimes",
-    "Runtime": "runtimes",
-    "current_stretch": "runtimes",
-    "discover": "runtimes",
-    "has_transcript": "runtimes",
-    "register_runtime": "runtimes",
-    "unregister_runtime": "runtimes",
-    "utility_key": "runtimes",
-    "Session": "session",
-    "channel_of": "session_key",
-    "skip_reason": "session_key",
-    "Cursor": "source",
-    "Ending": "source",
-    "Reading": "source",
-    "Transcript": "source",
-    "TranscriptSource": "source",
-    "Stretch": "stretches",
-    "by_stretch": "stretches",
-    "stretch_id": "stretches",
-    "count_tokens": "tokens",
+_HOMES = {
+    "catalogue": "Catalogue",
+    "records": "Entry",
+    "runtimes": "Discovery Runtime has_transcript register_runtime unregister_runtime",
+    "session": "Session",
+    "source": "Cursor Ending Reading Transcript TranscriptSource",
+    "stretches": "Stretch by_stretch",
 }
 
 
 def __getattr__(name: str) -> Any:
     # a hook call loads this package and must not pay for what it does not use
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    for module, names in _HOMES.items():
+        if name in names.split():
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -38,56 +38,46 @@ class Runtime:
 
     def watched(self, state_dir: Path) -> list[Path]:
         """The directories in or below which something changes when a transcript does; they need not exist yet."""
-        del state_dir
         return []
 
     def unknown_formats(self, state_dir: Path) -> Iterator[str]:
         """Warnings about what looks like transcripts and has no reader."""
-        del state_dir
         return iter(())
 
     # what a user names by its path
 
     def is_state_dir(self, path: Path) -> bool:
         """Whether `path` is a whole state directory, in which `discover` will find everything."""
-        del path
         return False
 
     def sources_in(self, path: Path) -> list[TranscriptSource]:
         """The sources that lie directly in a directory, wherever it is."""
-        del path
         return []
 
     def open_file(self, path: Path) -> tuple[TranscriptSource, Transcript] | None:
         """A transcript that lies by itself; None if it is none of this runtime's. Raises if it is broken."""
-        del path
         return None
 
     # what its own files know of one session
 
     def has_transcript(self, state_dir: Path, agent: str, session_id: str) -> bool:
         """Whether it keeps a transcript of this session: then that tells when the session ended (decision 54)."""
-        del state_dir, agent, session_id
         return False
 
     def utility_key(self, state_dir: Path, agent: str, session_id: str) -> str | None:
         """The key of a sub-agent's, cron job's or utility run that has this id (decision 50)."""
-        del state_dir, agent, session_id
         return None
 
     def resets(self, state_dir: Path, agent: str, session_id: str) -> list[str]:
         """The ids of the reset records of a session, oldest first."""
-        del state_dir, agent, session_id
         return []
 
     def agent_is_gone(self, state_dir: Path, agent: str, file: str) -> bool:
         """Whether the directory of an agent that held `file`, as our logs name it, surely is not there any more."""
-        del state_dir, agent, file
         return False
 
     def channels(self, state_dir: Path, agent: str) -> Mapping[str, str]:
         """The channel of each conversation this agent has now, by session key."""
-        del state_dir, agent
         return {}
 
 

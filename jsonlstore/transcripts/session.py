@@ -131,8 +131,8 @@ class Session:
         endings = [copy.ending for _, copy in self.copies if copy.ending]
         if not endings:  # only backups and imports are left
             return Ending("unreferenced") if self.certain else None
-        told = [ending for ending in endings if ending.reason != "unreferenced"]
-        return (told or endings)[-1]
+        stated = [ending for ending in endings if ending.reason != "unreferenced"]
+        return (stated or endings)[-1]
 
     @property
     def end_reason(self) -> str | None:

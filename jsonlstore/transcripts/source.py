@@ -195,12 +195,10 @@ class TranscriptSource(ABC):
 
     def is_settled(self, now: float) -> bool:
         """Whether a write from now on is sure to change `version`; file times are coarse."""
-        del now
         return True
 
     def file_of(self, transcript: Transcript) -> Path | None:
         """The file that holds this transcript alone; None where many share one, and only a listing tells which grew."""
-        del transcript
         return None
 
     def refreshed(self, transcript: Transcript) -> Transcript | None:
@@ -226,12 +224,10 @@ class TranscriptSource(ABC):
 
     def imprint(self, transcript: Transcript, cursor: Cursor) -> bytes | None:
         """A digest of what was read so far, where that may be overwritten; `only_grew` compares it."""
-        del transcript, cursor
         return None
 
     def only_grew(self, before: Transcript, now: Transcript, cursor: Cursor, imprint: bytes | None) -> bool:
         """Whether reading on after `cursor` is enough, as far as can be told before `read` checks the cursor."""
-        del before, now, imprint
         return cursor.kind == self.kind
 
     def lag(self, transcript: Transcript, cursor: Cursor | None) -> int:
@@ -243,7 +239,6 @@ class TranscriptSource(ABC):
 
     def precedence(self, transcript: Transcript) -> int:
         """Where this copy stands among others of the same session: higher is newer, and adds what came later."""
-        del transcript
         return 4
 
     @staticmethod
@@ -252,14 +247,12 @@ class TranscriptSource(ABC):
         return word.strip().lower()[:_LONGEST_REASON] or "reset"
 
     @staticmethod
-    def rollover_reason(last_activity: str | None, successor_start: str | None) -> str:
+    def rollover_reason(last_activity: str | None, successor_start: str | None) -> str:  # noqa: ARG004 - for overrides
         """A closer word for `rollover` where the times of the last entry and of the successor's first one tell."""
-        del last_activity, successor_start
         return "rollover"
 
     def leftover_reason(self, transcript: Transcript) -> str | None:
         """How a session ended of which only copies like this are left; None if such a copy is no leftover."""
-        del transcript
         return None
 
 

@@ -71,14 +71,14 @@ def backfill(
     oldest_first = sorted(due, key=lambda one: (_start(catalogue, one, summary), one.agent_id, one.session_id))
     try:
         for portion in _portions(oldest_first):
-            with store.index.together() as told, _collecting_seldom():
+            with store.index.together() as changed, _collecting_seldom():
                 for session in portion:
                     _take(tailer, session, summary)
                     summary.bytes += sizes[id(session)]
                     progress(summary.bytes, total)
             if search is not None:
                 search.catch_up_all(portion)
-            summary.archived += _archive(store, archive_after, told)
+            summary.archived += _archive(store, archive_after, changed)
         mend(store)
         summary.archived += _archive(store, archive_after, store.index.glance())
         if search is not None:

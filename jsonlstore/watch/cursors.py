@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Key = tuple[str, str]
 FOLLOWED_AT_ONCE = 32
 VANISHED = "vanished"
-GONE = frozenset({VANISHED, "forgotten"})  # the second is what logs up to 0.1 say
+GONE = frozenset({VANISHED, "forgotten"})  # the second is the word of older logs
 # concluded from what is missing; all others were left in writing by the runtime
 _INFERRED = frozenset({"idle", "daily", "rollover", "import", *GONE})
 # nothing but that the transcript was not in its place

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.transcripts.lines import read_entries
-from jsonlstore.transcripts.openclaw.jsonl import JsonlSource, current_file, open_file, parse_name
+from jsonlstore.transcripts.openclaw.files import current_file, parse_name
+from jsonlstore.transcripts.openclaw.jsonl import JsonlSource, open_file
 from jsonlstore.transcripts.records import parse_entry
 from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.signals.options import SignalOptions
-from jsonlstore.transcripts.openclaw.jsonl import JsonlSource, imprint, open_file
+from jsonlstore.transcripts.openclaw.files import imprint
+from jsonlstore.transcripts.openclaw.jsonl import JsonlSource, open_file
 from jsonlstore.transcripts.session import Session
 from jsonlstore.watch.follower import Follower
 

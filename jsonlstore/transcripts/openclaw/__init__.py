@@ -1,8 +1,8 @@
 """OpenClaw's disk: everything we know of it, read only.
 
-An agent lives in `agents/<id>/`. Up to 2026.7 each session is a JSONL file in `sessions/`, beside an index: `jsonl.py`.
-Since 2026.8 all are rows of one SQLite database: `sqlite.py`, its event table in `events.py`. An import moves the files
-aside. `endings.py` knows how sessions end, `lookup.py` what a hook asks of one session.
+An agent lives in `agents/<id>/`. Up to 2026.7 each session is a JSONL file in `sessions/`, beside an index: see `jsonl`
+and `files`. Since 2026.8 all are rows of one SQLite database: see `sqlite`, and `events` for its event table. An import
+moves the files aside. `endings` knows how sessions end, `lookup` what a hook asks of one session.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class OpenClaw(Runtime):
 
     def open_file(self, path: Path) -> tuple[TranscriptSource, Transcript] | None:
         from jsonlstore.core.errors import SourceUnreadable
-        from jsonlstore.transcripts.openclaw.jsonl import open_file, parse_name
+        from jsonlstore.transcripts.openclaw.files import parse_name
+        from jsonlstore.transcripts.openclaw.jsonl import open_file
 
         if ".jsonl" in path.name and parse_name(path.name) is None:
             raise SourceUnreadable(f"{path} belongs to a transcript and is none", hint=_HINT, path=path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +14,8 @@ from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, open_stream, read_entries, skip_bytes
 from jsonlstore.transcripts.openclaw import IMPORT_ARCHIVE, INDEX, SESSIONS
 from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
-from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
+from jsonlstore.transcripts.openclaw.files import id_from_stem, imprint, parse_name
+from jsonlstore.transcripts.records import Entry, parse_entry, parse_object
 from jsonlstore.transcripts.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.source import LIVE, Cursor, Ending, Reading, Transcript, TranscriptSource
 from jsonlstore.transcripts.stretches import usable_id
@@ -25,20 +25,10 @@ if TYPE_CHECKING:
 
 MAX_INDEX = 256 * 1024 * 1024
 
-_NAME = re.compile(
-    r"(?P<stem>.+?)\.jsonl"
-    r"(?:\.(?P<how>reset|deleted)\.(?P<when>[0-9T:.Z-]+?)(?:\.(?P<generation>[0-9a-f]{8,}))?(?P<zst>\.zst)?"
-    r"|\.(?P<bak>bak(?:-[\w-]+)?)"
-    r"|\.imported-(?P<millis>\d+))?\Z"
-)
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_ARCHIVE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d(?:\.\d+)?)Z")
 _IMPORTED_INDEX = f"{INDEX}.imported-"
 _HEAD = 64 * 1024
 _HEADER_CHUNK = 1024  # a header takes a few hundred bytes
 _TAIL = 256
-_IMPRINTED_WHOLE = 256 * 1024
-_SAMPLES = 64
 _PRECEDENCE = {"backup": 0, "imported": 1, "reset": 2, "deleted": 2, LIVE: 3}
 _LEFTOVERS = {"backup": "vanished", "imported": "import"}
 
@@ -63,33 +53,6 @@ class _Indexes:
     named: frozenset[str]
     older: dict[str, IndexEntry]
     warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Name:
-    stem: str
-    state: str
-    at: str | None
-
-
-def parse_name(name: str) -> _Name | None:
-    """What a file name says about a transcript; None if it is not one (locks, trajectories, temporary files)."""
-    match = _NAME.match(name)
-    if not match or ".trajectory." in name:
-        return None
-    stem = match["stem"]
-    if match["how"]:
-        return _Name(stem, match["how"], _archive_time(match["when"]))
-    if match["bak"]:
-        return _Name(stem, "backup", None)
-    if match["millis"]:
-        return _Name(stem, "imported", read_time(int(match["millis"])))
-    return _Name(stem, LIVE, None)
-
-
-def _archive_time(text: str) -> str | None:
-    match = _ARCHIVE_TIME.match(text)
-    return read_time(f"{match[1]}T{match[2]}:{match[3]}:{match[4]}Z") if match else None
 
 
 class JsonlSource(TranscriptSource):
@@ -201,7 +164,7 @@ class JsonlSource(TranscriptSource):
         try:
             if not item.is_file():
                 return None
-            native = self._header_id(item.path, key) or _id_from_stem(name.stem)
+            native = self._header_id(item.path, key) or id_from_stem(name.stem)
         except OSError as problem:
             self._warnings.append(f"cannot read {item.path}: {problem.strerror or problem}")
             return None
@@ -377,11 +340,6 @@ def _read_header_id(path: Path) -> str | None:
     return header.id if header else None
 
 
-def _id_from_stem(stem: str) -> str:
-    found = _UUID.findall(stem)
-    return found[-1] if found else stem
-
-
 def _index_entry(key: str, value: dict[str, Any]) -> IndexEntry | None:
     session_id = value.get("sessionId")
     if not isinstance(session_id, str) or not session_id:
@@ -404,25 +362,6 @@ def _version_of_file(item: os.DirEntry[str]) -> tuple[str, int, int, int]:
     return item.name, stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
-def imprint(path: Path, length: int) -> bytes | None:
-    """A digest of a file's first `length` bytes: of all while they are few, else of samples; None if unreadable.
-
-    It tells a file that merely grew from one that was written over as well, without reading it all at every event.
-    """
-    if path.name.endswith(".zst"):
-        return None
-    digest = hashlib.blake2b(digest_size=16)
-    steps = 1 if length <= _IMPRINTED_WHOLE else _SAMPLES
-    piece = length if steps == 1 else _IMPRINTED_WHOLE // _SAMPLES
-    try:
-        with path.open("rb", buffering=0) as file:
-            for step in range(steps):
-                digest.update(os.pread(file.fileno(), piece, step * (length - piece) // max(1, steps - 1)))
-    except OSError:
-        return None
-    return digest.digest()
-
-
 def _version(path: str) -> tuple[int, ...] | None:
     try:
         stat = os.stat(path)
@@ -435,23 +374,11 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def current_file(path: Path) -> Path | None:
-    """`path`, else the newest archive a reset made of it: `/new` may have renamed it already (decision 41)."""
-    if path.is_file():
-        return path
-    archives = [
-        (name.at or "", item)
-        for item in path.parent.glob("*.jsonl.reset.*")
-        if item.name.startswith(f"{path.name}.reset.") and (name := parse_name(item.name))
-    ]
-    return max(archives)[1] if archives else None
-
-
 def open_file(path: Path, agent_id: str = "main") -> tuple[JsonlSource, Transcript]:
     """A single transcript file wherever it lies, with the source that reads it."""
     source = JsonlSource(path.parent.parent)
     name = parse_name(path.name)
-    session_id = usable_id(_read_header_id(path) or _id_from_stem(name.stem if name else path.name))
+    session_id = usable_id(_read_header_id(path) or id_from_stem(name.stem if name else path.name))
     state = name.state if name else LIVE
     ending = Ending(state, name.at) if name and state in {"reset", "deleted"} else None
     return source, Transcript(agent_id, "jsonl", path, session_id, state, size=path.stat().st_size, ending=ending)

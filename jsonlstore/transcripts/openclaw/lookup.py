@@ -8,7 +8,6 @@ from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import check_session_id
 from jsonlstore.transcripts.openclaw import DATABASE, INDEX, SESSIONS
-from jsonlstore.transcripts.session_key import channel_of, skip_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,12 +42,18 @@ def resets(agents: Path, agent: str, session_id: str) -> list[str]:
 def utility_key(agents: Path, agent: str, session_id: str) -> str | None:
     """The key of a sub-agent's, cron job's or utility run that the index knows by this id."""
     index = _index(agents, agent, session_id.encode())
-    keys = (key for key, entry in index.items() if entry.get("sessionId") == session_id)
+    keys = [key for key, entry in index.items() if entry.get("sessionId") == session_id]
+    if not keys:
+        return None
+    from jsonlstore.transcripts.session_key import skip_reason
+
     return next(filter(skip_reason, keys), None)
 
 
 def channels(agents: Path, agent: str) -> dict[str, str]:
     """The channel of each conversation in the index."""
+    from jsonlstore.transcripts.session_key import channel_of, skip_reason
+
     index = _index(agents, agent)
     return {key: channel_of(entry, key) for key, entry in index.items() if not skip_reason(key)}
 
