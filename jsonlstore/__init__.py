@@ -5,27 +5,18 @@ The public names are loaded on first use, so that a hook pays only for what it t
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
     from jsonlstore.core.config import Config
     from jsonlstore.core.errors import JsonlStoreError
-    from jsonlstore.restore.manager import SessionPersistenceManager
-    from jsonlstore.restore.model import RestoredSessionContext
-    from jsonlstore.store.fold import SessionState
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.core.model import SessionState
+    from jsonlstore.restore import RestoredSessionContext, SessionPersistenceManager
+    from jsonlstore.store import SessionStore
 
-_HOME = {
-    "Config": "jsonlstore.core.config",
-    "JsonlStoreError": "jsonlstore.core.errors",
-    "RestoredSessionContext": "jsonlstore.restore.model",
-    "SessionPersistenceManager": "jsonlstore.restore.manager",
-    "SessionState": "jsonlstore.store.fold",
-    "SessionStore": "jsonlstore.store.store",
-}
+__version__ = "0.1.0"
 
 __all__ = [
     "Config",
@@ -37,8 +28,14 @@ __all__ = [
     "__version__",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'jsonlstore' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+__getattr__ = lazy(
+    __name__,
+    {
+        "core.config": "Config",
+        "core.errors": "JsonlStoreError",
+        "core.model": "SessionState",
+        "restore.manager": "SessionPersistenceManager",
+        "restore.result": "RestoredSessionContext",
+        "store.store": "SessionStore",
+    },
+)

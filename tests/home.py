@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.config import Config
+from jsonlstore.core.files import Disk
 from jsonlstore.core.paths import StatePaths
 from jsonlstore.restore.manager import SessionPersistenceManager
-from jsonlstore.store.files import Disk
 from jsonlstore.store.store import SessionStore
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import pytest
 from jsonlstore.cli.main import COMMANDS
 from jsonlstore.core.config import Config
 from jsonlstore.core.model import SessionState
-from jsonlstore.store.metrics import EVENTS
+from jsonlstore.store.metrics import METRIC_EVENTS
 from jsonlstore.store.projection import IndexEntry
 
 ROOT = Path(__file__).parent.parent
@@ -196,7 +196,7 @@ def test_the_formats_page_names_every_key_and_every_metric() -> None:
     page = (ROOT / "docs" / "formats.md").read_text()
     for key in SessionState("s", "t").to_dict():
         assert f"`{key}`" in page, key
-    for event in EVENTS:
+    for event in METRIC_EVENTS:
         assert f"`{event}`" in page
     for schema in (ROOT / "schemas").glob("*.schema.json"):
         assert schema.name in page, schema.name
@@ -221,10 +221,10 @@ def test_the_formats_page_names_every_key_of_the_index_and_every_file_that_is_ma
 
 
 def test_the_installing_page_names_every_key_the_installer_writes() -> None:
-    from jsonlstore.bridges.openclaw.wiring import Wanted, plan
+    from jsonlstore.bridges.openclaw.plugin_settings import PluginSetup, plan_settings
 
     page = (ROOT / "docs" / "installing.md").read_text()
-    planned = plan({"plugins": {"allow": ["x"]}}, Wanted("plugin", "/p", ("jsonlstore",), (2026, 9, 6)))
+    planned = plan_settings({"plugins": {"allow": ["x"]}}, PluginSetup("plugin", "/p", ("jsonlstore",), (2026, 9, 6)))
     for change in planned.changes:
         dotted = ".".join(change.path).replace("plugins.entries.jsonlstore", "")
         assert f"`{dotted}`" in page or f"`plugins.entries.jsonlstore{dotted}`" in page, dotted

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jsonlstore.cli.console import json_option, print_json, say, with_example
-from jsonlstore.cli.demo_story import KEY, RADIO, TODAY, TOKEN, WEBSITE, Transcript
+from jsonlstore.cli.demo_story import KEY, RADIO, TODAY, TOKEN, WEBSITE, DemoTranscript
 from jsonlstore.cli.formatting import heading, say_folded, say_value
 from jsonlstore.core.config import Config
 from jsonlstore.restore.manager import SessionPersistenceManager
@@ -22,7 +22,7 @@ from jsonlstore.store.store import SessionStore
 
 if TYPE_CHECKING:
     from jsonlstore.core.model import SessionState
-    from jsonlstore.restore.model import RestoredSessionContext
+    from jsonlstore.restore.result import RestoredSessionContext
 
 _PATIENT = Config(restore_budget_ms=10_000)  # a busy machine must not spoil the story
 
@@ -83,7 +83,7 @@ def _day_one(store: SessionStore, clock: _StoryClock, root: Path) -> None:
     """Work on a radio in OpenClaw, a token pasted into the chat, the end by /new: all of it read off the transcript."""
     from jsonlstore.watch.loop import Watcher
 
-    transcript = Transcript(root, clock.moment)
+    transcript = DemoTranscript(root, clock.moment)
     transcript.write()
     clock.moment = transcript.end
     Watcher(store, _PATIENT).once()

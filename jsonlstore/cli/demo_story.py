@@ -65,7 +65,7 @@ class _Talk:
         path.write_text("".join(json.dumps(record) + "\n" for record in self.records))
 
 
-class Transcript:
+class DemoTranscript:
     """The agent's own files of day one: written as it works, renamed by /new."""
 
     def __init__(self, root: Path, start: datetime) -> None:

@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.cli.console import say
-from jsonlstore.cli.text import fold_text, pad, plain, shorten, width
+from jsonlstore.cli.text import cut_to_width, fold_text, pad, plain, width
 from jsonlstore.core.clock import parse_time
 
 if TYPE_CHECKING:
@@ -14,8 +14,21 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 __all__ = [
-    "ago", "bullets", "counted", "heading", "lasted", "local", "megabytes", "plain", "say_folded", "say_line",
-    "say_value", "shorten", "table", "terminal_width", "width",
+    "ago",
+    "bullets",
+    "counted",
+    "cut_to_width",
+    "heading",
+    "lasted",
+    "local",
+    "megabytes",
+    "plain",
+    "say_folded",
+    "say_line",
+    "say_value",
+    "table",
+    "terminal_width",
+    "width",
 ]  # fmt: skip
 
 _NARROWEST = 24
@@ -85,7 +98,7 @@ def terminal_width() -> int:
 
 def say_line(text: str, **style: Any) -> None:
     """One line, cut to the terminal."""
-    say(shorten(text, terminal_width()), **style)
+    say(cut_to_width(text, terminal_width()), **style)
 
 
 def say_folded(text: str, indent: str = "", **style: Any) -> None:
@@ -111,7 +124,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, flexible: i
         columns.remove(droppable.pop(0))
     widths[flexible] = max(1, min(widths[flexible], room - _taken(widths, columns, flexible)))
     for number, row in enumerate(shown):
-        line = "  ".join(pad(shorten(row[i], widths[i]), widths[i]) for i in columns)
+        line = "  ".join(pad(cut_to_width(row[i], widths[i]), widths[i]) for i in columns)
         say_line(line.rstrip(), **({"bold": True} if number == 0 else {}))
 
 

@@ -17,7 +17,7 @@ import orjson
 
 from jsonlstore.cli.app import App
 from jsonlstore.core.errors import JsonlStoreError, UsageError
-from jsonlstore.core.logs import before_the_first_message, logger, set_up
+from jsonlstore.core.logs import logger, on_first_message, set_up
 from jsonlstore.core.paths import check_session_id, resolve_state_dir
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.restore.deadline import Budget
     from jsonlstore.restore.manager import SessionPersistenceManager
-    from jsonlstore.restore.model import RestoredSessionContext
+    from jsonlstore.restore.result import RestoredSessionContext
 
 log = logger("jsonlstore.session")
 
@@ -44,7 +44,7 @@ _NOT_OF_A_STATE = ("session_id", "cwd", "prompt", "pid", "reason", *_SWITCHES)
 def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
     """Answer one hook call and leave at once, whatever a thread may still be stuck in."""
     level = next((_LEVELS[name] for name in _LEVELS if name in options), "WARNING")
-    before_the_first_message(partial(_log_to_stderr, level))
+    on_first_message(partial(_log_to_stderr, level))
     code, after = 0, None
     try:
         app = App(
@@ -134,7 +134,7 @@ def _session_start(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         known = {name: document[name] for name in _OF_A_START if document.get(name) is not None}
         channel = document.get("channel") or "unknown"
         if dry_run:
-            from jsonlstore.restore.model import RestoreRequest
+            from jsonlstore.restore.result import RestoreRequest
 
             return manager.preview(RestoreRequest(session_id, channel, **known))
         return manager.on_session_start(session_id, channel, budget=budget, **known)
@@ -154,7 +154,7 @@ def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         manager = _manager(app)
         answer["session_id"] = session_id = _resolve(manager, document)
         fields = _state_fields(document)
-        if dry_run or not manager.keeps(fields):
+        if dry_run or not manager.records(fields):
             return answer, None
         manager.update_session_state({**fields, "session_id": session_id})
     except UsageError:
@@ -192,7 +192,7 @@ def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     def after() -> None:
         if document.get("catch_up"):
             _catch_up(manager)
-        manager.tidy()
+        manager.archive_old()
 
     return {**answer, "captured": True, **counts}, after
 
@@ -244,7 +244,7 @@ def _resolve(manager: SessionPersistenceManager, document: dict[str, Any], *, be
     state_dir = manager.store.paths.state_dir
     if not manager.config.enabled:
         return session_id
-    from jsonlstore.restore.scope import agent_of
+    from jsonlstore.core.session_key import agent_of
     from jsonlstore.transcripts.runtimes import current_stretch, utility_key
 
     agent = agent_of(document.get("agent_id"), document.get("session_key"))

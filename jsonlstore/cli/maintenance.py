@@ -22,7 +22,7 @@ from jsonlstore.cli.console import (
 )
 from jsonlstore.cli.formatting import counted, say_folded
 from jsonlstore.core.errors import ConfigError
-from jsonlstore.store.metrics import EVENTS
+from jsonlstore.store.metrics import METRIC_EVENTS
 
 if TYPE_CHECKING:
     from jsonlstore.store.doctor import Check
@@ -39,11 +39,7 @@ def archive(app: App, older_than: timedelta | None, dry_run: bool, as_json: bool
     """Move sessions that ended long ago to the archive. They still answer `show`, `chain` and `list`."""
     store = app.open_store()
     age = older_than if older_than is not None else timedelta(days=app.loaded.config.archive_after_days)
-    due = store.archivable(age)
-    show = progress("archiving")
-    for number, session_id in enumerate(() if dry_run else due, 1):
-        store.archive(session_id)
-        show(number, len(due))
+    due = store.archivable(age) if dry_run else store.archive_older(age, progress=progress("archiving"))
     if as_json:
         print_json({"archived": due, "dry_run": dry_run})
     else:
@@ -122,7 +118,7 @@ def _print_checks(checks: list[Check]) -> None:
 
 @with_example("jsonlstore metrics --event session_restored --json", "jsonlstore metrics verify")
 @click.group("metrics", invoke_without_command=True)
-@click.option("--event", type=click.Choice(list(EVENTS)), help="Only this kind.")
+@click.option("--event", type=click.Choice(list(METRIC_EVENTS)), help="Only this kind.")
 @json_option
 @pass_app
 @click.pass_context

@@ -1,4 +1,4 @@
-"""`openclaw`: our place in OpenClaw's settings: put there, taken out, and how it stands."""
+"""`openclaw install|uninstall|status`: the plugin in OpenClaw's settings."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from jsonlstore.cli.formatting import ago, plain, terminal_width
 from jsonlstore.core.paths import StatePaths, shorten_home
 
 if TYPE_CHECKING:
-    from jsonlstore.bridges.openclaw.installer import Installer, Outcome
-    from jsonlstore.bridges.openclaw.locate import Installation
-    from jsonlstore.bridges.openclaw.status import Standing
+    from jsonlstore.bridges.openclaw import Installation, Installer, InstallReport, PluginStatus
     from jsonlstore.cli.app import App
 
 openclaw_option = click.option(
@@ -25,23 +23,20 @@ openclaw_option = click.option(
 
 def installer_of(app: App) -> Installer:
     """The installer for the OpenClaw of this command line."""
-    from jsonlstore.bridges.openclaw.config_file import config_path
-    from jsonlstore.bridges.openclaw.installer import Installer
+    from jsonlstore.bridges.openclaw import Installer, config_path
 
     return Installer(StatePaths.of(app.state_dir), config_path(app.state_dir), app.clock)
 
 
 def installation_of(app: App, named: str | None) -> Installation:
     """The OpenClaw of this command line; settings that cannot be read say nothing about it."""
-    from jsonlstore.bridges.openclaw.config_file import config_path, read_config
-    from jsonlstore.bridges.openclaw.json5_tree import NotEditable
-    from jsonlstore.bridges.openclaw.locate import find
+    from jsonlstore.bridges.openclaw import NotEditable, config_path, find_openclaw, read_config
 
     try:
         settings: Any = read_config(config_path(app.state_dir)).settings
     except NotEditable:
         settings = None  # installing will say what is wrong with them
-    return find(app.state_dir, settings, named=named)
+    return find_openclaw(app.state_dir, settings, named=named)
 
 
 @click.group()
@@ -59,7 +54,7 @@ with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw statu
 @dry_run_option
 @json_option
 @pass_app
-def install(app: App, via: str, named: str | None, dry_run: bool, as_json: bool) -> None:
+def install_plugin(app: App, via: str, named: str | None, dry_run: bool, as_json: bool) -> None:
     """Add the plugin to openclaw.json, which is backed up first and keeps its comments and order."""
     found = installation_of(app, named)
     outcome = installer_of(app).install(found, via=via, dry_run=dry_run)
@@ -70,7 +65,7 @@ def install(app: App, via: str, named: str | None, dry_run: bool, as_json: bool)
         say(found.describe())
     else:
         say("no OpenClaw was found on this machine; if there is one, name it with --openclaw PATH", fg="yellow")
-    tell_install(outcome, dry_run=dry_run)
+    print_install(outcome, dry_run=dry_run)
 
 
 def folded(text: str) -> str:
@@ -78,7 +73,7 @@ def folded(text: str) -> str:
     return textwrap.fill(plain(text), max(40, terminal_width()), subsequent_indent="  ", break_long_words=False)
 
 
-def tell_install(outcome: Outcome, *, dry_run: bool) -> None:
+def print_install(outcome: InstallReport, *, dry_run: bool) -> None:
     """What was done, what it means, how to undo it."""
     if not outcome.changed:
         say("already installed")
@@ -103,7 +98,7 @@ def tell_install(outcome: Outcome, *, dry_run: bool) -> None:
 @dry_run_option
 @json_option
 @pass_app
-def uninstall(app: App, dry_run: bool, as_json: bool) -> None:
+def uninstall_plugin(app: App, dry_run: bool, as_json: bool) -> None:
     """Take the plugin out of openclaw.json: byte for byte what it was, if nobody changed it since."""
     outcome = installer_of(app).uninstall(dry_run=dry_run)
     if as_json:
@@ -132,19 +127,19 @@ def uninstall(app: App, dry_run: bool, as_json: bool) -> None:
 @openclaw_option
 @json_option
 @pass_app
-def status(app: App, named: str | None, as_json: bool) -> int:
+def show_plugin_status(app: App, named: str | None, as_json: bool) -> int:
     """Say whether the running gateway really loaded it and when it last fired. Exit 1 if installed and not working."""
-    from jsonlstore.bridges.openclaw.status import standing_of
+    from jsonlstore.bridges.openclaw import plugin_status
 
-    found = standing_of(StatePaths.of(app.state_dir), named=named)
+    found = plugin_status(StatePaths.of(app.state_dir), named=named)
     if as_json:
         print_json(found.to_dict())
     else:
-        _tell_standing(found, app)
+        _print_plugin_status(found, app)
     return 1 if found.installed and found.problems else 0
 
 
-def _tell_standing(found: Standing, app: App) -> None:
+def _print_plugin_status(found: PluginStatus, app: App) -> None:
     now = app.clock()
     version = f"OpenClaw {found.openclaw_version} (told by {found.openclaw_known_by})"
     say(version if found.openclaw_version else "OpenClaw: not found; name it with --openclaw PATH")

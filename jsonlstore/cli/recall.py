@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from jsonlstore.recall.question import Question
-    from jsonlstore.recall.search import Recollection, Remembered
+    from jsonlstore.recall.search import RecallHit, RecallResult
 
 _TASKS = 3
 _LITERAL = "jsonlstore.recall.literal"
@@ -87,7 +87,7 @@ def recall_(ctx: click.Context, /, app: App, spoken: tuple[str, ...], project: s
         _tell(recalled, question, now)
 
 
-def _tell(recalled: Recollection, question: Question, now: datetime) -> None:
+def _tell(recalled: RecallResult, question: Question, now: datetime) -> None:
     asked = _asked(question)
     if recalled.found:
         say_folded(f"{counted(len(recalled.found), 'session')} {asked}", bold=True)
@@ -124,7 +124,7 @@ def _dates(question: Question) -> str:
     return f"{start:%a %Y-%m-%d %H:%M} to {end:%a %Y-%m-%d %H:%M}"
 
 
-def _block(one: Remembered, now: datetime) -> None:
+def _block(one: RecallHit, now: datetime) -> None:
     state = one.state
     say_line(f"{_span(one)}  ({'open' if state.end_time is None else ago(state.end_time, now)})", bold=True)
     say_value("session", ", ".join(filter(None, (state.session_id, state.channel, state.agent_id))))
@@ -142,7 +142,7 @@ def _block(one: Remembered, now: datetime) -> None:
         say_value("next", state.next_step)
 
 
-def _span(one: Remembered) -> str:
+def _span(one: RecallHit) -> str:
     """`Tue 2026-11-10 14:02-15:30`, by the wall clock; both days where there are two."""
     start, end = one.start.astimezone(), one.end.astimezone()
     until = f"{end:%H:%M}" if start.date() == end.date() else f" {end:%a %Y-%m-%d %H:%M}"

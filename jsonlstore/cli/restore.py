@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from jsonlstore.restore.manager import SessionPersistenceManager
-    from jsonlstore.restore.model import Candidate, PinDecision, RestoredSessionContext
+    from jsonlstore.restore.result import Candidate, PinDecision, RestoredSessionContext
 
 
 @with_example("jsonlstore restore --channel cli --explain --dry-run", 'jsonlstore restore --into 7f3a --prompt "radio"')
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 def restore(app: App, /, into: str | None, explain: bool, dry_run: bool, as_json: bool,
             **known: Any) -> None:  # fmt: skip
     """Show what a session starting now would get, or give it to one."""
-    from jsonlstore.restore.model import RestoreRequest
+    from jsonlstore.restore.result import RestoreRequest
 
     if into is None and not dry_run:
         raise UsageError(
@@ -102,7 +102,7 @@ def continue_(app: App, session_id: str, into: str | None, agent: str | None, ac
 @json_option
 @now_option
 @pass_app
-def recover(app: App, dry_run: bool, as_json: bool) -> None:
+def recover_crashed(app: App, dry_run: bool, as_json: bool) -> None:
     """Find and close sessions that died without an end."""
     found = app.open_manager().detect_and_recover_crashed(dry_run=dry_run)
     if as_json:

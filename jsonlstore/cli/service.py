@@ -23,7 +23,8 @@ _FINDS_DATABASES = ("CORTEX_DATA_DIR",)
 kind_option = click.option("--kind", type=click.Choice(["systemd", "launchd"]), help="Default: what this machine has.")
 
 
-def _service(app: App, kind: str | None) -> Service:
+def service_of(app: App, kind: str | None = None) -> Service:
+    """The watcher's service on this machine, with what it needs of this command line and environment."""
     from jsonlstore.watch.service import KINDS, default_kind
 
     config = app.loaded.config
@@ -38,11 +39,11 @@ def _service(app: App, kind: str | None) -> Service:
 
 def _databases(state_dir: Path, config: Config) -> list[Path]:
     """The databases of Cortex's that the watcher brings up to date, as things stand now."""
-    from jsonlstore.bridges.braindb import metrics_db, resolve_brain_db
+    from jsonlstore.bridges.braindb import is_in_use, metrics_db, resolve_brain_db
 
     brain = resolve_brain_db(config, state_dir)
-    wanted = config.brain_db_enabled if config.brain_db_enabled is not None else brain.exists()
-    return [*([brain] if wanted else []), *([metrics_db(state_dir)] if config.metrics_db else [])]
+    used = [(brain, is_in_use(config, brain)), (metrics_db(state_dir), config.metrics_db)]
+    return [path for path, wanted in used if wanted]
 
 
 @click.group()
@@ -58,9 +59,9 @@ with_example("jsonlstore service install", "jsonlstore service status")(service)
 @kind_option
 @dry_run_option
 @pass_app
-def install(app: App, kind: str | None, dry_run: bool) -> None:
+def install_service(app: App, kind: str | None, dry_run: bool) -> None:
     """Write the service file, start the watcher now and at every login."""
-    made = _service(app, kind)
+    made = service_of(app, kind)
     if dry_run:
         click.echo(f"would write {made.path} and start it")
         return
@@ -77,9 +78,9 @@ def install(app: App, kind: str | None, dry_run: bool) -> None:
 @kind_option
 @dry_run_option
 @pass_app
-def uninstall(app: App, kind: str | None, dry_run: bool) -> None:
+def uninstall_service(app: App, kind: str | None, dry_run: bool) -> None:
     """Stop the watcher and remove every trace of the service. What was remembered stays."""
-    made = _service(app, kind)
+    made = service_of(app, kind)
     if dry_run:
         click.echo(f"would stop the watcher and remove {made.path}")
         return
@@ -91,9 +92,9 @@ def uninstall(app: App, kind: str | None, dry_run: bool) -> None:
 @kind_option
 @json_option
 @pass_app
-def status(app: App, kind: str | None, as_json: bool) -> int:
+def service_status(app: App, kind: str | None, as_json: bool) -> int:
     """Say whether the service is installed and running. Exit 1 if it is installed and does not run."""
-    told = _service(app, kind).status()
+    told = service_of(app, kind).status()
     if as_json:
         print_json(asdict(told))
     else:
@@ -107,6 +108,6 @@ def status(app: App, kind: str | None, as_json: bool) -> int:
 @service.command("print")
 @kind_option
 @pass_app
-def print_(app: App, kind: str | None) -> None:
+def print_service(app: App, kind: str | None) -> None:
     """Show the service file without writing it."""
-    click.echo(_service(app, kind).text().decode(), nl=False)
+    click.echo(service_of(app, kind).text().decode(), nl=False)

@@ -126,7 +126,7 @@ def _about(projects: Sequence[str], topics: Sequence[str]) -> str:
 @now_option
 @json_option
 @pass_app
-def show(app: App, session_id: str, as_json: bool) -> None:
+def show_session(app: App, session_id: str, as_json: bool) -> None:
     """One session. ID may be shortened to a unique prefix."""
     store = app.open_store()
     state = store.get(store.resolve(session_id))

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, say, with_example
-from jsonlstore.cli.formatting import ago, heading, plain, shorten, terminal_width
-from jsonlstore.cli.openclaw import installation_of, installer_of, openclaw_option, tell_install
+from jsonlstore.cli.formatting import ago, cut_to_width, heading, plain, terminal_width
+from jsonlstore.cli.openclaw import installation_of, installer_of, openclaw_option, print_install
+from jsonlstore.cli.service import service_of
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable, UsageError
 from jsonlstore.core.paths import shorten_home
 
 if TYPE_CHECKING:
-    from jsonlstore.bridges.openclaw.locate import Installation
+    from jsonlstore.bridges.openclaw import Installation
     from jsonlstore.cli.app import App
-    from jsonlstore.restore.overview import Overview
+    from jsonlstore.cli.overview import Overview
     from jsonlstore.transcripts.catalogue import Catalogue
 
 _WATCHER_SECONDS = 10.0
@@ -114,8 +115,8 @@ class _Setup:
 
     def backfill(self) -> None:
         """Read what is not read yet, and show what it was about."""
+        from jsonlstore.cli.overview import overview
         from jsonlstore.cli.watch import progress_bar
-        from jsonlstore.restore.overview import overview
         from jsonlstore.store.bulk import BulkStore
         from jsonlstore.watch.attribution import attribute
         from jsonlstore.watch.backfill import backfill
@@ -164,11 +165,11 @@ class _Setup:
         say()
         heading("Here is what you were working on")
         if seen.projects:
-            say(shorten(f"  projects  {', '.join(seen.projects)}", room))
+            say(cut_to_width(f"  projects  {', '.join(seen.projects)}", room))
         for task in seen.tasks:
-            say(shorten(f"  open      {task.title} ({ago(task.at, now)})", room))
+            say(cut_to_width(f"  open      {task.title} ({ago(task.at, now)})", room))
         for one in seen.last:
-            say(shorten(f"  {ago(one.at, now):<9} {', '.join(one.topics) or one.channel}", room))
+            say(cut_to_width(f"  {ago(one.at, now):<9} {', '.join(one.topics) or one.channel}", room))
 
     def attempt(self, part: str, install: Any) -> None:
         """One part; one that cannot be done does not keep the others from being done."""
@@ -188,17 +189,14 @@ class _Setup:
         if not self._as_json:
             say()
             heading("Plugin")
-            tell_install(outcome, dry_run=self._dry_run)
+            print_install(outcome, dry_run=self._dry_run)
 
     def service(self) -> None:
         """The watcher in the background; a machine without a service manager runs it in the foreground."""
         from jsonlstore.watch.instance import running
-        from jsonlstore.watch.service import KINDS, NoServiceManager, default_kind
+        from jsonlstore.watch.service import NoServiceManager
 
-        config = self._app.loaded.config
-        made = KINDS[default_kind()](
-            self._app.state_dir, config_file=self._app.config_file, sessions_dir=config.sessions_dir
-        )
+        made = service_of(self._app)
         self._say("\nWatcher")
         if self._dry_run:
             self.document["service"] = {"path": str(made.path)}
@@ -226,9 +224,9 @@ class _Setup:
 
     def finish(self) -> int:
         """How things stand now."""
-        from jsonlstore.cli.status import look_around, status
+        from jsonlstore.cli.status import collect_status, status
 
-        found = look_around(self._app)
+        found = collect_status(self._app)
         self.document["status"] = found.document
         if self._as_json:
             print_json(self.document)

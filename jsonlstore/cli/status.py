@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @pass_app
 def status(app: App, expect_watcher: bool, as_json: bool) -> int:
     """Say what is seen, how far behind we are, and what is wrong. Exit 1 if anything is not seen."""
-    found = look_around(app)
+    found = collect_status(app)
     if as_json:
         print_json(found.document)
     else:
@@ -32,15 +32,15 @@ def status(app: App, expect_watcher: bool, as_json: bool) -> int:
     return 1 if found.failed or (expect_watcher and not found.watching) else 0
 
 
-def look_around(app: App) -> Status:
+def collect_status(app: App) -> Status:
     """How everything stands, the bridges included."""
     from jsonlstore.bridges.braindb import brain_db_status
-    from jsonlstore.bridges.openclaw.status import standing_of
+    from jsonlstore.bridges.openclaw import plugin_status
     from jsonlstore.watch.status import status_of
 
     store = app.open_store()
     brain = brain_db_status(store, app.loaded.config)
-    plugin = standing_of(store.paths)
+    plugin = plugin_status(store.paths)
     bridges = {
         "brain_db": brain.to_dict() if brain.enabled else None,
         "openclaw_plugin": plugin.to_dict() if plugin.installed else None,

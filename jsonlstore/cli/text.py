@@ -44,7 +44,7 @@ def _columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def shorten(text: str, limit: int) -> str:
+def cut_to_width(text: str, limit: int) -> str:
     """`text` in one line of at most `limit` columns, an ellipsis where something was cut."""
     first = plain(text[: 8 * limit])  # of a text of megabytes, no more than can be shown
     text = first if width(first) > limit else plain(text)

@@ -122,8 +122,8 @@ def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_j
 
 
 def _catalogue(app: App, *, everything: bool) -> Catalogue:
+    from jsonlstore.core.session_key import SKIPPED_BY_DEFAULT
     from jsonlstore.transcripts.catalogue import Catalogue
-    from jsonlstore.transcripts.session_key import SKIPPED_BY_DEFAULT
 
     return Catalogue.open(app.state_dir, skip=frozenset() if everything else SKIPPED_BY_DEFAULT)
 

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 from jsonlstore.core.model import SessionState
-from jsonlstore.restore.crash import find_crashed
-from jsonlstore.restore.manager import SessionPersistenceManager
+from jsonlstore.restore import SessionPersistenceManager, find_crashed, last_activity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionStore
 
 _STALE_AFTER = timedelta(minutes=120)
 
 
 def save_session_state(store: SessionStore, state: SessionState | Mapping[str, Any]) -> None:
-    """Insert or update a session; only the given fields change, and `continued_by` is never erased (DECISION 18)."""
+    """Insert or update a session; only the given fields change, and `continued_by` is never erased (decision 18)."""
     fields = state.to_dict() if isinstance(state, SessionState) else dict(state)
     session_id = fields.pop("session_id", None)
     if not isinstance(session_id, str):
@@ -61,13 +60,11 @@ def detect_crashed_sessions(store: SessionStore, active_session_id: str | None =
 
 def recover_crashed_session(store: SessionStore, session_id: str) -> bool:
     """Close a session that is known to have died, as of its last activity; False if it had ended."""
-    from jsonlstore.restore.crash import last_sign_of_life
-
     entry = store.entry(session_id)
     if entry is None:
         raise SessionNotFound(f"no session {session_id}")
     folded = store.folded(session_id)
-    return store.recover(session_id, last_sign_of_life(folded.updated_at, entry.start_time, store.clock()))
+    return store.recover(session_id, last_activity(folded.updated_at, entry.start_time, store.clock()))
 
 
 def get_session_chain(store: SessionStore, session_id: str, depth: int = 5) -> list[SessionState]:

@@ -12,13 +12,13 @@ import orjson
 from jsonlstore.bridges.braindb import resolve_brain_db
 from jsonlstore.bridges.braindb.database import Writer, connected, create_empty
 from jsonlstore.bridges.braindb.migration import columns_of, migrate
-from jsonlstore.bridges.braindb.rows import as_dict, read_time
+from jsonlstore.bridges.braindb.rows import as_dict, parse_stored_time
 from jsonlstore.bridges.braindb.schema import COLUMNS, LISTS
 from jsonlstore.core.clock import format_time, system_clock, time_before
 from jsonlstore.core.errors import UsageError
 from jsonlstore.core.paths import resolve_state_dir
 from jsonlstore.redact import redact_text, redact_value
-from jsonlstore.store.fields import clean_text
+from jsonlstore.store import clean_text
 
 if TYPE_CHECKING:
     import os
@@ -202,7 +202,7 @@ def _time(name: str, value: Any) -> str | None:
     if isinstance(value, datetime):
         value = value.isoformat()
     try:
-        return read_time(value)
+        return parse_stored_time(value)
     except ValueError as problem:
         raise UsageError(f"{name} must be an ISO 8601 time, not {value!r}"[:200]) from problem
 
@@ -215,7 +215,7 @@ def _session(row: dict[str, Any]) -> dict[str, Any]:
             session[name] = _items(row[name])
     for name in _TIMES:
         if _is_time(row.get(name)):
-            session[name] = read_time(row[name])
+            session[name] = parse_stored_time(row[name])
     session["crash_recovered"] = bool(row.get("crash_recovered"))
     session.setdefault("previous_session_id", None)
     return session
@@ -231,6 +231,6 @@ def _items(value: Any) -> list[Any]:
 
 def _is_time(value: Any) -> bool:
     try:
-        return read_time(value) is not None
+        return parse_stored_time(value) is not None
     except ValueError:
         return False

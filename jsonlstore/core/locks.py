@@ -1,16 +1,17 @@
 """The one lock policy: filelock, a timeout, a short poll, and one order (session, then index, then metrics).
 
-Of filelock the descriptor lock is used: the same native lock as its `FileLock`, at a tenth of the cost. A lock that is
-free is taken without loading filelock at all.
-The kernel frees a lock when its holder dies, so a dead process never blocks anyone; lock files are never unlinked,
-because a waiter may already have opened the old one. Session locks are striped over a fixed set of files: there are
-never two session locks held at once, and no file is left behind for every session that ever was.
+Of filelock the descriptor lock is used: the same native lock as its `FileLock`, at a tenth of the cost. The kernel
+frees a lock when its holder dies, so a dead process blocks nobody. Lock files are never unlinked, because a waiter may
+already have opened the old one. Session locks are striped over a fixed set of files: no two session locks are ever held
+at once, and no file is left behind for every session that ever was.
+
+`Locks` are a store's own; anything else that needs a lock file of its own takes it with `locked`.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
-import sys
 import threading
 import time
 import zlib
@@ -18,7 +19,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import LockTimeout
-from jsonlstore.store.files import write_failed
+from jsonlstore.core.files import write_failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,78 +79,61 @@ class Locks:
     def _hold(self, level: int, name: str) -> Iterator[None]:
         held: list[int] = self._held.__dict__.setdefault("levels", [])
         assert not held or held[-1] < level, "lock order is session, index, metrics, and never two of a kind"
-        path = f"{self._directory}/{name}"
-        fd = self._acquire(path)
-        held.append(level)
-        try:
-            yield
-        finally:
-            held.pop()
-            _unlock(fd)  # closing alone would not do while a forked child has the descriptor too
-            os.close(fd)
-
-    def _acquire(self, path: str) -> int:
-        """Lock the file, on a descriptor of this holder's own: that is what keeps threads apart as well."""
-        timeout = max(0.0, self._timeout())
-        try:
-            fd = _open(path)
+        with locked(f"{self._directory}/{name}", self._timeout()):
+            held.append(level)
             try:
-                locked = _wait(fd, timeout)
-            except BaseException:
-                os.close(fd)
-                raise
-        except OSError as problem:
-            raise write_failed(path, problem) from problem
-        if locked:
-            return fd
+                yield
+            finally:
+                held.pop()
+
+
+@contextmanager
+def locked(path: Path | str, timeout: float = DEFAULT_TIMEOUT) -> Iterator[int]:
+    """Hold the lock file at `path`; gives its descriptor. Raises `LockTimeout`, or `WriteFailed` if it cannot be made.
+
+    Every holder opens the file anew: on descriptors of their own, threads exclude each other as processes do.
+    """
+    try:
+        fd = _open(path)
+    except OSError as problem:
+        raise write_failed(path, problem) from problem
+    try:
+        if not _acquire(fd, path, max(0.0, timeout)):
+            raise LockTimeout(
+                f"{path} is held by another process (waited {max(0.0, timeout):.1f} s)",
+                hint="another jsonlstore process is busy or stuck: see `jsonlstore status`",
+                path=path,
+            )
+        try:
+            yield fd
+        finally:
+            fcntl.flock(fd, fcntl.LOCK_UN)  # closing alone would not do while a forked child has the descriptor too
+    finally:
         os.close(fd)
-        raise LockTimeout(
-            f"{path} is held by another process (waited {timeout:.1f} s)",
-            hint="another jsonlstore process is busy or stuck: see `jsonlstore status`",
-            path=path,
-        )
 
 
-def _wait(fd: int, timeout: float) -> bool:
-    """Take the lock, free at once nearly always; else ask again every millisecond until the time is up."""
-    if _free(fd):
+def _acquire(fd: int, path: Path | str, timeout: float) -> bool:
+    """Take the lock, else ask again every millisecond until the time is up."""
+    try:
+        # The fast path: the very lock that filelock takes. Loading filelock to take a lock that is free, as it nearly
+        # always is, would be a tenth of a hook call.
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        from filelock import lock_descriptor
+    else:
         return True
-    from filelock import lock_descriptor
-
     deadline = time.monotonic() + timeout
-    while not lock_descriptor(fd, blocking=False):
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(POLL_SECONDS)
+    try:
+        while not lock_descriptor(fd, blocking=False):
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(POLL_SECONDS)
+    except OSError as problem:  # a file system without locks, say
+        raise write_failed(path, problem) from problem
     return True
 
 
-# The very lock that filelock takes on such a system. Loading it to take a free lock would be a tenth of a hook call.
-if sys.platform == "win32":
-
-    def _free(_fd: int) -> bool:
-        return False
-
-    def _unlock(fd: int) -> None:
-        from filelock import unlock_descriptor
-
-        unlock_descriptor(fd)
-
-else:
-    import fcntl
-
-    def _free(fd: int) -> bool:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False  # why is for filelock to say
-        return True
-
-    def _unlock(fd: int) -> None:
-        fcntl.flock(fd, fcntl.LOCK_UN)
-
-
-def _open(path: str) -> int:
+def _open(path: Path | str) -> int:
     flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         return os.open(path, flags)

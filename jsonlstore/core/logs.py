@@ -1,4 +1,4 @@
-"""Loggers that load `logging` with their first message: most hook calls have nothing to say."""
+"""The one logging idiom: `log = logger(__name__)`. `logging` loads with the first message: most hooks log nothing."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ if TYPE_CHECKING:
     import logging
     from collections.abc import Callable
 
-_before_the_first: list[Callable[[], object]] = []
+_set_ups: list[Callable[[], object]] = []
 
 
 def logger(name: str) -> logging.Logger:
     """The logger called `name`, as `logging.getLogger` gives it, once it is used."""
-    return cast("logging.Logger", _Later(name))
+    return cast("logging.Logger", _LazyLogger(name))
 
 
-def before_the_first_message(work: Callable[[], object]) -> None:
-    """Do `work`, the set-up of logging, when somebody first has something to say."""
-    _before_the_first.append(work)
+def on_first_message(work: Callable[[], object]) -> None:
+    """Do `work`, the set-up of logging, before the first message is logged."""
+    _set_ups.append(work)
 
 
 def set_up() -> None:
-    """Do now what was to be done before the first message."""
-    while _before_the_first:
-        _before_the_first.pop()()
+    """Set logging up now, if that is still to be done."""
+    while _set_ups:
+        _set_ups.pop()()
 
 
-class _Later:
+class _LazyLogger:
     def __init__(self, name: str) -> None:
         self._name = name
 

@@ -84,6 +84,16 @@ def strip_provenance(label: str) -> str:
     return _PROVENANCE.sub("", label)
 
 
+def is_critical(pin: Any) -> bool:
+    """Whether a pin, as JSON, is tagged CRITICAL or has the word in its label or content."""
+    if not isinstance(pin, Mapping):
+        return False
+    tag = pin.get("importance")
+    return (isinstance(tag, str) and tag.upper() == "CRITICAL") or any(
+        isinstance(pin.get(key), str) and _CRITICAL.search(pin[key]) for key in ("label", "content")
+    )
+
+
 @value_class(frozen=True, slots=True)
 class WorkingMemoryPin(Part):
     """One pin of `working_memory.json`."""
@@ -101,11 +111,8 @@ class WorkingMemoryPin(Part):
 
     @property
     def critical(self) -> bool:
-        """Tagged CRITICAL, or the word stands in its label or content."""
-        tag = self.extra.get("importance")
-        return (isinstance(tag, str) and tag.upper() == "CRITICAL") or any(
-            _CRITICAL.search(text) for text in (self.label or "", self.content)
-        )
+        """See `is_critical`."""
+        return is_critical(self.to_dict())
 
 
 @value_class(frozen=True, slots=True)

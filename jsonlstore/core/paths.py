@@ -113,6 +113,10 @@ class StatePaths:
         """OpenClaw's own. Read only."""
         return self.state_dir / "agents"
 
+    def workspace_file(self, setting: str) -> Path:
+        """Another program's file as a setting names it: absolute or `~`, else relative to the state directory."""
+        return self.state_dir / os.path.expanduser(setting)
+
     def log(self, session_id: str) -> Path:
         return self.states / f"{check_session_id(session_id)}.jsonl"
 

@@ -29,7 +29,7 @@ def _unspaced() -> re.Pattern[str]:
     return re.compile(f"[{_UNSPACED}]+")
 
 
-def fold(text: str) -> str:
+def normalise(text: str) -> str:
     """`text` as it is compared: without case, accents or a choice between composed forms."""
     if text.isascii():
         return text.lower()
@@ -38,8 +38,8 @@ def fold(text: str) -> str:
 
 
 def squeeze(text: str) -> str:
-    """A text folded and without what joins words, as keys are looked for in it."""
-    return _JOINTS.sub("", fold(text))
+    """A text normalised and without what joins words, as keys are looked for in it."""
+    return _JOINTS.sub("", normalise(text))
 
 
 def singular(word: str) -> str:
@@ -112,7 +112,7 @@ def terms_of(words: tuple[str, ...]) -> tuple[Term, ...]:
     """What to look for, of the words of a question; each once."""
     found: dict[str, Term] = {}
     for word in words:
-        folded = fold(word)
+        folded = normalise(word)
         for run in _unspaced().findall(folded):
             pairs = tuple(run[n : n + 2] for n in range(len(run) - 1)) or (run,)
             found.setdefault(run, Term(run, run, True, pairs))
@@ -140,7 +140,7 @@ def words_of(folded: str) -> frozenset[str]:
     return frozenset(out)
 
 
-class Sieve:
+class Prefilter:
     """Tells from a log's bytes which terms its session may match, and how well at best.
 
     Never too little; now and then too much, as a log still holds what was said before and since changed.
@@ -156,7 +156,7 @@ class Sieve:
         if b"\\u" in data:  # what is written in escapes cannot be seen from here
             return dict.fromkeys(range(len(self._keys)), 1.0)
         if not data.isascii():
-            text = fold(_KEYS.sub(b" ", data).decode("utf-8", "replace"))
+            text = normalise(_KEYS.sub(b" ", data).decode("utf-8", "replace"))
             squeezed = _JOINTS.sub("", text)
             found = [n for n, keys in enumerate(self._keys) if any(key in squeezed for key in keys)]
         else:

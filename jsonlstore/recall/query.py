@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.recall.calendar import MONTHS, SHORT
 from jsonlstore.recall.forms import NEIGHBOUR, forms_of
-from jsonlstore.recall.match import fold
+from jsonlstore.recall.match import normalise
 from jsonlstore.recall.stems import english, german, romance
 from jsonlstore.recall.terms import bare, is_unspaced, pairs_of, raw_words
 from jsonlstore.recall.when import Interval, find_when
@@ -91,7 +91,7 @@ def read_query(
     words = [tidied for word in free if (tidied := _tidy(word))]
     times, timed = _times(words, now, zone, alone=not phrases)
     rest = [word for at, word in enumerate(words) if at not in timed]
-    telling = [word for word in rest if fold(word) not in _ASKING and word != "only"]
+    telling = [word for word in rest if normalise(word) not in _ASKING and word != "only"]
     only_then = bool(times) and ("only" in rest or not (telling or phrases or literal))
     concepts = _concepts([*rest, *literal], set())
     if times and not only_then:
@@ -102,8 +102,8 @@ def read_query(
     concepts += _concepts(" ".join(said).split(), {one.text for one in concepts})
     return Query(
         tuple(concepts),
-        tuple(dict.fromkeys(map(fold, said))),
-        tuple(dict.fromkeys(map(fold, excluded))),
+        tuple(dict.fromkeys(map(normalise, said))),
+        tuple(dict.fromkeys(map(normalise, excluded))),
         tuple(times),
         only_then,
     )
@@ -114,7 +114,7 @@ def _times(words: list[str], now: datetime, zone: tzinfo | None, *, alone: bool)
     found: list[Interval] = []
     taken: set[int] = set()
     at = 0
-    content = [word for word in words if fold(word) not in _ASKING]
+    content = [word for word in words if normalise(word) not in _ASKING]
     while at < len(words):
         one = find_when(words[at:], now, zone, alone=alone and len(content) == 1)
         if one is None:
@@ -131,7 +131,7 @@ def is_explicit(when: Interval) -> bool:
 
 
 def _tidy(word: str) -> str:
-    plain = word.casefold().replace("’", "'").strip(_EDGES).removesuffix("'s")
+    plain = word.casenormalise().replace("’", "'").strip(_EDGES).removesuffix("'s")
     if not plain.endswith(".."):
         plain = plain.rstrip(".")
     return plain if any(map(str.isalnum, plain)) or plain in ("-", "–", "..") else ""
@@ -140,7 +140,7 @@ def _tidy(word: str) -> str:
 def _concepts(words: Iterable[str], known: set[str], weight: float = 1.0) -> list[Concept]:
     found: dict[str, Concept] = {}
     for spoken in words:
-        for word in raw_words(fold(spoken)):
+        for word in raw_words(normalise(spoken)):
             if is_unspaced(word):
                 for pair in pairs_of(word):
                     found.setdefault(pair, Concept(pair, (Alternative(pair, 1.0, True),), weight * UNSPACED_PAIR))

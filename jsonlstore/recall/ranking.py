@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsonlstore.core.clock import format_time, parse_time
-from jsonlstore.recall.match import fold
+from jsonlstore.recall.match import normalise
 from jsonlstore.recall.query import Concept, Query, is_explicit
 from jsonlstore.recall.stems import english, german, needle, romance
 from jsonlstore.recall.terms import bare
@@ -341,7 +341,7 @@ def _plain(text: str) -> str:
     if text.isascii():
         folded = text.encode().translate(_SPACES).decode()
     else:
-        folded = _NO_WORD.sub(" ", fold(text))
+        folded = _NO_WORD.sub(" ", normalise(text))
     return " " + folded.replace("\n", "\n ")
 
 
@@ -352,7 +352,7 @@ def _as_part(text: str) -> str:
 
 def _holds(one: _Candidate, phrase: str, *, whole: bool = False) -> bool:
     """Whether a phrase stands in a document, across passages too."""
-    said = fold(" ".join(turn.text.replace("\n", " ") for place in one.places for turn in place.turns))
+    said = normalise(" ".join(turn.text.replace("\n", " ") for place in one.places for turn in place.turns))
     if not whole:
         return phrase in said
     return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", said) is not None

@@ -7,7 +7,6 @@ in the order of the best score they could have, until no unread one could still 
 from __future__ import annotations
 
 import heapq
-import logging
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -17,10 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.core.clock import format_time, parse_time
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.recall.match import Sieve, Term, fold, squeeze, terms_of, words_of
+from jsonlstore.core.files import read_tail
+from jsonlstore.core.logs import logger
+from jsonlstore.core.session_key import agent_of
+from jsonlstore.recall.match import Prefilter, Term, normalise, squeeze, terms_of, words_of
 from jsonlstore.recall.question import Question
-from jsonlstore.restore.scope import agent_of
-from jsonlstore.store.files import read_tail
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from jsonlstore.recall.when import Interval
     from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 DEFAULT_LIMIT = 10
 NEAREST = 3
@@ -44,7 +44,7 @@ _SHOWN = 48
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class RecallHit:
     """A session that answers, how well (0 to 1), and why it does."""
 
     state: SessionState
@@ -71,11 +71,11 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True)
-class Recollection:
+class RecallResult:
     """The answers, best first; where there are none, what lies nearest; and how many sessions were looked at."""
 
-    found: tuple[Remembered, ...]
-    nearest: tuple[Remembered, ...]
+    found: tuple[RecallHit, ...]
+    nearest: tuple[RecallHit, ...]
     searched: int
 
 
@@ -99,15 +99,15 @@ def recall(
     project: str | None = None,
     agent: str | None = None,
     limit: int = DEFAULT_LIMIT,
-) -> Recollection:
+) -> RecallResult:
     """The sessions that answer a question; `zone` (None: the system's) is the one `why` speaks in."""
     pool = list(_pool(store, now, project, agent))
     inside = [one for one in pool if question.when is None or _may_overlap(one.entry, question.when)]
     found = _Search(store, question, now, zone).best(inside, limit)
-    nearest: list[Remembered] = []
+    nearest: list[RecallHit] = []
     if not found:
         nearest = _nearest(store, question, pool, now, zone)
-    return Recollection(tuple(found), tuple(nearest), len(inside))
+    return RecallResult(tuple(found), tuple(nearest), len(inside))
 
 
 def _pool(store: SessionStore, now: datetime, project: str | None, agent: str | None) -> Iterator[_Candidate]:
@@ -120,12 +120,12 @@ def _pool(store: SessionStore, now: datetime, project: str | None, agent: str | 
     ]
     if agent is not None:
         kept = [one for one in kept if agent_of(one.entry.get("agent_id"), one.entry.get("session_key")) == agent]
-    return iter(kept if project is None else _of_project(kept, fold(project)))
+    return iter(kept if project is None else _of_project(kept, normalise(project)))
 
 
 def _of_project(kept: list[_Candidate], wanted: str) -> list[_Candidate]:
     """Sessions of the project of that name; where no project has it, of those whose name holds it."""
-    named = [(one, [fold(name) for name in one.entry.get("active_projects") or ()]) for one in kept]
+    named = [(one, [normalise(name) for name in one.entry.get("active_projects") or ()]) for one in kept]
     exact = [one for one, names in named if wanted in names]
     return exact or [one for one, names in named if any(wanted in name for name in names)]
 
@@ -138,7 +138,7 @@ def _may_overlap(entry: Mapping[str, Any], when: Interval) -> bool:
 
 def _nearest(
     store: SessionStore, question: Question, pool: list[_Candidate], now: datetime, zone: tzinfo | None
-) -> list[Remembered]:
+) -> list[RecallHit]:
     """The same words at another time; failing that, the sessions closest to the time asked for, or the latest."""
     if question.when is not None and question.words:
         elsewhere = _Search(store, Question(None, question.words), now, zone).best(pool, NEAREST)
@@ -178,7 +178,7 @@ class _Search:
         self._zone = zone
         self._weights: list[float] = []
 
-    def best(self, candidates: list[_Candidate], limit: int) -> list[Remembered]:
+    def best(self, candidates: list[_Candidate], limit: int) -> list[RecallHit]:
         """The best answers among the candidates; reads no session that could not be one of them.
 
         Where hundreds promise the same (a word of every session), only the latest of those are read.
@@ -187,7 +187,7 @@ class _Search:
             candidates = self._sift(candidates)
         # an open session's last sign of life is in its log alone: until read, it may fit perfectly
         bounds = sorted(((self._bound(one), one) for one in candidates), key=lambda item: _latest(*item), reverse=True)
-        best: list[tuple[float, str, Remembered]] = []
+        best: list[tuple[float, str, RecallHit]] = []
         for number, (bound, one) in enumerate(bounds):
             if len(best) == limit and (bound < best[0][0] or number >= _READ_AT_MOST):
                 break
@@ -203,7 +203,7 @@ class _Search:
 
     def _sift(self, candidates: list[_Candidate]) -> list[_Candidate]:
         """Those whose log, or id, may hold one of the words; what few of them hold weighs more."""
-        sieve = Sieve(self._terms)
+        sieve = Prefilter(self._terms)
         counts: Counter[int] = Counter()
         out = []
         for one in candidates:
@@ -272,7 +272,7 @@ class _Search:
         days = max(0.0, (self._now - end).total_seconds() / 86400)
         return float(0.5 ** (days / _HALF_LIFE_DAYS))
 
-    def _answer(self, one: _Candidate) -> Remembered | None:
+    def _answer(self, one: _Candidate) -> RecallHit | None:
         try:
             state = self._store.get(one.session_id)
         except JsonlStoreError as problem:
@@ -292,7 +292,7 @@ class _Search:
         ranked = (match.said for nth in zip_longest(*looked) for match in nth if match is not None)
         said = tuple(dict.fromkeys(ranked))[:_WHY_AT_MOST]
         spoken = "; ".join([self._dated(start, end), *said])
-        return Remembered(state, start, end, min(1.0, score), spoken, said)
+        return RecallHit(state, start, end, min(1.0, score), spoken, said)
 
     def _dated(self, start: datetime, end: datetime) -> str:
         """`tuesday 14:02-15:30` within a week, dated beyond; both days where there are two."""
@@ -320,7 +320,7 @@ def _look(term: Term, state: SessionState) -> list[_Match]:
     for name, weight, shown, text in _fields(state):
         if name in best and weight <= best[name].value:
             continue
-        folded = fold(text)
+        folded = normalise(text)
         value = weight * term.quality(folded, words_of(folded))
         if value > (best[name].value if name in best else 0.0):
             best[name] = _Match(value, f"{name} '{_cut(shown)}'")

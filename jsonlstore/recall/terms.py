@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from jsonlstore.recall.match import fold
+from jsonlstore.recall.match import normalise
 from jsonlstore.recall.stems import STEMMERS
 
 PASSAGE_WORDS = 20
@@ -87,7 +87,7 @@ def parts_of(word: str) -> list[str]:
 
 def terms_in(text: str) -> Terms:
     """What is indexed of a text."""
-    found = raw_words(fold(text))
+    found = raw_words(normalise(text))
     language = language_of(found)
     stem = STEMMERS[language]
     words: list[str] = []

@@ -1,1 +1,62 @@
-"""What to bring back from earlier sessions, and how to say it."""
+"""Restore: what earlier sessions left comes back when the next one starts.
+
+What it promises:
+- A session start is never blocked, broken or late: after the budget it is a cold start, and the log says why.
+- Nothing crosses from one conversation into another, unless an operator asks for it by name.
+- Nothing is changed before everything is worked out, and what another program owns is changed with care.
+
+A session start's way: the `manager` asks the `restorer`, which makes a `plan` within a `deadline`. The plan finds
+which sessions crashed (`crash`), which are in `scope`, how relevant each is (`score`), which come back (`select`), and
+what is taken over from them (`inherit`, `tasks`, `pins`); the `preamble` says it in words. `apply` carries it out.
+`capture` writes down what a running session amounts to; `override` brings one named session back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jsonlstore.core.lazy import lazy
+
+if TYPE_CHECKING:
+    from jsonlstore.restore.capture import SessionCapture
+    from jsonlstore.restore.crash import find_crashed, last_activity
+    from jsonlstore.restore.deadline import Budget
+    from jsonlstore.restore.manager import SessionPersistenceManager
+    from jsonlstore.restore.override import reply
+    from jsonlstore.restore.pins import PinFile
+    from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
+    from jsonlstore.restore.restorer import SessionRestorer, cold_start
+    from jsonlstore.restore.result import (
+        Candidate,
+        InheritedMemory,
+        MemorySource,
+        PinDecision,
+        RestoredSessionContext,
+        RestoreRequest,
+    )
+    from jsonlstore.restore.scope import Scope
+    from jsonlstore.restore.score import PENDING_WEIGHT, RECENCY_WEIGHT, TOPIC_WEIGHT, ContextScorer, DecayEngine
+
+__all__ = [
+    "PENDING_WEIGHT", "RECENCY_WEIGHT", "TOPIC_WEIGHT", "Budget", "Candidate", "ContextScorer", "DecayEngine",
+    "InheritedMemory", "MemorySource", "PinDecision", "PinFile", "PreambleContext", "PreambleInjector",
+    "PreambleOptions", "RestoreRequest", "RestoredSessionContext", "Scope", "SessionCapture",
+    "SessionPersistenceManager", "SessionRestorer", "cold_start", "find_crashed", "last_activity", "reply",
+]  # fmt: skip
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "capture": "SessionCapture",
+        "crash": "find_crashed last_activity",
+        "deadline": "Budget",
+        "manager": "SessionPersistenceManager",
+        "override": "reply",
+        "pins": "PinFile",
+        "preamble": "PreambleContext PreambleInjector PreambleOptions",
+        "restorer": "SessionRestorer cold_start",
+        "result": "Candidate InheritedMemory MemorySource PinDecision RestoreRequest RestoredSessionContext",
+        "scope": "Scope",
+        "score": "PENDING_WEIGHT RECENCY_WEIGHT TOPIC_WEIGHT ContextScorer DecayEngine",
+    },
+)

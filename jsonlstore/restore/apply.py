@@ -1,4 +1,4 @@
-"""What a restore changes, in one order: recoveries, the start, pins, links, what was inherited, metrics."""
+"""The side effects of a restore, in one order: recoveries, the start, pins, links, the inheritance record, metrics."""
 
 from __future__ import annotations
 
@@ -9,90 +9,84 @@ from jsonlstore.core.clock import hours_between, parse_time
 from jsonlstore.core.errors import JsonlStoreError, OverBudget, Unreadable, WriteFailed
 from jsonlstore.core.logs import logger
 from jsonlstore.restore.crash import owner_of
-from jsonlstore.restore.restorer import format_preamble
+from jsonlstore.restore.plan import format_preamble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from jsonlstore.core.config import Config
     from jsonlstore.core.model import SessionState, WorkingMemoryPin
     from jsonlstore.restore.crash import Crashed
     from jsonlstore.restore.deadline import Budget
-    from jsonlstore.restore.model import RestoredSessionContext
-    from jsonlstore.restore.pins import PinFile
-    from jsonlstore.restore.restorer import Plan
+    from jsonlstore.restore.plan import Environment, RestorePlan
+    from jsonlstore.restore.result import RestoredSessionContext
     from jsonlstore.store.store import SessionStore
 
 log = logger("jsonlstore.session")
 
 
-def apply(
-    plan: Plan, store: SessionStore, config: Config, budget: Budget, pin_file: PinFile, by: str
-) -> RestoredSessionContext:
-    """Carry a plan out. Each step passes the gate first; without the start it did not happen."""
-    with store.index.together():
-        context, news = _apply(plan, store, config, budget, pin_file, by)
+def apply(plan: RestorePlan, env: Environment, budget: Budget) -> RestoredSessionContext:
+    """Carry a plan out. Each step passes the gate first; a restore whose start was not recorded did not happen."""
+    with env.store.index.batch():
+        context, news = _apply(plan, env, budget)
     if news and not context.cold:
-        _try(budget, "metrics", partial(store.metrics.emit, *restored_metrics(plan, context)))
+        _try(budget, "metrics", partial(env.store.metrics.emit, *restored_metrics(plan, context)))
     return context
 
 
-def _apply(
-    plan: Plan, store: SessionStore, config: Config, budget: Budget, pin_file: PinFile, by: str
-) -> tuple[RestoredSessionContext, bool]:
-    """The context, and whether this call took anything that an earlier one had not."""
-    context, request = plan.context, plan.request
-    for left in plan.crashed:
-        _try(budget, "a recovery record", partial(close, store, left, by))
-    budget.enter("the start record")
-    _start(plan, store, by)
-    added = context.inherited_pins
-    if plan.pins.add:
-        budget.enter("the pins")
-        written: list[WorkingMemoryPin] = []
-        try:
-            written = pin_file.add(plan.pins.add, config.max_inherited_pins)
-        except (Unreadable, WriteFailed) as problem:  # another program's file: tasks and topics come back without it
-            log.warning("pins not inherited: %s", problem)
-            context = context._replace(error=f"pins not inherited: {problem.message}")
-        added = (*written, *(pin for pin in added if pin not in plan.pins.add))
-    if len(added) != len(context.inherited_pins):  # somebody else pinned meanwhile: say what is true
-        told = plan.told._replace(inherited_pins=added)
-        context = context._replace(inherited_pins=added, preamble=format_preamble(told, config, plan.now))
-    news = plan.known is None or not plan.known.inherited or any(pin in plan.pins.add for pin in added)
-    for prior in dict.fromkeys((*context.session_ids, *plan.pins.sources)):
-        news |= _try(budget, "a link", partial(store.link, prior, request.session_id, by=by)) is True
-    if news:
-        budget.enter("the inheritance record")
-        store.note(request.session_id, "session.inherited", _inherited(plan, context), by=by)
-    return context, news
-
-
-def wake(plan: Plan, store: SessionStore, budget: Budget, by: str) -> RestoredSessionContext:
+def wake(plan: RestorePlan, env: Environment, budget: Budget) -> RestoredSessionContext:
     """A session that was restored into before goes on: it is open again, and whoever runs it now owns it."""
     owner = owner_of(plan.request.pid) if plan.request.pid else None
     if plan.known is not None and (plan.known.ended or (owner and owner != plan.known.owner)):
         budget.enter("the resumption")
-        store.resume(plan.request.session_id, by=by, owner=owner)
+        env.store.resume(plan.request.session_id, by=env.by, owner=owner)
     return plan.context
 
 
+def _apply(plan: RestorePlan, env: Environment, budget: Budget) -> tuple[RestoredSessionContext, bool]:
+    """The context, and whether this call took anything that an earlier one had not."""
+    store, session_id = env.store, plan.request.session_id
+    for left in plan.crashed:
+        _try(budget, "a recovery record", partial(close, store, left, env.by))
+    budget.enter("the start record")
+    _start(plan, env)
+    context = _add_pins(plan, env, budget) if plan.pins.add else plan.context
+    added = context.inherited_pins
+    news = plan.known is None or not plan.known.inherited or any(pin in plan.pins.add for pin in added)
+    for prior in dict.fromkeys((*context.session_ids, *plan.pins.sources)):
+        news |= _try(budget, "a link", partial(store.link, prior, session_id, by=env.by)) is True
+    if news:
+        budget.enter("the inheritance record")
+        why = {} if plan.why is None else {"why": plan.why}
+        store.note(session_id, "session.inherited", inheritance(plan, context, **why), by=env.by)
+    return context, news
+
+
+def _add_pins(plan: RestorePlan, env: Environment, budget: Budget) -> RestoredSessionContext:
+    """Write the planned pins, and say of them what is true: somebody else may have pinned meanwhile."""
+    context = plan.context
+    budget.enter("the pins")
+    written: list[WorkingMemoryPin] = []
+    try:
+        written = env.pin_file.add(plan.pins.add, env.config.max_inherited_pins)
+    except (Unreadable, WriteFailed) as problem:  # another program's file: tasks and topics come back without it
+        log.warning("pins not inherited: %s", problem)
+        context = context._replace(error=f"pins not inherited: {problem.message}")
+    added = (*written, *(pin for pin in context.inherited_pins if pin not in plan.pins.add))
+    if len(added) == len(context.inherited_pins):
+        return context
+    shown = plan.shown._replace(inherited_pins=added)
+    return context._replace(inherited_pins=added, preamble=format_preamble(shown, env.config, plan.now))
+
+
 def close(store: SessionStore, left: Crashed, by: str) -> bool:
-    """Close a session that died or was left behind, and count it as captured; False if it had ended after all."""
+    """Close a session that crashed or was superseded, and count it as captured; False if it had ended after all."""
     if left.end_reason == "crash":
-        return recover(store, left.session_id, left.end_time, by)
-    if not store.end(left.session_id, reason=left.end_reason, end_time=left.end_time, by=by, inferred=True):
-        return False
-    store.metrics.emit(captured_metric(store.get(left.session_id)))
-    return True
-
-
-def recover(store: SessionStore, session_id: str, end_time: str, by: str = "hook") -> bool:
-    """Close a crashed session and count it as captured; False if it had ended after all."""
-    if not store.recover(session_id, end_time, by=by):
-        return False
-    store.metrics.emit(captured_metric(store.get(session_id)))
-    return True
+        closed = store.recover(left.session_id, left.end_time, by=by)
+    else:
+        closed = store.end(left.session_id, reason=left.end_reason, end_time=left.end_time, by=by, inferred=True)
+    if closed:
+        store.metrics.emit(captured_metric(store.get(left.session_id)))
+    return closed
 
 
 def captured_metric(state: SessionState) -> dict[str, Any]:
@@ -113,8 +107,8 @@ def captured_metric(state: SessionState) -> dict[str, Any]:
     }
 
 
-def restored_metrics(plan: Plan, context: RestoredSessionContext, **extra: Any) -> list[dict[str, Any]]:
-    """What a restore that brought something back is remembered by."""
+def restored_metrics(plan: RestorePlan, context: RestoredSessionContext, **extra: Any) -> list[dict[str, Any]]:
+    """The metrics of a restore that brought something back."""
     events: list[dict[str, Any]] = [
         {
             "event": "session_restored",
@@ -138,7 +132,7 @@ def restored_metrics(plan: Plan, context: RestoredSessionContext, **extra: Any) 
         }
         for memory in context.memories
     ]
-    ends = {task.task_id: state.end_time for state in reversed(plan.told.sessions) for task in state.pending_tasks}
+    ends = {task.task_id: state.end_time for state in reversed(plan.shown.sessions) for task in state.pending_tasks}
     for task in plan.tasks:
         ended = ends.get(task.task_id)
         hours = max(0.0, hours_between(parse_time(ended), plan.now)) if ended else 0.0
@@ -167,8 +161,19 @@ def _try(budget: Budget, step: str, work: Callable[[], object]) -> object:
         return None
 
 
-def _start(plan: Plan, store: SessionStore, by: str) -> None:
-    request = plan.request
+def inheritance(plan: RestorePlan, context: RestoredSessionContext, **extra: Any) -> dict[str, Any]:
+    """The data of a `session.inherited` record: what was taken, from whom, with which scores."""
+    return {
+        "from": list(context.session_ids),
+        "scores": [round(score, 6) for score in context.relevance_scores],
+        "pins": len(context.inherited_pins),
+        "tasks": [task.task_id for task in plan.tasks],
+        **extra,
+    }
+
+
+def _start(plan: RestorePlan, env: Environment) -> None:
+    store, request = env.store, plan.request
     owner = owner_of(request.pid) if request.pid else None
     fields = {
         "channel": request.channel or "unknown",
@@ -177,20 +182,11 @@ def _start(plan: Plan, store: SessionStore, by: str) -> None:
         "previous_session_id": plan.previous,
     }
     given: dict[str, Any] = {key: value for key, value in fields.items() if value is not None}
-    if plan.known is None and store.start(request.session_id, by=by, owner=owner, **given):
+    if plan.known is None and store.start(request.session_id, by=env.by, owner=owner, **given):
         return
-    store.resume(request.session_id, by=by, owner=owner)
+    # the watcher saw the session first: the start adds what only the runtime knows
+    store.resume(request.session_id, by=env.by, owner=owner)
     known = plan.known.state() if plan.known else store.get(request.session_id)
     if known.previous_session_id is not None:
         given.pop("previous_session_id", None)
-    store.update(request.session_id, given, by=by)
-
-
-def _inherited(plan: Plan, context: RestoredSessionContext) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "from": list(context.session_ids),
-        "scores": [round(score, 6) for score in context.relevance_scores],
-        "pins": len(context.inherited_pins),
-        "tasks": [task.task_id for task in plan.tasks],
-    }
-    return data if plan.why is None else {**data, "why": plan.why}
+    store.update(request.session_id, given, by=env.by)

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.clock import Clock, format_time, system_clock
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
+from jsonlstore.core.files import read_bytes
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin, read_parts
 from jsonlstore.restore.apply import captured_metric
-from jsonlstore.restore.pin_scope import own_pins
-from jsonlstore.restore.pins import PinFile, same_pin
+from jsonlstore.restore.pins import PinFile, own_pins, same_pin
 from jsonlstore.restore.scope import Scope
-from jsonlstore.restore.tasks import Pipeline, pin_tasks, workspace_file
+from jsonlstore.restore.tasks import Pipeline, pin_tasks
 from jsonlstore.store.fields import check_fields
-from jsonlstore.store.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,8 +64,8 @@ class SessionCapture:
                 log.warning("metrics of %s not written: %s", session_id, problem)
         return state
 
-    def tidy(self) -> list[str]:
-        """Archive what is old enough, at most once a day (DECISION 56); returns what was moved."""
+    def archive_old(self) -> list[str]:
+        """Archive what is old enough, at most once a day (decision 56); returns what was moved."""
         store, stamp = self._store, self._store.paths.states / "archive.stamp"
         today = format_time(self._clock())[:10].encode()
         try:
@@ -74,16 +73,13 @@ class SessionCapture:
                 return []
             store.prepare()
             store.disk.replace(stamp, today, store.paths.states)
-            due = store.archivable(timedelta(days=self._config.archive_after_days))[:_ARCHIVED_AT_ONCE]
-            for session_id in due:
-                store.archive(session_id)
+            return store.archive_older(timedelta(days=self._config.archive_after_days), most=_ARCHIVED_AT_ONCE)
         except JsonlStoreError as problem:
             log.warning("old sessions not archived: %s", problem)
             return []
-        return due
 
     def _known(self, session_id: str, fields: Mapping[str, Any]) -> SessionFold:
-        """The session so far; one nobody announced is started now (DECISION 52)."""
+        """The session so far; one nobody announced is started now (decision 52)."""
         try:
             return self._store.folded(session_id)
         except SessionNotFound:
@@ -110,8 +106,7 @@ class SessionCapture:
 
         An empty or unreadable file erases nothing; one with pins in it is how things stand now.
         """
-        path = workspace_file(self._store.paths.state_dir, self._config.working_memory)
-        pinned = PinFile(path, self._store).read()
+        pinned = PinFile.of(self._store, self._config).read()
         if pinned.problem:
             log.warning("pins not captured: %s", pinned.problem)
         state = known.state()
@@ -136,7 +131,7 @@ class SessionCapture:
         self, given: Mapping[str, Any], layer: Mapping[str, Any], pins: Sequence[WorkingMemoryPin]
     ) -> list[Any] | None:
         """What was given, else what was open before and is not done, then what pipeline and pins show to be open."""
-        pipeline = Pipeline.read(self._store.paths.state_dir, self._config)
+        pipeline = Pipeline.read(self._store.paths, self._config)
         found = [*pipeline.open_tasks(self._config.pending_stages), *pin_tasks(pins)]
         told = given.get("pending_tasks")
         if told is not None and not isinstance(told, (list, tuple)):

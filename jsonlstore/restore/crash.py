@@ -1,4 +1,4 @@
-"""Which sessions died without an end: their owner process is gone, or nobody has heard of them (DECISION 19)."""
+"""Which sessions died without an end: their owner process is gone, or nobody has heard of them (decision 19)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from jsonlstore.restore.model import RestoreRequest
+    from jsonlstore.restore.result import RestoreRequest
     from jsonlstore.restore.scope import Scope
     from jsonlstore.store.projection import IndexEntry
     from jsonlstore.store.reader import SessionReader
@@ -155,7 +155,7 @@ def find_crashed(
 def find_superseded(
     store: SessionReader, entries: Iterable[IndexEntry], now: datetime, scope: Scope, request: RestoreRequest
 ) -> Iterator[Crashed]:
-    """The sessions a runtime has moved on from by starting another one under the same key (DECISION 54).
+    """The sessions a runtime has moved on from by starting another one under the same key (decision 54).
 
     One whose owner lives in another process is a session at the same time, and one the watcher follows ends by what its
     transcript shows, unless the runtime itself says that it went on; where nobody watches, this is the only sign there
@@ -177,7 +177,7 @@ def find_superseded(
             log.warning("session %s could not be examined for its end: %s", entry.session_id, problem)
             continue
         if not folded.ended and (runtime is not None or not folded.source):
-            ended = last_sign_of_life(folded.updated_at or entry.start_time, entry.start_time, now)
+            ended = last_activity(folded.updated_at or entry.start_time, entry.start_time, now)
             how = reason if reason in _TOLD else "rollover"
             yield Crashed(entry.session_id, ended, f"{current} was started under the same key", how)
 
@@ -194,10 +194,10 @@ def _examine(store: SessionReader, entry: IndexEntry, now: datetime, line: str) 
         if entry.owner
         else "no owner, no transcript, no sign of life for too long"
     )
-    return [Crashed(entry.session_id, last_sign_of_life(folded.updated_at, entry.start_time, now), reason)]
+    return [Crashed(entry.session_id, last_activity(folded.updated_at, entry.start_time, now), reason)]
 
 
-def last_sign_of_life(active: str | None, started: str, now: datetime) -> str:
+def last_activity(active: str | None, started: str, now: datetime) -> str:
     """The last activity, else an hour after the start; never later than now."""
     if active is None:
         try:

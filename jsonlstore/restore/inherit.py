@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from jsonlstore.core.clock import hours_between, parse_time
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import strip_provenance
-from jsonlstore.restore.decay import DecayEngine
-from jsonlstore.restore.model import InheritedMemory, PinDecision
 from jsonlstore.restore.pins import MOST_PINS, same_pin, with_provenance
-from jsonlstore.restore.score import qualifies
+from jsonlstore.restore.result import InheritedMemory, PinDecision
+from jsonlstore.restore.score import DecayEngine, qualifies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
     from jsonlstore.core.config import Config
     from jsonlstore.core.model import SessionState, WorkingMemoryPin
-    from jsonlstore.restore.model import MemorySource
-    from jsonlstore.restore.pins import PinnedNow
+    from jsonlstore.restore.pins import CurrentPins
+    from jsonlstore.restore.result import MemorySource
     from jsonlstore.restore.select import Contributor
 
 log = logger("jsonlstore.session")
@@ -44,7 +43,7 @@ class PinPlan(NamedTuple):
 
 
 def offers(critical_from: Iterable[SessionState], best: Contributor | None, config: Config) -> list[Offer]:
-    """CRITICAL pins of any session within their days, latest first, then the pins of the best session (DECISION 10)."""
+    """CRITICAL pins of any session within their days, latest first, then the pins of the best session (decision 10)."""
     found = [
         Offer(pin, state.session_id, state.end_time or "", "CRITICAL")
         for state in critical_from
@@ -62,8 +61,8 @@ def all_pins(state: SessionState, reason: str) -> list[Offer]:
     return [Offer(pin, state.session_id, state.end_time or "", reason) for pin in ordered]
 
 
-def plan_pins(offered: Iterable[Offer], now_pinned: PinnedNow, most: int) -> PinPlan:
-    """Which offers fit: no collision with a current pin, `min(most, 10 - current)` in all (DECISION 12)."""
+def plan_pins(offered: Iterable[Offer], now_pinned: CurrentPins, most: int) -> PinPlan:
+    """Which offers fit: no collision with a current pin, `min(most, 10 - current)` in all (decision 12)."""
     current = {key: pin for pin in now_pinned.pins for key in same_pin(pin)}
     room = min(most, MOST_PINS - now_pinned.taken)
     add: list[WorkingMemoryPin] = []
@@ -99,7 +98,7 @@ def decayed_memories(
 ) -> tuple[InheritedMemory, ...]:
     """Every memory the sessions created, with its confidence as of now; one of two sessions counts from the later end.
 
-    A confidence that nobody knows is 1.0 (DECISION 31).
+    A confidence that nobody knows is 1.0 (decision 31).
     """
     latest: dict[str, str] = {}
     scores: dict[str, float] = {}
@@ -121,7 +120,7 @@ def decayed_memories(
 
 
 def merged_topics(states: Sequence[SessionState], everyone: Sequence[Iterable[str]]) -> tuple[str, ...]:
-    """The contributors' topics in score order, each once; what few sessions share comes first (DECISION 47)."""
+    """The contributors' topics in score order, each once; what few sessions share comes first (decision 47)."""
     if not any(state.hot_topics for state in states):
         return ()
     ordered: list[str] = []

@@ -11,10 +11,12 @@ from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, UsageError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import check_session_id
+from jsonlstore.core.session_key import is_utility_run
 from jsonlstore.restore.crash import Crashed, find_crashed
-from jsonlstore.restore.model import MemorySource, RestoredSessionContext, RestoreRequest
-from jsonlstore.restore.restorer import SessionRestorer, has_runtime_transcript
-from jsonlstore.restore.scope import Scope, is_utility_run
+from jsonlstore.restore.plan import has_runtime_transcript
+from jsonlstore.restore.restorer import SessionRestorer
+from jsonlstore.restore.result import MemorySource, RestoredSessionContext, RestoreRequest
+from jsonlstore.restore.scope import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,7 +93,7 @@ class SessionPersistenceManager:
             request = RestoreRequest(session_id, channel, **known)
         except TypeError as problem:
             raise UsageError(str(problem)) from problem
-        if not self.keeps({"session_key": request.session_key}):
+        if not self.records({"session_key": request.session_key}):
             return RestoredSessionContext(check_session_id(session_id))
         context = self._restorer().restore(request, budget=budget)
         with self._lock:
@@ -100,7 +102,7 @@ class SessionPersistenceManager:
 
     def preview(self, request: RestoreRequest) -> RestoredSessionContext:
         """What a session starting now would get; nothing is changed."""
-        if not self.keeps({"session_key": request.session_key}):
+        if not self.records({"session_key": request.session_key}):
             return RestoredSessionContext(request.session_id)
         return self._restorer().restore(request._replace(explain=True), dry_run=True)
 
@@ -111,7 +113,7 @@ class SessionPersistenceManager:
             session_id = given.pop("session_id", None) or self._current
             if session_id is None:
                 raise UsageError("session_id is missing: no session was started here")
-            if not self.keeps(given):
+            if not self.records(given):
                 return False
             if session_id == self._current:
                 given = {**self._found(), **given}
@@ -125,7 +127,7 @@ class SessionPersistenceManager:
             target = session_id or self._current
             if target is None:
                 raise UsageError("session_id is missing: no session was started here")
-            if not self.keeps(fields):
+            if not self.records(fields):
                 return None
             given = {**self._found(), **fields} if target == self._current else fields
             state = self._capture().capture(target, given, reason=reason)
@@ -139,7 +141,7 @@ class SessionPersistenceManager:
         """Close every session that died; the one named, and any that lives, is left alone."""
         if not self.config.enabled:
             return []
-        from jsonlstore.restore.apply import recover
+        from jsonlstore.restore.apply import close
 
         found = find_crashed(
             self.store,
@@ -151,7 +153,7 @@ class SessionPersistenceManager:
         )
         if dry_run:
             return found
-        return [one for one in found if recover(self.store, one.session_id, one.end_time, self._by)]
+        return [one for one in found if close(self.store, one, self._by)]
 
     def force_inherit_session(
         self,
@@ -165,11 +167,10 @@ class SessionPersistenceManager:
         """Bring one session back whatever its age and score; audited. `across` is for operators only."""
         if not self.config.enabled:
             return RestoredSessionContext(into or "")
-        from jsonlstore.restore.override import Override, SessionOverride
+        from jsonlstore.restore.override import Override
 
-        wish = Override(target_session_id, into or self.current_session_id, agent, across)
-        override = SessionOverride(self.store, self.config, memories=self._memories, clock=self._clock, by=self._by)
-        return override.inherit(wish, dry_run=dry_run)
+        override = Override(target_session_id, into or self.current_session_id, agent, across)
+        return self._restorer().override(override, dry_run=dry_run)
 
     def get_session_chain(self, session_id: str, depth: int = 5) -> list[SessionState]:
         """The session and those before it, oldest first, at most `depth`, never out of its conversation."""
@@ -184,11 +185,11 @@ class SessionPersistenceManager:
             self._count_traversal(session_id, depth, kept)
         return kept
 
-    def tidy(self) -> list[str]:
+    def archive_old(self) -> list[str]:
         """Archive what is old enough, at most once a day."""
-        return self._capture().tidy() if self.config.enabled else []
+        return self._capture().archive_old() if self.config.enabled else []
 
-    def keeps(self, fields: Mapping[str, Any]) -> bool:
+    def records(self, fields: Mapping[str, Any]) -> bool:
         """Whether a session is to be recorded at all."""
         utility = is_utility_run(fields.get("session_key")) and not self.config.capture_subagents
         return self.config.enabled and not utility

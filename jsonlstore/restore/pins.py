@@ -7,30 +7,36 @@ Whatever else it holds is kept. The lock lies among our own files, never beside 
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from jsonlstore.core.clock import normalise_time
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import read_bytes, write_failed
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import WorkingMemoryPin, strip_provenance
-from jsonlstore.store.files import read_bytes, write_failed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from jsonlstore.core.config import Config
+    from jsonlstore.restore.scope import Scope
     from jsonlstore.store.store import SessionStore
 
 log = logger("jsonlstore.session")
+
+_ORIGIN = re.compile(r"\[inherited from (\S+) @ [^\[\]]*\]\s*\Z")
 
 MOST_PINS = 10
 LONGEST_CONTENT = 500
 
 
-class PinnedNow(NamedTuple):
+class CurrentPins(NamedTuple):
     """What the pin file holds: its readable pins, how many places are taken, and what is wrong with it, if anything."""
 
     pins: tuple[WorkingMemoryPin, ...] = ()
@@ -39,7 +45,7 @@ class PinnedNow(NamedTuple):
 
 
 def with_provenance(pin: WorkingMemoryPin, session_id: str, end_time: str) -> WorkingMemoryPin:
-    """The pin as a later session shows it: an older provenance is replaced, never nested (DECISION 13).
+    """The pin as a later session shows it: an older provenance is replaced, never nested (decision 13).
 
     The file's own program expects a time with every pin: where none was told, it is that session's end.
     """
@@ -69,19 +75,24 @@ class PinFile:
         self.path = path
         self._store = store
 
-    def read(self) -> PinnedNow:
+    @classmethod
+    def of(cls, store: SessionStore, config: Config) -> PinFile:
+        """The pin file that the settings name."""
+        return cls(store.paths.workspace_file(config.working_memory), store)
+
+    def read(self) -> CurrentPins:
         """What is pinned. A missing file is empty; a broken one too, and says so. Nothing is changed."""
         try:
             data = read_bytes(self.path)
         except JsonlStoreError as problem:
-            return PinnedNow(problem=problem.message)
+            return CurrentPins(problem=problem.message)
         if data is None or not data.strip():
-            return PinnedNow()
+            return CurrentPins()
         document = _parse(data)
         if document is None:
-            return PinnedNow(problem=f"{self.path} is not a pin file")
+            return CurrentPins(problem=f"{self.path} is not a pin file")
         items = document["items"]
-        return PinnedNow(tuple(_pins(items)), len(items))
+        return CurrentPins(tuple(_pins(items)), len(items))
 
     def add(self, pins: Sequence[WorkingMemoryPin], most: int) -> list[WorkingMemoryPin]:
         """Add what is not there yet, at most `most`, within the file's ten; returns what was added.
@@ -164,3 +175,35 @@ def _pins(items: Iterable[Any]) -> list[WorkingMemoryPin]:
         except ValueError:
             continue  # keeps its place in the file, but is nothing we can show
     return pins
+
+
+def own_pins(
+    pins: Sequence[WorkingMemoryPin], scope: Scope, session_id: str, raw: Mapping[str, Mapping[str, Any]], now: str
+) -> list[WorkingMemoryPin]:
+    """The pins this conversation may call its own.
+
+    An inherited pin belongs to where it came from. Any other belongs to whoever was talking when it was set: while
+    another conversation was open at that moment nobody can tell, so it is left to the transcript to say.
+    """
+    if scope.reach == "all" or not pins:
+        return list(pins)
+    reaches = scope.in_reach()
+    foreign = {
+        other: entry
+        for other, entry in raw.items()
+        if other != session_id and not entry.get("forgotten") and not reaches(entry)
+    }
+    return [pin for pin in pins if not foreign or not _is_foreign(pin, foreign, raw, now)]
+
+
+def _is_foreign(
+    pin: WorkingMemoryPin, foreign: Mapping[str, Mapping[str, Any]], raw: Mapping[str, Any], now: str
+) -> bool:
+    origin = _ORIGIN.search(pin.label or "")
+    if origin and origin[1] in raw:
+        return origin[1] in foreign
+    try:
+        at = normalise_time(pin.pinned_at)
+    except ValueError:
+        return True  # set at an unknown time, with strangers about
+    return any(entry["start_time"] <= at <= (entry.get("end_time") or now) for entry in foreign.values())

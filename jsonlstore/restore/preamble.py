@@ -135,7 +135,7 @@ class PreambleInjector:
 
 
 def ages_ago(end_time: str | None, now: datetime, date_format: str = "relative") -> str:
-    """How long ago something ended: `{days}d ago`, under a day `{h}h ago` (DECISION 26); empty when not known."""
+    """How long ago something ended: `{days}d ago`, under a day `{h}h ago` (decision 26); empty when not known."""
     if end_time is None:
         return ""
     try:

@@ -1,8 +1,10 @@
-"""Whose sessions may come back: one person's words must not surface in another's conversation (DECISION 53)."""
+"""Whose sessions may come back: one person's words must not surface in another's conversation (decision 53)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jsonlstore.core.session_key import agent_of, names_a_peer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -10,38 +12,7 @@ if TYPE_CHECKING:
     from jsonlstore.core.model import SessionState
     from jsonlstore.store.projection import IndexEntry
 
-DEFAULT_AGENT = "main"  # the agent a runtime with one agent runs
-_SHARED_KEYS = ("main", "global", "unknown")
 _REDACTED = "[REDACTED]"  # a peer's id that looked like a secret: two such keys are alike without being the same
-
-
-def agent_of(agent_id: str | None, session_key: str | None) -> str:
-    """The agent a session belongs to: as told, else as its key `agent:<id>:…` says, else the default one."""
-    if agent_id:
-        return agent_id
-    parts = (session_key or "").split(":")
-    return parts[1] if len(parts) > 2 and parts[0] == "agent" and parts[1] else DEFAULT_AGENT
-
-
-def names_a_peer(session_key: str | None) -> bool:
-    """Whether a key belongs to one person's chat or one group: any but that of an agent's main conversation.
-
-    `agent:<id>:<channel>:<kind>:<peer>`, `agent:<id>:<kind>:<peer>`, and what older runtimes wrote: `group:<id>`, a
-    bare number. A form nobody has seen yet is somebody's, too.
-    """
-    if not session_key or session_key in _SHARED_KEYS:
-        return False
-    parts = session_key.split(":")
-    return len(parts) != 3 or parts[0] != "agent"
-
-
-def is_utility_run(session_key: object) -> bool:
-    """Whether a key is a sub-agent's, a cron job's or a utility run's: nobody's conversation (DECISION 50)."""
-    if not isinstance(session_key, str) or not any(mark in session_key for mark in ("subagent", "cron", "temp")):
-        return False
-    from jsonlstore.transcripts.session_key import skip_reason
-
-    return skip_reason(session_key) is not None
 
 
 class Scope(NamedTuple):

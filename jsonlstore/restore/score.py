@@ -1,4 +1,8 @@
-"""How relevant a prior session is now: `0.4 recency + 0.35 topic overlap + 0.25 pending tasks`."""
+"""The two formulas of a restore; nothing here is ever stored.
+
+Relevance of a prior session: `0.4 recency + 0.35 topic overlap + 0.25 pending tasks`.
+Confidence left of an inherited memory: `max(floor, 1 - hours/168 * 0.4)` of the original.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from jsonlstore.core.clock import hours_between, parse_time, system_clock
-from jsonlstore.restore.decay import TOLERANCE, WEEK_HOURS
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+WEEK_HOURS = 168.0
+LOSS_PER_WEEK = 0.4
+DEFAULT_FLOOR = 0.3
+TOLERANCE = 1e-9  # a value that is exactly on a line counts as on it, whatever floating point made of it
 
 RECENCY_WEIGHT = 0.4
 TOPIC_WEIGHT = 0.35
@@ -63,7 +71,7 @@ def pending_weight(tasks: int) -> float:
 
 
 def qualifies(score: float, threshold: float = DEFAULT_THRESHOLD) -> bool:
-    """At the threshold is enough; four tasks after a week are exactly on it (DECISION 4)."""
+    """At the threshold is enough; four tasks after a week are exactly on it (decision 4)."""
     return score >= threshold - TOLERANCE
 
 
@@ -124,3 +132,22 @@ def task_count(session: Any) -> int:
 
 def _keywords(context: Keywords) -> frozenset[str]:
     return lowered(context.get("keywords", ()) if isinstance(context, Mapping) else context)
+
+
+def decay_factor(hours_elapsed: float, floor: float = DEFAULT_FLOOR) -> float:
+    """How much of a confidence is left after so many hours; a clock that went back counts as no time at all."""
+    return max(floor, 1.0 - max(0.0, hours_elapsed) / WEEK_HOURS * LOSS_PER_WEEK)
+
+
+class DecayEngine:
+    """The decay of one memory. `floor` bounds the factor and is the line below which a memory is left behind."""
+
+    @staticmethod
+    def apply_decay(original_confidence: float, hours_elapsed: float, floor: float = DEFAULT_FLOOR) -> float:
+        """The confidence a memory is inherited with; the original is not clamped and never changed."""
+        return original_confidence * decay_factor(hours_elapsed, floor)
+
+    @staticmethod
+    def should_inherit(original_confidence: float, hours_elapsed: float, floor: float = DEFAULT_FLOOR) -> bool:
+        """Whether the decayed confidence is still at or above the floor."""
+        return DecayEngine.apply_decay(original_confidence, hours_elapsed, floor) >= floor - TOLERANCE

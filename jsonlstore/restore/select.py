@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
-from jsonlstore.restore.model import Candidate
+from jsonlstore.core.model import strip_provenance
+from jsonlstore.restore.result import Candidate
 from jsonlstore.restore.score import (
     PENDING_WEIGHT,
     PER_TASK,
@@ -30,19 +31,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from jsonlstore.core.config import Config
-    from jsonlstore.core.model import SessionState
+    from jsonlstore.core.model import SessionState, WorkingMemoryPin
     from jsonlstore.restore.tasks import Pipeline
 
     Entries = Mapping[str, Mapping[str, Any]]
 
 log = logger("jsonlstore.session")
 
-# a topic shared by most of many sessions says nothing about any of them (DECISION 47)
+# a topic shared by most of many sessions says nothing about any of them (decision 47)
 _COMMON_FROM_SESSIONS = 10
 _COMMON_SHARE = 0.8
 _COMMON_SAMPLE = 300
 _PARTED = re.compile(r"[\s_-]+")
 MOST_LOGS_READ = 12
+_LONGEST_PROMPT = 20_000
 
 
 class Prior(NamedTuple):
@@ -70,6 +72,28 @@ class Selection(NamedTuple):
     candidates: tuple[Candidate, ...]
 
 
+def current_keywords(
+    pins: Iterable[WorkingMemoryPin], cwd: str | None, prompt: str | None, project_roots: Iterable[str] = ()
+) -> frozenset[str]:
+    """The words the starting session is about: those of its pins, its project and its first prompt (decision 7)."""
+    texts = [f"{strip_provenance(pin.label or '')} {pin.content}" for pin in pins]
+    if prompt:
+        texts.append(prompt[:_LONGEST_PROMPT])
+    found: set[str] = set()
+    if any(text.strip() for text in texts):
+        from jsonlstore.signals.words import keywords
+
+        for text in texts:
+            found.update(word.lower() for word in keywords(text))
+    if cwd:
+        from jsonlstore.signals.projects import project_of
+
+        project = project_of(cwd, project_roots)
+        if project:
+            found.add(project.lower())
+    return frozenset(found)
+
+
 def score_priors(
     entries: Entries, keywords: frozenset[str], now: datetime, worth: Callable[[float, int], bool] | None = None
 ) -> list[Prior]:
@@ -80,7 +104,7 @@ def score_priors(
     """
     common = common_topics([entry.get("hot_topics") or () for entry in islice(entries.values(), _COMMON_SAMPLE)])
     words = keywords - common
-    said = said_topics(entries, words)
+    said = mentioned_topics(entries, words)
     spoken = lowered(said)
     scored = []
     for session_id, entry in (entries if worth is None else _contenders(entries, said)).items():
@@ -112,7 +136,7 @@ def _contenders(entries: Entries, said: frozenset[str]) -> Entries:
     return found
 
 
-def said_topics(entries: Entries, words: frozenset[str]) -> frozenset[str]:
+def mentioned_topics(entries: Entries, words: frozenset[str]) -> frozenset[str]:
     """The topics, as the sessions write them, that were spoken of: one of the words, or made of several ("ham radio")
     that all are. Thousands of sessions share fewer topics: each is looked at once."""
     if not words:
@@ -154,7 +178,7 @@ def select(
     contributors: list[Contributor] = []
     candidates: list[Candidate] = []
     reads = 0
-    worth = may_win(config)
+    worth = can_qualify(config)
     promising = (prior for prior in priors if worth(prior.score, prior.tasks))
     for prior in sorted(priors, reverse=True) if explain else nlargest(MOST_LOGS_READ, promising):
         wins = qualifies(prior.score, config.relevance_threshold)
@@ -172,8 +196,8 @@ def select(
     return Selection(tuple(contributors), tuple(candidates))
 
 
-def may_win(config: Config) -> Callable[[float, int], bool]:
-    """Whether a score, or open tasks alone (DECISION 5), may bring a session back."""
+def can_qualify(config: Config) -> Callable[[float, int], bool]:
+    """Whether a score, or open tasks alone (decision 5), may bring a session back."""
     override = config.pending_task_override
     return lambda score, tasks: qualifies(score, config.relevance_threshold) or 0 < override <= tasks
 
@@ -219,13 +243,13 @@ def _candidate(prior: Prior, qualified: bool, reason: str) -> Candidate:
 
 
 def previous_session(ended: Entries, channel: str) -> str | None:
-    """The most recently ended session of the same conversation, same channel preferred (DECISION 17)."""
+    """The most recently ended session of the same conversation, same channel preferred (decision 17)."""
     ranks = ((entry.get("channel") == channel, entry["end_time"], other) for other, entry in ended.items())
     best = max(ranks, default=None)
     return best[2] if best else None
 
 
-def explain_lines(prior: Prior, threshold: float, qualified: bool) -> str:
+def score_line(prior: Prior, threshold: float, qualified: bool) -> str:
     """The score of one session, spelt out for the debug log."""
     parts = prior.factors
     mark = "✅" if qualified else "❌"

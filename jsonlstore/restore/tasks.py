@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import read_bytes
 from jsonlstore.core.logs import logger
-from jsonlstore.store.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from jsonlstore.core.config import Config
     from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
+    from jsonlstore.core.paths import StatePaths
 
 _WORD = re.compile(r"[\w.-]*\w")
 
 log = logger("jsonlstore.session")
 
 
-def workspace_file(state_dir: Path, setting: str) -> Path:
-    """A configured file: absolute or `~` as it is, else relative to the state directory."""
-    return state_dir / os.path.expanduser(setting)
-
-
 class Pipeline:
-    """What `pipeline/state.json` says now. Missing or broken, it closes nothing (DECISION 23)."""
+    """What `pipeline/state.json` says now. Missing or broken, it closes nothing (decision 23)."""
 
     def __init__(self, document: dict[str, Any] | None) -> None:
         self._document = document
 
     @classmethod
-    def read(cls, state_dir: Path, config: Config) -> Pipeline:
-        path = workspace_file(state_dir, config.pipeline_state)
+    def read(cls, paths: StatePaths, config: Config) -> Pipeline:
+        path = paths.workspace_file(config.pipeline_state)
         try:
             data = read_bytes(path)
         except JsonlStoreError as problem:

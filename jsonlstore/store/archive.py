@@ -9,26 +9,23 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.store.files import read_bytes, write_failed
+from jsonlstore.core.files import read_bytes, unreadable, write_failed
+from jsonlstore.store.fold import fold_events
 from jsonlstore.store.mirror import temp_dir_for, to_json
+from jsonlstore.store.projection import project_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from jsonlstore.core.files import Disk
     from jsonlstore.core.paths import StatePaths
-    from jsonlstore.store.files import Disk
     from jsonlstore.store.log import SessionLog
 
 
-def month_of(state: Mapping[str, Any]) -> str:
-    """The archive folder of an ended session: the month it ended in, UTC."""
-    return str(state["end_time"])[:7]
-
-
-def store_cold(paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any]) -> str:
+def move_to_archive(paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any]) -> str:
     """Move an ended session's log and mirror to the archive; returns the month. Wants the session's lock."""
-    month = month_of(state)
+    month = str(state["end_time"])[:7]  # YYYY-MM, UTC
     _drop_copies(paths, disk, session_id, home=None)
     target = paths.archived_state(session_id, month)
     disk.make_dir(target.parent)
@@ -38,21 +35,19 @@ def store_cold(paths: StatePaths, disk: Disk, session_id: str, state: Mapping[st
     return month
 
 
-def bring_back(paths: StatePaths, disk: Disk, session_id: str, month: str) -> None:
+def move_back(paths: StatePaths, disk: Disk, session_id: str, month: str) -> None:
     """Move an archived session's log back among the hot ones. Wants the session's lock."""
     _move(disk, paths.archived_log(session_id, month), paths.log(session_id))
     disk.remove(paths.archived_state(session_id, month))
 
 
-def settle(
+def finish_move(
     paths: StatePaths, disk: Disk, session_id: str, open_log: Callable[[Path], SessionLog]
 ) -> dict[str, Any] | None:
-    """Bring a half-moved session to rest where its log is; returns its index entry. Wants the session's lock.
+    """Finish or undo a half-done move, by where the log is; returns the index entry. Wants the session's lock.
 
     With a hot log the session is hot, and what the archive holds of it is a copy. Without one the archive is its home.
     """
-    from jsonlstore.store.projection import fold_events, project_log
-
     is_hot = paths.log(session_id).exists()
     home = None if is_hot else find_month(paths, session_id)
     _drop_copies(paths, disk, session_id, home)
@@ -63,7 +58,7 @@ def settle(
     cold = open_log(paths.archived_log(session_id, home))
     scan = cold.scan()
     if scan is not None:
-        state = fold_events(session_id, (placed.event for placed in scan.events)).to_dict()
+        state = fold_events(session_id, scan.events).to_dict()
         target = paths.archived_state(session_id, home)
         disk.replace(target, to_json(state), temp_dir_for(target.parent, paths, disk))
     disk.remove(paths.mirror(session_id))
@@ -72,7 +67,7 @@ def settle(
 
 def _drop_copies(paths: StatePaths, disk: Disk, session_id: str, home: str | None) -> None:
     """Remove what an interrupted move left outside `home`; a log only if the hot one begins with it, word for word."""
-    for month in months(paths):
+    for month in months_of(paths):
         if month == home:
             continue
         disk.remove(paths.archived_state(session_id, month))
@@ -81,17 +76,19 @@ def _drop_copies(paths: StatePaths, disk: Disk, session_id: str, home: str | Non
             disk.remove(paths.archived_log(session_id, month))
 
 
-def months(paths: StatePaths) -> list[str]:
+def months_of(paths: StatePaths) -> list[str]:
     """The archive's folders, oldest first."""
     try:
         return sorted(item.name for item in paths.archive.iterdir() if item.is_dir())
     except FileNotFoundError:
         return []
+    except OSError as problem:
+        raise unreadable(paths.archive, problem) from problem
 
 
 def find_month(paths: StatePaths, session_id: str) -> str | None:
     """The archive folder that holds a session's log, if any."""
-    return next((month for month in months(paths) if paths.archived_log(session_id, month).exists()), None)
+    return next((month for month in months_of(paths) if paths.archived_log(session_id, month).exists()), None)
 
 
 def _move(disk: Disk, source: Path, target: Path) -> None:

@@ -1,8 +1,7 @@
 """A store for a great many changes at once: one sync for all of them instead of some for each.
 
-Nothing is acknowledged one by one. What a block of changes wrote is made durable when the block ends, and always
-before the index tells of it: a power cut in the middle loses records nobody was told of, and never leaves the index
-ahead of a log.
+No single change is acknowledged. A block of changes is made durable when it ends, and always before the index lists
+them: a power cut in the middle loses records nobody relied on, and never leaves the index ahead of a log.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, Self
 
 from jsonlstore.core.clock import format_time
-from jsonlstore.store.files import Disk, write_failed
+from jsonlstore.core.files import Disk, write_failed
 from jsonlstore.store.index import Index
 from jsonlstore.store.store import SessionStore
 
@@ -40,12 +39,12 @@ class BulkStore(SessionStore):
         if archive_after is not None:
             twin._no_mirror_before = format_time(store.clock() - archive_after)
         if late:
-            twin.index = _LateIndex(twin, store.disk)
+            twin.index = _SyncedIndex(twin, store.disk)
         return twin
 
-    def settle(self) -> None:
+    def sync(self) -> None:
         """Make everything written so far durable."""
-        if self.disk.sync or not isinstance(self.index, _LateIndex):
+        if self.disk.sync or not isinstance(self.index, _SyncedIndex):
             return
         devices = {os.stat(path).st_dev: path for path in (self.paths.states, self.paths.sessions) if path.is_dir()}
         for path in devices.values():
@@ -56,15 +55,15 @@ class BulkStore(SessionStore):
             super()._mirror(session_id, state)
 
 
-class _LateIndex(Index):
+class _SyncedIndex(Index):
     """An index that is written only after what it tells of is durable."""
 
     def __init__(self, store: BulkStore, disk: Disk) -> None:
         super().__init__(store.paths, disk, store.locks, store.open_log)
-        self._settle = store.settle
+        self._sync_logs = store.sync
 
     def _put(self, changes: dict[str, Entry | None], *, sweep: bool = False, late: bool = False) -> None:
-        self._settle()
+        self._sync_logs()
         super()._put(changes, sweep=sweep, late=late)
 
 

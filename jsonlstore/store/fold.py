@@ -1,4 +1,4 @@
-"""`SessionState = fold(events)`: a pure function of the log.
+"""The state of a session is a fold over its events: a pure function of the log.
 
 Two writers may feed one session: the runtime's hook and the watcher that reads its transcript. Each writer's fields
 are a layer of their own; an update replaces what the same writer said before and never what another said. Layers are
@@ -18,23 +18,13 @@ from jsonlstore.store.layers import UNKNOWN, as_mapping, merge, pack, unpack
 from jsonlstore.store.limits import cap
 
 if TYPE_CHECKING:
-    from jsonlstore.store.log import Event
-
-__all__ = ["SessionFold", "SessionState", "fold"]
+    from jsonlstore.store.log import Event, LocatedEvent
 
 # what is only known live, and therefore never replaced by "not known"
 _NEVER_DOWNGRADED = frozenset({"channel", "agent_id", "session_key", "end_reason"})
 _BLANK = SessionState("", "").to_dict()
 # folded from events of their own, not kept in layers
-OWN_FOLD = frozenset({"session_id", "end_time", "end_reason", "continued_by", "crash_recovered", "updated_at"})
-
-
-def fold(events: Iterable[Event]) -> SessionState:
-    """The state a log's events amount to; raises `ValueError` if they never start a session."""
-    folded = SessionFold()
-    for event in events:
-        folded.apply(event)
-    return folded.state()
+EVENT_FIELDS = frozenset({"session_id", "end_time", "end_reason", "continued_by", "crash_recovered", "updated_at"})
 
 
 class SessionFold:
@@ -136,7 +126,7 @@ class SessionFold:
     def _ends(self) -> list[dict[str, Any]]:
         return [self.ends[slot] for slot in ("told", "watcher") if slot in self.ends]
 
-    def carry(self) -> dict[str, Any]:
+    def full_state(self) -> dict[str, Any]:
         """Everything a later reader needs to go on from here without what came before."""
         state = self.to_dict()
         return {
@@ -152,7 +142,7 @@ class SessionFold:
     def _set(self, by: str, fields: Mapping[str, Any], at: str) -> None:
         layer = self.layer(by)
         for key, value in fields.items():
-            if key in OWN_FOLD or (key in _NEVER_DOWNGRADED and value in UNKNOWN):
+            if key in EVENT_FIELDS or (key in _NEVER_DOWNGRADED and value in UNKNOWN):
                 continue
             layer[key] = value
         active = fields.get("updated_at")
@@ -283,3 +273,16 @@ BOUNDARIES = frozenset(
         "session.forgotten",
     }
 )
+
+
+def fold_events(session_id: str, events: Iterable[LocatedEvent]) -> SessionFold:
+    """The fold of a session's log. One that lost its first line still has the id its file is named after."""
+    folded = SessionFold()
+    first: Event | None = None
+    for event, _ in events:
+        first = first or event
+        folded.apply(event)
+    if folded.session_id is None and first is not None:
+        folded.session_id = session_id
+        folded.layer("unknown").setdefault("start_time", first.at)
+    return folded

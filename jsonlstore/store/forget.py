@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.store.archive import months
-from jsonlstore.store.files import TEMP_PREFIX, read_bytes, temp_target
+from jsonlstore.core.files import TEMP_PREFIX, read_bytes, temp_target
+from jsonlstore.store.archive import months_of
 from jsonlstore.store.fold import SessionFold
 from jsonlstore.store.log import Event
 from jsonlstore.store.projection import Entry, project
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from jsonlstore.core.files import Disk
     from jsonlstore.core.paths import StatePaths
-    from jsonlstore.store.files import Disk
     from jsonlstore.store.log import SessionLog
 
 
@@ -57,7 +57,12 @@ def leftovers(paths: StatePaths, session_id: str) -> list[Path]:
     """What there is of a session besides its hot log: mirror, archive, torn tails, files a crash left unfinished."""
     found = [paths.mirror(session_id), *_archived(paths, session_id, "json"), *_archived(paths, session_id, "jsonl")]
     found += [path for path in _files(paths.quarantine) if _quarantined_from(path.name) == session_id]
-    for place in (paths.states, paths.quarantine, paths.archive, *(paths.archive / month for month in months(paths))):
+    for place in (
+        paths.states,
+        paths.quarantine,
+        paths.archive,
+        *(paths.archive / month for month in months_of(paths)),
+    ):
         found += [path for path in place.glob(TEMP_PREFIX + "*") if _unfinished_of(path) == session_id]
     return [path for path in found if path.exists()]
 
@@ -87,7 +92,7 @@ def _files(directory: Path) -> list[Path]:
 
 
 def _archived(paths: StatePaths, session_id: str, suffix: str) -> Iterator[Path]:
-    for month in months(paths):
+    for month in months_of(paths):
         yield paths.archive / month / f"{session_id}.{suffix}"
 
 

@@ -1,7 +1,7 @@
 """`states/sessions.json`: what scoring and listing need of every session, one line each.
 
 It is a cache. An entry is the projection of a log up to its last boundary event, so the whole file can be rebuilt
-from logs and archive, byte for byte; whatever is missing or older than its log is mended when the index is read.
+from logs and archive, byte for byte; whatever is missing or stale is projected anew when the index is read.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import Disk, Piece, read_bytes, unreadable
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import StatePaths, check_session_id
-from jsonlstore.store.files import Disk, Piece, read_bytes, unreadable
+from jsonlstore.store.archive import months_of
 from jsonlstore.store.fold import BOUNDARIES
-from jsonlstore.store.index_text import Lines, parse, serialise, splice
+from jsonlstore.store.index_text import Lines, parse_index, serialise, splice
 from jsonlstore.store.projection import Entry, project_log
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def silent(_done: int, _total: int) -> None:
 
 
 class Index:
-    """Reads, mends and writes the index of one store."""
+    """Reads, refreshes and writes the index of one store."""
 
     def __init__(self, paths: StatePaths, disk: Disk, locks: Locks, open_log: Callable[[Path], SessionLog]) -> None:
         self._paths = paths
@@ -50,35 +51,35 @@ class Index:
         self._cached: tuple[tuple[int, int, int], dict[str, Entry]] | None = None
 
     def entries(self) -> Mapping[str, Entry]:
-        """Every session's entry, mended where the file was missing, broken or older than the logs."""
+        """Every session's entry, projected anew where the file was missing, broken or stale."""
         found = self._read()
         stale = None if found is None else self._stale(found, self._log_sizes())
         if found is not None and not stale:
             return found
-        mended = self._mend(found, stale)
-        if mended == found or (found is None and not mended):
-            return mended
+        refreshed = self._refreshed(found, stale)
+        if refreshed == found or (found is None and not refreshed):
+            return refreshed
         try:
             with self._locks.index():
                 found = self._read()
-                mended = self._mend(found, None if found is None else self._stale(found, self._log_sizes()))
-                if mended != found:
-                    self._write(mended)
+                refreshed = self._refreshed(found, None if found is None else self._stale(found, self._log_sizes()))
+                if refreshed != found:
+                    self._write_bytes(serialise(refreshed))
         except JsonlStoreError as problem:
             log.warning("the session index could not be saved, going on without: %s", problem)
-        return mended
+        return refreshed
 
-    def glance(self) -> Mapping[str, Entry]:
-        """What `entries` gives, but each is read when it is asked for: for who waits for days beside thousands."""
+    def lazy_entries(self) -> Mapping[str, Entry]:
+        """The same as `entries`, each parsed when it is asked for: a watcher keeps no thousands of them in memory."""
         found = Lines.of(read_bytes(self._paths.index) or b"")
         try:
             if found is not None and not self._stale(found, self._log_sizes()):
                 return found
         except ValueError:
             log.debug("the session index is not as we write it, and is read whole")
-        mended = self.entries()
+        refreshed = self.entries()
         self._cached = None
-        return mended
+        return refreshed
 
     def put(self, session_id: str, entry: Entry | None, *, sweep: bool = False) -> None:
         """Set or drop one entry. Call it with the session's lock held, after its log is synced.
@@ -93,12 +94,11 @@ class Index:
         self._put({session_id: entry}, sweep=sweep)
 
     @contextmanager
-    def together(self) -> Iterator[Mapping[str, Entry | None]]:
+    def batch(self) -> Iterator[Mapping[str, Entry | None]]:
         """Write what is put inside the block once, at its end, and not at all if the block fails. Gives what it writes.
 
-        The logs are synced by then, so that whoever reads the old file meanwhile, or after a failure, mends it from
-        them. What another process has made of a session since it was put is what counts. A block inside another is
-        part of it.
+        The logs are synced by then: whoever reads the old file meanwhile, or after a failure, refreshes it from them.
+        What another process has made of a session since it was put counts. A block inside another is part of it.
         """
         if self._waiting is not None:
             yield self._waiting
@@ -137,7 +137,7 @@ class Index:
             before = read_bytes(self._paths.index) or b""
             after = splice(before, changes)
             if after is None:
-                entries = {**self._mend(None, None), **changes}
+                entries = {**self._refreshed(None, None), **changes}
                 after = [serialise({key: entry for key, entry in entries.items() if entry is not None})]
             if after:
                 self._write_bytes(*after, lasting=sweep)
@@ -147,13 +147,13 @@ class Index:
         told = {session_id: entry for session_id, entry in changes.items() if entry is not None}
         sizes = {one: size for one in changes if (size := _size(self._paths.log(one))) is not None}
         stale = self._stale(told, sizes)
-        return dict.fromkeys(stale) | self._mend({}, stale) if stale else {}
+        return dict.fromkeys(stale) | self._refreshed({}, stale) if stale else {}
 
     def rebuild(self, progress: Progress = silent) -> bool:
         """Write the index anew from logs and archive; True if that changed the file."""
         with self._locks.index():
             before = read_bytes(self._paths.index)
-            data = serialise(self._mend(None, None, progress))
+            data = serialise(self._refreshed(None, None, progress))
             if data == before:
                 return False
             self._write_bytes(data)
@@ -161,7 +161,7 @@ class Index:
 
     def expected(self, progress: Progress = silent) -> bytes:
         """What a rebuild would write."""
-        return serialise(self._mend(None, None, progress))
+        return serialise(self._refreshed(None, None, progress))
 
     def _read(self) -> dict[str, Entry] | None:
         """The entries on disk, or None if the file is missing, empty, broken or not of our version."""
@@ -174,13 +174,10 @@ class Index:
         signature = (found.st_ino, found.st_size, found.st_mtime_ns)
         if self._cached and self._cached[0] == signature:
             return self._cached[1]
-        entries = parse(read_bytes(self._paths.index) or b"")
+        entries = parse_index(read_bytes(self._paths.index) or b"")
         if entries is not None:
             self._cached = (signature, entries)
         return entries
-
-    def _write(self, entries: Mapping[str, Entry]) -> None:
-        self._write_bytes(serialise(entries))
 
     def _write_bytes(self, *pieces: Piece, lasting: bool = True) -> None:
         self._cached = None
@@ -234,7 +231,7 @@ class Index:
             raise unreadable(self._paths.states / f"{session_id}.jsonl", problem) from problem
         return any(mark in data for mark in _BOUNDARY_MARKS)
 
-    def _mend(
+    def _refreshed(
         self,
         entries: Mapping[str, Entry] | None,
         stale: set[str] | None,
@@ -273,16 +270,8 @@ class Index:
 
     def archived(self) -> dict[str, str]:
         """Every archived session and its month."""
-        out: dict[str, str] = {}
-        try:
-            for month in sorted(self._paths.archive.iterdir()):
-                if month.is_dir():
-                    out.update((item.name[:-6], month.name) for item in month.glob("*.jsonl"))
-        except FileNotFoundError:
-            return out
-        except OSError as problem:
-            raise unreadable(self._paths.archive, problem) from problem
-        return out
+        folders = ((month, self._paths.archive / month) for month in months_of(self._paths))
+        return {item.name[:-6]: month for month, folder in folders for item in folder.glob("*.jsonl")}
 
 
 def _size(path: Path) -> int | None:

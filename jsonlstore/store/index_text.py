@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
+from jsonlstore.core.files import Piece
 from jsonlstore.core.model import SCHEMA_VERSION
-from jsonlstore.store.files import Piece
 from jsonlstore.store.projection import Entry
 
 _HEAD = b'{"schema_version":%d,"sessions":{' % SCHEMA_VERSION
@@ -84,10 +84,10 @@ def _pieces(runs: Sequence[Piece]) -> list[Piece]:
     return [_HEAD, b"\n", *between, _TAIL] if runs else [_HEAD, _TAIL]
 
 
-def parse(data: bytes) -> dict[str, Entry] | None:
+def parse_index(data: bytes) -> dict[str, Entry] | None:
     """The entries in an index file, or None if it is not one we can use."""
     try:
-        with uncollected():
+        with gc_paused():
             raw = orjson.loads(data)
     except orjson.JSONDecodeError:
         return None
@@ -108,7 +108,7 @@ class Lines(Mapping[str, Entry]):
 
     @classmethod
     def of(cls, data: bytes) -> Lines | None:
-        """None if the file does not look like one of ours: `parse` will say whether it can be used."""
+        """None if the file does not look like one of ours: `parse_index` will say whether it can be used."""
         return cls(data) if data.startswith(_HEAD + b"\n") and data.endswith(_TAIL) else None
 
     def __getitem__(self, session_id: str) -> Entry:
@@ -153,7 +153,7 @@ class _Items(ItemsView[str, Entry]):
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """No search for garbage while nothing but what is kept is made: thousands of objects would start several."""
     was_on = gc.isenabled()
     gc.disable()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import orjson
+
+from jsonlstore.core.model import KNOWN_FIELDS, is_critical
 
 MAX_STATE_BYTES = 50 * 1024
 MAX_TASKS = 100
@@ -23,7 +24,6 @@ _ORDER: tuple[tuple[str, bool], ...] = (
     ("active_projects", False),
 )
 _KEPT_SHORT = 64  # identifiers and times are never worth shortening
-_CRITICAL = re.compile(r"\bCRITICAL\b")
 
 
 def cap(fields: dict[str, Any], limit: int = MAX_STATE_BYTES) -> dict[str, Any]:
@@ -38,10 +38,12 @@ def cap(fields: dict[str, Any], limit: int = MAX_STATE_BYTES) -> dict[str, Any]:
     excess = _size(out) - limit
     if excess > 0:
         excess += 256  # room for the counts themselves
-        for step in (_drop_items, _drop_pins, _drop_unknown, _drop_tasks):
+        for step in (_drop_items, _drop_pins, _drop_unknown):
             excess = step(out, trimmed, excess)
+        excess = _drop(out, "pending_tasks", trimmed, excess, from_front=True)
         if excess > 0:
-            _shorten(out, trimmed, limit - 256)
+            out.update(shrink(out, limit - 256))
+            _count(trimmed, "texts")
     if trimmed:
         out["trimmed"] = trimmed
     return out
@@ -82,7 +84,7 @@ def _cap_pins(out: dict[str, Any], trimmed: dict[str, int]) -> None:
     pins = out.get("working_memory")
     if not isinstance(pins, list) or len(pins) <= MAX_PINS:
         return
-    ranked = sorted(range(len(pins)), key=lambda i: (_is_critical(pins[i]), i))
+    ranked = sorted(range(len(pins)), key=lambda i: (is_critical(pins[i]), i))
     kept = sorted(ranked[-MAX_PINS:])
     _count(trimmed, "working_memory", len(pins) - MAX_PINS)
     out["working_memory"] = [pins[i] for i in kept]
@@ -115,7 +117,7 @@ def _drop_pins(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> int
         return excess
     kept = []
     for pin in pins:
-        if excess > 0 and not _is_critical(pin):
+        if excess > 0 and not is_critical(pin):
             excess -= _size(pin) + 1
             _count(trimmed, "working_memory")
         else:
@@ -124,18 +126,7 @@ def _drop_pins(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> int
     return excess
 
 
-def _is_critical(pin: Any) -> bool:
-    if not isinstance(pin, dict):
-        return False
-    importance = pin.get("importance")
-    return (isinstance(importance, str) and importance.upper() == "CRITICAL") or any(
-        isinstance(pin.get(key), str) and _CRITICAL.search(pin[key]) for key in ("label", "content")
-    )
-
-
 def _drop_unknown(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> int:
-    from jsonlstore.core.model import KNOWN_FIELDS
-
     unknown = sorted((key for key in out if key not in KNOWN_FIELDS), key=lambda key: -_size(out[key]))
     for key in unknown:
         if excess <= 0:
@@ -145,16 +136,7 @@ def _drop_unknown(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> 
     return excess
 
 
-def _drop_tasks(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> int:
-    return _drop(out, "pending_tasks", trimmed, excess, from_front=True)
-
-
-def _shorten(out: dict[str, Any], trimmed: dict[str, int], limit: int) -> None:
-    out.update(shorten(out, limit))
-    _count(trimmed, "texts")
-
-
-def shorten(record: dict[str, Any], limit: int) -> dict[str, Any]:
+def shrink(record: dict[str, Any], limit: int) -> dict[str, Any]:
     """`record` with its longest texts cut, again and again, then its longest lists, until it fits."""
     for most in (1 << 20, 512, 64, 8):
         longest = 16 * 1024

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from jsonlstore.core.errors import WriteFailed
-from jsonlstore.store.files import Disk, unreadable, write_failed
+from jsonlstore.core.files import Disk, unreadable, write_failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -58,7 +58,7 @@ def parse_event(line: bytes) -> Event | None:
     return Event(seq, at, kind, by, data, raw)
 
 
-class Placed(NamedTuple):
+class LocatedEvent(NamedTuple):
     """An event and where its line ends in the file, a newline that is still missing counted as if it were there."""
 
     event: Event
@@ -75,14 +75,10 @@ class Damage(NamedTuple):
 class Scan(NamedTuple):
     """What a stretch of a log holds."""
 
-    events: tuple[Placed, ...]
+    events: tuple[LocatedEvent, ...]
     damage: tuple[Damage, ...]
     torn: int  # bytes after the last newline that are not a whole event
     size: int
-
-    @property
-    def last_seq(self) -> int:
-        return max((placed.event.seq for placed in self.events), default=0)
 
 
 class SessionLog:
@@ -145,11 +141,11 @@ class SessionLog:
         start, tail = _last_line(fd, size)
         if parse_event(tail) is not None:
             return size, b"\n"
-        self.keep_aside(tail, start)
+        self.quarantine(tail, start)
         os.ftruncate(fd, start)
         return start, b""
 
-    def keep_aside(self, data: bytes, offset: int) -> Path:
+    def quarantine(self, data: bytes, offset: int) -> Path:
         """Copy bytes that are about to be cut into quarantine, and make that durable first."""
         self._disk.make_dir(self._quarantine)
         for attempt in range(1_000_000):
@@ -234,13 +230,13 @@ def _signature(found: os.stat_result) -> Signature:
 
 def scan_bytes(data: bytes, offset: int) -> Scan:
     """Replay lines that start at `offset` of their file."""
-    events: list[Placed] = []
+    events: list[LocatedEvent] = []
     damage: list[Damage] = []
     torn = 0
     for start, line, complete in _lines(data):
         event = parse_event(line) if line.strip() else None
         if event is not None:
-            events.append(Placed(event, offset + start + len(line) + 1))
+            events.append(LocatedEvent(event, offset + start + len(line) + 1))
         elif complete:
             damage.append(Damage(offset + start, len(line)))
         else:

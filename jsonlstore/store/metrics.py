@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.core.errors import UsageError
+from jsonlstore.core.files import Disk, read_bytes
 from jsonlstore.core.values import value_class
-from jsonlstore.store.files import Disk, read_bytes
 from jsonlstore.store.log import SessionLog
 from jsonlstore.store.sanitise import redact
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from jsonlstore.core.locks import Locks
     from jsonlstore.core.paths import StatePaths
 
-EVENTS: Mapping[str, tuple[str, ...]] = {
+METRIC_EVENTS: Mapping[str, tuple[str, ...]] = {
     "session_captured": (
         "session_id", "channel", "duration_minutes", "pin_count", "learning_count", "task_count", "hot_topic_count",
         "crash_recovered",
@@ -154,7 +154,7 @@ class Metrics:
             return "the record is not the one metrics.head names: the file was rewritten"
         return None
 
-    def mend(self) -> bool:
+    def repair(self) -> bool:
         """Cut a torn tail into quarantine, and take an unbroken chain for the truth when only the head disagrees.
 
         The new head follows a record that says so. True if something was mended; a broken chain stays broken.
@@ -280,9 +280,9 @@ def _parse(line: bytes) -> dict[str, Any] | None:
 
 def _check(event: Mapping[str, Any]) -> None:
     name = str(event.get("event"))
-    if name not in EVENTS:
-        raise UsageError(f"no such metric: {name!r}", hint=f"one of {', '.join(EVENTS)}")
-    missing = [key for key in EVENTS[name] if key not in event]
+    if name not in METRIC_EVENTS:
+        raise UsageError(f"no such metric: {name!r}", hint=f"one of {', '.join(METRIC_EVENTS)}")
+    missing = [key for key in METRIC_EVENTS[name] if key not in event]
     if missing:
         raise UsageError(f"metric {name} lacks {', '.join(missing)}")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.core.model import SCHEMA_VERSION, WorkingMemoryPin, read_parts
-from jsonlstore.store.fold import SessionFold
+from jsonlstore.store.fold import SessionFold, fold_events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from jsonlstore.store.log import Event, Scan, SessionLog
+    from jsonlstore.store.log import Scan, SessionLog
 
 # an archived session keeps its links and cursor; what it was about is in the archive
 _NOT_IN_STUB = frozenset({"hot_topics"})
@@ -88,19 +88,6 @@ def project(folded: SessionFold, log_bytes: int, archived: str | None = None) ->
     return {key: value for key, value in entry.items() if value is not None or key == "end_time"}
 
 
-def fold_events(session_id: str, events: Iterable[Event]) -> SessionFold:
-    """Fold a log that may have lost its first line: the file's name still says whose it is."""
-    folded = SessionFold()
-    first: Event | None = None
-    for event in events:
-        first = first or event
-        folded.apply(event)
-    if folded.session_id is None and first is not None:
-        folded.session_id = session_id
-        folded.layer("unknown").setdefault("start_time", first.at)
-    return folded
-
-
 def project_log(session_log: SessionLog, session_id: str, archived: str | None = None) -> Entry | None:
     """The entry a log amounts to, or None if it holds no event."""
     recent = session_log.scan_recent()
@@ -121,6 +108,4 @@ def _project_scan(scan: Scan, session_id: str, archived: str | None, none_yet: i
         running.apply(placed.event)
     if last < 0:
         return None
-    return project(
-        fold_events(session_id, (placed.event for placed in scan.events[: last + 1])), scan.events[last].end, archived
-    )
+    return project(fold_events(session_id, scan.events[: last + 1]), scan.events[last].end, archived)

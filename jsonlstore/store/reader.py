@@ -1,4 +1,4 @@
-"""Reading sessions: no lock, no change on disk but a mended index."""
+"""Reading sessions: takes no lock, and changes nothing on disk except a stale index."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from jsonlstore.core.clock import Clock, format_time, time_before
 from jsonlstore.core.errors import AmbiguousSessionId, JsonlStoreError, SessionForgotten, SessionNotFound
 from jsonlstore.core.paths import StatePaths, check_session_id
 from jsonlstore.store.archive import find_month
+from jsonlstore.store.fold import fold_events
 from jsonlstore.store.index import Index
 from jsonlstore.store.log import FULL_STATE_TYPES, SessionLog
-from jsonlstore.store.projection import IndexEntry, fold_events
+from jsonlstore.store.projection import IndexEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
+    from jsonlstore.core.files import Disk
     from jsonlstore.core.locks import Locks
     from jsonlstore.core.model import SessionState
-    from jsonlstore.store.files import Disk
     from jsonlstore.store.fold import SessionFold
     from jsonlstore.store.log import Signature
+    from jsonlstore.store.projection import Entry
 
 _CACHED_FOLDS = 128
 
@@ -42,7 +44,7 @@ def _open_log(quarantine: Path, disk: Disk, path: Path) -> SessionLog:
     return SessionLog(path, quarantine, disk)
 
 
-class Known:
+class CachedFold:
     """A fold and the file it was read from: still true while nobody else has written to it."""
 
     __slots__ = ("end", "folded", "signature", "since_full")
@@ -59,13 +61,13 @@ class SessionReader:
 
     def __init__(self, paths: StatePaths, clock: Clock, disk: Disk, locks: Locks) -> None:
         self.paths = paths
-        self._clock = clock
+        self.clock = clock
         self.disk = disk
         # no bound methods: a store in memory goes away with its last reference, not with the next collection
         self.now = partial(_now, clock)
         self.open_log = partial(_open_log, paths.quarantine, disk)
         self.index = Index(paths, disk, locks, self.open_log)
-        self._known: OrderedDict[str, Known] = OrderedDict()
+        self._known: OrderedDict[str, CachedFold] = OrderedDict()
         self._guard = threading.Lock()
 
     def get(self, session_id: str) -> SessionState:
@@ -82,7 +84,7 @@ class SessionReader:
             if month is None:
                 raise not_found(session_id)
             scan = self.open_log(self.paths.archived_log(session_id, month)).scan_recent()
-            folded = fold_events(session_id, (placed.event for placed in scan.events) if scan else ())
+            folded = fold_events(session_id, scan.events if scan else ())
         else:
             folded = known.folded
         if folded.forgotten:
@@ -102,7 +104,7 @@ class SessionReader:
 
     def recent(self, days: float = 7, limit: int | None = None, now: datetime | None = None) -> list[IndexEntry]:
         """Sessions that ended within the last `days`, latest end first."""
-        since = time_before(now or self._clock(), timedelta(days=days))
+        since = time_before(now or self.clock(), timedelta(days=days))
         found = [
             (raw["end_time"], session_id, raw)
             for session_id, raw in self.index.entries().items()
@@ -151,7 +153,17 @@ class SessionReader:
             current = state.previous_session_id
         return found[::-1]
 
-    def _load(self, session_id: str) -> Known | None:
+    def archivable(self, older_than: timedelta, among: Mapping[str, Entry | None] | None = None) -> list[str]:
+        """The ended, hot sessions whose end lies further back than `older_than`, oldest first."""
+        line = time_before(self.clock(), older_than)
+        due = [
+            (entry["end_time"], session_id)
+            for session_id, entry in (self.index.entries() if among is None else among).items()
+            if entry and not (entry.get("forgotten") or entry.get("archived")) and (entry.get("end_time") or "~") < line
+        ]
+        return [session_id for _, session_id in sorted(due)]
+
+    def _load(self, session_id: str) -> CachedFold | None:
         """The fold of a hot log, from memory while the file is unchanged; None if there is no such session."""
         session_log = self.open_log(self.paths.log(session_id))
         signature = session_log.signature()
@@ -162,12 +174,12 @@ class SessionReader:
         if scan is None or not scan.events:
             return None
         assert signature is not None
-        folded = fold_events(session_id, (placed.event for placed in scan.events))
+        folded = fold_events(session_id, scan.events)
         first, last = scan.events[0], scan.events[-1]
         since = last.end - (first.end if first.event.type in FULL_STATE_TYPES else 0)
-        return self._remember(session_id, Known(folded, signature, last.end, since))
+        return self._remember(session_id, CachedFold(folded, signature, last.end, since))
 
-    def _remember(self, session_id: str, known: Known) -> Known:
+    def _remember(self, session_id: str, known: CachedFold) -> CachedFold:
         with self._guard:
             self._known[session_id] = known
             self._known.move_to_end(session_id)

@@ -1,39 +1,39 @@
-"""What a kill cut short, finished: mirrors that are older than their log, moves to or from the archive.
+"""Repair at start-up: mirrors older than their log, and moves to or from the archive that a kill cut short.
 
-Cheap enough for every start: names and times are compared, nothing is read. `doctor` compares contents.
+Cheap enough for every start: names and times are compared, no file is read. `doctor` compares contents.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.store.archive import months as months_of
-from jsonlstore.store.files import unreadable
+from jsonlstore.core.files import unreadable
+from jsonlstore.core.logs import logger
+from jsonlstore.store.archive import months_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger(__name__)
+log = logger(__name__)
 
 
-def mend(store: SessionStore) -> int:
-    """Finish what can be seen to be unfinished; the number of sessions mended. What does not work is only logged."""
-    mended = 0
-    for mender, unfinished in ((store.settle_archive, _half_moved), (store.repair_mirror, _behind_their_log)):
+def repair_unfinished(store: SessionStore) -> int:
+    """Finish what a crash left unfinished; returns how many sessions were repaired. A failure is only logged."""
+    repaired = 0
+    for repair, unfinished in ((store.finish_archiving, _half_moved), (store.repair_mirror, _behind_their_log)):
         for session_id in unfinished(store):
             try:
-                mender(session_id)
+                repair(session_id)
             except JsonlStoreError as problem:
                 log.warning("session %s is left to `doctor --fix`: %s", session_id, problem)
             else:
-                mended += 1
-    return mended
+                repaired += 1
+    return repaired
 
 
 def _half_moved(store: SessionStore) -> list[str]:
@@ -44,7 +44,7 @@ def _half_moved(store: SessionStore) -> list[str]:
     logs = {one for month in months for one in _times(month, ".jsonl")}
     half = (states ^ logs) | ((states | logs) & _times(paths.states, ".jsonl").keys())
     half |= logs & _times(paths.sessions, ".json").keys()
-    entries = store.index.glance() if half else {}
+    entries = store.index.lazy_entries() if half else {}
     return sorted(one for one in half if not entries.get(one, {}).get("forgotten"))
 
 
@@ -53,7 +53,7 @@ def _behind_their_log(store: SessionStore) -> list[str]:
     logged, mirrored = _times(store.paths.states, ".jsonl"), _times(store.paths.sessions, ".json")
     return [
         session_id
-        for session_id, entry in store.index.glance().items()
+        for session_id, entry in store.index.lazy_entries().items()
         if entry.get("end_time") and session_id in logged and mirrored.get(session_id, -1) < logged[session_id]
     ]
 

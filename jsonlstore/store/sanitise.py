@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.redact import sanitised
 from jsonlstore.store.fields import check_fields
-from jsonlstore.store.limits import MAX_STATE_BYTES, cap, shorten
+from jsonlstore.store.limits import MAX_STATE_BYTES, cap, shrink
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ def clean(fields: Mapping[str, Any]) -> dict[str, Any]:
 def clean_event(data: Mapping[str, Any]) -> dict[str, Any]:
     """The data of an event that is not made of state fields: JSON, without secrets, of bounded size."""
     checked: dict[str, Any] = check_fields({"data": dict(data)})["data"]
-    return shorten(redact(checked), MAX_STATE_BYTES)
+    return shrink(redact(checked), MAX_STATE_BYTES)
 
 
 def redact(record: dict[str, Any]) -> dict[str, Any]:

@@ -12,28 +12,30 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from jsonlstore.core.clock import Clock, system_clock, time_before
+from jsonlstore.core.clock import Clock, system_clock
 from jsonlstore.core.errors import (
     JsonlStoreError,
     NewerSchema,
     SessionForgotten,
+    SessionNotFound,
     SessionOpen,
     StaleSource,
     UsageError,
 )
+from jsonlstore.core.files import Disk
 from jsonlstore.core.locks import DEFAULT_TIMEOUT, Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
-from jsonlstore.store.archive import bring_back, find_month, settle, store_cold
+from jsonlstore.store.archive import find_month, finish_move, move_back, move_to_archive
 from jsonlstore.store.fields import check_time
-from jsonlstore.store.files import Disk
-from jsonlstore.store.fold import OWN_FOLD, SessionFold
+from jsonlstore.store.fold import EVENT_FIELDS, SessionFold
+from jsonlstore.store.index import silent
 from jsonlstore.store.layers import WRITERS
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.mirror import write_mirror
 from jsonlstore.store.projection import project
-from jsonlstore.store.reader import Known, SessionReader, not_found
+from jsonlstore.store.reader import CachedFold, SessionReader, not_found
 from jsonlstore.store.sanitise import clean, clean_event
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from jsonlstore.store.forget import Forgotten
+    from jsonlstore.store.index import Progress
     from jsonlstore.store.metrics import Metrics
     from jsonlstore.store.projection import Entry
 
@@ -60,8 +63,8 @@ class SessionStore(SessionReader):
         disk: Disk | None = None,
         lock_timeout: Callable[[], float] = lambda: DEFAULT_TIMEOUT,
     ) -> None:
-        self._locks = Locks(paths.states, lock_timeout)
-        super().__init__(paths, clock, disk or Disk(), self._locks)
+        self.locks = Locks(paths.states, lock_timeout)
+        super().__init__(paths, clock, disk or Disk(), self.locks)
         self._prepared = False
         self._origin: SessionStore | None = None
         self.listeners: list[Callable[[str, SessionFold], None]] = []
@@ -78,7 +81,7 @@ class SessionStore(SessionReader):
         """The store's metrics; loaded on first use, because most readers never ask."""
         from jsonlstore.store.metrics import Metrics
 
-        metrics = Metrics(self.paths, self.disk, self._locks, self.now)
+        metrics = Metrics(self.paths, self.disk, self.locks, self.now)
         if self._origin is not None:
             metrics.listeners = self._origin.metrics.listeners
         return metrics
@@ -96,21 +99,11 @@ class SessionStore(SessionReader):
     def within(self, left: Callable[[], float]) -> Self:
         """The same store for a caller with a deadline: no lock is waited for longer than `left()` seconds."""
         twin = type(self)(
-            self.paths, clock=self._clock, disk=self.disk, lock_timeout=lambda: min(DEFAULT_TIMEOUT, left())
+            self.paths, clock=self.clock, disk=self.disk, lock_timeout=lambda: min(DEFAULT_TIMEOUT, left())
         )
         twin.listeners = self.listeners
         twin._origin = self  # noqa: SLF001 - a store in memory lives as long as anyone uses it
         return twin
-
-    @property
-    def locks(self) -> Locks:
-        """The locks of this store's directory."""
-        return self._locks
-
-    @property
-    def clock(self) -> Clock:
-        """What this store takes for the time."""
-        return self._clock
 
     def start(
         self,
@@ -124,7 +117,7 @@ class SessionStore(SessionReader):
         """Open a session; False if it was already there (whoever comes first starts it, the other adds nothing)."""
         checked = clean({"start_time": self.now(), **fields})
         self.prepare()
-        with self._locks.session(check_session_id(session_id)):
+        with self.locks.session(check_session_id(session_id)):
             known = self._load(session_id) or self._unarchived(session_id)
             if known is not None:
                 self._writable(session_id, known.folded)
@@ -133,7 +126,7 @@ class SessionStore(SessionReader):
             data |= {"owner": clean_event(owner)} if owner else {}
             data |= {"source": dict(source)} if source else {}
             self._commit(session_id, None, "session.started", by, data)
-        self._tell(session_id, None)
+        self._notify_change(session_id, None)
         return True
 
     def update(
@@ -228,10 +221,10 @@ class SessionStore(SessionReader):
     def archive(self, session_id: str) -> str:
         """Move an ended session to cold storage, or finish such a move; returns the month it is filed under."""
         self.prepare()
-        with self._locks.session(check_session_id(session_id)):
+        with self.locks.session(check_session_id(session_id)):
             known = self._load(session_id)
             if known is None:
-                entry = settle(self.paths, self.disk, session_id, self.open_log)
+                entry = finish_move(self.paths, self.disk, session_id, self.open_log)
                 if entry is None:
                     raise not_found(session_id)
                 month: str = entry["archived"]
@@ -239,50 +232,62 @@ class SessionStore(SessionReader):
                 self._writable(session_id, known.folded)
                 if not known.folded.ended:
                     raise SessionOpen(f"session {session_id} has not ended and stays where it is")
-                month = store_cold(self.paths, self.disk, session_id, known.folded.to_dict())
+                month = move_to_archive(self.paths, self.disk, session_id, known.folded.to_dict())
                 entry = project(known.folded, known.end, month)
             self._drop_known(session_id)
             self._follow(session_id, entry)
-        self._announce(session_id, known.folded if known else self.folded(session_id))
+        self._notify(session_id, known.folded if known else self.folded(session_id))
         return month
 
-    def settle_archive(self, session_id: str) -> None:
+    def finish_archiving(self, session_id: str) -> None:
         """Finish or undo a move to or from the archive that a crash cut short: the log decides."""
-        with self._locks.session(check_session_id(session_id)):
+        with self.locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
-            entry = settle(self.paths, self.disk, session_id, self.open_log)
+            entry = finish_move(self.paths, self.disk, session_id, self.open_log)
             self.index.put(session_id, entry)
 
     def repair_log(self, session_id: str, path: Path) -> bool:
         """Mend a torn tail now instead of at the next append."""
-        with self._locks.session(check_session_id(session_id)):
+        with self.locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
             return self.open_log(path).repair()
 
     def repair_mirror(self, session_id: str) -> bool:
         """Write the mirror of an ended session anew; False if there is nothing to mirror (any more)."""
-        with self._locks.session(check_session_id(session_id)):
+        with self.locks.session(check_session_id(session_id)):
             known = self._load(session_id)
             if known is None or known.folded.forgotten or not known.folded.ended:
                 return False
             return write_mirror(self.paths, self.disk, session_id, known.folded.to_dict())
 
-    def archivable(self, older_than: timedelta, among: Mapping[str, Entry | None] | None = None) -> list[str]:
-        """The ended, hot sessions whose end lies further back than `older_than`, oldest first."""
-        line = time_before(self._clock(), older_than)
-        due = [
-            (entry["end_time"], session_id)
-            for session_id, entry in (self.index.entries() if among is None else among).items()
-            if entry and not (entry.get("forgotten") or entry.get("archived")) and (entry.get("end_time") or "~") < line
-        ]
-        return [session_id for _, session_id in sorted(due)]
+    def archive_older(
+        self,
+        older_than: timedelta,
+        among: Mapping[str, Entry | None] | None = None,
+        *,
+        most: int | None = None,
+        progress: Progress = silent,
+    ) -> list[str]:
+        """Archive the sessions that `archivable` lists, at most `most`, with one write of the index; returns them."""
+        due, moved = self.archivable(older_than, among)[:most], []
+        with self.index.batch():
+            for number, session_id in enumerate(due, 1):
+                try:
+                    self.archive(session_id)
+                except (SessionForgotten, SessionNotFound, SessionOpen) as problem:
+                    # another process moved, resumed or removed it since the index was read
+                    log.debug("session %s is not archived: %s", session_id, problem)
+                else:
+                    moved.append(session_id)
+                progress(number, len(due))
+        return moved
 
     def forget(self, session_id: str) -> Forgotten:
         """Remove a session everywhere we keep it; a tombstone stays so that no later scan brings it back."""
         from jsonlstore.store.forget import forget_session, task_ids
 
         self.prepare()
-        with self._locks.session(check_session_id(session_id)):
+        with self.locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
             # first, while the log still says which tasks were the session's
             self.metrics.blank(session_id, task_ids(self.paths, self.open_log, session_id))
@@ -290,7 +295,7 @@ class SessionStore(SessionReader):
             self.index.put(session_id, outcome.entry, sweep=True)
         gone = SessionFold()
         gone.session_id, gone.forgotten = session_id, True
-        self._announce(session_id, gone)
+        self._notify(session_id, gone)
         return outcome
 
     def prepare(self) -> None:
@@ -300,34 +305,34 @@ class SessionStore(SessionReader):
             self._prepared = True
 
     @contextmanager
-    def _session(self, session_id: str) -> Iterator[Known]:
+    def _session(self, session_id: str) -> Iterator[CachedFold]:
         """A session's lock and its fold, for one change."""
         self.prepare()
-        with self._locks.session(check_session_id(session_id)):
+        with self.locks.session(check_session_id(session_id)):
             known = self._load(session_id) or self._unarchived(session_id)
             if known is None:
                 raise not_found(session_id)
             self._writable(session_id, known.folded)
             yield known
-        self._tell(session_id, known)
+        self._notify_change(session_id, known)
 
-    def _tell(self, session_id: str, before: Known | None) -> None:
+    def _notify_change(self, session_id: str, before: CachedFold | None) -> None:
         """Let listeners know of a change, with no lock held: what they do is not part of the write."""
         after = self._known.get(session_id)
         if after is None or after is before:
             return
-        self._announce(session_id, after.folded)
+        self._notify(session_id, after.folded)
 
-    def _announce(self, session_id: str, folded: SessionFold) -> None:
+    def _notify(self, session_id: str, folded: SessionFold) -> None:
         for listener in self.listeners:
             listener(session_id, folded)
 
-    def _unarchived(self, session_id: str) -> Known | None:
+    def _unarchived(self, session_id: str) -> CachedFold | None:
         """Bring a session back from the archive; None if it is not there."""
         month = find_month(self.paths, session_id)
         if month is None:
             return None
-        bring_back(self.paths, self.disk, session_id, month)
+        move_back(self.paths, self.disk, session_id, month)
         return self._load(session_id)
 
     @staticmethod
@@ -340,7 +345,7 @@ class SessionStore(SessionReader):
                 hint="upgrade jsonlstore; reading still works",
             )
 
-    def _commit(self, session_id: str, known: Known | None, kind: str, by: str, data: dict[str, Any]) -> None:
+    def _commit(self, session_id: str, known: CachedFold | None, kind: str, by: str, data: dict[str, Any]) -> None:
         """Append one event, then bring index and mirror after it. Wants the session's lock."""
         if by not in WRITERS:
             raise UsageError(f"no such writer: {by!r}", hint=f"one of {', '.join(WRITERS)}")
@@ -351,21 +356,21 @@ class SessionStore(SessionReader):
         after.apply(event)
         if kind in ("session.ended", "session.recovered"):
             event = Event(
-                event.seq, event.at, kind, by, {k: v for k, v in data.items() if k != "fields"} | after.carry()
+                event.seq, event.at, kind, by, {k: v for k, v in data.items() if k != "fields"} | after.full_state()
             )
         lines = event.to_line()
         since = (known.since_full if known else 0) + len(lines)
         if kind in FULL_STATE_TYPES:
             since = 0
         elif not boundary and since >= SNAPSHOT_EVERY:
-            snapshot = Event(event.seq + 1, event.at, "state.snapshot", by, after.carry())
+            snapshot = Event(event.seq + 1, event.at, "state.snapshot", by, after.full_state())
             line = snapshot.to_line()
             if since >= len(line):  # a snapshot must pay for itself
                 after.apply(snapshot)
                 lines, since = lines + line, 0
         self._drop_known(session_id)
         signature = self.open_log(self.paths.log(session_id)).append(lines)
-        self._remember(session_id, Known(after, signature, signature[2], since))
+        self._remember(session_id, CachedFold(after, signature, signature[2], since))
         if boundary:
             self._follow(session_id, project(after, signature[2]))
             if after.ended:
@@ -387,7 +392,9 @@ def _changed(folded: SessionFold, by: str, given: Mapping[str, Any]) -> dict[str
     """The given fields that differ from what this writer said before."""
     layer = folded.layers.get(by, {})
     missing = object()
-    changed = {key: value for key, value in given.items() if key not in OWN_FOLD and layer.get(key, missing) != value}
+    changed = {
+        key: value for key, value in given.items() if key not in EVENT_FIELDS and layer.get(key, missing) != value
+    }
     active = given.get("updated_at")
     if active is not None and active > (folded.updated_at or ""):
         changed["updated_at"] = active

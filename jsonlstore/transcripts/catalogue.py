@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import AmbiguousSessionId, SessionNotFound, SourceUnreadable
 from jsonlstore.core.logs import logger
+from jsonlstore.core.session_key import SKIPPED_BY_DEFAULT
 from jsonlstore.transcripts.runtimes import Discovery, discover, runtimes
 from jsonlstore.transcripts.session import Copy, Session
-from jsonlstore.transcripts.session_key import SKIPPED_BY_DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

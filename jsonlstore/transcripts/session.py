@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import SourceUnreadable
-from jsonlstore.transcripts.session_key import skip_reason
+from jsonlstore.core.session_key import skip_reason
 from jsonlstore.transcripts.source import LIVE, Ending, Reading
 from jsonlstore.transcripts.stretches import Stretch, by_stretch
 

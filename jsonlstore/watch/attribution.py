@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsonlstore.restore.scope import agent_of, names_a_peer
+from jsonlstore.core.session_key import agent_of, names_a_peer
 from jsonlstore.transcripts.runtimes import runtimes
 
 if TYPE_CHECKING:

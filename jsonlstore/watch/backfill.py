@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError, SessionForgotten, SessionNotFound, SessionOpen, SourceUnreadable
-from jsonlstore.store.repair import mend
+from jsonlstore.store.repair import repair_unfinished
 from jsonlstore.watch.tail import Progress, Tailer
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def backfill(
     oldest_first = sorted(due, key=lambda one: (_start(catalogue, one, summary), one.agent_id, one.session_id))
     try:
         for portion in _portions(oldest_first):
-            with store.index.together() as changed, _collecting_seldom():
+            with store.index.batch() as changed, _collecting_seldom():
                 for session in portion:
                     _take(tailer, session, summary)
                     summary.bytes += sizes[id(session)]
@@ -79,12 +79,12 @@ def backfill(
             if search is not None:
                 search.catch_up_all(portion)
             summary.archived += _archive(store, archive_after, changed)
-        mend(store)
-        summary.archived += _archive(store, archive_after, store.index.glance())
+        repair_unfinished(store)
+        summary.archived += _archive(store, archive_after, store.index.lazy_entries())
         if search is not None:
             _complete(search, everything, summary)
     finally:
-        store.settle()
+        store.sync()
     return summary
 
 
@@ -114,7 +114,7 @@ def _archive(store: BulkStore, older_than: timedelta | None, among: Mapping[str,
     if older_than is None:
         return 0
     archived = 0
-    with store.index.together():
+    with store.index.batch():
         for session_id in store.archivable(older_than, among):
             try:
                 store.archive(session_id)

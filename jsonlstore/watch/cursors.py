@@ -130,7 +130,7 @@ class Cursors:
         self._load()
 
     def _load(self) -> None:
-        for session_id, entry in self._store.index.glance().items():
+        for session_id, entry in self._store.index.lazy_entries().items():
             if entry.get("forgotten"):
                 self._forgotten.add(session_id)
             elif entry.get("end_time"):

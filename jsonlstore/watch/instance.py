@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.store.files import Disk, write_failed
+from jsonlstore.core.files import Disk, write_failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

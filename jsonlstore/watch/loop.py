@@ -229,7 +229,7 @@ class Watcher:
             return self._catch_up(sessions, live=self._first_pass_done)
         written = 0
         for at in range(0, len(sessions), _SAVE_INDEX_EVERY):
-            with self._store.index.together():
+            with self._store.index.batch():
                 written += self._catch_up(sessions[at : at + _SAVE_INDEX_EVERY], live=self._first_pass_done)
         return written
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.store.repair import mend
+from jsonlstore.store.repair import repair_unfinished
 from jsonlstore.watch.instance import Report, remove_report, write_report
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class Maintenance:
     def repair(self) -> None:
         """Finish what a watcher that was killed left unfinished."""
         try:
-            mended = mend(self._store)
+            mended = repair_unfinished(self._store)
         except JsonlStoreError as problem:
             log.warning("%s", problem.message)
             return
@@ -149,8 +149,8 @@ class Maintenance:
         self._archived_on = today
         done = 0
         try:
-            due = self._store.archivable(timedelta(days=after_days), self._store.index.glance())
-            with self._store.index.together():
+            due = self._store.archivable(timedelta(days=after_days), self._store.index.lazy_entries())
+            with self._store.index.batch():
                 for session_id in due:
                     self._store.archive(session_id)
                     done += 1

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import Disk, write_failed
 from jsonlstore.core.paths import StatePaths
-from jsonlstore.store.files import Disk, write_failed
 from jsonlstore.watch.instance import running
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.clock import parse_time
 from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.core.files import read_bytes
 from jsonlstore.core.paths import shorten_home
-from jsonlstore.store.files import read_bytes
-from jsonlstore.store.index_text import parse
+from jsonlstore.store.index_text import parse_index
 from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.runtimes import runtimes
 from jsonlstore.watch.instance import read_report, running
@@ -199,7 +199,7 @@ def _watcher(store: SessionStore, now: datetime, behind: int) -> tuple[dict[str,
 
 def _store(store: SessionStore) -> dict[str, Any]:
     data = read_bytes(store.paths.index)
-    before = parse(data) if data is not None else None
+    before = parse_index(data) if data is not None else None
     entries = store.index.entries()
     kept = [entry for entry in entries.values() if not entry.get("forgotten")]
     return {

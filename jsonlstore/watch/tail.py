@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import InvalidSessionId, SourceUnreadable, StaleSource
 from jsonlstore.core.paths import check_session_id
+from jsonlstore.core.session_key import SKIPPED_BY_DEFAULT
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.transcripts.runtimes import runtimes
-from jsonlstore.transcripts.session_key import SKIPPED_BY_DEFAULT
 from jsonlstore.transcripts.source import LIVE
 from jsonlstore.watch.cursors import GONE, VANISHED, Cursors, Key, Position, is_inferred, is_missed
 from jsonlstore.watch.follower import Follower

@@ -12,7 +12,7 @@ from jsonlstore.core.model import WorkingMemoryPin, read_parts
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.redact import redact_text
 from jsonlstore.restore.pins import PinFile
-from jsonlstore.store.fold import OWN_FOLD
+from jsonlstore.store.fold import EVENT_FIELDS
 from jsonlstore.store.sanitise import clean
 from jsonlstore.watch.cursors import Cursors, Key, Position, corrects, is_missed, read_to
 
@@ -263,7 +263,7 @@ def _is_final(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
         return False
     layer = folded.layers.get("watcher", {})
     given = clean(_with_earlier_pins(fields, folded))
-    return all(layer.get(name) == value for name, value in given.items() if name not in OWN_FOLD)
+    return all(layer.get(name) == value for name, value in given.items() if name not in EVENT_FIELDS)
 
 
 def _was_no_end(folded: SessionFold) -> bool:

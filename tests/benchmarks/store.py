@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.core.clock import format_time
-from jsonlstore.store.files import Disk
+from jsonlstore.core.files import Disk
 from jsonlstore.store.fold import SessionFold
 from jsonlstore.store.index_text import serialise
 from jsonlstore.store.log import Event, SessionLog

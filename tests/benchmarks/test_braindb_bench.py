@@ -19,8 +19,8 @@ import pytest
 
 from jsonlstore.bridges.braindb import export_sessions
 from jsonlstore.bridges.braindb.schema import COLUMNS, CREATE_TABLE, INDEXES
+from jsonlstore.core.files import Disk
 from jsonlstore.core.paths import StatePaths
-from jsonlstore.store.files import Disk
 from jsonlstore.store.fold import SessionFold
 from jsonlstore.store.log import Event
 from jsonlstore.store.store import SessionStore
@@ -63,7 +63,7 @@ def _log(session_id: str, number: int) -> bytes:
     folded = SessionFold()
     folded.apply(first)
     folded.apply(last)
-    full = Event(2, end, last.type, "hook", {**last.data, **folded.carry()})
+    full = Event(2, end, last.type, "hook", {**last.data, **folded.full_state()})
     link = Event(3, end, "session.continued", "hook", {"session_id": _id(number + 1)})
     return first.to_line() + full.to_line() + link.to_line()
 

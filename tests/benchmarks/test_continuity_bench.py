@@ -22,10 +22,9 @@ from jsonlstore.core.clock import format_time
 from jsonlstore.core.config import Config
 from jsonlstore.core.model import PendingTask, SessionState
 from jsonlstore.core.paths import StatePaths
-from jsonlstore.restore.decay import apply_decay
 from jsonlstore.restore.manager import SessionPersistenceManager
-from jsonlstore.restore.model import RestoreRequest
-from jsonlstore.restore.score import ContextScorer
+from jsonlstore.restore.result import RestoreRequest
+from jsonlstore.restore.score import ContextScorer, DecayEngine
 from jsonlstore.store.index_text import serialise
 from jsonlstore.store.projection import project_log
 from jsonlstore.store.store import SessionStore
@@ -143,7 +142,7 @@ def test_score_all_50(benchmark: Any) -> None:
 def test_1000_decays(benchmark: Any) -> None:
     def decays() -> None:
         for hours in range(1000):
-            apply_decay(0.8, hours)
+            DecayEngine.apply_decay(0.8, hours)
 
     benchmark(decays)
     median, p95 = percentiles(decays, 200)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from jsonlstore.core.files import Disk
 from jsonlstore.core.paths import StatePaths
-from jsonlstore.store.files import Disk
 from jsonlstore.store.store import SessionStore
 from tests.conftest import FakeClock
 

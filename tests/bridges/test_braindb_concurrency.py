@@ -44,7 +44,7 @@ print(json.dumps(out), flush=True)
 
 
 def versioned(store, count, version):
-    with store.index.together():
+    with store.index.batch():
         for number in range(count):
             pin = {"content": f"version {version}", "pinnedAt": "2026-11-10T08:00:00Z"}
             fields = {"working_memory": [pin], "hot_topics": [f"version {version}"], "recent_learnings": ["m"] * 50}

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from jsonlstore.bridges.braindb import attach, export_sessions
-from jsonlstore.bridges.braindb.migration import backups_of
+from jsonlstore.bridges.braindb.migration import database_backups
 from jsonlstore.bridges.braindb.schema import COLUMNS, CREATE_TABLE, INDEXES
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import LockTimeout, Unreadable, WriteFailed
@@ -243,14 +243,14 @@ def test_an_existing_database_is_backed_up_before_its_first_migration_only(store
         assert Path(f"{cortex}-wal").stat().st_size
         report = export_sessions(store, cortex)
     assert report.backup is not None
-    assert backups_of(cortex) == [report.backup]
+    assert database_backups(cortex) == [report.backup]
     assert report.backup.parent == cortex.parent
     assert stat.S_IMODE(report.backup.stat().st_mode) == 0o600
     assert neighbours(report.backup) == before == neighbours(cortex)
     assert run(report.backup, "SELECT count(*) FROM sqlite_master WHERE name LIKE '%session%'") == [(0,)]
     store.update("s-1", {"hot_topics": ["x"]})
     assert export_sessions(store, cortex).backup is None
-    assert backups_of(cortex) == [report.backup]
+    assert database_backups(cortex) == [report.backup]
 
 
 def test_half_made_backups_of_the_dead_are_removed_and_failed_migrations_leave_none(store, cortex):
@@ -264,7 +264,7 @@ def test_half_made_backups_of_the_dead_are_removed_and_failed_migrations_leave_n
         assert caught.value.hint
         holder.execute("ROLLBACK")
     assert not dead.exists()
-    assert backups_of(cortex) == []
+    assert database_backups(cortex) == []
     assert export_sessions(store, cortex).added == 1
 
 
@@ -317,7 +317,7 @@ def test_a_read_only_database_is_a_clear_error_and_stays_as_it_is(store, cortex,
         export_sessions(store, cortex)
     assert "read-only" in raised.value.hint
     assert digest(cortex) == before
-    assert backups_of(cortex) == [], "nothing was migrated, so nothing had to be kept"
+    assert database_backups(cortex) == [], "nothing was migrated, so nothing had to be kept"
 
 
 def test_a_file_one_may_not_write_is_a_clear_error(store, cortex):

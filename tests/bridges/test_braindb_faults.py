@@ -14,7 +14,7 @@ from contextlib import closing
 import pytest
 
 from jsonlstore.bridges.braindb import export_sessions, import_sessions
-from jsonlstore.bridges.braindb.migration import backups_of
+from jsonlstore.bridges.braindb.migration import database_backups
 from jsonlstore.store.store import SessionStore
 
 CALLS = ("pwrite64", "write", "fdatasync", "fsync", "rename", "unlink", "ftruncate")
@@ -98,9 +98,9 @@ def export_survives(tmp_path, store, cortex, neighbours, rows, mode, slow):
         assert sound(brain)
         assert sorted(rows(brain)) == [f"s-{number}" for number in range(6)]
         assert neighbours(brain) == before
-        for backup in backups_of(brain):
+        for backup in database_backups(brain):
             assert neighbours(backup) == before
-        left = {path.name for path in brain.parent.iterdir()} - {backup.name for backup in backups_of(brain)}
+        left = {path.name for path in brain.parent.iterdir()} - {backup.name for backup in database_backups(brain)}
         assert left == {"brain.db"}
         assert export_sessions(store, brain).written == 0
 

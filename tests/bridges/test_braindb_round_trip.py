@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from jsonlstore.bridges.braindb import export_sessions, import_sessions
 from jsonlstore.bridges.braindb.desired import read_desired
 from jsonlstore.bridges.braindb.rows import read_row, to_row
+from jsonlstore.core.files import Disk
 from jsonlstore.core.paths import StatePaths
-from jsonlstore.store.files import Disk
-from jsonlstore.store.projection import fold_events
+from jsonlstore.store.fold import fold_events
 from jsonlstore.store.store import SessionStore
 
 SPECIFIED = (
@@ -212,6 +212,6 @@ def test_a_row_says_what_folding_the_whole_log_says(first, steps):
                 case "link", (successor,):
                     store.link("s-1", successor)
         log = store.open_log(store.paths.log("s-1")).scan()
-        folded = fold_events("s-1", (placed.event for placed in log.events))
+        folded = fold_events("s-1", log.events)
         said = set().union(*folded.layers.values())
         assert read_desired(store, "s-1").row == to_row("s-1", folded.to_dict(), said)

@@ -11,7 +11,7 @@ from datetime import timedelta
 import pytest
 
 from jsonlstore.bridges.braindb import attach, brain_db_status, export_sessions
-from jsonlstore.bridges.braindb.migration import backups_of
+from jsonlstore.bridges.braindb.migration import database_backups
 from jsonlstore.cli.main import main
 from jsonlstore.core.config import Config
 from jsonlstore.store.store import SessionStore
@@ -36,7 +36,7 @@ def test_every_boundary_and_turn_is_in_the_table_at_once(store, cortex, rows, ne
     store.link("s-1", "s-2")
     assert rows(cortex)["s-1"]["continued_by"] == "s-2"
     assert neighbours(cortex) == before
-    assert len(backups_of(cortex)) == 1
+    assert len(database_backups(cortex)) == 1
     assert brain_db_status(store, config(cortex)).warning is None
 
 
@@ -204,14 +204,14 @@ def test_a_row_the_table_refuses_is_a_warning_and_keeps_no_other_out(store, brai
 def test_what_is_too_much_to_name_is_caught_up_as_a_whole(store, brain, rows):
     forced = config(brain, brain_db_enabled=True)
     sync = attach(store, forced)
-    with store.index.together():
+    with store.index.batch():
         for number in range(30):
             store.start(f"s-{number}")
     from jsonlstore.bridges.braindb.backlog import Backlog
 
     Backlog(store).add([f"imagined-{n}" for n in range(2000)], "many")
     assert brain_db_status(store, forced).everything_behind
-    export_sessions(store, brain, since=store._clock() + timedelta(days=1))
+    export_sessions(store, brain, since=store.clock() + timedelta(days=1))
     assert rows(brain) == {}
     assert sync.catch_up() is True
     assert len(rows(brain)) == 30
@@ -372,7 +372,7 @@ def test_refused_rows_in_any_number_keep_no_other_waiting_for_good(store, brain,
     export_sessions(store, brain)
     refuse(brain, "bad-%")
     attach(store, config(brain))
-    with store.index.together():
+    with store.index.batch():
         for number in range(120):
             store.start(f"bad-{number}")
     with closing(sqlite3.connect(brain, isolation_level=None)) as holder:

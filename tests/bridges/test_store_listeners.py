@@ -18,10 +18,10 @@ def test_listeners_hear_of_archiving_and_forgetting_too(store):
 def test_many_changes_write_the_index_once_and_right(store):
     store.start("before")
     index = store.paths.index.read_bytes()
-    with store.index.together():
+    with store.index.batch():
         for number in range(20):
             store.start(f"s-{number}")
-        with store.index.together():
+        with store.index.batch():
             store.end("s-3")
         assert store.paths.index.read_bytes() == index
     assert store.paths.index.read_bytes() == store.index.expected()
@@ -30,7 +30,7 @@ def test_many_changes_write_the_index_once_and_right(store):
 
 def test_after_an_error_among_many_changes_the_next_reader_mends_the_index(store):
     def fail():
-        with store.index.together():
+        with store.index.batch():
             store.start("s-1")
             raise ValueError("stop")
 

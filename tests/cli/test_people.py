@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from jsonlstore.cli.formatting import ago, lasted, megabytes
 from jsonlstore.cli.main import main
-from jsonlstore.cli.text import fold_text, plain, shorten, width
+from jsonlstore.cli.text import cut_to_width, fold_text, plain, width
 from jsonlstore.core.clock import format_time
 from jsonlstore.store.store import SessionStore
 
@@ -230,7 +230,7 @@ def _valid(fields: dict[str, Any]) -> dict[str, Any]:
 
 @given(NASTY | st.text(), st.integers(0, 50))
 def test_a_shortened_text_fits_and_keeps_its_beginning(text: str, limit: int) -> None:
-    short = shorten(text, limit)
+    short = cut_to_width(text, limit)
     assert width(short) <= limit
     if not short.endswith("…"):
         assert limit == 0 or short == plain(text)

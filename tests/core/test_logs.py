@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from jsonlstore.core.logs import before_the_first_message, logger
+from jsonlstore.core.logs import logger, on_first_message
 
 if TYPE_CHECKING:
     import pytest
@@ -23,7 +23,7 @@ def test_messages_arrive_where_the_named_logger_sends_them(caplog: pytest.LogCap
 
 def test_the_set_up_runs_once_before_the_first_message() -> None:
     done: list[int] = []
-    before_the_first_message(lambda: done.append(1))
+    on_first_message(lambda: done.append(1))
     assert done == []
     logger("jsonlstore.test").info("a")
     logger("jsonlstore.other").info("b")

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import SessionForgotten, SessionNotFound
+from jsonlstore.core.files import Disk
 from jsonlstore.core.paths import StatePaths
-from jsonlstore.store.files import Disk
 from jsonlstore.store.store import SessionStore
 
 if TYPE_CHECKING:

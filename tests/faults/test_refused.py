@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jsonlstore.core.errors import WriteFailed
-from jsonlstore.store.files import Disk
+from jsonlstore.core.files import Disk
 from jsonlstore.store.log import SessionLog
 from tests.faults.machine import SYNCS, WRITES, Fault
 from tests.faults.runner import Bench, run

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jsonlstore.recall.match import Sieve, fold, terms_of, words_of
+from jsonlstore.recall.match import Prefilter, normalise, terms_of, words_of
 from jsonlstore.recall.question import Question, read_question
-from jsonlstore.recall.search import Recollection, recall
+from jsonlstore.recall.search import RecallResult, recall
 from jsonlstore.recall.when import Interval
 from jsonlstore.store.store import SessionStore
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)  # a monday
 
 
-def ask(home: Home, text: str, zone: Any = UTC, **options: Any) -> Recollection:
+def ask(home: Home, text: str, zone: Any = UTC, **options: Any) -> RecallResult:
     return recall(home.store, read_question([text], NOW, zone), now=NOW, zone=zone, **options)
 
 
-def ids(found: Recollection) -> list[str]:
+def ids(found: RecallResult) -> list[str]:
     return [one.state.session_id for one in found.found]
 
 
@@ -166,8 +166,8 @@ TEXT = st.text(st.sampled_from("abcdeyisßäöéйия電波アンテナ안테�
 @given(st.lists(TEXT, min_size=1, max_size=3), TEXT)
 def test_the_sieve_lets_everything_through_that_matches(words: list[str], text: str) -> None:
     terms = terms_of(tuple(words))
-    hits = Sieve(terms).hits(orjson.dumps({"content": text}))
-    folded = fold(text)
+    hits = Prefilter(terms).hits(orjson.dumps({"content": text}))
+    folded = normalise(text)
     for number, term in enumerate(terms):
         quality = term.quality(folded, words_of(folded))
         assert 0.0 <= quality <= 1.0
@@ -178,7 +178,7 @@ def test_the_sieve_lets_everything_through_that_matches(words: list[str], text: 
 @given(TEXT)
 def test_a_word_matches_itself(word: str) -> None:
     for term in terms_of((word,)):
-        assert term.quality(fold(word), words_of(fold(word))) == 1.0
+        assert term.quality(normalise(word), words_of(normalise(word))) == 1.0
 
 
 WORD = st.sampled_from(["radio", "radios", "zinc", "zincs", "antenna", "電波", "grid"])

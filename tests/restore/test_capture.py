@@ -1,4 +1,4 @@
-"""FR-001, 003, 008, AC-001, DECISIONS 20, 22, 24, 52: what is written of a session, turn by turn and at its end."""
+"""FR-001, 003, 008, AC-001, decisionS 20, 22, 24, 52: what is written of a session, turn by turn and at its end."""
 
 from __future__ import annotations
 
@@ -194,12 +194,12 @@ def test_wrong_fields_are_named_and_nothing_is_written(home: Home) -> None:
 def test_decision_56_old_sessions_are_archived_at_most_once_a_day(home: Home) -> None:
     home.past("old", hot_topics=["x"])
     home.later(days=31)
-    assert home.manager().tidy() == ["old"]
+    assert home.manager().archive_old() == ["old"]
     home.past("older")
     home.now = home.now.replace(hour=0) if home.now.hour else home.now
-    assert home.manager().tidy() == []
+    assert home.manager().archive_old() == []
     home.later(days=40)
-    assert home.manager().tidy() == ["older"]
+    assert home.manager().archive_old() == ["older"]
     assert home.store.get("old").hot_topics == ("x",)
 
 

@@ -1,4 +1,4 @@
-"""FR-012, DECISIONS 19, 20, 54: the dead are found and closed as of their last activity; the living are left alone."""
+"""FR-012, decisionS 19, 20, 54: the dead are found and closed as of their last activity; the living are left alone."""
 
 from __future__ import annotations
 

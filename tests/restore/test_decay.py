@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.restore.decay import DecayEngine, apply_decay, decay_factor, should_inherit
+from jsonlstore.restore.score import DecayEngine, decay_factor
 
 hours = st.floats(0, 10_000)
 confidences = st.floats(0, 1)
@@ -29,11 +29,11 @@ floors = st.floats(0.1, 0.9)
 )
 def test_decision_1_table(elapsed: float, factor: float) -> None:
     assert decay_factor(elapsed) == pytest.approx(factor, abs=5e-4)
-    assert apply_decay(0.8, elapsed) == pytest.approx(0.8 * factor, abs=5e-4)
+    assert DecayEngine.apply_decay(0.8, elapsed) == pytest.approx(0.8 * factor, abs=5e-4)
 
 
 def test_fr_004_no_time_is_no_decay() -> None:
-    assert apply_decay(1.0, 0) == 1.0
+    assert DecayEngine.apply_decay(1.0, 0) == 1.0
 
 
 def test_decision_1_the_floor_is_reached_at_294_hours() -> None:
@@ -44,12 +44,12 @@ def test_decision_1_the_floor_is_reached_at_294_hours() -> None:
 
 @given(confidences, st.floats(-10_000, 0))
 def test_decision_1_a_clock_that_went_back_counts_as_no_time(confidence: float, elapsed: float) -> None:
-    assert apply_decay(confidence, elapsed) == confidence
+    assert DecayEngine.apply_decay(confidence, elapsed) == confidence
 
 
 @given(st.floats(-5, 5), hours)
 def test_decision_1_the_input_is_not_clamped(confidence: float, elapsed: float) -> None:
-    assert apply_decay(confidence, elapsed) == confidence * decay_factor(elapsed)
+    assert DecayEngine.apply_decay(confidence, elapsed) == confidence * decay_factor(elapsed)
 
 
 @given(hours, floors)
@@ -68,13 +68,13 @@ def test_decision_2_a_memory_stays_iff_it_is_at_or_above_the_floor(
 ) -> None:
     decayed = DecayEngine.apply_decay(confidence, elapsed, floor)
     if decayed >= floor:
-        assert should_inherit(confidence, elapsed, floor)
+        assert DecayEngine.should_inherit(confidence, elapsed, floor)
     if decayed < floor - 1e-6:
-        assert not should_inherit(confidence, elapsed, floor)
+        assert not DecayEngine.should_inherit(confidence, elapsed, floor)
 
 
 def test_decision_2_exactly_at_the_floor_stays_and_is_not_lifted() -> None:
-    assert should_inherit(0.5, 168)
-    assert should_inherit(1.0, 100_000)
-    assert not should_inherit(0.3, 200)
-    assert apply_decay(0.3, 100_000) == pytest.approx(0.09)
+    assert DecayEngine.should_inherit(0.5, 168)
+    assert DecayEngine.should_inherit(1.0, 100_000)
+    assert not DecayEngine.should_inherit(0.3, 200)
+    assert DecayEngine.apply_decay(0.3, 100_000) == pytest.approx(0.09)

@@ -1,4 +1,4 @@
-"""DECISION 53, 55: what was said in one conversation never surfaces in another's preamble, pins, chain or override."""
+"""decision 53, 55: what was said in one conversation never surfaces in another's preamble, pins, chain or override."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jsonlstore.core.errors import OutOfScope
 from jsonlstore.core.model import SessionState
-from jsonlstore.restore.model import RestoreRequest
+from jsonlstore.restore.result import RestoreRequest
 from jsonlstore.restore.scope import Scope
 from tests.home import Home, task
 

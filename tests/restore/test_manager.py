@@ -8,7 +8,6 @@ import pytest
 
 import jsonlstore
 from jsonlstore import Config, SessionPersistenceManager, SessionStore
-from jsonlstore.compat import functions
 from jsonlstore.core.errors import UsageError
 from tests.home import Home, task
 
@@ -71,32 +70,3 @@ def test_unknown_arguments_and_ids_are_usage_errors(home: Home) -> None:
         home.manager().on_session_start("../a", "cli")
     with pytest.raises(UsageError):
         home.manager().on_session_end()
-
-
-def test_api_5_the_functional_set(home: Home) -> None:
-    store = home.store
-    functions.save_session_state(
-        store,
-        {"session_id": "a", "start_time": "2026-11-10T08:00:00Z", "end_time": "2026-11-10T09:00:00Z", "channel": "cli",
-         "hot_topics": ["x"], "continued_by": "b"},
-    )  # fmt: skip
-    functions.save_session_state(
-        store, {"session_id": "b", "start_time": "2026-11-10T09:30:00Z", "previous_session_id": "a"}
-    )
-    functions.save_session_state(store, {"session_id": "a", "active_projects": ["p"]})
-    state = store.get("a")
-    assert (state.hot_topics, state.active_projects, state.continued_by) == (("x",), ("p",), "b"), (
-        "an upsert erases nothing"
-    )
-    assert [one.session_id for one in functions.get_recent_sessions(store, 7)] == ["a"]
-    functions.mark_session_continued(store, "a", "c")
-    assert store.get("a").continued_by == "c"
-    assert store.folded("a").continued == ["b", "c"]
-    home.later(hours=3)
-    assert [one.session_id for one in functions.detect_crashed_sessions(store)] == ["b"]
-    assert functions.detect_crashed_sessions(store, "b") == []
-    assert functions.recover_crashed_session(store, "b")
-    assert store.get("b").crash_recovered
-    assert not functions.recover_crashed_session(store, "b")
-    store.update("b", {"channel": "cli"})
-    assert [one.session_id for one in functions.get_session_chain(store, "b", 5)] == ["a", "b"]

@@ -1,4 +1,4 @@
-"""DECISION 54: a runtime that starts the next session of a conversation has left the one before."""
+"""decision 54: a runtime that starts the next session of a conversation has left the one before."""
 
 from __future__ import annotations
 

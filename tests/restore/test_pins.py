@@ -1,4 +1,4 @@
-"""FR-007, AC-005, DECISIONS 10-15: pins come back with provenance, within the caps, and nobody's file is spoiled."""
+"""FR-007, AC-005, decisionS 10-15: pins come back with provenance, within the caps, and nobody's file is spoiled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jsonlstore.core.model import WorkingMemoryPin
 from jsonlstore.restore.inherit import Offer, plan_pins
-from jsonlstore.restore.pins import PinFile, PinnedNow, with_provenance
+from jsonlstore.restore.pins import CurrentPins, PinFile, with_provenance
 from tests.home import Home
 
 END = "2026-11-10T11:00:00.000Z"
@@ -34,16 +34,16 @@ def test_decision_13_provenance_is_in_the_label_and_never_nests() -> None:
 
 @given(st.integers(0, 12), st.integers(0, 12), st.integers(1, 8))
 def test_decision_12_count_after_collisions(current: int, eligible: int, most: int) -> None:
-    plan = plan_pins(offered(*pins(eligible, "new")), PinnedNow(pins(current), current), most)
+    plan = plan_pins(offered(*pins(eligible, "new")), CurrentPins(pins(current), current), most)
     assert len(plan.add) == max(0, min(eligible, most, 10 - current))
 
 
 def test_decision_12_seven_and_five_make_three() -> None:
-    assert len(plan_pins(offered(*pins(5, "new")), PinnedNow(pins(7), 7), 5).add) == 3
+    assert len(plan_pins(offered(*pins(5, "new")), CurrentPins(pins(7), 7), 5).add) == 3
 
 
 def test_ac_005_the_current_pin_wins_a_collision() -> None:
-    plan = plan_pins(offered(WorkingMemoryPin("old", label="pin 0"), *pins(2, "new")), PinnedNow(pins(1), 1), 5)
+    plan = plan_pins(offered(WorkingMemoryPin("old", label="pin 0"), *pins(2, "new")), CurrentPins(pins(1), 1), 5)
     assert [pin.content for pin in plan.add] == ["content 0", "content 1"]
     assert plan.decisions[0].decision == "skipped"
     assert "collision" in plan.decisions[0].reason
@@ -87,7 +87,7 @@ def test_decision_14_a_broken_file_reads_as_empty_and_is_kept_aside(home: Home, 
 
 
 def test_decision_14_a_missing_file_is_empty(home: Home) -> None:
-    assert PinFile(home.pin_file, home.store).read() == PinnedNow()
+    assert PinFile(home.pin_file, home.store).read() == CurrentPins()
     assert not home.path.exists()
 
 

@@ -1,4 +1,4 @@
-"""FR-010, DECISIONS 26-28: the preamble's wording, its budget, and hostile text that cannot break out of it."""
+"""FR-010, decisionS 26-28: the preamble's wording, its budget, and hostile text that cannot break out of it."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jsonlstore.restore.model import RestoreRequest
+from jsonlstore.restore.result import RestoreRequest
 from tests.home import Home, task
 
 if TYPE_CHECKING:
@@ -331,7 +331,7 @@ def test_issue_9_disabled_changes_nothing_anywhere(home: Home) -> None:
         assert manager.detect_and_recover_crashed() == []
         assert manager.force_inherit_session("a").cold
         manager.get_session_chain("a")
-        manager.tidy()
+        manager.archive_old()
     assert home.files() == before
 
 

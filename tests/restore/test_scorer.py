@@ -13,7 +13,7 @@ from jsonlstore.core.clock import format_time
 from jsonlstore.core.config import Config
 from jsonlstore.core.model import PendingTask, SessionState
 from jsonlstore.restore.score import ContextScorer, factors, pending_weight, qualifies, recency
-from jsonlstore.restore.select import MOST_LOGS_READ, Prior, common_topics, may_win, score_priors
+from jsonlstore.restore.select import MOST_LOGS_READ, Prior, can_qualify, common_topics, score_priors
 
 NOW = datetime(2026, 11, 12, tzinfo=UTC)
 words = st.sampled_from(["cortex", "Session", "radio", "FT991a", "brain.db", "hooks", "pipeline"])
@@ -125,7 +125,7 @@ def test_looking_only_at_what_may_win_changes_no_score(
         }
         for number, (topics, tasks, hours, critical) in enumerate(sessions)
     }
-    worth = may_win(Config())
+    worth = can_qualify(Config())
     everybody = score_priors(entries, words, NOW)
     found = score_priors(entries, words, NOW, worth)
 
@@ -142,7 +142,7 @@ def test_looking_only_at_what_may_win_changes_no_score(
 
 def test_of_many_sessions_that_only_age_tells_apart_few_are_scored() -> None:
     entries = {f"s{number}": {"end_time": format_time(NOW - timedelta(minutes=number))} for number in range(500)}
-    found = score_priors(entries, frozenset({"radio"}), NOW, may_win(Config()))
+    found = score_priors(entries, frozenset({"radio"}), NOW, can_qualify(Config()))
     assert sorted(one.session_id for one in found) == sorted(f"s{number}" for number in range(MOST_LOGS_READ))
 
 

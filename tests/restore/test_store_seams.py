@@ -40,7 +40,7 @@ def test_changes_put_together_are_one_write_of_the_same_index(home: Home) -> Non
     store = home.store
     store.start("a", channel="cli")
     before = store.paths.index.read_bytes()
-    with store.index.together():
+    with store.index.batch():
         store.start("b", channel="cli")
         store.end("a", reason="new")
         assert store.paths.index.read_bytes() == before
@@ -52,7 +52,7 @@ def test_a_failed_block_leaves_the_index_to_be_mended(home: Home) -> None:
     store.start("a", channel="cli")
 
     def fail() -> None:
-        with store.index.together():
+        with store.index.batch():
             store.start("b", channel="cli")
             raise RuntimeError
 
@@ -66,7 +66,7 @@ def test_a_failed_block_leaves_the_index_to_be_mended(home: Home) -> None:
 def test_forgetting_does_not_wait_for_the_end_of_a_block(home: Home) -> None:
     store = home.store
     store.start("a", channel="cli", hot_topics=["private"])
-    with store.index.together():
+    with store.index.batch():
         store.end("a")
         store.forget("a")
         assert b"private" not in store.paths.index.read_bytes()
@@ -79,7 +79,7 @@ def test_what_another_process_does_in_the_middle_of_a_block_counts(home: Home) -
     store, other = home.store, SessionStore(home.store.paths, clock=lambda: home.now)
     for name in ("gone", "back", "cold", "same"):
         store.start(name, channel="cli", hot_topics=["private"])
-    with store.index.together() as told:
+    with store.index.batch() as told:
         for name in ("gone", "back", "cold", "same"):
             store.end(name, reason="new")
         other.forget("gone")
@@ -108,7 +108,7 @@ def test_mirrors_written_together_share_one_sync_of_their_directory(
         really(fd)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    with store.index.together():
+    with store.index.batch():
         for name in ("a", "b", "c"):
             store.link(name, "next")
     assert synced.count(store.paths.sessions.stat().st_ino) == 1

@@ -40,7 +40,7 @@ def test_the_id_of_a_new_memory_is_found_wherever_the_tool_says_it(details: dict
 
 def test_a_result_without_an_id_gives_no_learning() -> None:
     ledger = MemoryLedger()
-    assert ledger.learned({"content": "x"}, {}, "Remembered.") is None
+    assert ledger.learned({"content": "x"}, {}, "RecallHit.") is None
     assert ledger.learnings() == []
 
 

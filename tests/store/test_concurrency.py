@@ -41,7 +41,7 @@ def start_only(root: Path, barrier: threading.Barrier, started: object) -> None:
 
 def hold_lock(root: Path, ready: object) -> None:
     store = SessionStore.open(root)
-    with store._locks.session("a"), store._locks.index(), store._locks.metrics():
+    with store.locks.session("a"), store.locks.index(), store.locks.metrics():
         ready.set()  # type: ignore[attr-defined]  # a multiprocessing event has no public type
         signal.pause()
 

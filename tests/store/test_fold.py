@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.store.fold import SessionFold, fold
-from jsonlstore.store.log import Event, parse_event
+from jsonlstore.store.fold import SessionFold, fold_events
+from jsonlstore.store.log import Event, LocatedEvent, parse_event
+
+if TYPE_CHECKING:
+    from jsonlstore.core.model import SessionState
 
 AT = "2026-02-18T12:00:{:02d}.000Z"
 
@@ -26,6 +29,10 @@ def started(**fields: Any) -> Event:
 
 def updated(seq: int, by: str = "hook", **fields: Any) -> Event:
     return event(seq, "state.updated", by, fields=fields)
+
+
+def fold(events: list[Event]) -> SessionState:
+    return fold_events("s", [LocatedEvent(one, 0) for one in events]).state()
 
 
 def test_an_update_replaces_what_the_same_writer_said_and_nothing_else() -> None:
@@ -198,7 +205,7 @@ def test_folding_on_from_a_full_state_gives_the_same_as_folding_from_the_start(
     folded = SessionFold()
     for each in events[:cut]:
         folded.apply(each)
-    snapshot = Event(cut, AT.format(40), "state.snapshot", "hook", folded.carry())
+    snapshot = Event(cut, AT.format(40), "state.snapshot", "hook", folded.full_state())
     read = parse_event(snapshot.to_line())
     assert read is not None
     assert total([read, *events[cut:]]) == total(events)
@@ -212,7 +219,7 @@ def test_a_full_state_in_the_form_of_the_first_versions_is_read_too(
     folded = SessionFold()
     for each in build(script):
         folded.apply(each)
-    carried = {key: value for key, value in folded.carry().items() if key != "said"}
+    carried = {key: value for key, value in folded.full_state().items() if key != "said"}
     again = SessionFold()
     again.apply(Event(1, AT.format(40), "state.snapshot", "hook", {**carried, "layers": folded.layers}))
     assert (again.layers, again.to_dict()) == (folded.layers, folded.to_dict())
@@ -228,13 +235,13 @@ def test_reading_a_full_state_keeps_the_order_and_the_kind_of_every_value(
         folded.apply(each)
     folded.apply(updated(20, "hook", odd=1, even=True))
     folded.apply(updated(21, "watcher", even=1, odd=1.0))
-    read = parse_event(Event(9, AT.format(40), "state.snapshot", "hook", folded.carry()).to_line())
+    read = parse_event(Event(9, AT.format(40), "state.snapshot", "hook", folded.full_state()).to_line())
     assert read is not None
     again = SessionFold()
     again.apply(read)
     assert orjson.dumps(again.to_dict()) == orjson.dumps(folded.to_dict())
     assert orjson.dumps(again.layers) == orjson.dumps(folded.layers)
-    assert orjson.dumps(again.carry()) == orjson.dumps(folded.carry())
+    assert orjson.dumps(again.full_state()) == orjson.dumps(folded.full_state())
 
 
 @given(steps)

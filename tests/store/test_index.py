@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jsonlstore.store.index_text import parse, serialise
+from jsonlstore.store.index_text import parse_index, serialise
 from jsonlstore.store.store import SessionStore
 
 if TYPE_CHECKING:
@@ -74,13 +74,13 @@ def test_an_index_that_is_empty_or_broken_heals_when_read(busy: SessionStore, da
 def test_a_glance_sees_what_a_reading_does(busy: SessionStore) -> None:
     """And heals what it must: a line that is spoiled, a log that is gone, a file that is no index."""
     kept = busy.paths.index.read_bytes()
-    assert dict(fresh(busy).index.glance().items()) == fresh(busy).index.entries()
+    assert dict(fresh(busy).index.lazy_entries().items()) == fresh(busy).index.entries()
     for damage in (b"", b"[]", kept.replace(b'"late":{', b'"late":[', 1), kept.replace(b",\n", b",\n,\n", 1)):
         busy.paths.index.write_bytes(damage)
-        assert {"late", "cold", "crashed"} <= fresh(busy).index.glance().keys()
+        assert {"late", "cold", "crashed"} <= fresh(busy).index.lazy_entries().keys()
         assert busy.paths.index.read_bytes() == kept
     busy.paths.log("ended").unlink()
-    assert "ended" not in fresh(busy).index.glance()
+    assert "ended" not in fresh(busy).index.lazy_entries()
 
 
 def test_a_missing_index_heals_when_read(busy: SessionStore) -> None:
@@ -167,14 +167,14 @@ entries = st.dictionaries(
 
 @given(entries)
 def test_an_index_survives_writing_and_reading(found: dict[str, dict[str, object]]) -> None:
-    assert parse(serialise(found)) == found
-    assert serialise(parse(serialise(found)) or {}) == serialise(found)
+    assert parse_index(serialise(found)) == found
+    assert serialise(parse_index(serialise(found)) or {}) == serialise(found)
 
 
 @given(st.binary(max_size=80))
 @settings(max_examples=30)
 def test_no_bytes_break_the_reader(data: bytes) -> None:
-    assert parse(data) is None or isinstance(parse(data), dict)
+    assert parse_index(data) is None or isinstance(parse_index(data), dict)
 
 
 def test_ten_thousand_sessions_cost_one_read_of_the_index_not_of_the_logs(store: SessionStore, tmp_path: Path) -> None:

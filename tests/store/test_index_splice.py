@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jsonlstore.store.index_text import Lines, parse, serialise, splice
+from jsonlstore.store.index_text import Lines, parse_index, serialise, splice
 
 ids = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,6}", fullmatch=True)
 entries = st.dictionaries(st.text(max_size=5), st.none() | st.integers(0, 9) | st.text(max_size=8), max_size=4)
@@ -22,7 +22,7 @@ def test_splicing_is_serialising_anew(before: dict[str, Any], changes: dict[str,
     assert bool(pieces) == (after != before)
     spliced = b"".join(pieces or [serialise(before)])
     assert spliced == serialise(after)
-    assert parse(spliced) == after
+    assert parse_index(spliced) == after
 
 
 @given(st.binary(max_size=60), ids)
@@ -62,7 +62,7 @@ def test_no_damage_is_read_as_something_else(found: dict[str, Any], behind: int,
         read = dict(lines.items())
     except ValueError:
         return
-    assert read == parse(damaged)
+    assert read == parse_index(damaged)
 
 
 def test_a_name_that_is_no_text_is_not_found() -> None:

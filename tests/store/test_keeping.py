@@ -144,3 +144,18 @@ def test_decision_57_pins_others_inherited_are_named_not_removed(ended: SessionS
     ended.start("heir", working_memory=[{"content": "c", "label": "radio [inherited from a @ 2026-02-18]"}])
     assert ended.forget("a").inherited_by == ("heir",)
     assert len(ended.get("heir").working_memory) == 1
+
+
+def test_archiving_what_is_old_leaves_the_rest_and_what_was_resumed_meanwhile(store: SessionStore) -> None:
+    """`archive_older` moves exactly the old, ended sessions, oldest first, and goes on past one it may not move."""
+    old = {"start_time": "2026-01-01T00:00:00Z"}
+    for number, session_id in enumerate(("a", "b", "c", "d")):
+        store.start(session_id, **old)
+        store.end(session_id, end_time=f"2026-01-0{number + 2}T00:00:00Z")
+    store.start("new")
+    store.end("new")
+    before = dict(store.index.entries())
+    store.resume("b")
+    assert store.archive_older(timedelta(days=30), before, most=3) == ["a", "c"]
+    assert store.archivable(timedelta(days=30)) == ["d"]
+    assert {one.session_id for one in store.entries() if one.archived} == {"a", "c"}

@@ -1,4 +1,4 @@
-"""DECISION 21: a state stays under 50 KB, the least telling parts go first, every loss is counted."""
+"""decision 21: a state stays under 50 KB, the least telling parts go first, every loss is counted."""
 
 from __future__ import annotations
 

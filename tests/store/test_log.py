@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.core.errors import WriteFailed
+from jsonlstore.core.files import Disk
 from jsonlstore.store import log as log_module
-from jsonlstore.store.files import Disk
 from jsonlstore.store.log import Event, SessionLog, parse_event, scan_bytes
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jsonlstore.store.doctor import Doctor
-from jsonlstore.store.repair import mend
+from jsonlstore.store.repair import repair_unfinished
 
 if TYPE_CHECKING:
     from jsonlstore.store.store import SessionStore
@@ -29,13 +29,13 @@ def healthy(store: SessionStore) -> bool:
 def test_a_store_that_is_whole_is_left_as_it_is(ended: SessionStore) -> None:
     ended.archive("two")
     before = {path: path.stat().st_mtime_ns for path in ended.paths.sessions.rglob("*")}
-    assert mend(ended) == 0
+    assert repair_unfinished(ended) == 0
     assert {path: path.stat().st_mtime_ns for path in ended.paths.sessions.rglob("*")} == before
 
 
 def test_a_mirror_that_was_never_written_is(ended: SessionStore) -> None:
     ended.paths.mirror("one").unlink()
-    assert mend(ended) == 1
+    assert repair_unfinished(ended) == 1
     assert healthy(ended)
 
 
@@ -46,7 +46,7 @@ def test_a_mirror_older_than_its_log_is_written_again(ended: SessionStore) -> No
     log = ended.paths.log("one").stat().st_mtime_ns
     os.utime(ended.paths.mirror("one"), ns=(log - 1, log - 1))
     assert not healthy(ended)
-    assert mend(ended) == 1
+    assert repair_unfinished(ended) == 1
     assert healthy(ended)
 
 
@@ -54,18 +54,18 @@ def test_a_move_to_the_archive_that_was_cut_short_is_finished_or_undone(ended: S
     mirror, log = ended.paths.mirror("one").read_bytes(), ended.paths.log("one").read_bytes()
     month = ended.archive("one")
     ended.paths.mirror("one").write_bytes(mirror)  # died before it was removed
-    assert mend(ended) == 1
+    assert repair_unfinished(ended) == 1
     assert healthy(ended)
     ended.paths.archived_log("one", month).unlink()
     ended.paths.log("one").write_bytes(log)  # died before the log was moved
     ended.paths.log("one").chmod(0o600)
-    assert mend(ended) >= 1
+    assert repair_unfinished(ended) >= 1
     assert healthy(ended)
 
 
 def test_an_open_session_has_no_mirror_to_mend(store: SessionStore) -> None:
     store.start("one", channel="webchat")
-    assert mend(store) == 0
+    assert repair_unfinished(store) == 0
     assert not store.paths.mirror("one").exists()
 
 
@@ -73,10 +73,10 @@ def test_a_forgotten_session_stays_forgotten(ended: SessionStore) -> None:
     ended.archive("one")
     ended.forget("one")
     ended.forget("two")
-    assert mend(ended) == 0
+    assert repair_unfinished(ended) == 0
     assert healthy(ended)
 
 
 def test_nothing_to_mend_where_there_is_nothing(store: SessionStore) -> None:
-    assert mend(store) == 0
+    assert repair_unfinished(store) == 0
     assert not store.paths.sessions.exists()

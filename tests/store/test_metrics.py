@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.core.errors import UsageError
-from jsonlstore.store.metrics import EVENTS
+from jsonlstore.store.metrics import METRIC_EVENTS
 from jsonlstore.store.schema import problems
 from jsonlstore.store.store import SessionStore
 
@@ -48,7 +48,7 @@ def fill(store: SessionStore) -> None:
 def test_fr_013_the_five_events_with_their_fields_are_recorded_and_valid(store: SessionStore) -> None:
     fill(store)
     records = list(store.metrics.read())
-    assert [record["event"] for record in records] == list(EVENTS)
+    assert [record["event"] for record in records] == list(METRIC_EVENTS)
     for record in records:
         assert problems("metric", record) == []
         assert {key: record[key] for key in EXAMPLES[record["event"]]} == EXAMPLES[record["event"]]
@@ -85,7 +85,7 @@ def test_verify_names_the_first_broken_line(store: SessionStore, name: str) -> N
     store.paths.metrics.write_bytes(b"".join(tamper(lines(store))))
     verdict = store.metrics.verify()
     assert (verdict.ok, verdict.line) == (False, line)
-    assert not store.metrics.mend(), "a broken chain stays visible"
+    assert not store.metrics.repair(), "a broken chain stays visible"
     assert not store.metrics.verify().ok
 
 
@@ -129,7 +129,7 @@ def test_a_torn_tail_is_mended_without_losing_what_came_before(store: SessionSto
         file.write(b'{"seq":6,"at":')
     verdict = store.metrics.verify()
     assert (verdict.ok, verdict.line, verdict.problem) == (False, 6, "the record is torn")
-    assert store.metrics.mend()
+    assert store.metrics.repair()
     assert store.metrics.verify().records == 5
 
 
@@ -137,7 +137,7 @@ def test_a_lost_head_is_mended_with_a_record_that_says_so(store: SessionStore) -
     fill(store)
     store.paths.metrics_head.unlink()
     assert store.metrics.verify().problem == "metrics.head is missing"
-    assert store.metrics.mend()
+    assert store.metrics.repair()
     assert store.metrics.verify().ok
     last = list(store.metrics.read())[-1]
     assert (last["event"], last["reason"]) == ("metrics_resealed", "metrics.head is missing")

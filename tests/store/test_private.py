@@ -71,7 +71,7 @@ def calls(store: SessionStore, bad: Any) -> dict[str, Callable[[], object]]:
         "link to": lambda: store.link("a", bad),
         "note": lambda: store.note(bad, "flush.offered", {}),
         "archive": lambda: store.archive(bad),
-        "settle_archive": lambda: store.settle_archive(bad),
+        "finish_archiving": lambda: store.finish_archiving(bad),
         "forget": lambda: store.forget(bad),
         "get": lambda: store.get(bad),
         "folded": lambda: store.folded(bad),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import orjson
@@ -9,8 +11,8 @@ import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
-from jsonlstore.core.model import SessionState
-from jsonlstore.store.schema import NAMES, load, problems
+from jsonlstore.core.model import PART_LISTS, RESTORE_ONLY, SessionState, Tokens
+from jsonlstore.store.schema import NAMES, load, problems, schema_dir
 from tests.store.test_metrics import fill
 from tests.store.test_model import states
 
@@ -70,3 +72,38 @@ def test_what_is_computed_on_restore_is_not_valid_on_disk() -> None:
 @given(states)
 def test_every_state_is_valid(state: SessionState) -> None:
     assert problems("state", state.to_dict()) == []
+
+
+def documented_state() -> dict[str, set[str] | None]:
+    """The keys of the mirror's table in docs/formats.md, each with the keys of its parts where it lists any."""
+    page = (schema_dir().parent / "docs" / "formats.md").read_text()
+    table = page.partition("## Mirror")[2].partition("\n## ")[0]
+    found: dict[str, set[str] | None] = {}
+    for names, meaning in re.findall(r"^\| (`.*?) \| (.*) \|$", table, re.MULTILINE):
+        parts = re.search(r"`\{(.*?)\}`", meaning)
+        for name in re.findall(r"`(\w+)`", names):
+            found[name] = {key.strip(" ?") for key in parts[1].split(",")} if parts else None
+    return found
+
+
+def test_schema_model_and_docs_list_the_same_keys() -> None:
+    """A field of the state is in the schema, the model and the formats page, or in none of them."""
+    model = set(SessionState("s", "t").to_dict())
+    assert set(load("state")["properties"]) - set(RESTORE_ONLY) == model
+    assert set(documented_state()) == model
+
+
+PARTS = {**PART_LISTS, "tokens": Tokens}
+DEFINED_AS = {
+    "working_memory": "pin", "pending_tasks": "task", "confidence_updates": "confidence_update",
+    "sop_interactions": "sop_interaction", "notes": "note", "tokens": "tokens",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", PARTS)
+def test_schema_model_and_docs_list_the_same_keys_of_every_part(key: str) -> None:
+    """The same for what a field is made of; a pin's `importance` is Cortex's, and only passes through the model."""
+    part = PARTS[key]
+    model = {part.KEYS.get(item.name, item.name) for item in fields(part)} - {"extra"}
+    assert set(load("state")["$defs"][DEFINED_AS[key]]["properties"]) - {"importance"} == model
+    assert documented_state()[key] == model

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from jsonlstore.core.errors import SessionForgotten, SessionNotFound, SessionOpen
+from jsonlstore.core.files import Disk
 from jsonlstore.store.doctor import Doctor
-from jsonlstore.store.files import Disk
 from jsonlstore.store.schema import problems
 from jsonlstore.store.store import SessionStore
 from tests.conftest import FakeClock

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.core.errors import AmbiguousSessionId, SessionNotFound
+from jsonlstore.core.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.openclaw import DATABASE
 from jsonlstore.transcripts.records import Entry
-from jsonlstore.transcripts.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.stretches import STRETCH_NAMESPACE, by_stretch, stretch_id
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What a live write could not bring to brain.db: kept on disk, so that another process can say so and catch up."""
+"""The sessions whose live write to brain.db failed, kept on disk so that another process can report and retry them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import orjson
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import read_bytes
 from jsonlstore.core.locks import Locks
 from jsonlstore.core.logs import logger
-from jsonlstore.store.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -35,7 +35,7 @@ class Missed:
 
 
 class Backlog:
-    """The one small file that says what brain.db still lacks; no file, nothing lacks."""
+    """The small file that names the sessions brain.db lacks; without the file it lacks none."""
 
     def __init__(self, store: SessionReader) -> None:
         self._store = store
@@ -56,7 +56,7 @@ class Backlog:
             return Missed(f"what it lacks is not known: {problem}", self._store.now(), everything=True)
 
     def add(self, session_ids: Collection[str], problem: str, *, everything: bool = False) -> None:
-        """Note what could not be written. Best effort: whoever cannot even note it says so in the log."""
+        """Add sessions that could not be written. Best effort: a failure to do even that goes to the log."""
         try:
             with self._locks.named("brain-db-behind"):
                 before = self.read() or Missed("", self._store.now())
@@ -66,9 +66,9 @@ class Backlog:
             log.warning("brain.db is behind, and that could not be noted: %s", trouble)
 
     def settle(self, done: Missed, refused: Mapping[str, str]) -> None:
-        """What `done` names is written, but for the rows `refused` and why; whatever was noted since then stays.
+        """Take off what `done` names, except the rows `refused` and why; what was added since then stays.
 
-        What is refused comes last: whoever takes some from the front gets to the others first.
+        Refused rows go to the end, so that the next retry, which takes some from the front, reaches the others.
         """
         try:
             with self._locks.named("brain-db-behind"):

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from jsonlstore.core.errors import JsonlStoreError, LockTimeout, Unreadable, WriteFailed
+from jsonlstore.core.files import Disk, write_failed
 from jsonlstore.core.logs import logger
-from jsonlstore.store.files import Disk, write_failed
 from jsonlstore.transcripts.readonly import Database, consistently
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ def connected(path: Path, wait: float) -> Iterator[sqlite3.Connection]:
         )
         try:
             connection.text_factory = decode_leniently
-            _suit(connection)
+            _configure(connection)
             yield connection
         finally:
             connection.close()
 
 
-def _suit(connection: sqlite3.Connection) -> None:
+def _configure(connection: sqlite3.Connection) -> None:
     """Settings of this connection only; nothing of them is kept in the file."""
     # what a forgotten session's row said is overwritten, not just unlinked
     connection.execute("PRAGMA secure_delete = ON")

@@ -11,10 +11,10 @@ import orjson
 from jsonlstore.bridges.braindb.rows import Row, to_row
 from jsonlstore.bridges.braindb.schema import IMPORTER
 from jsonlstore.core.errors import Unreadable
+from jsonlstore.core.files import read_bytes, unreadable
 from jsonlstore.store.archive import find_month
-from jsonlstore.store.files import read_bytes, unreadable
+from jsonlstore.store.fold import fold_events
 from jsonlstore.store.log import FULL_STATE_TYPES
-from jsonlstore.store.projection import fold_events
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Mapping
@@ -52,7 +52,7 @@ def log_version(states: str, session_id: str) -> LogVersion | None:
 
 
 def hot_logs(store: SessionReader, wanted: Container[str]) -> dict[str, LogVersion | None]:
-    """Every hot log, with its version where that is wanted: asking costs, and a log that is read anyway tells it."""
+    """Every hot log, with the version of those `wanted`: a log that will be read anyway tells its version then."""
     try:
         ids = [name[:-6] for name in os.listdir(store.paths.states) if name.endswith(".jsonl")]
     except FileNotFoundError:
@@ -65,7 +65,7 @@ def hot_logs(store: SessionReader, wanted: Container[str]) -> dict[str, LogVersi
 
 
 def store_version(paths: StatePaths) -> StoreVersion:
-    """What is another one once a session was forgotten, archived or brought back, whichever that was.
+    """A value that differs once any session was forgotten, archived or unarchived.
 
     Each of them renames a file into the directory and then replaces the index by a new file. A log that only grew
     does not show.
@@ -105,10 +105,9 @@ def read_desired(store: SessionReader, session_id: str) -> Desired:
 
 
 def ended_row(states: str, session_id: str) -> tuple[Row, LogVersion, bool] | None:
-    """The row of a session whose log ends with its full state, as every ended session's does, and who went on.
+    """Row, log version and "only imported" of a session whose log ends with its full state; None for any other.
 
-    With its version, and whether it was only imported; None for any other session. Here there is nothing to fold, and
-    reading it is most of what exporting a session costs.
+    The log of every ended session does. There is nothing to fold: this path is most of what an export costs.
     """
     try:
         file = os.open(f"{states}/{session_id}.jsonl", os.O_RDONLY | os.O_CLOEXEC)
@@ -162,7 +161,7 @@ def _row(session_id: str, state: Mapping[str, Any], said: Mapping[str, Collectio
 
 
 def _from_events(session_id: str, scan: Scan, version: LogVersion | None) -> Desired:
-    folded = fold_events(session_id, (placed.event for placed in scan.events))
+    folded = fold_events(session_id, scan.events)
     if folded.forgotten:
         return Desired("forgotten", version=version)
     row = _row(session_id, folded.to_dict(), folded.layers)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import read_bytes
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import shorten_home
-from jsonlstore.store.files import read_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -63,7 +63,7 @@ def import_sessions(
     if rows is None:
         raise Unreadable(f"{path} has no table {TABLE}", hint="is it the right file?", path=path)
     rows.sort(key=lambda row: str(row.get("start_time")))  # before after, so that a cut-short import leaves no gap
-    with store.index.together():
+    with store.index.batch():
         _Import(store, report).run(rows, progress)
     return report
 

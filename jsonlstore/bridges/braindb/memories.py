@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.braindb.database import read_unchanged
 from jsonlstore.bridges.braindb.migration import columns_of
-from jsonlstore.bridges.braindb.rows import read_time
+from jsonlstore.bridges.braindb.rows import parse_stored_time
 from jsonlstore.core.clock import Clock, format_time, system_clock
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
@@ -76,7 +76,7 @@ def _number(value: Any) -> float:
 
 def _expired(until: Any, now: str) -> bool:
     try:
-        moment = read_time(until)
+        moment = parse_stored_time(until)
     except ValueError:
         return False  # a date nobody can read has not passed
     return moment is not None and moment <= now

@@ -14,7 +14,7 @@ from jsonlstore.bridges.braindb.database import Writer, connected
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE, INDEXES, TABLE
 from jsonlstore.core.clock import system_clock
 from jsonlstore.core.errors import LockTimeout, Unreadable
-from jsonlstore.store.files import Disk, write_failed
+from jsonlstore.core.files import Disk, write_failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,9 @@ def migrate(writer: Writer, wait: float) -> Path | None:
     connection, path = writer.connection, writer.path
     if not _missing(connection):
         return None
-    backup = back_up(path, wait) if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() else None
+    backup = (
+        back_up_database(path, wait) if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() else None
+    )
     try:
         writer.transact(lambda _full: _create(connection))
     except BaseException:
@@ -98,7 +100,7 @@ def _has_key(connection: sqlite3.Connection) -> bool:
     )
 
 
-def back_up(path: Path, wait: float) -> Path:
+def back_up_database(path: Path, wait: float) -> Path:
     """Copy a database beside itself, private to the user, what is still in its write-ahead log included."""
     path = Path(os.path.realpath(path))
     _sweep(path)
@@ -141,7 +143,7 @@ def _free_name(path: Path, stamp: str) -> Path:
     return target
 
 
-def backups_of(path: Path) -> list[Path]:
+def database_backups(path: Path) -> list[Path]:
     """The copies we made of a database, oldest first: an uninstall removes them."""
     return _beside(Path(os.path.realpath(path)), lambda name: _BACKUP.search(name) is not None)
 

@@ -31,7 +31,7 @@ from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.paths import check_session_id, is_session_id
 from jsonlstore.store.index import Progress, silent
-from jsonlstore.store.index_text import uncollected
+from jsonlstore.store.index_text import gc_paused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -91,7 +91,7 @@ class Reconciliation:
 
     def run(self, session_ids: Collection[str] | None = None) -> None:
         """Reconcile these sessions, or all there are. One that is named and cannot be read raises its error."""
-        with uncollected():
+        with gc_paused():
             if session_ids is None:
                 self._todo = self._find_behind()
             else:

@@ -80,9 +80,9 @@ def would_change(existing: Mapping[str, Any], row: Row) -> bool:
 
 
 def update_of_imported(existing: Mapping[str, Any], row: Row) -> Row:
-    """What the row of an imported session is yet to be told: that it ended, or crashed, and who goes on.
+    """The update of an imported session's row: that it ended or crashed, and which session continues it.
 
-    The rest was read from it, and what we could not read or had to cut is nowhere but there.
+    Everything else was read from that row, and what we could not read or had to cut is kept nowhere else.
     """
     ours = dict(zip(COLUMNS, row, strict=True))
     ended = existing.get("end_time") is None
@@ -157,7 +157,7 @@ def _word(row: Mapping[str, Any], name: str, problems: list[str]) -> str | None:
     return None
 
 
-def read_time(value: Any) -> str | None:
+def parse_stored_time(value: Any) -> str | None:
     """A time as some program stored it (ISO with or without zone, epoch seconds or milliseconds) in our form.
 
     Raises `ValueError` for anything else; None stays None.
@@ -179,7 +179,7 @@ def read_time(value: Any) -> str | None:
 
 def _time(row: Mapping[str, Any], name: str, problems: list[str]) -> str | None:
     try:
-        return read_time(row.get(name))
+        return parse_stored_time(row.get(name))
     except ValueError:
         problems.append(f"{name} is not a time")
         return None

@@ -40,7 +40,7 @@ class BrainDbSync:
         self._backlog = Backlog(store)
         self._pending: dict[str, None] = {}
         self.healthy = True
-        self._looked_back = False
+        self._tried_everything = False
         self._guard = threading.Lock()
 
     @property
@@ -50,26 +50,26 @@ class BrainDbSync:
         return missed.problem if missed else None
 
     def __call__(self, session_id: str, _folded: SessionFold) -> None:
-        """Bring one session's row after the store, and what was missed before; never raises."""
+        """Update the row of one session, and the rows that were missed before; never raises."""
         if not self._forced and not os.path.exists(self.path):
             return
         with self._guard:
             self._pending[session_id] = None
-            # whoever has waited in vain does not make the next turn wait too
-            self._bring(WAIT_SECONDS if self.healthy else _UNHEALTHY_SECONDS)
+            # after a wait in vain the next turn does not wait as long
+            self._write_through(WAIT_SECONDS if self.healthy else _UNHEALTHY_SECONDS)
 
     def catch_up(self, wait: float = 5.0) -> bool:
-        """Write everything that was missed, however much it is, and whether or not anybody knows of it.
+        """Reconcile everything; returns whether every row is up to date now.
 
-        For those with time, such as the watcher: a process killed between log and row tells nobody. Is it all there?
+        For callers with time, such as the watcher: a process killed between log and row left no backlog.
         """
         if not os.path.exists(self.path):
             return False
         with self._guard:
             missed = self._backlog.read() or Missed("", "", everything=True)
-            return self._guarded(lambda: self._compare(missed, wait)) == {}
+            return self._guarded(lambda: self._reconcile_all(missed, wait)) == {}
 
-    def _bring(self, wait: float) -> None:
+    def _write_through(self, wait: float) -> None:
         missed = self._backlog.read()
         old = missed.session_ids[:_AT_ONCE] if missed else ()
         due = list(dict.fromkeys([*self._pending, *old]))
@@ -79,21 +79,21 @@ class BrainDbSync:
         missed = self._backlog.read()  # a table made just now lacks all older sessions
         if missed is not None or refused:
             self._backlog.settle(Missed("", "", tuple(due)), refused)
-        if missed is not None and missed.everything and not self._looked_back:
-            self._look_back(missed)
+        if missed is not None and missed.everything and not self._tried_everything:
+            self._reconcile_if_small(missed)
 
-    def _look_back(self, missed: Missed) -> None:
-        """More is missing than could be named: compare everything, once per process and if that is quick."""
+    def _reconcile_if_small(self, missed: Missed) -> None:
+        """More is missing than could be named: reconcile everything, once per process and if that is quick."""
 
         def compare() -> dict[str, str]:
             quick = len(os.listdir(self._store.paths.states)) <= _SMALL_STORE
-            return self._compare(missed, WAIT_SECONDS) if quick else {}
+            return self._reconcile_all(missed, WAIT_SECONDS) if quick else {}
 
-        self._looked_back = True
+        self._tried_everything = True
         self._guarded(compare)
 
-    def _compare(self, missed: Missed, wait: float) -> dict[str, str]:
-        """Bring every row after the store; returns those the table refused, which alone are missing then."""
+    def _reconcile_all(self, missed: Missed, wait: float) -> dict[str, str]:
+        """Reconcile every row; returns those the table refused, which alone are behind then."""
         from jsonlstore.bridges.braindb.export import export_sessions
 
         refused = export_sessions(self._store, self.path, wait=wait).refused

@@ -1,4 +1,4 @@
-"""The `session_states` of one database: which rows there are, what they say, and how ours get in and out."""
+"""The table `session_states` of one database: list, read, upsert and delete rows."""
 
 from __future__ import annotations
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.openclaw.json5_tree import NotEditable, decode
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.store.files import Disk, read_bytes, unreadable, write_failed
+from jsonlstore.core.files import Disk, read_bytes, unreadable, write_failed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 BACKUP_MARK = ".jsonlstore-backup-"
 TEMP_MARK = ".jsonlstore-tmp-"
+_MOST_FILES = 100  # followed over `$include`
 
 
 class ConfigChanged(JsonlStoreError):
@@ -147,7 +148,7 @@ def _write(path: Path, data: bytes, like: ConfigFile, disk: Disk) -> None:
         os.close(fd)
 
 
-def back_up(file: ConfigFile, stamp: str, disk: Disk) -> Path | None:
+def back_up_config(file: ConfigFile, stamp: str, disk: Disk) -> Path | None:
     """A copy beside the original, for its owner only: it may hold secrets, and it goes when we are uninstalled."""
     if file.data is None:
         return None
@@ -167,7 +168,7 @@ def back_up(file: ConfigFile, stamp: str, disk: Disk) -> Path | None:
     return target
 
 
-def backups_of(path: Path) -> list[Path]:
+def config_backups(path: Path) -> list[Path]:
     """Every copy we made of a file."""
     real = Path(os.path.realpath(path))
     return sorted(real.parent.glob(f"{glob.escape(real.name)}{BACKUP_MARK}*"))
@@ -178,3 +179,55 @@ def unfinished_of(path: Path) -> list[Path]:
     real = Path(os.path.realpath(path))
     marks = (TEMP_MARK, BACKUP_MARK)
     return sorted(one for mark in marks for one in real.parent.glob(f".{glob.escape(real.name)}{mark}*"))
+
+
+def files_naming(folder: Path, config: Path, text: str | None) -> list[Path]:
+    """The settings files that name something in `folder`: `config` with this text, and all it includes."""
+    found = []
+    waiting: list[tuple[Path, str | None]] = [(config, text)]
+    seen = {config}
+    while waiting and len(seen) <= _MOST_FILES:
+        path, content = waiting.pop()
+        if content is None:
+            continue
+        try:
+            value = decode(content)
+        except NotEditable:
+            value = [content]  # what cannot be read may name it wherever the words stand
+        if any(str(folder) in word for word in _words(value)):
+            found.append(path)
+        for name in _includes(value):
+            other = path.parent / name
+            if other not in seen:
+                seen.add(other)
+                waiting.append((other, _read(other)))
+    return found
+
+
+def _words(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _words(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _words(inner)
+
+
+def _includes(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        named = value.get("$include")
+        yield from (name for name in (named if isinstance(named, list) else [named]) if isinstance(name, str))
+        for inner in value.values():
+            yield from _includes(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _includes(inner)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.bridges.openclaw.json5_edit import Add, Change, Path, Put, Splice
-from jsonlstore.store.files import Disk, read_bytes
+from jsonlstore.core.files import Disk, read_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path as FilePath
@@ -25,7 +25,7 @@ def digest(data: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class DoneEdit:
+class AppliedEdit:
     """One edit of the file: from the bytes of one digest to those of another. No `before`: the file was made."""
 
     before: str | None
@@ -35,12 +35,12 @@ class DoneEdit:
 
 
 @dataclass(slots=True)
-class Record:
+class InstallRecord:
     """Everything of ours in one openclaw.json."""
 
     config_path: str
     via: str
-    edits: list[DoneEdit] = field(default_factory=list)
+    edits: list[AppliedEdit] = field(default_factory=list)
     ours: list[Change] = field(default_factory=list)
     containers: list[Path] = field(default_factory=list)
     backups: list[str] = field(default_factory=list)
@@ -69,13 +69,13 @@ class Record:
         }
 
     @classmethod
-    def from_dict(cls, raw: dict[str, Any]) -> Record:
+    def from_dict(cls, raw: dict[str, Any]) -> InstallRecord:
         ours: list[Change] = [
             Add(tuple(one["path"]), one["item"]) if "item" in one else Put(tuple(one["path"]), one["value"])
             for one in raw["ours"]
         ]
         edits = [
-            DoneEdit(one["before"], one["after"], tuple(Splice(*splice) for splice in one["splices"]), one["at"])
+            AppliedEdit(one["before"], one["after"], tuple(Splice(*splice) for splice in one["splices"]), one["at"])
             for one in raw["edits"]
         ]
         made = [tuple(path) for path in raw["containers"]]
@@ -86,17 +86,17 @@ def record_path(paths: StatePaths) -> FilePath:
     return paths.states / NAME
 
 
-def read_record(paths: StatePaths) -> Record | None:
+def read_record(paths: StatePaths) -> InstallRecord | None:
     """The record; one that cannot be understood counts as none, and what is ours is then told by its name."""
     data = read_bytes(record_path(paths))
     if data is None:
         return None
     try:
-        return Record.from_dict(orjson.loads(data))
+        return InstallRecord.from_dict(orjson.loads(data))
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
         return None
 
 
-def write_record(paths: StatePaths, record: Record, disk: Disk) -> None:
+def write_record(paths: StatePaths, record: InstallRecord, disk: Disk) -> None:
     disk.make_dir(paths.states)
     disk.replace(record_path(paths), orjson.dumps(record.to_dict(), option=orjson.OPT_INDENT_2), paths.states)

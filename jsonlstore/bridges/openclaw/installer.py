@@ -18,53 +18,53 @@ from jsonlstore.bridges.openclaw.config_file import (
     ConfigChanged,
     ConfigFile,
     ReadOnlyConfig,
-    back_up,
-    backups_of,
+    back_up_config,
     check_owner,
     check_writable,
+    config_backups,
+    files_naming,
     read_config,
     replace_config,
     unfinished_of,
 )
 from jsonlstore.bridges.openclaw.install_record import (
     NAME,
-    DoneEdit,
-    Record,
+    AppliedEdit,
+    InstallRecord,
     digest,
     read_record,
     record_path,
     write_record,
 )
 from jsonlstore.bridges.openclaw.json5_edit import Add, DropItem, Edit, Put, edit, lookup, undo
-from jsonlstore.bridges.openclaw.json5_tree import NotEditable, decode, unspoken
-from jsonlstore.bridges.openclaw.references import naming
-from jsonlstore.bridges.openclaw.wiring import (
+from jsonlstore.bridges.openclaw.json5_tree import NotEditable, decode, mask_unchanged_values
+from jsonlstore.bridges.openclaw.plugin_settings import (
     COMMAND,
     ENTRY,
     HOOK_DIRS,
     HOOK_ENTRY,
     LOAD_PATHS,
-    Wanted,
+    PluginSetup,
     command_path,
     containers,
-    pasteable,
-    plan,
-    removal,
+    lines_to_paste,
+    plan_removal,
+    plan_settings,
 )
 from jsonlstore.core.clock import format_time
-from jsonlstore.core.errors import JsonlStoreError, LockTimeout
-from jsonlstore.store.files import Disk, write_failed
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import Disk
+from jsonlstore.core.locks import Locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
+    from jsonlstore.bridges.openclaw.discovery import Installation
     from jsonlstore.bridges.openclaw.json5_edit import Change
-    from jsonlstore.bridges.openclaw.locate import Installation
     from jsonlstore.core.paths import StatePaths
 
 _ATTEMPTS = 3
-_LOCK_SECONDS = 10.0
 _OUR_OBJECTS: list[tuple[str, ...]] = [(*ENTRY, "config"), (*ENTRY, "hooks"), ENTRY, HOOK_ENTRY]
 _MAY_NAME_US = (ENTRY[-1].encode(), b"$include")
 _UNKNOWN_VERSION = (
@@ -74,7 +74,7 @@ _UNKNOWN_VERSION = (
 
 
 @dataclass(slots=True)
-class Outcome:
+class InstallReport:
     """What was done, or would be."""
 
     config_path: str
@@ -107,12 +107,12 @@ class Installer:
 
     # -- install
 
-    def install(self, found: Installation, *, via: str = "plugin", dry_run: bool = False) -> Outcome:
+    def install(self, found: Installation, *, via: str = "plugin", dry_run: bool = False) -> InstallReport:
         """Make OpenClaw load us; what is already so is left alone."""
         packaged = js.packaged()
-        wanted = Wanted(via, str(js.folder_of(self._paths, via)), self._command, found.release)
+        wanted = PluginSetup(via, str(js.folder_of(self._paths, via)), self._command, found.release)
         check_owner(self._paths.state_dir)
-        self._only_here()
+        self._check_single_config()
         try:
             outcome = self._install(wanted, packaged, dry_run=True)
         except NotEditable as problem:
@@ -128,18 +128,18 @@ class Installer:
                 if not self._paths.state_dir.is_dir():
                     raise  # no OpenClaw here at all
                 raise self._refusal(problem, wanted, packaged, dry_run=False) from problem
-        with self._lock(), self._or_nothing():
-            outcome = self._again(lambda: self._install(wanted, packaged))
+        with self._lock(), self._all_or_nothing():
+            outcome = self._with_retries(lambda: self._install(wanted, packaged))
         outcome.notes += unknown
         return outcome
 
-    def _install(self, wanted: Wanted, packaged: dict[str, bytes], *, dry_run: bool = False) -> Outcome:
+    def _install(self, wanted: PluginSetup, packaged: dict[str, bytes], *, dry_run: bool = False) -> InstallReport:
         file = read_config(self._config_path)
-        record = read_record(self._paths) or Record(str(self._config_path), wanted.via)
+        record = read_record(self._paths) or InstallRecord(str(self._config_path), wanted.via)
         settings = file.settings
-        planned = plan(settings, wanted, ours=tuple(record.ours))
+        planned = plan_settings(settings, wanted, ours=tuple(record.ours))
         made = edit(file.text, planned.changes)
-        outcome = Outcome(str(self._config_path), diff=_diff(file, made.after), notes=planned.notes)
+        outcome = InstallReport(str(self._config_path), diff=_diff(file, made.after), notes=planned.notes)
         outcome.settings_changed = bool(made.splices)
         outcome.files_changed = js.deployed(self._paths) != packaged
         outcome.changed = outcome.settings_changed or outcome.files_changed
@@ -149,27 +149,27 @@ class Installer:
         if outcome.settings_changed:
             data = _encoded(made)
             stamp = self._clock().strftime("%Y%m%dT%H%M%S")
-            self._note(record, file, made, data, planned.changes, settings, wanted)
-            saved = back_up(file, stamp, self._disk)
+            self._record_edit(record, file, made, data, planned.changes, settings, wanted)
+            saved = back_up_config(file, stamp, self._disk)
             outcome.backup = str(saved) if saved else None
             replace_config(file, data, self._disk)
         return outcome
 
-    def _note(
+    def _record_edit(
         self,
-        record: Record,
+        record: InstallRecord,
         file: ConfigFile,
         made: Edit,
         data: bytes,
         changes: list[Change],
         settings: Any,
-        wanted: Wanted,
+        wanted: PluginSetup,
     ) -> None:
         """Write down what is about to be done, before it is: an edit that never happened is told by its digest."""
         before = None if file.data is None else digest(file.data)
         record.config_path, record.via = str(self._config_path), wanted.via
-        record.edits = _standing(record.edits, before)
-        record.edits.append(DoneEdit(before, digest(data), made.splices, format_time(self._clock())))
+        record.edits = _edits_in_force(record.edits, before)
+        record.edits.append(AppliedEdit(before, digest(data), made.splices, format_time(self._clock())))
         put = {change.path for change in changes if isinstance(change, Put)}
         gone = [Add(change.path, change.item) for change in changes if isinstance(change, DropItem)]
         kept = [one for one in record.ours if one not in gone and not (isinstance(one, Put) and one.path in put)]
@@ -179,19 +179,19 @@ class Installer:
 
     # -- uninstall
 
-    def uninstall(self, *, dry_run: bool = False) -> Outcome:
+    def uninstall(self, *, dry_run: bool = False) -> InstallReport:
         """Take out what we put in; a file nobody else changed is then what it was, byte for byte."""
         if dry_run or not self._uninstall(dry_run=True).changed:
             return self._uninstall(dry_run=True)
         with self._lock():
-            return self._again(self._uninstall)
+            return self._with_retries(self._uninstall)
 
-    def _uninstall(self, *, dry_run: bool = False) -> Outcome:
+    def _uninstall(self, *, dry_run: bool = False) -> InstallReport:
         record = read_record(self._paths)
         if record is not None and os.path.exists(record.config_path):
             self._config_path = Path(record.config_path)  # where we were installed, whatever is in force now
         file = read_config(self._config_path)
-        outcome = Outcome(str(self._config_path))
+        outcome = InstallReport(str(self._config_path))
         data = file.data
         if file.data is not None:
             try:
@@ -202,8 +202,8 @@ class Installer:
         outcome.settings_changed = data != file.data
         text = None if data is None else data.decode("utf-8", "replace")
         outcome.diff = _diff(file, text or "")
-        self._nobody_names_us(text)
-        traces = [*backups_of(self._config_path), self._paths.plugin_heartbeat, record_path(self._paths)]
+        self._check_unreferenced(text)
+        traces = [*config_backups(self._config_path), self._paths.plugin_heartbeat, record_path(self._paths)]
         outcome.files_changed = js.root_of(self._paths).exists() or any(path.exists() for path in traces)
         outcome.changed = outcome.settings_changed or outcome.files_changed
         if dry_run or not outcome.changed:
@@ -216,7 +216,9 @@ class Installer:
             self._disk.remove(path)
         return outcome
 
-    def _without_us(self, file: ConfigFile, record: Record | None) -> tuple[bytes | None, bool | None, list[str]]:
+    def _without_us(
+        self, file: ConfigFile, record: InstallRecord | None
+    ) -> tuple[bytes | None, bool | None, list[str]]:
         """The file's content without our part, whether that is what it was before us, and what of ours had to stay."""
         assert file.data is not None
         data = file.data
@@ -233,14 +235,14 @@ class Installer:
         text = ConfigFile(file.path, file.real, data).text
         settings = decode(text)
         ours, made = (
-            (record.ours, record.containers) if record and record.ours else (self._by_name(settings), _OUR_OBJECTS)
+            (record.ours, record.containers) if record and record.ours else (self._ours_by_name(settings), _OUR_OBJECTS)
         )
-        changes, kept = removal(settings, ours, made)
+        changes, kept = plan_removal(settings, ours, made)
         after = edit(text, changes).after
         notes = [f"{name} holds settings of yours and stays" for name in kept]
         return after.encode(), False if after != text or record else None, notes
 
-    def _by_name(self, settings: Any) -> list[Change]:
+    def _ours_by_name(self, settings: Any) -> list[Change]:
         """What must be ours when no record says so: whatever stands beside a folder of ours."""
         found: list[Change] = []
         for via, where, keys in (
@@ -254,9 +256,9 @@ class Installer:
                 found += [Add(("plugins", "allow"), ENTRY[-1])] if via == "plugin" else []
         return found
 
-    def _nobody_names_us(self, text: str | None) -> None:
+    def _check_unreferenced(self, text: str | None) -> None:
         """Refuse to remove files that settings out of our reach still name: OpenClaw might not start without them."""
-        left = naming(js.root_of(self._paths), self._config_path, text)
+        left = files_naming(js.root_of(self._paths), self._config_path, text)
         if left:
             raise NotEditable(
                 f"{left[0]} still names the plugin; nothing was changed",
@@ -266,22 +268,22 @@ class Installer:
 
     # -- both
 
-    def _only_here(self) -> None:
+    def _check_single_config(self) -> None:
         """One state directory is wired to one settings file: uninstalling must know which."""
         record = read_record(self._paths)
         elsewhere = Path(record.config_path) if record else self._config_path
         if elsewhere == self._config_path or not elsewhere.exists():
             return
-        if naming(js.root_of(self._paths), elsewhere, read_config(elsewhere).text):
+        if files_naming(js.root_of(self._paths), elsewhere, read_config(elsewhere).text):
             raise NotEditable(
                 f"already installed in {elsewhere}", hint="`jsonlstore openclaw uninstall` first", path=elsewhere
             )
 
     @contextmanager
-    def _or_nothing(self) -> Iterator[None]:
+    def _all_or_nothing(self) -> Iterator[None]:
         """A first install that is refused half-way, by a full disk say, leaves nothing behind."""
         first = not record_path(self._paths).exists() and not js.root_of(self._paths).exists()
-        known = set(backups_of(self._config_path))
+        known = set(config_backups(self._config_path))
         try:
             yield
         except JsonlStoreError:
@@ -289,11 +291,11 @@ class Installer:
                 # why it failed matters more than what cannot be cleared away; running it again does both
                 with suppress(JsonlStoreError, OSError):
                     js.withdraw(self._paths, self._disk)
-                    for path in (record_path(self._paths), *set(backups_of(self._config_path)) - known):
+                    for path in (record_path(self._paths), *set(config_backups(self._config_path)) - known):
                         self._disk.remove(path)
             raise
 
-    def _again(self, step: Callable[[], Outcome]) -> Outcome:
+    def _with_retries(self, step: Callable[[], InstallReport]) -> InstallReport:
         """OpenClaw writes its settings too: what changed under us is read again, a few times."""
         for _ in range(_ATTEMPTS - 1):
             try:
@@ -304,24 +306,10 @@ class Installer:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        from filelock import FileLock, Timeout
-
         self._disk.make_dir(self._paths.states)
-        path = self._paths.states / "openclaw.lock"
-        lock = FileLock(path, timeout=_LOCK_SECONDS, mode=0o600)
-        try:
-            lock.acquire()
-        except Timeout as problem:
-            raise LockTimeout(
-                "another `jsonlstore openclaw` is at work", hint="wait for it, or end it", path=path
-            ) from problem
-        except OSError as problem:
-            raise write_failed(path, problem) from problem
-        try:
+        with Locks(self._paths.states).named("openclaw"):
             self._sweep()
             yield
-        finally:
-            lock.release()
 
     def _sweep(self) -> None:
         """Clear away what an interrupted run left unfinished."""
@@ -330,7 +318,7 @@ class Installer:
             self._disk.remove(path)
 
     def _refusal(
-        self, problem: JsonlStoreError, wanted: Wanted, packaged: dict[str, bytes], *, dry_run: bool
+        self, problem: JsonlStoreError, wanted: PluginSetup, packaged: dict[str, bytes], *, dry_run: bool
     ) -> JsonlStoreError:
         """Why the settings stay as they are, and what to do by hand; the files to name are put in place for that."""
         if not dry_run:
@@ -341,7 +329,7 @@ class Installer:
         )
         return type(problem)(
             f"{message}; nothing was changed in it",
-            hint=f"add these lines yourself:\n{pasteable(wanted)}",
+            hint=f"add these lines yourself:\n{lines_to_paste(wanted)}",
             path=self._config_path,
         )
 
@@ -360,7 +348,7 @@ class Installer:
         )
 
 
-def _standing(edits: list[DoneEdit], now: str | None) -> list[DoneEdit]:
+def _edits_in_force(edits: list[AppliedEdit], now: str | None) -> list[AppliedEdit]:
     """The edits that are in a file of this digest: those after its state were never made, or taken back by hand."""
     for count in range(len(edits), 0, -1):
         if edits[count - 1].after == now:
@@ -383,7 +371,7 @@ def _diff(file: ConfigFile, after: str) -> str:
     from jsonlstore.redact import redact_text
 
     before = "" if file.data is None else file.data.decode("utf-8", "replace")
-    before, after = unspoken(before, after)
+    before, after = mask_unchanged_values(before, after)
     name = file.path.name
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm="", n=0)
     return redact_text("\n".join(lines))

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.bridges.openclaw.json5_tree import Child, Node, NotEditable, decode, last_comment_end, parse
+from jsonlstore.bridges.openclaw.json5_tree import Child, Node, NotEditable, decode, last_comment_end, parse_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -82,7 +82,7 @@ def edit(text: str, changes: Iterable[Change]) -> Edit:
     done: list[Splice] = []
     now = text
     for change in changes:
-        for splice in _splices(now, parse(now), change):
+        for splice in _splices(now, parse_tree(now), change):
             now = now[: splice.at] + splice.new + now[splice.at + len(splice.old) :]
             done.append(splice)
         intended = applied(intended, change)

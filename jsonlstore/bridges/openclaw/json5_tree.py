@@ -68,7 +68,7 @@ def decode(text: str) -> Any:
         raise NotEditable("nested too deeply") from problem
 
 
-def parse(text: str) -> Node:
+def parse_tree(text: str) -> Node:
     """The tree of spans of a valid JSON5 text."""
     decode(text)
     walker = _Walker(text)
@@ -86,10 +86,10 @@ def last_comment_end(text: str, start: int, end: int) -> int:
     return at
 
 
-def unspoken(*texts: str) -> tuple[str, ...]:
+def mask_unchanged_values(*texts: str) -> tuple[str, ...]:
     """The texts without the strings and numbers that stand in every one of them: what only surrounds a change."""
     try:
-        found = [dict(_scalars(text, parse(text))) if text else {} for text in texts]
+        found = [dict(_scalars(text, parse_tree(text))) if text else {} for text in texts]
     except NotEditable:
         return texts
     common = set.intersection(*(set(scalars.values()) for scalars in found)) - {"true", "false", "null"}

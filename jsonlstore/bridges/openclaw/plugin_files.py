@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jsonlstore.store.files import TEMP_PREFIX, read_bytes, write_failed
+from jsonlstore.core.files import TEMP_PREFIX, read_bytes, write_failed
 
 if TYPE_CHECKING:
+    from jsonlstore.core.files import Disk
     from jsonlstore.core.paths import StatePaths
-    from jsonlstore.store.files import Disk
 
 PACKAGED = Path(__file__).parent
 WAYS = ("plugin", "hook")

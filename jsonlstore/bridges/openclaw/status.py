@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.bridges.openclaw import plugin_files as js
-from jsonlstore.bridges.openclaw.config_file import config_path, read_config
+from jsonlstore.bridges.openclaw.config_file import config_path, files_naming, read_config
+from jsonlstore.bridges.openclaw.discovery import Installation, UnsupportedOpenClaw, find_openclaw
 from jsonlstore.bridges.openclaw.install_record import read_record
 from jsonlstore.bridges.openclaw.json5_edit import lookup
-from jsonlstore.bridges.openclaw.locate import Installation, UnsupportedOpenClaw, find
-from jsonlstore.bridges.openclaw.references import naming
-from jsonlstore.bridges.openclaw.wiring import HOOK_DIRS, LOAD_PATHS, Wanted, command_path, plan
+from jsonlstore.bridges.openclaw.plugin_settings import HOOK_DIRS, LOAD_PATHS, PluginSetup, command_path, plan_settings
 from jsonlstore.core.clock import parse_time
 from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from jsonlstore.bridges.openclaw.install_record import Record
+    from jsonlstore.bridges.openclaw.install_record import InstallRecord
     from jsonlstore.core.paths import StatePaths
 
 _AGAIN = "`jsonlstore openclaw install` puts that right"
@@ -32,7 +31,7 @@ _TICK = timedelta(seconds=2)  # clocks of two programs, and start times in jiffi
 
 
 @dataclass(slots=True)
-class Standing:
+class PluginStatus:
     """What `openclaw status` says."""
 
     installed: bool = False
@@ -62,30 +61,30 @@ class Standing:
         return {**asdict(self), "command": command}
 
 
-def standing_of(
+def plugin_status(
     paths: StatePaths, *, named: str | None = None, env: Mapping[str, str] = os.environ, proc: Path = Path("/proc")
-) -> Standing:
+) -> PluginStatus:
     """Look at everything, change nothing; what cannot be read is a problem, not an error."""
-    found = Standing(config_path=str(config_path(paths.state_dir, env)))
+    found = PluginStatus(config_path=str(config_path(paths.state_dir, env)))
     settings: Any = {}
     try:
         settings = read_config(config_path(paths.state_dir, env)).settings
     except JsonlStoreError as problem:
         found.problems.append(problem.message)
     try:
-        openclaw = find(paths.state_dir, settings, named=named, env=env)
+        openclaw = find_openclaw(paths.state_dir, settings, named=named, env=env)
     except UnsupportedOpenClaw as problem:
         openclaw = Installation()
         found.problems.append(problem.message)
     found.openclaw_version, found.openclaw_known_by = openclaw.version, openclaw.known_by
     found.openclaw_path = str(openclaw.package) if openclaw.package else None
     found.gateway_pid = _gateway(paths.state_dir, proc)
-    _wired(found, paths, settings, openclaw)
-    _heard(found, paths, proc)
+    _check_settings(found, paths, settings, openclaw)
+    _check_heartbeat(found, paths, proc)
     return found
 
 
-def _wired(found: Standing, paths: StatePaths, settings: Any, openclaw: Installation) -> None:
+def _check_settings(found: PluginStatus, paths: StatePaths, settings: Any, openclaw: Installation) -> None:
     """What the settings and the disk say."""
     for via, list_path in (("plugin", LOAD_PATHS), ("hook", HOOK_DIRS)):
         listed = lookup(settings, list_path)
@@ -93,7 +92,7 @@ def _wired(found: Standing, paths: StatePaths, settings: Any, openclaw: Installa
             found.installed, found.via = True, via
             break
     if not found.installed:
-        _wired_elsewhere(found, paths)
+        _check_included_files(found, paths)
     if found.via is None:
         return
     command = lookup(settings, command_path(found.via))
@@ -110,27 +109,27 @@ def _wired(found: Standing, paths: StatePaths, settings: Any, openclaw: Installa
     if found.included_by:
         return  # what several files come to together is OpenClaw's to say
     where = str(js.folder_of(paths, found.via))
-    wanted = Wanted(found.via, where, tuple(found.command or js.own_command()), openclaw.release)
-    planned = plan(settings, wanted)
+    wanted = PluginSetup(found.via, where, tuple(found.command or js.own_command()), openclaw.release)
+    planned = plan_settings(settings, wanted)
     found.problems += planned.notes
     for change in planned.changes:
         found.problems.append(f"{'.'.join(change.path)} is not set as this OpenClaw wants it; {_AGAIN}")
 
 
-def _wired_elsewhere(found: Standing, paths: StatePaths) -> None:
+def _check_included_files(found: PluginStatus, paths: StatePaths) -> None:
     """Whether a file that the settings include names us: put there by hand, as an install that was refused advised."""
     try:
         text = read_config(Path(found.config_path)).text
     except JsonlStoreError:
         return
     for via in js.WAYS:
-        files = naming(js.folder_of(paths, via), Path(found.config_path), text)
+        files = files_naming(js.folder_of(paths, via), Path(found.config_path), text)
         if files:
             found.installed, found.via, found.included_by = True, via, str(files[0])
             return
 
 
-def _heard(found: Standing, paths: StatePaths, proc: Path) -> None:
+def _check_heartbeat(found: PluginStatus, paths: StatePaths, proc: Path) -> None:
     """What the plugin said when it was loaded and when it last ran."""
     beat = read_heartbeat(paths)
     found.loaded_at, found.plugin_version = _text(beat, "loaded_at"), _text(beat, "plugin_version")
@@ -168,7 +167,7 @@ def _text(beat: dict[str, Any], key: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _since_the_edit(loaded_at: str | None, record: Record | None) -> bool:
+def _since_the_edit(loaded_at: str | None, record: InstallRecord | None) -> bool:
     """Whether it was loaded after our last change to the settings."""
     if record is None or not record.edits:
         return loaded_at is not None

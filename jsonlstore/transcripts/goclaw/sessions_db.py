@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import InvalidSessionId
 from jsonlstore.core.paths import check_session_id
+from jsonlstore.core.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.database import DatabaseSource
 from jsonlstore.transcripts.readonly import Database, cell_text, fingerprint
 from jsonlstore.transcripts.records import Entry, parse_object, read_time
-from jsonlstore.transcripts.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 from jsonlstore.transcripts.stretches import STRETCH_NAMESPACE
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.core.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, open_stream, read_entries, skip_bytes
 from jsonlstore.transcripts.openclaw import IMPORT_ARCHIVE, INDEX, SESSIONS
 from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
 from jsonlstore.transcripts.openclaw.files import id_from_stem, imprint, parse_name
 from jsonlstore.transcripts.records import Entry, parse_entry, parse_object
-from jsonlstore.transcripts.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.source import LIVE, Cursor, Ending, Reading, Transcript, TranscriptSource
 from jsonlstore.transcripts.stretches import usable_id
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import check_session_id
+from jsonlstore.core.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.openclaw import DATABASE, INDEX, SESSIONS
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.core.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.database import DatabaseSource
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, read_entries, unpacked
 from jsonlstore.transcripts.openclaw import DATABASE
@@ -18,7 +19,6 @@ from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
 from jsonlstore.transcripts.openclaw.events import pages
 from jsonlstore.transcripts.readonly import Changed, Database, cell_text, opened
 from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
-from jsonlstore.transcripts.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.source import Cursor, Ending, Reading, Transcript
 from jsonlstore.transcripts.stretches import usable_id
 

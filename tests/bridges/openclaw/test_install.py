@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given
 
 from jsonlstore.bridges.openclaw.config_file import BACKUP_MARK, read_config
+from jsonlstore.bridges.openclaw.discovery import Installation
 from jsonlstore.bridges.openclaw.installer import Installer
 from jsonlstore.bridges.openclaw.json5_tree import NotEditable
-from jsonlstore.bridges.openclaw.locate import Installation
 from jsonlstore.bridges.openclaw.plugin_files import own_command, packaged
 from jsonlstore.core.clock import system_clock
+from jsonlstore.core.files import Disk
 from jsonlstore.core.paths import StatePaths
-from jsonlstore.store.files import Disk
 from tests.bridges.openclaw.conftest import PLAIN, Home
 from tests.bridges.openclaw.test_json5_edit import configs, documents
 

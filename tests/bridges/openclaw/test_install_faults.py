@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jsonlstore.bridges.openclaw.config_file import read_config
+from jsonlstore.bridges.openclaw.discovery import Installation
 from jsonlstore.bridges.openclaw.installer import Installer
 from jsonlstore.bridges.openclaw.json5_edit import lookup
-from jsonlstore.bridges.openclaw.locate import Installation
 from jsonlstore.bridges.openclaw.plugin_files import deployed, packaged
-from jsonlstore.bridges.openclaw.wiring import LOAD_PATHS
+from jsonlstore.bridges.openclaw.plugin_settings import LOAD_PATHS
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import Disk
 from jsonlstore.core.paths import StatePaths
-from jsonlstore.store.files import Disk
 from tests.bridges.openclaw.conftest import PLAIN
 from tests.conftest import FakeClock
 from tests.faults.machine import Fault, Machine

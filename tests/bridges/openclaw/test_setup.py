@@ -60,6 +60,16 @@ def test_one_command_reads_history_and_installs_plugin_and_service(
     assert told["status"]["store"]["sessions"] == told["overview"]["sessions"] > 3
 
 
+def test_setup_installs_the_service_that_service_install_would(lived_in: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service written by setup may write to brain.db just as one written by `service install`."""
+    services(lived_in, monkeypatch)
+    (lived_in.root / "cortex").mkdir()
+    (lived_in.root / "cortex" / "brain.db").touch()
+    monkeypatch.setenv("CORTEX_DATA_DIR", str(lived_in.root / "cortex"))
+    told = lived_in.ask("setup", "--yes", "--no-plugin")
+    assert Path(told["service"]["path"]).read_text() == lived_in.say("service", "print")
+
+
 def test_running_it_again_changes_nothing(lived_in: Home) -> None:
     lived_in.ask("setup", "--yes")
     before = lived_in.files()

@@ -102,9 +102,9 @@ test("a gateway that has no file descriptors left is told so, and lives", () => 
 
 test("a gateway that runs for months remembers only so many conversations", () => {
   const many = new Bridge();
-  for (let number = 0; number < 2000; number += 1) many.pluginSees(`agent:main:openai:${number}`);
-  assert.ok(many.isPlugins("agent:main:openai:1999"));
-  assert.ok(!many.isPlugins("agent:main:openai:0"));
+  for (let number = 0; number < 2000; number += 1) many.claimForPlugin(`agent:main:openai:${number}`);
+  assert.ok(many.isClaimedByPlugin("agent:main:openai:1999"));
+  assert.ok(!many.isClaimedByPlugin("agent:main:openai:0"));
 });
 
 for (const behaviour of ["hanging", "late"]) {

@@ -18,10 +18,10 @@ export const TOOL_PARAMETERS = {
 };
 
 /** Continue a session in the one the agent is in. The program keeps to the configured scope; nothing here widens it. */
-export async function continueSession(bridge, told, wanted) {
+export async function continueSession(bridge, identity, wanted) {
   if (typeof wanted !== "string" || !SESSION_ID.test(wanted)) return "That is not a session id.";
-  if (!told) return "Sessions can only be continued from a conversation.";
-  const { session_id, session_key, agent_id, channel } = told;
+  if (!identity) return "Sessions can only be continued from a conversation.";
+  const { session_id, session_key, agent_id, channel } = identity;
   // makes sure that the session is known, and tells what jsonlstore calls it: one id may span several stretches
   const here = await bridge.call(["hook", "turn-end"], { session_id, session_key, agent_id, channel });
   const into = here.value?.session_id;
@@ -45,14 +45,14 @@ function failed({ value, detail }) {
 }
 
 /** What was restored into this conversation, and why: numbers and dates, no words of any session. */
-export async function continuity(bridge, told) {
-  if (!told) return "Which conversation this is cannot be told here; try `jsonlstore list` on the machine.";
-  const input = { ...told, again: true, explain: true };
+export async function continuity(bridge, identity) {
+  if (!identity) return "Which conversation this is cannot be told here; try `jsonlstore list` on the machine.";
+  const input = { ...identity, again: true, explain: true };
   delete input.prompt;
   const { value, detail } = await bridge.call(["hook", "session-start", "--dry-run"], input);
   if (!value || value.error) return `Session continuity is not available: ${value?.error ?? detail ?? "no answer"}`;
   const taken = (value.candidates ?? []).filter((one) => one.qualified);
-  const lines = [head(bridge.current(told.session_key)?.outcome, value)];
+  const lines = [head(bridge.current(identity.session_key)?.outcome, value)];
   for (const one of taken.slice(0, 5)) {
     lines.push(`- ${one.session_id.slice(0, 8)}, ended ${ago(one.hours_elapsed)}: ${one.reason} (${one.score.toFixed(2)})`);
   }

@@ -1,6 +1,6 @@
 // The one bridge of this process between OpenClaw and jsonlstore, shared by the plugin and the hook.
 //
-// It asks once per session (or stretch of one), keeps the answer, and lets everything that goes wrong be nothing.
+// It asks once per session (or stretch of one) and keeps the answer. Whatever goes wrong restores nothing.
 
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,12 +30,12 @@ export class Bridge {
   #log = () => {};
   #sessions = new Map();
   #current = new Map();
-  #plugin = new Set();
+  #claimed = new Set();
   #waiting = new Map();
   #reporting = undefined;
   #heartbeat;
 
-  /** Take over the settings; the last one to load knows them best. */
+  /** Apply the settings. The module loaded last has the newest ones. */
   configure({ command, timeoutMs, stateDir, log } = {}) {
     this.#command = commandOf(command);
     this.#timeoutMs = Number.isFinite(timeoutMs) && timeoutMs > 0 ? timeoutMs : TIMEOUT_MS;
@@ -52,28 +52,28 @@ export class Bridge {
     return this.#heartbeat;
   }
 
-  // what the runtime tells
+  // events of the runtime
 
   /** The gateway has started: catch up with what was written while nobody looked. */
-  started(way) {
-    this.heartbeat.loaded(way);
+  gatewayStarted(via) {
+    this.heartbeat.loaded(via);
     this.#report("catch-up", {});
   }
 
   /** A session, or a new stretch of one, begins. */
-  begins(sessionId) {
-    this.#keep(sessionId, { announced: true });
+  sessionStarts(sessionId) {
+    this.#startSession(sessionId, { announced: true });
   }
 
-  /** The plugin is asked about this conversation's prompts: the hook need not be. */
-  pluginSees(sessionKey) {
-    this.#plugin.delete(sessionKey); // the latest last
-    this.#plugin.add(sessionKey);
-    if (this.#plugin.size > MOST_SESSIONS) this.#plugin.delete(this.#plugin.keys().next().value);
+  /** The plugin handles this conversation's prompts, so the hook must not. */
+  claimForPlugin(sessionKey) {
+    this.#claimed.delete(sessionKey); // the latest last
+    this.#claimed.add(sessionKey);
+    if (this.#claimed.size > MOST_SESSIONS) this.#claimed.delete(this.#claimed.keys().next().value);
   }
 
-  isPlugins(sessionKey) {
-    return this.#plugin.has(sessionKey);
+  isClaimedByPlugin(sessionKey) {
+    return this.#claimed.has(sessionKey);
   }
 
   /** The session a conversation is in, as far as this process has seen it. */
@@ -81,36 +81,36 @@ export class Bridge {
     return this.#sessions.get(this.#current.get(sessionKey));
   }
 
-  /** The conversations seen on a channel, for those who are not told which one they are in. */
-  keysOn(channel) {
+  /** The conversations seen on a channel, for commands that are not told which one they were given in. */
+  conversationsOn(channel) {
     const keys = [...this.#current.keys()];
-    return keys.filter((key) => channel === undefined || this.current(key)?.told?.channel === channel);
+    return keys.filter((key) => channel === undefined || this.current(key)?.identity?.channel === channel);
   }
 
-  // what a session gets
+  // preambles
 
-  /** Begin to ask, if this session was announced as new, so that its first turn waits less. */
-  prepare(way, told, known) {
-    const session = this.#meet(told);
-    if (session.announced && session.turns === 0) this.#answer(session, way, known, Date.now() + this.#timeoutMs);
+  /** Ask ahead for a session that was announced as new, so that its first turn waits less. */
+  prepare(via, identity, known) {
+    const session = this.#lookUp(identity);
+    if (session.announced && session.turns === 0) this.#answer(session, via, known, Date.now() + this.#timeoutMs);
   }
 
   /**
-   * What goes before the first prompt of a session; nothing if there is nothing, and the same again for the same turn.
+   * The preamble of a session's first prompt, if there is one. Asked again for the same turn, it is the same.
    *
-   * `unanswered`: the caller has seen that nobody got an answer in this session yet.
+   * `unanswered`: the caller saw that this session holds no answer yet.
    */
-  async preamble(way, told, known, { unanswered = false } = {}) {
+  async preamble(via, identity, known, { unanswered = false } = {}) {
     const asked = Date.now();
     const deadline = asked + this.#timeoutMs;
-    let session = this.#meet(told);
-    // turns we know of, and no trace of them: a reset nobody told us of. It is asked for, but not insisted on
-    if (unanswered && session.turns > 0) session = this.#keep(told.session_id, { again: true });
-    const answer = this.#answer(session, way, known, deadline);
-    if (answer === undefined) return undefined; // the other way in has it
+    let session = this.#lookUp(identity);
+    // we counted turns and the session holds none: it was reset without an event, so ask as for a new stretch
+    if (unanswered && session.turns > 0) session = this.#startSession(identity.session_id, { again: true });
+    const answer = this.#answer(session, via, known, deadline);
+    if (answer === undefined) return undefined; // the hook or the plugin, whichever came first, has it
     let outcome = await answer;
     if (outcome.value?.already_restored && unanswered) {
-      // given to a turn that never came to its end: the process died in the middle of it
+      // the turn it was given to never ended: the process died in the middle of it
       if (!session.again) session.answer = this.#ask(session, { ...known, again: true }, deadline);
       session.again = true;
       outcome = await session.answer;
@@ -123,11 +123,11 @@ export class Bridge {
     const detail = outcome.detail ?? outcome.value?.error;
     if (problem && isNews) this.#log(`jsonlstore: nothing restored (${problem}: ${String(detail).slice(0, 200)})`);
     this.heartbeat.fired({
-      path: way,
+      path: via,
       last_result: session.preamble ? "preamble" : (problem ?? "nothing"),
       last_error: problem ? String(detail).slice(0, 200) : null,
       last_wait_ms: Date.now() - asked,
-      session_id: told.session_id,
+      session_id: identity.session_id,
     });
     return session.preamble;
   }
@@ -138,27 +138,27 @@ export class Bridge {
   }
 
   /** The block that was put before a prompt of this conversation, if one was. */
-  given(sessionKey) {
+  injectedPreamble(sessionKey) {
     return this.current(sessionKey)?.preamble;
   }
 
-  // what is reported
+  // reports to jsonlstore
 
   /** A turn is over. */
-  turned(told, { success = true } = {}) {
-    const session = this.#meet(told);
+  turnEnded(identity, { success = true } = {}) {
+    const session = this.#lookUp(identity);
     if (success) session.turns += 1;
-    const { session_id, session_key, agent_id, channel } = told;
+    const { session_id, session_key, agent_id, channel } = identity;
     this.#report("turn-end", { session_id, session_key, agent_id, channel, catch_up: true });
   }
 
   /** The runtime is done with a session; one it only puts aside goes on. */
-  ended(sessionId, sessionKey, reason) {
+  sessionEnded(sessionId, sessionKey, reason) {
     if (NOT_AN_END.has(reason)) return;
     const why = reason === "deleted" ? "delete" : reason;
     const session = this.#sessions.get(sessionId);
-    const { session_key, agent_id, channel } = { session_key: sessionKey, ...session?.told };
-    if (!session_key) return; // nobody's that we know of: what is on disk tells
+    const { session_key, agent_id, channel } = { session_key: sessionKey, ...session?.identity };
+    if (!session_key) return; // not a conversation we know: the watcher reads its end from disk
     this.#report("session-end", { session_id: sessionId, session_key, agent_id, channel, reason: why, catch_up: true });
   }
 
@@ -167,66 +167,66 @@ export class Bridge {
     return run(this.#command, ["--state-dir", this.#stateDir, ...words], { input, timeoutMs });
   }
 
-  // inside
+  // private
 
-  #meet(told) {
-    const session = this.#sessions.get(told.session_id) ?? this.#keep(told.session_id);
-    session.told = { ...session.told, ...told };
-    this.#current.set(told.session_key, told.session_id);
+  #lookUp(identity) {
+    const session = this.#sessions.get(identity.session_id) ?? this.#startSession(identity.session_id);
+    session.identity = { ...session.identity, ...identity };
+    this.#current.set(identity.session_key, identity.session_id);
     return session;
   }
 
-  /** A session from its start; what an earlier stretch of it still waits for is no business of this one. */
-  #keep(sessionId, known) {
-    const session = { ...fresh(), told: this.#sessions.get(sessionId)?.told, ...known };
+  /** Forget what an earlier stretch of this session asked for: a new one begins. */
+  #startSession(sessionId, known) {
+    const session = { ...newSession(), identity: this.#sessions.get(sessionId)?.identity, ...known };
     this.#sessions.set(sessionId, session);
     if (this.#sessions.size > MOST_SESSIONS) {
       const oldest = this.#sessions.keys().next().value;
-      const key = this.#sessions.get(oldest)?.told?.session_key;
+      const key = this.#sessions.get(oldest)?.identity?.session_key;
       this.#sessions.delete(oldest);
       if (this.#current.get(key) === oldest) this.#current.delete(key);
     }
     return session;
   }
 
-  #answer(session, way, known, deadline) {
-    session.way ??= way;
-    if (session.way !== way) return undefined;
+  #answer(session, via, known, deadline) {
+    session.via ??= via;
+    if (session.via !== via) return undefined;
     session.answer ??= this.#ask(session, known, deadline);
     return session.answer;
   }
 
   async #ask(session, known, deadline) {
-    await this.#quiet(session.told.session_key, (deadline - Date.now()) / 2);
-    const input = { ...session.told, ...known, pid: process.pid };
+    await this.#waitForReports(session.identity.session_key, (deadline - Date.now()) / 2);
+    const input = { ...session.identity, ...known, pid: process.pid };
     const timeoutMs = Math.max(50, deadline - Date.now());
     return run(this.#command, ["--state-dir", this.#stateDir, "hook", "session-start"], { input, timeoutMs });
   }
 
-  /** What the turn before this one left is worth a moment's wait. */
-  async #quiet(sessionKey, mostMs) {
-    const concerned = () =>
+  /** Wait a moment for the report of the turn before, so that the preamble knows of it. */
+  async #waitForReports(sessionKey, mostMs) {
+    const hasReports = () =>
       this.#reporting?.session_key === sessionKey ||
       [...this.#waiting.values()].some(({ input }) => input.session_key === sessionKey);
-    if (!concerned()) return;
+    if (!hasReports()) return;
     let timer;
     const late = new Promise((resolve) => {
       timer = setTimeout(resolve, mostMs, true);
     });
-    while (concerned()) {
+    while (hasReports()) {
       if (await Promise.race([this.#reporting?.done, late])) break;
     }
     clearTimeout(timer);
   }
 
-  /** One report at a time, the latest of each kind: a burst of turns becomes two processes, not twenty. */
+  /** Send one report at a time, the latest of each kind: a burst of turns becomes two processes, not twenty. */
   #report(event, input) {
     this.#waiting.delete(`${event}:${input.session_id}`);
     this.#waiting.set(`${event}:${input.session_id}`, { event, input });
-    if (!this.#reporting) this.#next();
+    if (!this.#reporting) this.#sendNextReport();
   }
 
-  #next() {
+  #sendNextReport() {
     const first = this.#waiting.entries().next();
     if (first.done) {
       this.#reporting = undefined;
@@ -245,16 +245,16 @@ export class Bridge {
       };
       run(this.#command, ["--state-dir", this.#stateDir, ...words], { input, timeoutMs, onExit });
     });
-    this.#reporting = { session_key: input.session_key, done: done.then(() => this.#next()) };
+    this.#reporting = { session_key: input.session_key, done: done.then(() => this.#sendNextReport()) };
   }
 }
 
-function fresh() {
+function newSession() {
   return {
     announced: false,
     turns: 0,
     again: false,
-    way: undefined,
+    via: undefined,
     answer: undefined,
     outcome: undefined,
     preamble: undefined,

@@ -1,7 +1,7 @@
-// What OpenClaw tells of a run: whose conversation it is, whether it is one at all, and whether it has begun.
+// Reads OpenClaw's events: whose conversation a run belongs to, whether it is one at all, and whether it has begun.
 
-const CHORES = new Set(["heartbeat", "cron", "memory", "overflow", "cron-event", "exec-event"]);
-const CHORE_PROMPTS = [
+const BACKGROUND_TRIGGERS = new Set(["heartbeat", "cron", "memory", "overflow", "cron-event", "exec-event"]);
+const BACKGROUND_PROMPTS = [
   "Read HEARTBEAT.md if it exists",
   "[OpenClaw heartbeat",
   "Pre-compaction memory flush",
@@ -21,50 +21,50 @@ export function isConversation(key) {
   return !parts.includes("subagent") && !parts.includes("cron");
 }
 
-/** Whether a turn is the runtime's own (a heartbeat poll, a memory flush): it neither gets nor uses up a preamble. */
-export function isChore(prompt, context = {}) {
-  if (CHORES.has(context.trigger) || CHORES.has(context.messageProvider)) return true;
-  return isChorePrompt(prompt);
+/** Whether a turn is the runtime's own (a heartbeat poll, a memory flush). It gets no preamble and uses none up. */
+export function isBackgroundTurn(prompt, context = {}) {
+  if (BACKGROUND_TRIGGERS.has(context.trigger) || BACKGROUND_TRIGGERS.has(context.messageProvider)) return true;
+  return isBackgroundPrompt(prompt);
 }
 
-function isChorePrompt(prompt) {
+function isBackgroundPrompt(prompt) {
   const text = textOf(prompt).replace(STAMP, "").trimStart();
-  return CHORE_PROMPTS.some((opening) => text.startsWith(opening));
+  return BACKGROUND_PROMPTS.some((opening) => text.startsWith(opening));
 }
 
-/** Whether somebody got an answer in this session before: then it is not at its start, and nothing is brought back. */
+/** Whether this session holds an answer already: then it is not at its start, and nothing is restored. */
 export function hasHistory(messages) {
   if (!Array.isArray(messages)) return false;
-  let chore = false;
+  let background = false;
   for (const message of messages) {
-    if (message?.role === "user") chore = isChorePrompt(message.content);
+    if (message?.role === "user") background = isBackgroundPrompt(message.content);
     else if (message?.role === "compactionSummary" || message?.role === "branchSummary") return true;
-    else if (message?.role === "assistant" && !chore && !FAILED.has(message.stopReason)) return true;
+    else if (message?.role === "assistant" && !background && !FAILED.has(message.stopReason)) return true;
   }
   return false;
 }
 
 const FAILED = new Set(["error", "aborted"]);
 
-/** What is known of a session, in the words of `jsonlstore hook`; `undefined` if it is nobody's conversation. */
-export function toldBy(context = {}, event = {}) {
+/** The identity of a session, with the keys of `jsonlstore hook`; `undefined` if it is no person's conversation. */
+export function identify(context = {}, event = {}) {
   const key = context.sessionKey ?? event.sessionKey;
   const id = context.sessionId ?? event.sessionId;
   if (!isConversation(key) || typeof id !== "string" || id === "") return undefined;
-  const told = { session_id: id, session_key: key };
+  const identity = { session_id: id, session_key: key };
   const agent = context.agentId ?? event.agentId ?? (key.startsWith("agent:") ? key.split(":")[1] : undefined);
   const channel = context.channel ?? context.messageProvider ?? context.messageChannel;
-  if (typeof agent === "string" && agent) told.agent_id = agent;
-  if (typeof channel === "string" && channel) told.channel = channel;
-  if (typeof context.workspaceDir === "string") told.cwd = context.workspaceDir;
-  return told;
+  if (typeof agent === "string" && agent) identity.agent_id = agent;
+  if (typeof channel === "string" && channel) identity.channel = channel;
+  if (typeof context.workspaceDir === "string") identity.cwd = context.workspaceDir;
+  return identity;
 }
 
 const PLACE = /(?:^|:)(dm|direct|user|group|channel|room):(.+)$/;
 const ALONE = new Set(["dm", "direct", "user"]);
 
 /** Whether what came from this sender can belong to a key: the same chat, or no group where a key names nobody. */
-export function isGivenIn(key, { from, senderId } = {}) {
+export function mayBelongTo(key, { from, senderId } = {}) {
   const asked = placeOf(String(from ?? senderId ?? "").toLowerCase());
   const parts = key.split(":");
   if (parts[0] === "agent" && parts.length === 3) return asked.alone;
@@ -79,13 +79,13 @@ function placeOf(text) {
   return { peer, alone: kind ? ALONE.has(kind) : !peer.endsWith("@g.us") };
 }
 
-/** The user's first words, as far as they help to find what belongs to them. */
+/** The user's first prompt, which decides what is relevant; `undefined` where OpenClaw wrote it. */
 export function promptOf(event) {
   const text = textOf(event?.currentUserMessage ?? event?.prompt).replace(STAMP, "");
   return text === "" || text.startsWith(GREETING) ? undefined : text.slice(0, LONGEST_PROMPT);
 }
 
-/** The boundary a session begins after, where the prompt gives it away. */
+/** Why the session begins, where its first prompt says so. */
 export function reasonOf(event) {
   return textOf(event?.prompt).replace(STAMP, "").startsWith(GREETING) ? "new" : undefined;
 }
@@ -97,7 +97,7 @@ function textOf(content) {
 }
 
 /** `message` without our block, if it is in there; `undefined` if there is nothing to take out. */
-export function without(preamble, message) {
+export function withoutPreamble(preamble, message) {
   const content = message?.content;
   const cut = (text) => {
     const at = text.indexOf(preamble);

@@ -1,5 +1,5 @@
-// What the bridge says of itself, for `jsonlstore openclaw status`: when it was loaded, when it last did something.
-// Never a word of a conversation.
+// The bridge's report for `jsonlstore openclaw status`: when it was loaded and when it last ran.
+// It holds no word of a conversation.
 
 import { readFileSync, realpathSync } from "node:fs";
 import { access, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -41,7 +41,7 @@ export function packageAt(folder) {
   }
 }
 
-/** The report of one process; written one after the other, only where jsonlstore has made its directory. */
+/** The report of one process. Writes follow one another, and only where jsonlstore has made its directory. */
 export class Heartbeat {
   #report;
   #gateway = false;
@@ -64,9 +64,9 @@ export class Heartbeat {
   }
 
   /** The gateway is up, and we are in it. */
-  loaded(way) {
+  loaded(via) {
     this.#gateway = true;
-    return this.#beat({ path: way === "plugin" ? way : (this.#report.path ?? way) });
+    return this.#beat({ path: via === "plugin" ? via : (this.#report.path ?? via) });
   }
 
   /** A session asked. */

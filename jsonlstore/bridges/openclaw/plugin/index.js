@@ -1,11 +1,11 @@
 // The OpenClaw plugin: brings back what earlier sessions left, once, in the first prompt of a new one.
 //
-// Works on 2026.2 to 2026.9. Everything that can fail is a child process behind a timeout; without an answer the turn
-// goes on as if we were not here.
+// Works on 2026.2 to 2026.9. Everything that can fail runs in a child process behind a timeout; without an answer the
+// turn goes on as if the plugin were not there.
 
 import { TOOL, TOOL_DESCRIPTION, TOOL_PARAMETERS, continueSession, continuity } from "./answers.js";
 import { bridge as theBridge } from "./bridge.js";
-import { hasHistory, isChore, isGivenIn, promptOf, reasonOf, toldBy, without } from "./conversation.js";
+import { hasHistory, isBackgroundTurn, mayBelongTo, promptOf, reasonOf, identify, withoutPreamble } from "./conversation.js";
 
 const FIRST = { priority: 100 };
 
@@ -40,22 +40,22 @@ function stateDirOf(api) {
 
 function injectWith(bridge, api) {
   on(api, "session_start", (event) => {
-    if (event?.sessionId) bridge.begins(event.sessionId);
+    if (event?.sessionId) bridge.sessionStarts(event.sessionId);
   });
   on(api, "before_model_resolve", (event, context) => {
-    const told = toldBy(context);
-    if (!told) return;
-    bridge.pluginSees(told.session_key);
-    if (!isChore(event?.prompt, context)) bridge.prepare("plugin", told, knownOf(event));
+    const identity = identify(context);
+    if (!identity) return;
+    bridge.claimForPlugin(identity.session_key);
+    if (!isBackgroundTurn(event?.prompt, context)) bridge.prepare("plugin", identity, factsOfPrompt(event));
   });
   on(
     api,
     "before_prompt_build",
     async (event, context) => {
-      const told = toldBy(context);
-      if (!told || isChore(event?.prompt, context) || hasHistory(event?.messages)) return undefined;
+      const identity = identify(context);
+      if (!identity || isBackgroundTurn(event?.prompt, context) || hasHistory(event?.messages)) return undefined;
       const unanswered = Array.isArray(event?.messages);
-      const preamble = await bridge.preamble("plugin", told, knownOf(event), { unanswered });
+      const preamble = await bridge.preamble("plugin", identity, factsOfPrompt(event), { unanswered });
       return preamble ? { prependContext: preamble } : undefined;
     },
     FIRST,
@@ -64,24 +64,24 @@ function injectWith(bridge, api) {
   // in no later turn. This must not be asynchronous.
   on(api, "before_message_write", (event, context) => {
     if (event?.message?.role !== "user") return undefined;
-    const preamble = bridge.given(context?.sessionKey ?? event.sessionKey);
-    const message = preamble && without(preamble, event.message);
+    const preamble = bridge.injectedPreamble(context?.sessionKey ?? event.sessionKey);
+    const message = preamble && withoutPreamble(preamble, event.message);
     return message ? { message } : undefined;
   });
 }
 
 function reportWith(bridge, api) {
   on(api, "agent_end", (event, context) => {
-    const told = toldBy(context);
-    if (!told || isChore(undefined, context)) return; // what a heartbeat did is read with the next turn
-    bridge.turned(told, { success: event?.success !== false && hasHistory(event?.messages) });
+    const identity = identify(context);
+    if (!identity || isBackgroundTurn(undefined, context)) return; // what a heartbeat did is read with the next turn
+    bridge.turnEnded(identity, { success: event?.success !== false && hasHistory(event?.messages) });
   });
   on(api, "session_end", (event, context) => {
-    const told = toldBy(context, event);
-    if (event?.sessionId) bridge.ended(event.sessionId, told?.session_key, event.reason);
-    if (event?.sessionId && event.nextSessionId === event.sessionId) bridge.begins(event.sessionId);
+    const identity = identify(context, event);
+    if (event?.sessionId) bridge.sessionEnded(event.sessionId, identity?.session_key, event.reason);
+    if (event?.sessionId && event.nextSessionId === event.sessionId) bridge.sessionStarts(event.sessionId);
   });
-  api.registerService?.({ id: "jsonlstore", start: () => bridge.started("plugin"), stop: () => {} });
+  api.registerService?.({ id: "jsonlstore", start: () => bridge.gatewayStarted("plugin"), stop: () => {} });
 }
 
 function offerWith(bridge, api) {
@@ -91,8 +91,8 @@ function offerWith(bridge, api) {
     description: TOOL_DESCRIPTION,
     parameters: TOOL_PARAMETERS,
     async execute(_id, given) {
-      const told = toldBy(context) ?? bridge.current(context?.sessionKey)?.told;
-      const text = await continueSession(bridge, told, given?.session_id);
+      const identity = identify(context) ?? bridge.current(context?.sessionKey)?.identity;
+      const text = await continueSession(bridge, identity, given?.session_id);
       return { content: [{ type: "text", text }], details: {} };
     },
   });
@@ -102,19 +102,19 @@ function offerWith(bridge, api) {
     description: "Show what was restored into this session, and why.",
     acceptsArgs: false,
     requireAuth: true,
-    handler: async (context) => ({ text: await continuity(bridge, whereIs(bridge, context)) }),
+    handler: async (context) => ({ text: await continuity(bridge, conversationOf(bridge, context)) }),
   });
 }
 
 /** The conversation a command was given in. Older versions do not say: then the only one seen, if that fits. */
-function whereIs(bridge, context) {
-  const told = toldBy(context);
-  if (told) return told;
-  const keys = bridge.keysOn(context?.channel);
-  return keys.length === 1 && isGivenIn(keys[0], context) ? bridge.current(keys[0])?.told : undefined;
+function conversationOf(bridge, context) {
+  const identity = identify(context);
+  if (identity) return identity;
+  const keys = bridge.conversationsOn(context?.channel);
+  return keys.length === 1 && mayBelongTo(keys[0], context) ? bridge.current(keys[0])?.identity : undefined;
 }
 
-function knownOf(event) {
+function factsOfPrompt(event) {
   const known = {};
   const prompt = promptOf(event);
   const reason = reasonOf(event);
@@ -123,23 +123,23 @@ function knownOf(event) {
   return known;
 }
 
-/** Listen; a version that does not have the event, or does not let us, is none of the session's business. */
+/** Listen to an event. A version without it, or one that refuses the listener, only costs a line in the debug log. */
 function on(api, name, handler, options) {
-  const quiet = (problem) => api.logger?.debug?.(`jsonlstore: ${name}: ${problem?.message ?? problem}`);
+  const logFailure = (problem) => api.logger?.debug?.(`jsonlstore: ${name}: ${problem?.message ?? problem}`);
   try {
     api.on(
       name,
       (event, context) => {
         try {
           const result = handler(event, context);
-          return typeof result?.catch === "function" ? result.catch(quiet) : result;
+          return typeof result?.catch === "function" ? result.catch(logFailure) : result;
         } catch (problem) {
-          return quiet(problem);
+          return logFailure(problem);
         }
       },
       options,
     );
   } catch (problem) {
-    quiet(problem);
+    logFailure(problem);
   }
 }

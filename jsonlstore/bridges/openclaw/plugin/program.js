@@ -1,4 +1,4 @@
-// Runs the jsonlstore program: never in the gateway's way, never longer than it is given, never a throw.
+// Runs the jsonlstore program in the background, for a limited time; it never throws.
 
 import { spawn } from "node:child_process";
 

@@ -1,9 +1,9 @@
-// The hook: the way in where there is no plugin. It reads what the watcher prepared and adds it to the agent's context.
+// The hook, for OpenClaw without the plugin: it adds the preamble to the agent's context as a bootstrap file.
 
 import path from "node:path";
 
 import { bridge as theBridge } from "../../plugin/bridge.js";
-import { toldBy } from "../../plugin/conversation.js";
+import { identify } from "../../plugin/conversation.js";
 
 export default async function handler(event) {
   try {
@@ -19,19 +19,19 @@ async function handle(bridge, event) {
     await bootstrap(bridge, event, context);
   } else if (event.type === "command" || event.type === "session") {
     const ended = (context.previousSessionEntry ?? context.sessionEntry)?.sessionId;
-    if (ended && !bridge.isPlugins(event.sessionKey)) bridge.begins(ended); // should it go on under the same id
+    if (ended && !bridge.isClaimedByPlugin(event.sessionKey)) bridge.sessionStarts(ended); // should it go on under the same id
   } else if (event.type === "gateway") {
-    settle(bridge, context.cfg);
+    applySettings(bridge, context.cfg);
     bridge.heartbeat.loaded("hook");
   }
 }
 
 async function bootstrap(bridge, event, context) {
-  const told = toldBy(context, event);
-  if (!told || !Array.isArray(context.bootstrapFiles) || bridge.isPlugins(told.session_key)) return;
-  if (bridge.isAnswered(told.session_id)) return; // a later turn
-  settle(bridge, context.cfg);
-  const preamble = await bridge.preamble("hook", told, {});
+  const identity = identify(context, event);
+  if (!identity || !Array.isArray(context.bootstrapFiles) || bridge.isClaimedByPlugin(identity.session_key)) return;
+  if (bridge.isAnswered(identity.session_id)) return; // a later turn
+  applySettings(bridge, context.cfg);
+  const preamble = await bridge.preamble("hook", identity, {});
   if (!preamble) return;
   const file = {
     name: "SESSION_CONTINUITY.md",
@@ -44,7 +44,7 @@ async function bootstrap(bridge, event, context) {
 }
 
 /** The settings of the plugin's entry are the hook's too, and so are those of the hook's own. */
-function settle(bridge, config) {
+function applySettings(bridge, config) {
   const entry = config?.hooks?.internal?.entries?.jsonlstore;
   const { command, timeoutMs } = { ...config?.plugins?.entries?.jsonlstore?.config, ...entry };
   if (command || timeoutMs) bridge.configure({ command, timeoutMs });

@@ -1,4 +1,8 @@
-"""What a session key says: the channel a session runs on, and whether it is a conversation of the user's at all."""
+"""What a session key says: whose conversation it is, of which agent, or that it is nobody's.
+
+A runtime names a conversation `agent:<id>:<channel>:<kind>:<peer>` or shorter; older ones wrote `group:<id>` or a bare
+number.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+DEFAULT_AGENT = "main"  # the agent a runtime with one agent runs
 SKIPPED_BY_DEFAULT = frozenset({"subagent", "cron", "temp"})
 _NOT_CHANNELS = frozenset({"main", "cron", "subagent", "acp", "hook", "recovered", "node", "explicit"})
+_SHARED_KEYS = ("main", "global", "unknown")
+
+
+def agent_of(agent_id: str | None, session_key: str | None) -> str:
+    """The agent a session belongs to: the one given, else the one its key names, else the default one."""
+    if agent_id:
+        return agent_id
+    parts = (session_key or "").split(":")
+    return parts[1] if len(parts) > 2 and parts[0] == "agent" and parts[1] else DEFAULT_AGENT
+
+
+def names_a_peer(session_key: str | None) -> bool:
+    """Whether a key belongs to one person's chat or one group: any but that of an agent's main conversation."""
+    if not session_key or session_key in _SHARED_KEYS:
+        return False
+    # a form nobody has seen yet counts as somebody's: a wrong guess would show one person's words to another
+    parts = session_key.split(":")
+    return len(parts) != 3 or parts[0] != "agent"
 
 
 def skip_reason(session_key: str | None) -> str | None:
@@ -21,6 +44,11 @@ def skip_reason(session_key: str | None) -> str | None:
     if "subagent" in parts:
         return "subagent"
     return "cron" if "cron" in parts else None
+
+
+def is_utility_run(session_key: object) -> bool:
+    """Whether a key is a sub-agent's, a cron job's or a utility run's: nobody's conversation (decision 50)."""
+    return isinstance(session_key, str) and skip_reason(session_key) is not None
 
 
 def channel_of(entry: Mapping[str, Any], session_key: str | None, known: str | None = None) -> str:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from jsonlstore.core import files
 from jsonlstore.core.errors import WriteFailed
-from jsonlstore.store import files
-from jsonlstore.store.files import Disk
+from jsonlstore.core.files import Disk
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from jsonlstore.bridges.braindb import resolve_brain_db
-from jsonlstore.bridges.braindb.migration import backups_of
+from jsonlstore.bridges.braindb.migration import database_backups
 from jsonlstore.compat import SessionManager
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import UsageError
@@ -188,7 +188,7 @@ def test_an_existing_brain_is_backed_up_and_otherwise_left_alone(cortex, neighbo
     SessionManager(str(cortex)).save_session(a_session())
     SessionManager(str(cortex)).save_session(a_session("s-2"))
     assert neighbours(cortex) == before
-    assert len(backups_of(cortex)) == 1
+    assert len(database_backups(cortex)) == 1
 
 
 def test_where_brain_db_is(tmp_path, monkeypatch):

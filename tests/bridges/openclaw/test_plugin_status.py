@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jsonlstore.bridges.openclaw.status import standing_of
+from jsonlstore.bridges.openclaw.status import plugin_status
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.paths import StatePaths
 
@@ -94,7 +94,7 @@ def test_a_gateway_that_loaded_it_before_the_last_change_has_not_loaded_that(hom
 def test_a_running_gateway_without_it_is_a_problem(home: Home, tmp_path: Path) -> None:
     home.say("openclaw", "install")
     gateway(tmp_path / "proc", home.state_dir)
-    told = standing_of(StatePaths.of(home.state_dir), proc=tmp_path / "proc")
+    told = plugin_status(StatePaths.of(home.state_dir), proc=tmp_path / "proc")
     assert told.gateway_pid == 77
     assert any("has not loaded it" in one for one in told.problems)
 
@@ -102,7 +102,7 @@ def test_a_running_gateway_without_it_is_a_problem(home: Home, tmp_path: Path) -
 def test_a_gateway_of_another_home_is_none_of_ours(home: Home, tmp_path: Path) -> None:
     home.say("openclaw", "install")
     gateway(tmp_path / "proc", tmp_path / "another")
-    assert standing_of(StatePaths.of(home.state_dir), proc=tmp_path / "proc").gateway_pid is None
+    assert plugin_status(StatePaths.of(home.state_dir), proc=tmp_path / "proc").gateway_pid is None
 
 
 @pytest.mark.parametrize("result", ["error", "timeout"])

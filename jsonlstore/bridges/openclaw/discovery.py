@@ -75,7 +75,7 @@ class Installation:
         return {"version": self.version, "path": path, "known_by": self.known_by}
 
 
-def find(
+def find_openclaw(
     state_dir: Path, settings: Any = None, *, named: str | None = None, env: Mapping[str, str] = os.environ
 ) -> Installation:
     """The OpenClaw that uses `state_dir`; what is `named` is taken at its word, or refused."""

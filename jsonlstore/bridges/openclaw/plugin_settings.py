@@ -21,7 +21,7 @@ CONVERSATION_ACCESS_FROM = (2026, 5, 7)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PluginSetup:
     """What to wire up: which files, which command, for which OpenClaw."""
 
     via: str  # "plugin" or "hook"
@@ -31,16 +31,16 @@ class Wanted:
 
 
 @dataclass(slots=True)
-class Plan:
+class SettingsPlan:
     """The changes to make, and what of the user's own settings stands in the way."""
 
     changes: list[Change] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
-def plan(settings: Any, wanted: Wanted, *, ours: tuple[Change, ...] = ()) -> Plan:
+def plan_settings(settings: Any, wanted: PluginSetup, *, ours: tuple[Change, ...] = ()) -> SettingsPlan:
     """What is missing from `settings`. What the user wrote is never changed; what we wrote before (`ours`) may be."""
-    made = Plan()
+    made = SettingsPlan()
     wired = _changes(settings, wanted)
     lists = {change.path: change.item for change in wired if isinstance(change, Add)}
     for old in ours:  # the state directory moved: what we named before is not there any more
@@ -68,7 +68,7 @@ def command_path(via: str) -> Path:
     return COMMAND if via == "plugin" else (*HOOK_ENTRY, "command")
 
 
-def _changes(settings: Any, wanted: Wanted) -> list[Change]:
+def _changes(settings: Any, wanted: PluginSetup) -> list[Change]:
     command = Put(command_path(wanted.via), list(wanted.command))
     if wanted.via == "hook":
         switches = [Put((*HOOKS, "enabled"), True), Put((*HOOK_ENTRY, "enabled"), True)]
@@ -134,7 +134,7 @@ def containers(settings: Any, changes: list[Change]) -> list[Path]:
     return made
 
 
-def removal(settings: Any, ours: list[Change], made: list[Path]) -> tuple[list[Change], list[str]]:
+def plan_removal(settings: Any, ours: list[Change], made: list[Path]) -> tuple[list[Change], list[str]]:
     """How to take out what we put in and nothing else; values changed since are the user's, and are named."""
     changes: list[Change] = []
     kept: list[str] = []
@@ -162,7 +162,7 @@ def removal(settings: Any, ours: list[Change], made: list[Path]) -> tuple[list[C
     return changes, kept
 
 
-def pasteable(wanted: Wanted, settings: Any = None) -> str:
+def lines_to_paste(wanted: PluginSetup, settings: Any = None) -> str:
     """The lines a person would add by hand."""
     import json
 

@@ -1,0 +1,301 @@
+"""The plan of a restore: everything is worked out here, and nothing is changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jsonlstore.core.clock import time_before
+from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
+from jsonlstore.core.logs import logger
+from jsonlstore.core.session_key import agent_of
+from jsonlstore.restore.crash import Crashed, find_crashed, find_superseded
+from jsonlstore.restore.inherit import PinPlan, decayed_memories, merged_projects, merged_topics, offers, plan_pins
+from jsonlstore.restore.pins import PinFile
+from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
+from jsonlstore.restore.result import RestoredSessionContext, RestoreRequest
+from jsonlstore.restore.scope import Scope
+from jsonlstore.restore.select import can_qualify, current_keywords, previous_session, score_line, score_priors, select
+from jsonlstore.restore.tasks import Pipeline, surfaced
+from jsonlstore.store.projection import IndexEntry, project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from jsonlstore.core.clock import Clock
+    from jsonlstore.core.config import Config
+    from jsonlstore.core.model import PendingTask, SessionState
+    from jsonlstore.restore.result import MemorySource
+    from jsonlstore.restore.select import Contributor, Entries, Prior, Selection
+    from jsonlstore.store.fold import SessionFold
+    from jsonlstore.store.store import SessionStore
+
+log = logger("jsonlstore.session")
+
+_MOST_SUSPECTS = 50  # looked at by one session start; `recover` looks at all
+_MOST_SUPERSEDED = 10  # closed by one session start; the next one goes on
+_MOST_CRITICAL_LOGS = 8
+_TOPIC_SAMPLE = 300  # how common a topic is shows in a few hundred sessions as well as in all
+_EVER = "0"  # sorts before every time there is
+_NO_PINS = PinPlan((), (), (), ())
+
+
+class Environment(NamedTuple):
+    """What every restore works with: a store, its settings, the memories' source, the time, and the writer's name."""
+
+    store: SessionStore
+    config: Config
+    memories: MemorySource | None
+    clock: Clock
+    by: str
+
+    @property
+    def pin_file(self) -> PinFile:
+        return PinFile.of(self.store, self.config)
+
+    def debug(self, message: str, *values: object) -> None:
+        """Explain a decision, if the settings ask for that."""
+        if self.config.debug:
+            log.debug("[session:debug] " + message, *values)
+
+
+class RestorePlan(NamedTuple):
+    """Everything a restore worked out, before anything is changed."""
+
+    request: RestoreRequest
+    now: datetime
+    context: RestoredSessionContext
+    crashed: tuple[Crashed, ...] = ()
+    previous: str | None = None
+    known: SessionFold | None = None
+    pins: PinPlan = _NO_PINS
+    shown: PreambleContext = PreambleContext()
+    tasks: tuple[PendingTask, ...] = ()
+    why: str | None = None  # why nothing was looked for
+
+
+def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
+    """Work everything out. Reads only, except that a broken index is repaired."""
+    store, config, now = env.store, env.config, env.clock()
+    known = _known(store, request.session_id) if request.session_id else None
+    request = _completed(request, known)
+    if known is not None and known.inherited and not request.again:
+        return RestorePlan(request, now, RestoredSessionContext(request.session_id, already_restored=True), known=known)
+    entries: Entries = store.index.entries()
+    scope = Scope.of(config.scope, request.agent_id, request.session_key, request.channel)
+    crashed = _unfinished(env, entries, request, scope, now)
+    closed = _as_ended(store, crashed)
+    if closed:
+        entries = {**entries, **{session_id: entry for session_id, (entry, _) in closed.items()}}
+    days = max(config.lookback_days, config.critical_inheritance_days)
+    ended = _ended(entries, scope, request.session_id, time_before(now, timedelta(days=days)))
+    previous = previous_session(ended, scope.channel)
+    if previous is None or ended[previous].get("channel") != scope.channel:
+        # the chain has no lookback: the same channel's last session counts, however old it is (decision 17)
+        previous = previous_session(_ended(entries, scope, request.session_id, _EVER), scope.channel)
+    plan = RestorePlan(
+        request, now, RestoredSessionContext(request.session_id), tuple(crashed), previous, known,
+        why=_why_nothing(config, request),
+    )  # fmt: skip
+    if plan.why is not None:
+        log.info("nothing is restored into %s: %s", request.session_id, plan.why)
+        return plan
+
+    def load(session_id: str) -> SessionState:
+        return closed[session_id][1] if session_id in closed else store.get(session_id)
+
+    return _with_contributions(env, plan, ended, load)
+
+
+def format_preamble(shown: PreambleContext, config: Config, now: datetime) -> str | None:
+    """The preamble of a restore, within the configured length."""
+    return PreambleInjector.format(shown, PreambleOptions(max_chars=config.preamble_max_chars), now=now)
+
+
+def has_runtime_transcript(store: SessionStore, entry: IndexEntry) -> bool:
+    """Whether the runtime has a transcript of an open session; asked only of sessions that look dead."""
+    from jsonlstore.transcripts.runtimes import has_transcript
+
+    return has_transcript(store.paths.state_dir, agent_of(entry.agent_id, entry.session_key), entry.session_id)
+
+
+def _known(store: SessionStore, session_id: str) -> SessionFold | None:
+    try:
+        return store.folded(session_id)
+    except SessionNotFound:
+        return None
+
+
+def _completed(request: RestoreRequest, known: SessionFold | None) -> RestoreRequest:
+    """The request, with what it left out filled in from what another writer recorded before."""
+    if known is None:
+        return request
+    state = known.state()
+    return request._replace(
+        channel=request.channel if request.channel not in ("", "unknown") else state.channel,
+        agent_id=request.agent_id or state.agent_id,
+        session_key=request.session_key or state.session_key,
+    )
+
+
+def _why_nothing(config: Config, request: RestoreRequest) -> str | None:
+    if request.clean:
+        return "a clean start was asked for"
+    from jsonlstore.core.config import BOUNDARY_NAMES
+
+    if request.reason in BOUNDARY_NAMES and request.reason not in config.restore_on:
+        return f"restore_on does not name {request.reason}"
+    return None
+
+
+def _unfinished(
+    env: Environment, entries: Entries, request: RestoreRequest, scope: Scope, now: datetime
+) -> list[Crashed]:
+    """The sessions this start closes: the crashed, and those of the same key that the runtime moved on from."""
+    store = env.store
+    still_open = [
+        IndexEntry.of(other, entry)
+        for other, entry in entries.items()
+        if not entry.get("end_time") and not entry.get("forgotten")
+    ]
+    still_open.sort(key=lambda entry: entry.updated_at or entry.start_time, reverse=True)
+    crashed = find_crashed(
+        store,
+        still_open,
+        now,
+        stale_after=timedelta(minutes=env.config.stale_after_minutes),
+        current=request.session_id,
+        has_transcript=lambda entry: has_runtime_transcript(store, entry),
+        most=_MOST_SUSPECTS,
+    )
+    gone = {one.session_id for one in crashed}
+    others = (entry for entry in still_open if entry.session_id not in gone)
+    return [*crashed, *islice(find_superseded(store, others, now, scope, request), _MOST_SUPERSEDED)]
+
+
+def _as_ended(store: SessionStore, crashed: list[Crashed]) -> dict[str, tuple[Mapping[str, Any], SessionState]]:
+    """Crashed sessions as they will be once recovered: the index does not know their last turns yet."""
+    found: dict[str, tuple[Mapping[str, Any], SessionState]] = {}
+    for one in crashed:
+        folded = store.folded(one.session_id)
+        entry = {**project(folded, 0), "end_time": one.end_time}
+        state = replace(
+            folded.state(), end_time=one.end_time, end_reason=one.end_reason, crash_recovered=one.end_reason == "crash"
+        )
+        found[one.session_id] = (entry, state)
+    return found
+
+
+def _ended(entries: Entries, scope: Scope, session_id: str, since: str) -> Entries:
+    """The sessions of this conversation that ended at `since` or later, without the one that starts."""
+    reaches = scope.in_reach()
+    return {
+        other: entry
+        for other, entry in entries.items()
+        if (entry.get("end_time") or "") >= since and other != session_id and reaches(entry)
+    }
+
+
+def _with_contributions(
+    env: Environment, plan: RestorePlan, entries: Entries, load: Callable[[str], SessionState]
+) -> RestorePlan:
+    """Score, select and take over: the plan with everything that comes back."""
+    config, now, request = env.config, plan.now, plan.request
+    pinned = env.pin_file.read()
+    if pinned.problem:
+        log.warning("pins of this session not read: %s", pinned.problem)
+    looked_at = entries
+    if config.lookback_days < config.critical_inheritance_days:  # the entries reach further back than scoring may
+        since = time_before(now, timedelta(days=config.lookback_days))
+        looked_at = {other: entry for other, entry in entries.items() if entry["end_time"] >= since}
+    words: frozenset[str] = frozenset()
+    if any(entry.get("hot_topics") for entry in looked_at.values()):
+        words = current_keywords(pinned.pins, request.cwd, request.prompt, config.project_roots)
+    explain = request.explain or config.debug
+    priors = score_priors(looked_at, words, now, None if explain else can_qualify(config))
+    pipeline = Pipeline.read(env.store.paths, config) if priors else Pipeline(None)
+    selection = select(priors, config, load, pipeline, explain=explain)
+    critical = _critical(env, entries, now, load)
+    best = selection.contributors[0] if selection.contributors else None
+    pins = plan_pins(offers(critical, best, config), pinned, config.max_inherited_pins)
+    sources = _with_pin_sources(selection.contributors, critical, pins, priors, config.max_sessions_scored)
+    states = [state for state, _ in sources]
+    giving = [contributor.state for contributor in selection.contributors]
+    tasks = tuple(surfaced(giving, pipeline))
+    memories = decayed_memories(giving, env.memories, now, config.decay_min_floor)
+    inherited = (*pins.add, *pins.there) if request.again else pins.add
+    sample = islice(looked_at.values(), _TOPIC_SAMPLE)
+    topics = merged_topics(giving, [entry.get("hot_topics") or () for entry in sample])
+    shown = PreambleContext(states, inherited, tasks, topics, merged_projects(giving))
+    context = plan.context._replace(
+        preamble=format_preamble(shown, config, now),
+        inherited_pins=inherited,
+        session_ids=tuple(state.session_id for state in states),
+        relevance_scores=tuple(score for _, score in sources),
+        pending_task_count=len(tasks),
+        memories=memories,
+        hot_topics=tuple(shown.hot_topics),
+        active_projects=tuple(shown.active_projects),
+        candidates=selection.candidates,
+        pins=pins.decisions,
+    )
+    if config.debug:
+        _explain(env, priors, selection, pinned.taken, context)
+    return plan._replace(context=context, pins=pins, shown=shown, tasks=tasks)
+
+
+def _critical(
+    env: Environment, entries: Entries, now: datetime, load: Callable[[str], SessionState]
+) -> list[SessionState]:
+    """The latest sessions with a critical pin, latest first."""
+    since = time_before(now, timedelta(days=env.config.critical_inheritance_days))
+    marked = [(entry["end_time"], other) for other, entry in entries.items() if entry.get("critical")]
+    latest = sorted((one for one in marked if one[0] >= since), reverse=True)
+    found = []
+    for _, session_id in latest[:_MOST_CRITICAL_LOGS]:
+        try:
+            found.append(load(session_id))
+        except JsonlStoreError as problem:
+            log.warning("session %s left out: %s", session_id, problem)
+    return found
+
+
+def _with_pin_sources(
+    contributors: Sequence[Contributor],
+    critical: Sequence[SessionState],
+    pins: PinPlan,
+    priors: Sequence[Prior],
+    most: int,
+) -> list[tuple[SessionState, float]]:
+    """The contributors with their scores; after them, while there is room, sessions that only gave a critical pin."""
+    found = [(one.state, one.prior.score) for one in contributors]
+    have = {state.session_id for state, _ in found}
+    for state in critical:
+        if state.session_id in pins.sources and state.session_id not in have and len(found) < most:
+            score = next((prior.score for prior in priors if prior.session_id == state.session_id), 0.0)
+            found.append((state, score))
+    return found
+
+
+def _explain(
+    env: Environment, priors: Sequence[Prior], selection: Selection, pinned: int, context: RestoredSessionContext
+) -> None:
+    """Write every decision of a plan to the debug log."""
+    config = env.config
+    env.debug("Fetched %d sessions from last %d days", len(priors), config.lookback_days)
+    qualified = {candidate.session_id: candidate.qualified for candidate in selection.candidates}
+    for prior in sorted(priors, reverse=True):
+        env.debug("%s", score_line(prior, config.relevance_threshold, qualified[prior.session_id]))
+    lines = "".join(
+        f'\n  - "{one.label}" → {"ADDED" if one.decision == "added" else "SKIPPED"} ({one.reason})'
+        for one in context.pins
+    )
+    env.debug("Pin inheritance: %d current pins, %d candidate pins, cap=%d%s", pinned, len(context.pins),
+              config.max_inherited_pins, lines)  # fmt: skip
+    for memory in context.memories:
+        env.debug("Decay %s: %.3f → %.3f after %.0fh (%s)", memory.memory_id, memory.original_confidence,
+                  memory.confidence, memory.hours_elapsed, "EXCLUDED" if memory.excluded else "kept")  # fmt: skip
+    env.debug("Preamble:\n%s", context.preamble)
