@@ -259,6 +259,14 @@ class SearchIndex:
                 self._db.execute("INSERT OR REPLACE INTO meta VALUES ('unscrubbed', 1)")
         return count
 
+    def set_note(self, key: str, value: object) -> None:
+        """Keep a value among the index's own notes."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def set_times(self, document: Document, first: str | None, last: str | None) -> None:
+        """When a document of no talk was."""
+        self._note_times(self._document(document), first, last)
+
     def marks(self) -> dict[str, str | None]:
         """Transcript -> the mark of what was read of it."""
         return dict(self._db.execute("SELECT transcript, mark FROM sources").fetchall())

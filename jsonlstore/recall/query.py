@@ -131,7 +131,7 @@ def is_explicit(when: Interval) -> bool:
 
 
 def _tidy(word: str) -> str:
-    plain = word.casenormalise().replace("’", "'").strip(_EDGES).removesuffix("'s")
+    plain = word.casefold().replace("’", "'").strip(_EDGES).removesuffix("'s")
     if not plain.endswith(".."):
         plain = plain.rstrip(".")
     return plain if any(map(str.isalnum, plain)) or plain in ("-", "–", "..") else ""

@@ -35,6 +35,7 @@ _COMPOUND_FROM = 10
 _PART_FROM = 4
 _PASSAGES_SHOWN = 3
 _LOOKED_AT = 12
+_PUNCTUATION = ".,;:!?()[]{}\"'`“”„«»…*<>。、，！？"
 _LEAST = 1e-3  # what only a time weeks away speaks for is no answer
 _AFTER, _BEFORE = timedelta(days=10), timedelta(days=1)
 _SPACES = bytes(
@@ -56,11 +57,12 @@ class Weights:
 
 
 class Passage(NamedTuple):
-    """Words of a document that answer, and whose they are."""
+    """Words of a document that answer, whose they are, and which of them were looked for."""
 
     turn: Turn
     text: str
     score: float
+    matches: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -69,6 +71,7 @@ class Ranked:
 
     document: Stored
     score: float
+    share: float = 0.0  # of the best score these words could have
     passages: list[Passage] = field(default_factory=list)
     parts: dict[str, float] = field(default_factory=dict)
 
@@ -144,8 +147,24 @@ class _Ranking:
             found.score += found.parts["date"]
             if found.score > _LEAST:
                 ranked.append(found)
+        ceiling = scorer.ceiling + max(lifts.values(), default=0.0)
+        for each in ranked:
+            each.share = min(1.0, each.score / ceiling) if ceiling else 0.0
         ranked.sort(key=lambda one: (one.score, one.document.last_at or ""), reverse=True)
+        for each in ranked[:limit]:
+            each.passages = [self._marked(passage) for passage in each.passages]
         return ranked[:limit]
+
+    def _marked(self, passage: Passage) -> Passage:
+        """The passage with the words in it that were looked for, as they are written there."""
+        words = passage.text.split()
+        plain = [_plain(word) for word in words]
+        found = [
+            word.strip(_PUNCTUATION)
+            for word, text in zip(words, plain, strict=True)
+            if any(True for find in self._finders for _ in find(text, "en de romance"))
+        ]
+        return passage._replace(matches=tuple(dict.fromkeys(filter(None, found))))
 
     # -- candidates
 
@@ -281,6 +300,12 @@ class _Scorer:
             for number, count in enumerate(with_it)
         ]
 
+    @property
+    def ceiling(self) -> float:
+        """What a document would have in which everything stands often, and all in one passage."""
+        passages = (self._weights.passage + self._weights.pair) * sum(self._telling)
+        return (K1 + 1) * sum(self._rarity) + 1.5 * passages
+
     def score(self, one: _Candidate) -> Ranked:
         norm = K1 * (1 - B + B * one.words / self._average)
         frequencies = one.frequencies().items()
@@ -295,7 +320,8 @@ class _Scorer:
                 following = place.counts.get(passage + 1)
                 pair = max(pair, worth if following is None else self._worth(_joined(counts, following)))
         parts = {"words": bm25, "passage": self._weights.passage * best, "pair": self._weights.pair * pair}
-        return Ranked(one.document, sum(parts.values()), self._shown(one, heapq.nsmallest(_LOOKED_AT, singles)), parts)
+        shown = self._shown(one, heapq.nsmallest(_LOOKED_AT, singles))
+        return Ranked(one.document, sum(parts.values()), passages=shown, parts=parts)
 
     def _worth(self, counts: dict[int, float]) -> float:
         return sum(self._telling[number] * count * 1.5 / (count + 0.5) for number, count in counts.items())

@@ -92,6 +92,7 @@ def _complete(search: SearchWriter, sessions: list[Session], summary: Summary) -
     """Index what was captured before there was an index; what the logs have long had is not behind for them."""
     search.remove_if_disabled()
     search.catch_up_all(sessions)
+    search.reconcile()
     search.update_memory()
     search.tidy(wholly=True)
     if search.problem is not None:

@@ -130,6 +130,7 @@ class Watcher:
             written += self._continue_with(self._take_unfinished())
         self._first_pass_done = True
         self.search.run()
+        self.search.reconcile()
         self.search.update_memory()
         self.search.tidy(wholly=True)
         self.search.close()
@@ -169,6 +170,7 @@ class Watcher:
     def _index_some(self) -> None:
         """Let the words of what was captured be findable: for one slice, so that the next capture is not kept waiting."""
         self.search.run(self._timing.slice)
+        self.search.reconcile()
         if not self._unfinished:
             self.search.tidy()
 

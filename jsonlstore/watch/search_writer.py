@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import JsonlStoreError, SearchUnavailable, SourceUnreadable
 from jsonlstore.core.logs import logger
+from jsonlstore.recall.answers import entries_stamp
 from jsonlstore.recall.fulltext import Document, OutdatedIndex, SearchIndex, Turn, has_fts5, is_damaged, remove_index
 from jsonlstore.recall.memory import MemoryFiles
 from jsonlstore.redact.text import redact_text
@@ -108,12 +109,35 @@ class SearchWriter:
             return False
         return self._safely(lambda: MemoryFiles(self._store.paths.state_dir).update(self._open()))
 
-    def remove_lost(self) -> int:
-        """Take out sessions that were forgotten while nobody told the index, and finish a scrub that was cut short."""
-        if not self.enabled or not self._store.paths.search.exists():
-            return 0
-        forgotten = [one for one, entry in self._store.index.entries().items() if entry.get("forgotten")]
-        return sum(self._safely(lambda one=one: forget_words(self._open(), [one])) for one in forgotten)  # type: ignore[misc]
+    def reconcile(self) -> bool:
+        """Take out what was forgotten while nobody told the index; take in sessions that have no transcript."""
+        return self.enabled and self._safely(self._reconcile)
+
+    def _reconcile(self) -> bool:
+        stamp = entries_stamp(self._store)
+        index = self._open()
+        if stamp is None or index.note("entries") == stamp:
+            return False
+        heard = {one.id: one.no for one in index.documents("kind = 'session'")}
+        entries = self._store.index.entries()
+        forgotten = [no for session_id, no in heard.items() if entries.get(session_id, {}).get("forgotten")]
+        unheard = [one for one, entry in entries.items() if one not in heard and not entry.get("forgotten")]
+        with index.transaction():
+            index.remove(forgotten)
+            for session_id in unheard:
+                self._write_state(index, session_id)
+            index.set_note("entries", stamp)
+        return True
+
+    def _write_state(self, index: SearchIndex, session_id: str) -> None:
+        try:
+            state = self._store.get(session_id)
+        except JsonlStoreError as problem:
+            log.debug("%s is not indexed: %s", session_id, problem)
+            return
+        document = Document("session", session_id, "", state.agent_id, state.session_key, state.channel)
+        index.set_state(document, state_turns(state))
+        index.set_times(document, state.start_time, state.end_time or state.updated_at)
 
     def tidy(self, *, wholly: bool = False) -> bool:
         """Get rid of what was taken out, a little at a time; True while there is more."""
@@ -122,7 +146,9 @@ class SearchWriter:
             return False
         if not wholly:
             return self._safely(index.scrub_some)
-        return self._safely(lambda: bool(index.note("unscrubbed")) and index.scrub())
+        if index.note("unscrubbed"):
+            self._safely(index.scrub)
+        return False
 
     def close(self) -> None:
         """Leave nothing in the write-ahead log."""
