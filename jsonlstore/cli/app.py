@@ -13,11 +13,13 @@ from jsonlstore.core.config import LoadedConfig, load_config
 from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
     from pathlib import Path
 
     from jsonlstore.core.config import Config
     from jsonlstore.restore.manager import SessionPersistenceManager
+    from jsonlstore.store.fold import SessionFold
     from jsonlstore.store.store import SessionStore
 
 log = logger("jsonlstore.cli")
@@ -77,6 +79,8 @@ class App:
         # a brain.db may appear beside a watcher; a command that is over in a moment need not load code to wait for one
         if live and (long_lived or config.metrics_db or is_in_use(config, resolve_brain_db(config, self.state_dir))):
             attach(store, config)
+        if store.paths.search.exists():
+            store.listeners.append(_forget_words(store.paths.search))
         return store
 
     def open_manager(self, *, by: str = "operator") -> SessionPersistenceManager:
@@ -85,3 +89,15 @@ class App:
 
         store, config = self.open_store(), self.config
         return SessionPersistenceManager(store, config, memories=memories_of(store, config), by=by)
+
+
+def _forget_words(path: Path) -> Callable[[str, SessionFold], None]:
+    """Take a forgotten session's words out of the search index; nobody else's change loads the code for it."""
+
+    def listen(session_id: str, folded: SessionFold) -> None:
+        if folded.forgotten:
+            from jsonlstore.recall.forgetting import ForgetWords
+
+            ForgetWords(path)(session_id, folded)
+
+    return listen

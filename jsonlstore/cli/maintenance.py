@@ -90,6 +90,9 @@ def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_
 def doctor(ctx: click.Context, /, app: App, fix: bool, as_json: bool) -> None:
     """Look the store over. Changes nothing without --fix; exit 1 if something is wrong."""
     from jsonlstore.store.doctor import Check, Doctor
+    from jsonlstore.transcripts.catalogue import Catalogue
+    from jsonlstore.watch.search_check import check_search
+    from jsonlstore.watch.tail import skipped_by
 
     try:
         app.reload()
@@ -99,6 +102,8 @@ def doctor(ctx: click.Context, /, app: App, fix: bool, as_json: bool) -> None:
         app = App(app.state_dir, app.config_file, lenient=True)  # the store is looked over all the same
     store = app.open_store(live=False)
     checks += Doctor(store, progress("reading")).examine(fix=fix)
+    config = app.loaded.config
+    checks.append(check_search(store, config, Catalogue.open(app.state_dir, skip=skipped_by(config)), fix=fix))
     if as_json:
         print_json({"checks": [check.to_dict() for check in checks]})
     else:

@@ -145,7 +145,9 @@ def _limits(asked: Search, now: datetime, zone: tzinfo | None) -> Interval | Non
         return None
     start = _moment(asked.since, now, zone).start if asked.since else _EARLIEST
     end = _moment(asked.until, now, zone).end if asked.until else _LATEST
-    said = " ".join([*(["since", asked.since] if asked.since else []), *(["until", asked.until] if asked.until else [])])
+    said = " ".join(
+        [*(["since", asked.since] if asked.since else []), *(["until", asked.until] if asked.until else [])]
+    )
     return Interval(start, end, said)
 
 
@@ -256,7 +258,9 @@ class _Asking:
 
             context = turns_around(self._store, self._index, ranked.document, turn, self._asked.context)
         at = turn.at or ranked.document.last_at
-        return FoundPassage(turn.entry_id, at, turn.speaker, passage.text, passage.score, passage.matches, tuple(context))
+        return FoundPassage(
+            turn.entry_id, at, turn.speaker, passage.text, passage.score, passage.matches, tuple(context)
+        )
 
     def _unheard(self, limit: int) -> list[RecallHit]:
         """Answers among sessions the index has not heard of, because nobody has indexed since they were captured."""

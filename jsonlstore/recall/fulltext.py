@@ -309,7 +309,8 @@ class SearchIndex:
 
     def _document(self, document: Document) -> int:
         row = self._db.execute(
-            "SELECT no, agent_id, session_key, channel FROM documents WHERE kind = ? AND id = ?", document[:2]
+            "SELECT no, transcript, agent_id, session_key, channel FROM documents WHERE kind = ? AND id = ?",
+            document[:2],
         ).fetchone()
         if row is None:
             cursor = self._db.execute(
@@ -318,10 +319,10 @@ class SearchIndex:
             )
             assert cursor.lastrowid is not None
             return cursor.lastrowid
-        if tuple(row[1:]) != document[3:]:
+        if tuple(row[1:]) != document[2:]:
             self._db.execute(
-                "UPDATE documents SET agent_id = ?, session_key = ?, channel = ? WHERE no = ?",
-                (*document[3:], row[0]),
+                "UPDATE documents SET transcript = ?, agent_id = ?, session_key = ?, channel = ? WHERE no = ?",
+                (document.transcript or row[1], *document[3:], row[0]),
             )
         return int(row[0])
 

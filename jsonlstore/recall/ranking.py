@@ -225,7 +225,9 @@ class _Ranking:
     def _place(self, candidate: _Candidate, block: Block) -> None:
         """Put every occurrence of what was asked for into its passage."""
         candidate.words += block.words
-        turns = block.turns if self._speaker is None else [turn for turn in block.turns if turn.speaker == self._speaker]
+        turns = (
+            block.turns if self._speaker is None else [turn for turn in block.turns if turn.speaker == self._speaker]
+        )
         if not turns:
             return
         plain = _plain("\n".join(turn.text for turn in turns))

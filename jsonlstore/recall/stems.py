@@ -25,7 +25,25 @@ _DROPPED = (
     "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize", "al",
     "er", "ic", "ou",
 )  # fmt: skip
-_GERMAN = ("ungen", "heiten", "keiten", "ern", "end", "est", "ung", "en", "em", "er", "es", "et", "st", "e", "n", "s", "t")
+_GERMAN = (
+    "ungen",
+    "heiten",
+    "keiten",
+    "ern",
+    "end",
+    "est",
+    "ung",
+    "en",
+    "em",
+    "er",
+    "es",
+    "et",
+    "st",
+    "e",
+    "n",
+    "s",
+    "t",
+)
 _ROMANCE = (
     "amientos", "imientos", "aciones", "amiento", "imiento", "issement", "azioni", "azione", "ciones", "mente", "ment",
     "ations", "ation", "acion", "cion", "ando", "iendo", "aron", "ieron", "aient", "ions", "eurs", "euse", "ados",
@@ -105,7 +123,9 @@ def english(word: str) -> str:
 
 
 def _cut(word: str, endings: tuple[str, ...], least: int) -> str:
-    return next((word.removesuffix(one) for one in endings if word.endswith(one) and len(word) - len(one) >= least), word)
+    return next(
+        (word.removesuffix(one) for one in endings if word.endswith(one) and len(word) - len(one) >= least), word
+    )
 
 
 @lru_cache(_CACHED)

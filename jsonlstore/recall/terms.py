@@ -25,7 +25,9 @@ _PIECE = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 _UNSPACED_WORD = 2  # so many characters of a script without spaces count as a word of a passage
 _COMPOUND_FROM = 10
 _PART_FROM = 4
-_SYLLABLE = re.compile(r"(?<=[a-zäöü]{3})(?=[b-df-hj-np-tv-zß][aeiouyäöü])|(?<=[a-zäöü]{3})(?=(?:sch|st|sp|str|tr|br|fr|gr|kr|pl|bl|fl|kl|pr|dr|schl|schr)[aeiouyäöü])")
+_SYLLABLE = re.compile(
+    r"(?<=[a-zäöü]{3})(?=[b-df-hj-np-tv-zß][aeiouyäöü])|(?<=[a-zäöü]{3})(?=(?:sch|st|sp|str|tr|br|fr|gr|kr|pl|bl|fl|kl|pr|dr|schl|schr)[aeiouyäöü])"
+)
 _MARKERS = {
     "de": frozenset("der die das und ist nicht ich ein eine mit für fur auf wir den dem zu im auch noch wie war haben".split()),
     "romance": frozenset(

@@ -25,7 +25,7 @@ from jsonlstore.transcripts.speech import Speaker
 from jsonlstore.transcripts.stretches import Stretch, by_stretch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from jsonlstore.core.config import Config
@@ -111,7 +111,7 @@ class SearchWriter:
 
     def reconcile(self) -> bool:
         """Take out what was forgotten while nobody told the index; take in sessions that have no transcript."""
-        return self.enabled and self._safely(self._reconcile)
+        return self.enabled and not self._due and self._safely(self._reconcile)
 
     def _reconcile(self) -> bool:
         stamp = entries_stamp(self._store)
@@ -120,14 +120,19 @@ class SearchWriter:
             return False
         heard = {one.id: one.no for one in index.documents("kind = 'session'")}
         entries = self._store.index.entries()
-        forgotten = [no for session_id, no in heard.items() if entries.get(session_id, {}).get("forgotten")]
-        unheard = [one for one, entry in entries.items() if one not in heard and not entry.get("forgotten")]
+        unwanted = {one for one, entry in entries.items() if self._is_unwanted(entry)}
+        forgotten = [no for session_id, no in heard.items() if session_id in unwanted]
+        unheard = [one for one in entries if one not in heard and one not in unwanted]
         with index.transaction():
             index.remove(forgotten)
             for session_id in unheard:
                 self._write_state(index, session_id)
             index.set_note("entries", stamp)
         return True
+
+    def _is_unwanted(self, entry: Mapping[str, Any]) -> bool:
+        deleted = entry.get("end_reason") in _DELETED and not self._config.search_keep_deleted
+        return bool(entry.get("forgotten")) or deleted
 
     def _write_state(self, index: SearchIndex, session_id: str) -> None:
         try:
@@ -371,17 +376,6 @@ def _is_kept(store: SessionStore, session_id: str) -> bool:
         store.get(session_id)
     except JsonlStoreError:
         return False
-    return True
-
-
-def forget_words(index: SearchIndex, session_ids: Iterable[str]) -> bool:
-    """Take sessions out of an index, and their words out of its file; False if it had none of them."""
-    found = [one.no for each in session_ids for one in index.documents("kind = 'session' AND id = ?", (each,))]
-    if found:
-        index.remove(found)
-    if not found and not index.note("unscrubbed"):
-        return False
-    index.scrub()
     return True
 
 

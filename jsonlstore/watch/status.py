@@ -18,6 +18,7 @@ from jsonlstore.store.index_text import parse_index
 from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.runtimes import runtimes
 from jsonlstore.watch.instance import read_report, running
+from jsonlstore.watch.search_check import search_status
 from jsonlstore.watch.tail import Tailer, skipped_by
 
 if TYPE_CHECKING:
@@ -62,6 +63,13 @@ def status_of(
     warnings = [*blind, *problems, *noted]
     if not kept["index_ok"]:
         warnings.append("the session index did not match the logs and was mended")
+    search = search_status(store, config)
+    if search["enabled"] and not search["fts5"]:
+        warnings.append(
+            "the SQLite of this Python has no FTS5: recall looks through topics and tasks, not through talk"
+        )
+    if "problem" in search:
+        warnings.append(search["problem"])
     if not watching:
         warnings.append("no watcher is running: `jsonlstore watch`, or `jsonlstore service install`")
     document = {
@@ -69,6 +77,7 @@ def status_of(
         "sources": sources,
         "store": kept,
         "watcher": watcher,
+        "search": search,
         "bridges": dict(bridges),
         "warnings": warnings,
     }

@@ -39,10 +39,14 @@ Asker = "Callable[[str], list[str]]"
 def plain_fts5(talks: Sequence[Conversation]) -> Callable[[str], list[str]]:
     """What SQLite gives out of the box: porter, bm25, one row per session, any of the words."""
     db = sqlite3.connect(":memory:")
-    db.execute("CREATE VIRTUAL TABLE t USING fts5 (id UNINDEXED, body, tokenize='porter unicode61 remove_diacritics 2')")
+    db.execute(
+        "CREATE VIRTUAL TABLE t USING fts5 (id UNINDEXED, body, tokenize='porter unicode61 remove_diacritics 2')"
+    )
     for talk in talks:
         for session in talk.sessions:
-            db.execute("INSERT INTO t VALUES (?, ?)", (session.id, "\n".join(f"{who}: {text}" for who, text in session.turns)))
+            db.execute(
+                "INSERT INTO t VALUES (?, ?)", (session.id, "\n".join(f"{who}: {text}" for who, text in session.turns))
+            )
 
     def ask(question: str) -> list[str]:
         words = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", question))
@@ -77,7 +81,13 @@ def hits(ask: Callable[[str], list[str]], questions: Sequence[Question]) -> dict
     for question in questions:
         answers = ask(question.text)
         for kind in ("all", question.kind):
-            found[kind].update({0: 1, 1: bool(set(answers[:1]) & set(question.evidence)), 5: bool(set(answers) & set(question.evidence))})
+            found[kind].update(
+                {
+                    0: 1,
+                    1: bool(set(answers[:1]) & set(question.evidence)),
+                    5: bool(set(answers) & set(question.evidence)),
+                }
+            )
     return found
 
 
@@ -103,9 +113,13 @@ def main() -> None:
     for together in (False, True):
         print("all in one store" if together else "per conversation")
         for name, kinds in ladder(seeds, together=together).items():
-            told = "  ".join(f"{kind} {100 * c[1] / c[0]:.0f}/{100 * c[5] / c[0]:.0f}" for kind, c in kinds.items() if kind != "all")
+            told = "  ".join(
+                f"{kind} {100 * c[1] / c[0]:.0f}/{100 * c[5] / c[0]:.0f}" for kind, c in kinds.items() if kind != "all"
+            )
             every = kinds["all"]
-            print(f"{name:15} {100 * every[1] / every[0]:5.1f} / {100 * every[5] / every[0]:5.1f}   {every[0]} questions; {told}")
+            print(
+                f"{name:15} {100 * every[1] / every[0]:5.1f} / {100 * every[5] / every[0]:5.1f}   {every[0]} questions; {told}"
+            )
 
 
 if __name__ == "__main__":

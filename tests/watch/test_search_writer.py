@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.core.config import Config
+from jsonlstore.recall.forgetting import ForgetWords
 from jsonlstore.recall.fulltext import SearchIndex
 from jsonlstore.recall.query import read_query
 from jsonlstore.recall.ranking import rank
 from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.watch.loop import Watcher
-from jsonlstore.watch.search_writer import SearchWriter, forget_words, rebuild
+from jsonlstore.watch.search_writer import SearchWriter, rebuild
 
 if TYPE_CHECKING:
     from tests.watch.conftest import Database, OpenClaw
@@ -99,7 +100,9 @@ def test_a_rewritten_transcript_replaces_what_it_said_before(openclaw: OpenClaw,
     assert problems(state_dir) == []
 
 
-def test_stretches_between_resets_are_found_each_by_itself(openclaw: OpenClaw, database: Database, state_dir: Path) -> None:
+def test_stretches_between_resets_are_found_each_by_itself(
+    openclaw: OpenClaw, database: Database, state_dir: Path
+) -> None:
     """Where a session keeps its id over resets, the stretch that said it is the answer."""
     from tests.watch.conftest import Talk
 
@@ -116,7 +119,9 @@ def test_secrets_reach_no_page(openclaw: OpenClaw, state_dir: Path) -> None:
     """A secret in talk, a command or a memory file is in no byte of the index."""
     secrets = ["hunter2-Tr0ub4dor", "ghp_" + "a1B2c3D4e5F6" * 3, "sk-proj-" + "Zx9Yw8Vu7Ts6" * 4]
     talk = openclaw.begin(A)
-    openclaw.append(A, talk.user(f"the password={secrets[0]} and {secrets[1]}"), talk.assistant(f"I keep {secrets[2]} safe"))
+    openclaw.append(
+        A, talk.user(f"the password={secrets[0]} and {secrets[1]}"), talk.assistant(f"I keep {secrets[2]} safe")
+    )
     memory = state_dir / "workspace" / "memory"
     memory.mkdir(parents=True)
     (memory / "2026-09-01.md").write_text(f"# Accounts\n\napi_key: {secrets[1]}\n\nthe zeppelin flies\n")
@@ -149,10 +154,8 @@ def test_a_forgotten_session_leaves_no_byte(openclaw: OpenClaw, state_dir: Path)
     openclaw.begin(B, "lighthouse", key="agent:main:other")
     store = catch_up(state_dir)
     assert b"xylophonist" in bytes_of(state_dir)
+    store.listeners.append(ForgetWords(store.paths.search))
     store.forget(A)
-    index = SearchIndex.open(store.paths.search)
-    assert forget_words(index, [A])
-    index.close()
     assert b"xylophonist" not in bytes_of(state_dir)
     catch_up(state_dir)
     assert ask(state_dir, "xylophonist") == []
