@@ -1,4 +1,4 @@
-"""`hook session-start|turn-end|session-end|session-recall`: a JSON object in, one JSON line out, and never in a session's way.
+"""`hook EVENT`: a JSON object in, one JSON line out, and never in a session's way.
 
 This path imports neither click nor rich nor jsonschema. A restore problem is exit 0 with `error`; only an input that
 is not what it should be is exit 2.
@@ -199,11 +199,12 @@ def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
 
 def _session_recall(document: dict[str, Any], app: App, _dry_run: bool) -> Answer:
     """An agent asks for the past: within the configured scope of the conversation it is in."""
-    from jsonlstore.recall.agent import recall_for_agent
+    from jsonlstore.recall.agent import AgentQuestion, recall_for_agent
     from jsonlstore.restore.scope import Scope
 
     answer: dict[str, Any] = {"session_id": document["session_id"], "text": None, "session_ids": []}
     given = {name: document[name] for name in ("query", "when", "project") if isinstance(document.get(name), str)}
+    given.setdefault("query", "")
     limit = document.get("limit")
     try:
         manager = _manager(app)
@@ -211,16 +212,8 @@ def _session_recall(document: dict[str, Any], app: App, _dry_run: bool) -> Answe
         scope = Scope.of(
             manager.config.scope, document.get("agent_id"), document.get("session_key"), document.get("channel")
         )
-        found = recall_for_agent(
-            manager.store,
-            manager.config,
-            scope,
-            query=given.pop("query", ""),
-            limit=limit if isinstance(limit, int) and not isinstance(limit, bool) else 5,
-            current=current,
-            now=app.clock(),
-            **given,
-        )
+        asked = AgentQuestion(**given, limit=limit if type(limit) is int else 5, current=current)
+        found = recall_for_agent(manager.store, manager.config, scope, asked, now=app.clock())
     except UsageError:
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: an agent that gets no answer goes on

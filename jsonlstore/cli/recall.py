@@ -11,7 +11,6 @@ import click
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import json_option, now_option, pass_app, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, counted, say_folded, say_line, say_value
-
 from jsonlstore.recall.search import RecallHit
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: s
 @json_option
 @pass_app
 @click.pass_context
-def recall_(ctx: click.Context, /, app: App, spoken: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def recall_(ctx: click.Context, app: App, /, spoken: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Sessions by time and words, best first, with the passages that answer.
 
     WHEN is a time as people say it, in the local time zone: yesterday, last tuesday, this morning, in february,
@@ -116,7 +115,7 @@ def recall_(ctx: click.Context, /, app: App, spoken: tuple[str, ...], as_json: b
 
 def _rebuild(app: App, *, as_json: bool) -> None:
     from jsonlstore.core.errors import SearchUnavailable
-    from jsonlstore.recall.fulltext import has_fts5
+    from jsonlstore.recall.index_file import has_fts5
     from jsonlstore.transcripts.catalogue import Catalogue
     from jsonlstore.watch.search_writer import rebuild
     from jsonlstore.watch.tail import skipped_by
@@ -162,7 +161,7 @@ def _quote(passages: Sequence[FoundPassage]) -> None:
             say_value(passage.speaker, f'"{_marked(passage.text, passage.matches)}"', fg="green")
         for turn in passage.context:
             said = f'"{_marked(str(turn["text"]), passage.matches)}"'
-            say_value(str(turn["speaker"]), said, **({"fg": "green"} if turn["entry_id"] == passage.entry_id else {}))
+            say_value(str(turn["speaker"]), said, fg="green" if turn["entry_id"] == passage.entry_id else None)
 
 
 def _marked(text: str, matches: Sequence[str]) -> str:

@@ -6,11 +6,11 @@ as quotation, because a sentence from an old conversation must not read like an 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import UsageError
 from jsonlstore.recall.answers import MemoryHit, Search, search
-from jsonlstore.restore.scope import Scope
 from jsonlstore.restore.wrapper import flat, named, quoted
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.core.config import Config
     from jsonlstore.recall.search import FoundPassage, RecallHit
+    from jsonlstore.restore.scope import Scope
     from jsonlstore.store.store import SessionStore
 
 MOST_BYTES = 4096
@@ -30,28 +31,36 @@ _FOOT = "</session-recall>"
 _NOTHING = "Nothing was found in the earlier sessions of this conversation."
 
 
+@dataclass(frozen=True, slots=True)
+class AgentQuestion:
+    """What an agent asks for; `current` is the session it is in, which it has before its eyes anyway."""
+
+    query: str
+    when: str = ""
+    project: str | None = None
+    limit: int = 5
+    current: str | None = None
+
+
 def recall_for_agent(
     store: SessionStore,
     config: Config,
     scope: Scope,
+    asked: AgentQuestion,
     *,
-    query: str,
-    when: str = "",
-    project: str | None = None,
-    limit: int = 5,
-    current: str | None = None,
     now: datetime,
 ) -> dict[str, Any]:
     """The answer to an agent's question, within its scope: `text`, and the `session_ids` it quotes."""
-    if not (query.strip() or when.strip()):
+    if not (asked.query.strip() or asked.when.strip()):
         raise UsageError("query is missing")
-    wanted = min(max(limit, 1), MOST_ANSWERS)
-    spoken = f"{query[:_QUERY_CHARS]} {when[:_QUERY_CHARS]}".strip()
-    asked = Search((spoken,), within="all", project=project, limit=wanted + 1)
     if not config.enabled:
         return {"text": _NOTHING, "session_ids": []}
-    answers = search(store, asked, now=now, scope=scope)
-    others = [one for one in answers.found if isinstance(one, MemoryHit) or one.state.session_id != current]
+    wanted = min(max(asked.limit, 1), MOST_ANSWERS)
+    spoken = f"{asked.query[:_QUERY_CHARS]} {asked.when[:_QUERY_CHARS]}".strip()
+    answers = search(
+        store, Search((spoken,), within="all", project=asked.project, limit=wanted + 1), now=now, scope=scope
+    )
+    others = [one for one in answers.found if isinstance(one, MemoryHit) or one.state.session_id != asked.current]
     return _told(others[:wanted])
 
 

@@ -14,7 +14,8 @@ from jsonlstore.core.clock import format_time, parse_time
 from jsonlstore.core.errors import JsonlStoreError, UsageError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.session_key import agent_of, names_a_peer
-from jsonlstore.recall.fulltext import SearchIndex, has_fts5
+from jsonlstore.recall.fulltext import SearchIndex
+from jsonlstore.recall.index_file import has_fts5
 from jsonlstore.recall.query import Query, read_query
 from jsonlstore.recall.question import Question, read_question
 from jsonlstore.recall.ranking import Passage, Ranked, rank
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import tzinfo
 
-    from jsonlstore.recall.fulltext import Stored
+    from jsonlstore.recall.documents import Stored
     from jsonlstore.restore.scope import Scope
     from jsonlstore.store.store import SessionStore
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import SearchUnavailable
 from jsonlstore.core.logs import logger
-from jsonlstore.recall.fulltext import SearchIndex, has_fts5, is_damaged, remove_index
+from jsonlstore.recall.fulltext import SearchIndex
+from jsonlstore.recall.index_file import has_fts5, is_damaged, remove_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,13 +12,15 @@ import os
 import sqlite3
 import zlib
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from jsonlstore.core.errors import SearchUnavailable
 from jsonlstore.core.logs import logger
-from jsonlstore.recall.terms import passages_in, terms_in
+from jsonlstore.recall.documents import BLOCK_CHARS, Block, Document, Stored, Turn, pieces_of
+from jsonlstore.recall.index_file import LAYOUT, PATIENCE, SCHEMA, OutdatedIndex, connect, unavailable
+from jsonlstore.recall.terms import terms_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,80 +28,9 @@ if TYPE_CHECKING:
 
 log = logger(__name__)
 
-# Raise it whenever terms or layout change: words can only be taken out of FTS5 by naming the very terms put in.
-LAYOUT = 1
-BLOCK_CHARS = 16 * 1024
-TURN_CHARS = 64 * 1024  # one turn is cut into pieces of this length, so that no block is much larger
 _LEVEL = 6
-_PATIENCE = 5.0
-_STATE_SEQ = -1  # the block of what is known about a session besides what was said in it
-
-_SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE documents (
-  no INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, transcript TEXT NOT NULL, agent_id TEXT,
-  session_key TEXT, channel TEXT, started_at TEXT, last_at TEXT, checksum BLOB, state_hash BLOB, UNIQUE (kind, id));
-CREATE INDEX documents_by_transcript ON documents (transcript);
-CREATE INDEX documents_by_time ON documents (started_at, last_at);
-CREATE TABLE sources (transcript TEXT PRIMARY KEY, mark TEXT, cursor TEXT, tail TEXT) WITHOUT ROWID;
-CREATE TABLE blocks (
-  no INTEGER PRIMARY KEY, document INTEGER NOT NULL, seq INTEGER NOT NULL, words INTEGER NOT NULL,
-  chars INTEGER NOT NULL, languages TEXT NOT NULL, digest BLOB NOT NULL, data BLOB NOT NULL, UNIQUE (document, seq));
-CREATE VIRTUAL TABLE terms USING fts5 (
-  words, parts, content='', tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co'");
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab (terms, row);
-"""
-
-
-class Turn(NamedTuple):
-    """One thing somebody said; `text` is redacted, and its passages stand on lines of their own once stored."""
-
-    entry_id: str | None
-    at: str | None
-    speaker: str
-    text: str
-
-
-class Document(NamedTuple):
-    """What a set of turns belongs to."""
-
-    kind: str  # "session" or "memory"
-    id: str
-    transcript: str
-    agent_id: str | None = None
-    session_key: str | None = None
-    channel: str | None = None
-
-
-class Block(NamedTuple):
-    """A stored stretch of a document."""
-
-    no: int
-    document: int
-    seq: int
-    words: int
-    languages: str
-    turns: list[Turn]
-
-
-class Stored(NamedTuple):
-    """A document as the index has it."""
-
-    no: int
-    kind: str
-    id: str
-    agent_id: str | None
-    session_key: str | None
-    channel: str | None
-    started_at: str | None
-    last_at: str | None
-
-
 _STORED = "no, kind, id, agent_id, session_key, channel, started_at, last_at"
-
-
-class OutdatedIndex(SearchUnavailable):
-    """Another version of jsonlstore wrote the index; it has to be made anew."""
+_STATE_SEQ = -1  # the block of what is known about a session besides what was said in it
 
 
 class SearchIndex:
@@ -111,7 +42,7 @@ class SearchIndex:
         self._depth = 0
 
     @classmethod
-    def open(cls, path: Path, *, patience: float = _PATIENCE) -> SearchIndex:
+    def open(cls, path: Path, *, patience: float = PATIENCE) -> SearchIndex:
         """The index for writing, made if it is not there.
 
         Another writer is waited for `patience` seconds.
@@ -119,13 +50,13 @@ class SearchIndex:
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
         except OSError as problem:
-            raise _unavailable(path, problem) from problem
-        index = cls(_connect(path, patience), path)
+            raise unavailable(path, problem) from problem
+        index = cls(connect(path, patience), path)
         try:
             index._prepare()
         except sqlite3.DatabaseError as problem:
             index.close()
-            raise _unavailable(path, problem) from problem
+            raise unavailable(path, problem) from problem
         except SearchUnavailable:
             index.close()
             raise
@@ -136,7 +67,7 @@ class SearchIndex:
         """The index for reading; None if there is none of our layout."""
         if not path.exists():
             return None
-        index = cls(_connect(path), path)
+        index = cls(connect(path), path)
         try:
             if index.layout() == LAYOUT:
                 return index
@@ -165,7 +96,7 @@ class SearchIndex:
                 raise OutdatedIndex(f"the search index has layout {found}, not {LAYOUT}", path=self.path)
             return
         with self.transaction():
-            for statement in filter(str.strip, _SCHEMA.split(";\n")):
+            for statement in filter(str.strip, SCHEMA.split(";\n")):
                 self._db.execute(statement)
             self._db.execute("INSERT INTO meta VALUES ('layout', ?), ('blocks', 0), ('words', 0)", (LAYOUT,))
 
@@ -188,7 +119,7 @@ class SearchIndex:
                 raise
             self._db.execute("COMMIT")
         except sqlite3.Error as problem:
-            raise _unavailable(self.path, problem) from problem
+            raise unavailable(self.path, problem) from problem
         finally:
             self._depth -= 1
 
@@ -217,7 +148,7 @@ class SearchIndex:
             pending: list[Turn] = list(block.turns) if block else []
             size = sum(len(turn.text) for turn in pending)
             first, last = None, None
-            for turn in _pieces(turns):
+            for turn in pieces_of(turns):
                 if pending and size + len(turn.text) > BLOCK_CHARS:
                     self._put(no, block, pending)
                     block, pending, size = self._after(no, block), [], 0
@@ -241,7 +172,7 @@ class SearchIndex:
                 return False
             row = self._db.execute("SELECT no FROM blocks WHERE document = ? AND seq = ?", (no, _STATE_SEQ)).fetchone()
             block = self.block(row[0]) if row else Block(0, no, _STATE_SEQ, 0, "", [])
-            self._put(no, block, list(_pieces(turns)))
+            self._put(no, block, list(pieces_of(turns)))
             self._db.execute("UPDATE documents SET state_hash = ? WHERE no = ?", (digest, no))
             self._seal(no)
         return True
@@ -450,15 +381,15 @@ class SearchIndex:
         return count, words / count if words else 1.0
 
     def match(self, expression: str, limit: int, among: Iterable[int] | None = None) -> list[tuple[int, float]]:
-        """The blocks that match best, with their BM25 scores (higher is better); only of documents `among`, if given."""
-        # the plus keeps FTS5 from looking every row up by itself, which is slower than matching them all
+        """The blocks that match best, with their BM25 scores (higher is better); of documents `among` only, if given."""
+        # the plus keeps FTS5 from looking up every row by itself, which is slower than matching them all
         if among is None:
             sql = "SELECT rowid, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT ?"
             values: tuple[object, ...] = (expression, limit)
         else:
             sql = (
-                "SELECT rowid, rank FROM terms WHERE terms MATCH ? AND +rowid IN (SELECT no FROM blocks WHERE document IN"
-                " (SELECT value FROM json_each(?))) ORDER BY rank LIMIT ?"
+                "SELECT rowid, rank FROM terms WHERE terms MATCH ? AND +rowid IN (SELECT no FROM blocks"
+                " WHERE document IN (SELECT value FROM json_each(?))) ORDER BY rank LIMIT ?"
             )
             values = (expression, orjson.dumps(sorted(among)).decode(), limit)
         return [(row[0], -row[1]) for row in self._db.execute(sql, values)]
@@ -485,67 +416,3 @@ class SearchIndex:
         except (sqlite3.DatabaseError, zlib.error) as problem:
             return [str(problem)]
         return found
-
-
-def _pieces(turns: Iterable[Turn]) -> Iterator[Turn]:
-    """Turns as they are stored: a passage a line, none longer than a block can bear."""
-    for turn in turns:
-        lines: list[str] = []
-        size = 0
-        for passage in passages_in(turn.text):
-            if size + len(passage) > TURN_CHARS and lines:
-                yield turn._replace(text="\n".join(lines))
-                lines, size = [], 0
-            lines.append(passage[:TURN_CHARS])
-            size += len(passage) + 1
-        if lines:
-            yield turn._replace(text="\n".join(lines))
-
-
-def _connect(path: Path, patience: float = _PATIENCE) -> sqlite3.Connection:
-    try:
-        connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA secure_delete = ON")
-    except sqlite3.DatabaseError as problem:
-        raise _unavailable(path, problem) from problem
-    return connection
-
-
-def _unavailable(path: Path, problem: Exception) -> SearchUnavailable:
-    return SearchUnavailable(
-        f"the search index cannot be used: {problem}", path=path, hint="`jsonlstore search rebuild` makes it anew"
-    )
-
-
-def is_damaged(problem: BaseException | None) -> bool:
-    """Whether an error says that the file itself is broken, and not that it is busy or the disk full."""
-    if not isinstance(problem, sqlite3.DatabaseError):
-        return False
-    return getattr(problem, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
-
-
-def remove_index(path: Path) -> bool:
-    """Remove the index and what SQLite keeps beside it; False if there was none."""
-    found = False
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        try:
-            os.unlink(f"{path}{suffix}")
-            found = True
-        except FileNotFoundError:
-            continue
-    return found
-
-
-def has_fts5() -> bool:
-    """Whether the SQLite of this Python has FTS5."""
-    connection = sqlite3.connect(":memory:")
-    try:
-        connection.execute("CREATE VIRTUAL TABLE probe USING fts5 (words)")
-    except sqlite3.OperationalError:
-        return False
-    else:
-        return True
-    finally:
-        connection.close()

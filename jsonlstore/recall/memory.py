@@ -1,21 +1,21 @@
-"""The user's own memory files (`memory/*.md` of every workspace) in the full-text index, read again when they change."""
+"""The user's own memory files (`memory/*.md` of every workspace) in the full-text index; read again on change."""
 
 from __future__ import annotations
 
 import os
 import re
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import shorten_home
-from jsonlstore.recall.fulltext import Document, Turn
+from jsonlstore.recall.documents import Document, Turn
 from jsonlstore.redact.text import redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from jsonlstore.recall.fulltext import SearchIndex
 

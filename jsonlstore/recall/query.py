@@ -26,19 +26,18 @@ UNSPACED_PAIR = 0.7  # pairs of characters overlap, so a word of them is counted
 _EDGES = "?!,;:()[]{}<>“”„«»…'`*"
 _EXPLICIT = re.compile(rf"20\d\d|\d\d?[./-]\d|{'|'.join(MONTHS)}|\b(?:{'|'.join(SHORT)})\b")
 # what questions are made of, in the languages the tables know; they are looked for only where nothing else was asked
-_ASKING = frozenset(
-    """
+_ASKING_TEXT = """
 a about after all am an and any anything are as at be been before being but by can could did do does doing done during
 each ever find for from had has have having he her hers him his how i i'd i'm i've if in into is it its just kind know
 last let like many me might mine more most much my of on or our out over please recall remember session sessions she
 should show since so some something than that the their them then there these they thing things this those to tell up
 us was we were what what's when where which while who whom whose why will with would you your
 der die das den dem des ein eine einen einem einer und oder ist sind war waren wie was wer wo wann warum welche welcher
-welches hat haben habe ich du er sie es wir ihr mit von zu im in am auf für bei über nicht auch mir mich uns
-el la los las un una unos unas y o es son fue que qué quien cuando donde como de del en por para con mi su se
-le les des du et ou est sont que qui quoi quand où comment pour avec dans sur mon ma mes son sa ses il elle nous vous
-""".split()
-)
+welches hat haben habe ich du er sie es wir ihr mit von zu im in am auf fur bei uber nicht auch mir mich uns
+el la los las un una unos unas y o es son fue que quien cuando donde como de del en por para con mi su se
+le les des du et ou est sont que qui quoi quand comment pour avec dans sur mon ma mes son sa ses il elle nous vous
+"""
+_ASKING = frozenset(_ASKING_TEXT.split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,33 +16,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jsonlstore.core.clock import format_time, parse_time
 from jsonlstore.recall.match import normalise
+from jsonlstore.recall.occurrences import PART_FROM, as_part, finder, plain_text
 from jsonlstore.recall.query import Concept, Query, is_explicit
-from jsonlstore.recall.stems import english, german, needle, romance
-from jsonlstore.recall.terms import bare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from jsonlstore.recall.fulltext import Block, SearchIndex, Stored, Turn
+    from jsonlstore.recall.documents import Block, Stored, Turn
+    from jsonlstore.recall.fulltext import SearchIndex
     from jsonlstore.recall.when import Interval
 
 CANDIDATE_BLOCKS = 48
 BLOCKS_OF_ONE = 6
 NEAR_DATE_BLOCKS, NEAREST = 24, 16
 K1, B = 1.2, 0.75
-_INFLECTED_PART = 0.6  # a word inside a compound
-_COMPOUND_FROM = 10
-_PART_FROM = 4
 _PASSAGES_SHOWN = 3
 _LOOKED_AT = 12
 _PUNCTUATION = ".,;:!?()[]{}\"'`“”„«»…*<>。、，！？"
 _LEAST = 1e-3  # what only a time weeks away speaks for is no answer
 _AFTER, _BEFORE = timedelta(days=10), timedelta(days=1)
-_SPACES = bytes(
-    ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 10 if code == 10 else 32 for code in range(256)
-)
-_NO_WORD = re.compile(r"[^\w\n]+|_")
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +115,7 @@ class _Ranking:
         self._total, self._average = index.size()
         self._concepts = _telling(query.concepts)
         self._frequency = [self._blocks_with(concept) for concept in self._concepts]
-        self._finders = [_finder(concept, forms=weights.forms) for concept in self._concepts]
+        self._finders = [finder(concept, forms=weights.forms) for concept in self._concepts]
 
     def _blocks_with(self, concept: Concept) -> float:
         """In how many blocks a concept occurs, near enough: its forms seldom share a block."""
@@ -158,7 +150,7 @@ class _Ranking:
     def _marked(self, passage: Passage) -> Passage:
         """The passage with the words in it that were looked for, as they are written there."""
         words = passage.text.split()
-        plain = [_plain(word) for word in words]
+        plain = [plain_text(word) for word in words]
         found = [
             word.strip(_PUNCTUATION)
             for word, text in zip(words, plain, strict=True)
@@ -207,8 +199,8 @@ class _Ranking:
                 if one.weight >= 1.0 or self._index.frequency(one.term) * 4 <= self._total:
                     terms.setdefault(f'words : "{one.term}"' + " *" * (one.unspaced and len(one.term) == 1))
         for concept in self._concepts:
-            if len(concept.text) >= _PART_FROM and concept.text.isalpha() and not concept.alternatives[0].unspaced:
-                terms.setdefault(f'parts : "{_as_part(concept.text)}" *')
+            if len(concept.text) >= PART_FROM and concept.text.isalpha() and not concept.alternatives[0].unspaced:
+                terms.setdefault(f'parts : "{as_part(concept.text)}" *')
         return " OR ".join(terms)
 
     def _near_dates(self, among: Sequence[int] | None) -> list[int]:
@@ -230,7 +222,7 @@ class _Ranking:
         )
         if not turns:
             return
-        plain = _plain("\n".join(turn.text for turn in turns))
+        plain = plain_text("\n".join(turn.text for turn in turns))
         found = [
             (position, number, weight)
             for number, find in enumerate(self._finders)
@@ -364,20 +356,6 @@ def _telling(concepts: Sequence[Concept]) -> list[Concept]:
     return [one for one in concepts if not one.common] or list(concepts)
 
 
-def _plain(text: str) -> str:
-    """A text folded, every word behind a space, every passage still a line."""
-    if text.isascii():
-        folded = text.encode().translate(_SPACES).decode()
-    else:
-        folded = _NO_WORD.sub(" ", normalise(text))
-    return " " + folded.replace("\n", "\n ")
-
-
-def _as_part(text: str) -> str:
-    """The beginning of a word's forms inside a compound: without its inflection."""
-    return german(text)
-
-
 def _holds(one: _Candidate, phrase: str, *, whole: bool = False) -> bool:
     """Whether a phrase stands in a document, across passages too."""
     said = normalise(" ".join(turn.text.replace("\n", " ") for place in one.places for turn in place.turns))
@@ -401,64 +379,3 @@ def closeness(document: Stored, when: Interval) -> float:
 
 def _days(later: datetime, earlier: datetime) -> float:
     return (later - earlier) / timedelta(days=1)
-
-
-def _finder(concept: Concept, *, forms: bool) -> Callable[[str, str], Iterable[tuple[int, float]]]:
-    """What finds a concept in plain text: positions, and how much each occurrence counts."""
-    alternatives = concept.alternatives if forms else concept.alternatives[:1]
-    if alternatives[0].unspaced:
-        return lambda text, _languages: _unspaced(text, concept.text)
-    wanted = {one.term: one.weight for one in alternatives}
-    needles = _shortest({needle(term) for term in wanted})
-    part = _as_part(concept.text) if len(concept.text) >= _PART_FROM and concept.text.isalpha() else None
-
-    def find(text: str, languages: str) -> Iterable[tuple[int, float]]:
-        other = languages != "en"
-        for start in needles:
-            spaced = " " + start
-            at = text.find(spaced)
-            while at >= 0:
-                match = _WORD.match(text, at + 1)
-                assert match is not None
-                weight = _weight(match[0], wanted, other=other)
-                if weight:
-                    yield at + 1, weight
-                at = text.find(spaced, at + 1)
-        if part is not None and "de" in languages:
-            yield from _inside(text, part)
-
-    return find
-
-
-def _weight(word: str, wanted: dict[str, float], *, other: bool) -> float:
-    weight = wanted.get(english(word), 0.0)
-    if weight or not other:
-        return weight
-    return wanted.get(german(word)) or wanted.get(romance(word)) or 0.0
-
-
-def _shortest(needles: Iterable[str]) -> list[str]:
-    """Without those that begin with another, or every occurrence would be found twice."""
-    kept: list[str] = []
-    for one in sorted(needles, key=len):
-        if one and not any(one.startswith(shorter) for shorter in kept):
-            kept.append(one)
-    return kept
-
-
-def _unspaced(text: str, pair: str) -> Iterable[tuple[int, float]]:
-    at = text.find(pair)
-    while at >= 0:
-        yield at, 1.0
-        at = text.find(pair, at + 1)
-
-
-def _inside(text: str, part: str) -> Iterable[tuple[int, float]]:
-    """A word inside long words; at their beginning it is only if the word goes on beyond an ending."""
-    at = text.find(part)
-    while at >= 0:
-        start = text.rfind(" ", 0, at) + 1
-        match = _WORD.match(text, start)
-        if match is not None and len(match[0]) >= _COMPOUND_FROM and len(match[0]) - len(part) > 3:
-            yield at, _INFLECTED_PART
-        at = text.find(part, at + 1)

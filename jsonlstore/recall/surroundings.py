@@ -12,7 +12,8 @@ from jsonlstore.transcripts.speech import Speaker
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from jsonlstore.recall.fulltext import SearchIndex, Stored, Turn
+    from jsonlstore.recall.documents import Stored, Turn
+    from jsonlstore.recall.fulltext import SearchIndex
     from jsonlstore.store.store import SessionStore
 
 log = logger(__name__)

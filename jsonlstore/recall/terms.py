@@ -25,16 +25,14 @@ _PIECE = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 _UNSPACED_WORD = 2  # so many characters of a script without spaces count as a word of a passage
 _COMPOUND_FROM = 10
 _PART_FROM = 4
-_SYLLABLE = re.compile(
-    r"(?<=[a-zäöü]{3})(?=[b-df-hj-np-tv-zß][aeiouyäöü])|(?<=[a-zäöü]{3})(?=(?:sch|st|sp|str|tr|br|fr|gr|kr|pl|bl|fl|kl|pr|dr|schl|schr)[aeiouyäöü])"
-)
-_MARKERS = {
-    "de": frozenset("der die das und ist nicht ich ein eine mit für fur auf wir den dem zu im auch noch wie war haben".split()),
-    "romance": frozenset(
-        "el la los las que una por para con del est les des une dans pour pas nous vous avec che di il una sono per "
-        "não nao uma com mais está esta como pero".split()
-    ),
-}  # fmt: skip
+_CLUSTER = "sch|st|sp|str|tr|br|fr|gr|kr|pl|bl|fl|kl|pr|dr|schl|schr"
+_SYLLABLE = re.compile(rf"(?<=[a-z]{{3}})(?=(?:[b-df-hj-np-tv-z]|{_CLUSTER})[aeiouy])")
+_GERMAN_WORDS = "der die das und ist nicht ich ein eine mit fur auf wir den dem zu im auch noch wie war haben"
+_ROMANCE_WORDS = """
+el la los las que una por para con del est les des une dans pour pas nous vous avec che di il sono per nao uma com mais
+esta como pero
+"""
+_MARKERS = {"de": frozenset(_GERMAN_WORDS.split()), "romance": frozenset(_ROMANCE_WORDS.split())}
 _SURE = 2
 
 

@@ -168,7 +168,7 @@ class Watcher:
         return written
 
     def _index_some(self) -> None:
-        """Let the words of what was captured be findable: for one slice, so that the next capture is not kept waiting."""
+        """Index what was captured, for one slice: the next capture is not kept waiting."""
         self.search.run(self._timing.slice)
         self.search.reconcile()
         if not self._unfinished:

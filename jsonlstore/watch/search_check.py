@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.recall.fulltext import LAYOUT, SearchIndex, has_fts5
+from jsonlstore.recall.fulltext import SearchIndex
+from jsonlstore.recall.index_file import LAYOUT, has_fts5
 from jsonlstore.store.doctor import Check
 from jsonlstore.watch.search_writer import rebuild
 from jsonlstore.watch.tail import Tailer

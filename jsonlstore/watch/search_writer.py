@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.core.errors import JsonlStoreError, SearchUnavailable, SourceUnreadable
 from jsonlstore.core.logs import logger
 from jsonlstore.recall.answers import entries_stamp
-from jsonlstore.recall.fulltext import Document, OutdatedIndex, SearchIndex, Turn, has_fts5, is_damaged, remove_index
+from jsonlstore.recall.documents import Document, Turn
+from jsonlstore.recall.fulltext import SearchIndex
+from jsonlstore.recall.index_file import OutdatedIndex, has_fts5, is_damaged, remove_index
 from jsonlstore.recall.memory import MemoryFiles
 from jsonlstore.redact.text import redact_text
 from jsonlstore.transcripts.session import CopyMerger, CursorOutdated, read_copies
@@ -45,7 +47,7 @@ _WATCHER_PATIENCE = 0.1  # a capture must not wait for whoever else writes the i
 
 
 class SearchWriter:
-    """Writes one store's index. Its failures are noted in `problem` and never raised: a cache must not stop a capture."""
+    """Writes one store's index. Failures are noted in `problem`, never raised: a cache must not stop a capture."""
 
     def __init__(self, store: SessionStore, config: Config, *, patience: float = 5.0) -> None:
         self._store = store

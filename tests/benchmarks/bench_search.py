@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from fixtures.make_conversations import conversations
 from jsonlstore.core.clock import format_time
-from jsonlstore.recall.fulltext import Document, SearchIndex, Turn
+from jsonlstore.recall.documents import Document, Turn
+from jsonlstore.recall.fulltext import SearchIndex
 from jsonlstore.recall.query import Query, read_query
 from jsonlstore.recall.ranking import Weights, rank
 

@@ -43,18 +43,12 @@ def resets(agents: Path, agent: str, session_id: str) -> list[str]:
 def utility_key(agents: Path, agent: str, session_id: str) -> str | None:
     """The key of a sub-agent's, cron job's or utility run that the index knows by this id."""
     index = _index(agents, agent, session_id.encode())
-    keys = [key for key, entry in index.items() if entry.get("sessionId") == session_id]
-    if not keys:
-        return None
-    from jsonlstore.transcripts.session_key import skip_reason
-
+    keys = (key for key, entry in index.items() if entry.get("sessionId") == session_id)
     return next(filter(skip_reason, keys), None)
 
 
 def channels(agents: Path, agent: str) -> dict[str, str]:
     """The channel of each conversation in the index."""
-    from jsonlstore.transcripts.session_key import channel_of, skip_reason
-
     index = _index(agents, agent)
     return {key: channel_of(entry, key) for key, entry in index.items() if not skip_reason(key)}
 
