@@ -119,6 +119,8 @@ class _Ranking:
 
     def _blocks_with(self, concept: Concept) -> float:
         """In how many blocks a concept occurs, near enough: its forms seldom share a block."""
+        if concept.alternatives[0].unspaced and len(concept.text) == 1:
+            return 1  # only pairs are counted; that it may be rare is all that is needed
         found = sum(self._index.frequency(one.term) for one in concept.alternatives if one.weight == 1.0)
         return min(found, self._total)
 
@@ -126,7 +128,8 @@ class _Ranking:
         candidates = self._candidates(among)
         if not candidates:
             return []
-        lifts = self._lifts(candidates)
+        # where the time was a filter, all that is left is of that time
+        lifts = {} if self._query.only_then else self._lifts(candidates)
         scorer = _Scorer(self, candidates)
         ranked = []
         for one in candidates:
@@ -164,10 +167,12 @@ class _Ranking:
         few = self._total <= CANDIDATE_BLOCKS
         expression = self._expression(every=few)
         blocks = self._index.match(expression, CANDIDATE_BLOCKS, among) if expression else []
-        near = self._near_dates(among)
+        near = [] if self._query.only_then else self._near_dates(among)
         if near:
             blocks += self._index.match(expression, NEAR_DATE_BLOCKS, near) if expression else []
-            blocks += [(number, 0.0) for number in self._index.first_blocks(near[:NEAREST])]
+            # a day that was named is an answer by itself; "recently" is not
+            if any(map(is_explicit, self._query.times)):
+                blocks += [(number, 0.0) for number in self._index.first_blocks(near[:NEAREST])]
         chosen: dict[int, list[int]] = {}
         owners = self._index.owners([number for number, _ in blocks])
         for number, _ in blocks:

@@ -96,6 +96,7 @@ def terms_in(text: str) -> Terms:
     for word in found:
         if not plain and is_unspaced(word):
             words += pairs_of(word)
+            words.append(word[-1])  # every other character begins a pair, so any one of them finds the text
             continue
         word = bare(word)  # noqa: PLW2901 - the same word, tidied
         words.append(stem(word))
