@@ -17,6 +17,7 @@ import pytest
 from jsonlstore.cli.main import COMMANDS
 from jsonlstore.core.config import Config
 from jsonlstore.core.model import SessionState
+from jsonlstore.restore.score import PENDING_WEIGHT, RECENCY_WEIGHT, TOPIC_WEIGHT
 from jsonlstore.store.metrics import METRIC_EVENTS
 from jsonlstore.store.projection import IndexEntry
 
@@ -228,3 +229,10 @@ def test_the_installing_page_names_every_key_the_installer_writes() -> None:
     for change in planned.changes:
         dotted = ".".join(change.path).replace("plugins.entries.jsonlstore", "")
         assert f"`{dotted}`" in page or f"`plugins.entries.jsonlstore{dotted}`" in page, dotted
+
+
+def test_the_score_is_written_down_as_it_is_computed() -> None:
+    """The architecture page has the weights of the code, and they add up to one."""
+    formula = f"`{RECENCY_WEIGHT:g} recency + {TOPIC_WEIGHT:g} topic overlap + {PENDING_WEIGHT:g} pending tasks`"
+    assert formula in (ROOT / "docs" / "architecture.md").read_text()
+    assert RECENCY_WEIGHT + TOPIC_WEIGHT + PENDING_WEIGHT == 1

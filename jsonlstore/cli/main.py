@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # command name -> module that defines it as `command`; a module is imported only when its command runs
 COMMANDS: dict[str, str] = {
     "archive": "jsonlstore.cli.maintenance:archive",
-    "backfill": "jsonlstore.cli.watch:backfill",
+    "backfill": "jsonlstore.cli.watch:backfill_transcripts",
     "chain": "jsonlstore.cli.sessions:chain",
     "completion": "jsonlstore.cli.settings:completion",
     "config": "jsonlstore.cli.settings:config",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import asdict
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from jsonlstore.bridges.openclaw import Installation
     from jsonlstore.cli.app import App
     from jsonlstore.cli.overview import Overview
-    from jsonlstore.transcripts.catalogue import Catalogue
 
 _WATCHER_SECONDS = 10.0
 
@@ -87,11 +85,13 @@ class _Setup:
                 hint="name its directory with --state-dir, or see `jsonlstore demo` for what this would do",
                 path=state_dir,
             )
+        from jsonlstore.cli.history import History
+
         found = installation_of(self._app, named)
-        self._catalogue = self._look()
+        self._history = History(self._app)
         agents: dict[tuple[str, str], int] = {}
         media: dict[str, str] = {}
-        for one in self._catalogue.sessions:
+        for one in self._history.sessions:
             source = one.newest_source
             media[source.kind] = source.medium
             agents[(source.agent_id, source.kind)] = agents.get((source.agent_id, source.kind), 0) + 1
@@ -107,53 +107,28 @@ class _Setup:
                 say("  no transcripts yet: they are read as they come")
         return found
 
-    def _look(self) -> Catalogue:
-        from jsonlstore.transcripts.catalogue import Catalogue
-        from jsonlstore.watch.tail import skipped_by
-
-        return Catalogue.open(self._app.state_dir, skip=skipped_by(self._app.loaded.config))
-
     def backfill(self) -> None:
         """Read what is not read yet, and show what it was about."""
         from jsonlstore.cli.overview import overview
-        from jsonlstore.cli.watch import progress_bar
-        from jsonlstore.store.bulk import BulkStore
         from jsonlstore.watch.attribution import attribute
-        from jsonlstore.watch.backfill import backfill
-        from jsonlstore.watch.tail import Tailer
 
-        config, catalogue = self._app.loaded.config, self._catalogue
-        archive_after = timedelta(days=config.archive_after_days)
-        store = self._app.open_store()
-        bulk = BulkStore.of(store, archive_after)
-        tailer = Tailer.of(bulk, config, catalogue)
         if self._dry_run:
-            behind = sum(tailer.is_behind(one) for one in catalogue.sessions)
+            behind = len(self._history.behind())
             self.document["backfill"] = {"behind": behind}
-            self._say(f"would read {behind} of {len(catalogue.sessions)} transcripts")
+            self._say(f"would read {behind} of {len(self._history.sessions)} transcripts")
             return
-        started = time.monotonic()
-        summary = backfill(
-            tailer,
-            bulk,
-            catalogue,
-            catalogue.sessions,
-            archive_after=archive_after,
-            progress=progress_bar("reading"),
-        )
-        summary.warnings = catalogue.warnings
-        seconds = time.monotonic() - started
+        summary, seconds = self._history.read("reading")
         self.document["backfill"] = {**asdict(summary), "seconds": round(seconds, 3)}
         self._failed |= bool(summary.failed)
         self._say(f"read {summary.transcripts} transcripts, {summary.bytes / 1e6:.1f} MB in {seconds:.1f} s")
         for name, problem in summary.failed.items():
             self._say(f"warning: {plain(name)}: {plain(problem)}")
-        attributed = attribute(store)
+        attributed = attribute(self._history.store)
         self.document["attribution"] = asdict(attributed)
         if attributed.unknown:
             self._say(f"{attributed.unknown} of no conversation that OpenClaw still knows: they come back only with")
             self._say("`scope` set to `agent`, which is for those who alone talk to their agent")
-        seen = overview(store)
+        seen = overview(self._history.store)
         self.document["overview"] = seen.to_dict()
         if not self._as_json:
             self._show(seen)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
-import time
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +19,6 @@ from jsonlstore.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from jsonlstore.cli.app import App
     from jsonlstore.core.config import Config
     from jsonlstore.watch.loop import Watcher
@@ -82,16 +77,14 @@ def _say_written(written: int, watcher: Watcher, *, as_json: bool) -> None:
 
 
 def _say_what_is_behind(app: App, *, as_json: bool) -> int:
-    from jsonlstore.transcripts.catalogue import Catalogue
-    from jsonlstore.watch.tail import Tailer, skipped_by
+    from jsonlstore.cli.history import History
 
-    catalogue = Catalogue.open(app.state_dir, skip=skipped_by(app.loaded.config))
-    tailer = Tailer(app.open_store())
-    behind = [one.session_id for one in catalogue.sessions if tailer.is_behind(one)]
+    history = History(app)
+    behind = history.behind()
     if as_json:
         print_json({"behind": behind, "dry_run": True})
     else:
-        click.echo(f"would read {len(behind)} of {len(catalogue.sessions)} transcripts")
+        click.echo(f"would read {len(behind)} of {len(history.sessions)} transcripts")
     return 0
 
 
@@ -129,40 +122,20 @@ def _on_signals(watcher: Watcher) -> None:
 @dry_run_option
 @json_option
 @pass_app
-def backfill(app: App, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> int:
+def backfill_transcripts(app: App, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> int:
     """Read every transcript there is, both eras and archives. Running it twice changes nothing."""
-    from jsonlstore.store.bulk import BulkStore
-    from jsonlstore.transcripts.catalogue import Catalogue, find_sessions
-    from jsonlstore.watch.backfill import backfill as run
-    from jsonlstore.watch.search_writer import SearchWriter
-    from jsonlstore.watch.tail import Tailer, skipped_by
+    from jsonlstore.cli.history import History
 
-    config = app.loaded.config
-    skip = skipped_by(config)
-    catalogue = Catalogue.open(app.state_dir, skip=skip)
-    sessions, warnings = find_sessions(paths, skip=skip) if paths else (catalogue.sessions, catalogue.warnings)
-    archive_after = timedelta(days=config.archive_after_days)
-    store = BulkStore.of(app.open_store(), archive_after)
-    tailer = Tailer.of(store, config, catalogue)
+    history = History(app, paths)
     if dry_run:
-        behind = [one.session_id for one in sessions if tailer.is_behind(one)]
+        behind, total = history.behind(), len(history.sessions)
         if as_json:
-            print_json({"behind": behind, "transcripts": len(sessions), "dry_run": True, "warnings": warnings})
+            print_json({"behind": behind, "transcripts": total, "dry_run": True, "warnings": history.warnings})
         else:
-            click.echo(f"would read {len(behind)} of {len(sessions)} transcripts")
+            click.echo(f"would read {len(behind)} of {total} transcripts")
         return 0
-    started = time.monotonic()
-    summary = run(
-        tailer,
-        store,
-        catalogue,
-        sessions,
-        archive_after=archive_after,
-        progress=progress_bar("backfill"),
-        search=SearchWriter(store, config),
-    )
-    seconds = time.monotonic() - started
-    warnings = summary.warnings = [*warnings, *summary.warnings]
+    summary, seconds = history.read("backfill")
+    warnings = summary.warnings
     if as_json:
         from dataclasses import asdict
 
@@ -179,33 +152,3 @@ def backfill(app: App, paths: tuple[Path, ...], dry_run: bool, as_json: bool) ->
         for warning in warnings:
             click.echo(f"warning: {warning}", err=True)
     return 1 if summary.failed or warnings else 0
-
-
-def progress_bar(label: str) -> Callable[[int, int], None]:
-    """A progress bar with MB/s and the time left, on a terminal only."""
-    if not sys.stderr.isatty():
-        return lambda _done, _total: None
-    started, shown = time.monotonic(), 0.0
-
-    def show(done: int, total: int) -> None:
-        nonlocal shown
-        now = time.monotonic()
-        if not total or (done < total and now - shown < 0.1):
-            return
-        shown = now
-        spent = max(now - started, 1e-3)
-        left = spent / done * (total - done) if done else 0.0
-        filled = "#" * int(30 * done / total)
-        rate = f"{done / 1e6 / spent:.0f} MB/s  {left:.0f} s left"
-        line = f"{label} [{filled:<30}] {done / 1e6:.0f}/{total / 1e6:.0f} MB  {rate}"
-        click.echo(f"\r{line[: _columns()]:<{_columns()}}" + ("\n" if done >= total else ""), nl=False, err=True)
-
-    return show
-
-
-def _columns() -> int:
-    try:
-        columns = os.get_terminal_size(2).columns
-    except OSError:
-        columns = 0
-    return max(20, columns - 1) if columns else 79  # some terminals do not say how wide they are

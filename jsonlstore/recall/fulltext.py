@@ -381,7 +381,7 @@ class SearchIndex:
         return count, words / count if words else 1.0
 
     def match(self, expression: str, limit: int, among: Iterable[int] | None = None) -> list[tuple[int, float]]:
-        """The blocks that match best, with their BM25 scores (higher is better); of documents `among` only, if given."""
+        """The blocks that match best, with their BM25 scores (higher is better); only of documents `among`."""
         # the plus keeps FTS5 from looking up every row by itself, which is slower than matching them all
         if among is None:
             sql = "SELECT rowid, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT ?"

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from jsonlstore.core.errors import JsonlStoreError, SessionForgotten, SessionNotFound, SessionOpen, SourceUnreadable
+from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.store.repair import repair_unfinished
 from jsonlstore.watch.tail import Progress, Tailer
 
@@ -112,18 +112,7 @@ def _collecting_seldom() -> Iterator[None]:
 
 
 def _archive(store: BulkStore, older_than: timedelta | None, among: Mapping[str, Entry | None]) -> int:
-    if older_than is None:
-        return 0
-    archived = 0
-    with store.index.batch():
-        for session_id in store.archivable(older_than, among):
-            try:
-                store.archive(session_id)
-            except (SessionOpen, SessionForgotten, SessionNotFound) as problem:
-                log.debug("another process was faster: %s", problem)
-            else:
-                archived += 1
-    return archived
+    return 0 if older_than is None else len(store.archive_older(older_than, among))
 
 
 def _settled(tailer: Tailer, session: Session) -> bool:

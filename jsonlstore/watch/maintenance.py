@@ -147,17 +147,13 @@ class Maintenance:
         if today == self._archived_on:
             return
         self._archived_on = today
-        done = 0
         try:
-            due = self._store.archivable(timedelta(days=after_days), self._store.index.lazy_entries())
-            with self._store.index.batch():
-                for session_id in due:
-                    self._store.archive(session_id)
-                    done += 1
+            done = self._store.archive_older(timedelta(days=after_days), self._store.index.lazy_entries())
         except JsonlStoreError as problem:
             log.warning("archiving stopped: %s", problem.message)
+            return
         if done:
-            log.info("archived %d sessions", done)
+            log.info("archived %d sessions", len(done))
 
     def finish(self) -> None:
         """Leave nothing that says a watcher runs here."""

@@ -12,6 +12,8 @@ from jsonlstore.watch.search_writer import rebuild
 from jsonlstore.watch.tail import Tailer
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from jsonlstore.core.config import Config
     from jsonlstore.store.store import SessionStore
     from jsonlstore.transcripts.catalogue import Catalogue
@@ -38,12 +40,20 @@ def _look(store: SessionStore, config: Config, catalogue: Catalogue) -> Check:
         return Check("search", True, "the SQLite of this Python has no FTS5: recall looks through topics and tasks")
     if not path.exists():
         return Check("search", True, "no index yet; the watcher or `jsonlstore backfill` makes it")
-    try:
-        index = SearchIndex.open_existing(path)
-    except JsonlStoreError as problem:
-        return Check("search", False, problem.message, _FIX)
+    index = _opened(path)
     if index is None:
         return Check("search", False, f"{path.name} cannot be read, or is not of layout {LAYOUT}", _FIX)
+    return _examined(store, index, catalogue)
+
+
+def _opened(path: Path) -> SearchIndex | None:
+    try:
+        return SearchIndex.open_existing(path)
+    except JsonlStoreError:
+        return None
+
+
+def _examined(store: SessionStore, index: SearchIndex, catalogue: Catalogue) -> Check:
     try:
         problems = index.problems()
         marks = index.marks() if not problems else {}
@@ -73,10 +83,7 @@ def search_status(store: SessionStore, config: Config) -> dict[str, Any]:
     }  # fmt: skip
     if not path.exists() or not known["fts5"]:
         return known
-    try:
-        index = SearchIndex.open_existing(path)
-    except JsonlStoreError:
-        index = None
+    index = _opened(path)
     if index is None:
         return known | {"problem": f"{path.name} cannot be read: `jsonlstore doctor --fix`"}
     kinds = [one.kind for one in index.documents()]

@@ -118,9 +118,8 @@ def main() -> None:
                 f"{kind} {100 * c[1] / c[0]:.0f}/{100 * c[5] / c[0]:.0f}" for kind, c in kinds.items() if kind != "all"
             )
             every = kinds["all"]
-            print(
-                f"{name:15} {100 * every[1] / every[0]:5.1f} / {100 * every[5] / every[0]:5.1f}   {every[0]} questions; {told}"
-            )
+            first, five = (100 * every[n] / every[0] for n in (1, 5))
+            print(f"{name:15} {first:5.1f} / {five:5.1f}   {every[0]} questions; {told}")
 
 
 if __name__ == "__main__":

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import stat
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,6 +21,8 @@ from jsonlstore.watch.loop import Watcher
 from jsonlstore.watch.search_writer import SearchWriter, rebuild
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.watch.conftest import Database, OpenClaw
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
@@ -244,12 +244,9 @@ def test_another_writer_in_the_way_only_delays(openclaw: OpenClaw, state_dir: Pa
 @pytest.mark.parametrize("words", ["prune", "zinnia"])
 def test_what_the_log_knows_is_findable(openclaw: OpenClaw, state_dir: Path, words: str) -> None:
     """Tasks, notes and topics of the state are found though nobody said them."""
-    openclaw.begin(A, "windmill")
+    talk = openclaw.begin(A, "windmill")
     store = catch_up(state_dir)
     store.update(A, {"next_step": "prune the zinnia"}, by="operator")
-    talk = json.loads(openclaw.path(A).read_text().splitlines()[0])
-    assert talk["type"] == "session"
-    openclaw.append(A, {"type": "message", "id": "ffffff000001", "parentId": None, "timestamp": "2026-09-21T15:00:00.000Z",
-                        "message": {"role": "user", "content": "and one more thing"}})  # fmt: skip
+    openclaw.append(A, talk.user("and one more thing"))
     catch_up(state_dir)
     assert ask(state_dir, words) == [A]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.catalogue import Catalogue
-from jsonlstore.transcripts.runtimes import discover
+from jsonlstore.transcripts.runtimes import discover, has_transcript
 from jsonlstore.watch.tail import Progress, Tailer
 from tests.watch.conftest import Database, OpenClaw, Talk, clean_backfill, derived, line, once, watcher
 
@@ -505,3 +505,15 @@ def test_any_story_read_in_any_portions_gives_what_a_clean_backfill_gives(
 
 
 TOPICS = ["harbour", "windmill", "lighthouse", "Zürich", "灯台"]
+
+
+def test_a_session_of_compressed_rows_alone_has_a_transcript(database: Database, state_dir: Path) -> None:
+    """Else a hook would take a session that is still going on for a crashed one."""
+    database.run(
+        (
+            "INSERT INTO transcript_events (session_id, seq, created_at, event_zstd) VALUES (?, 0, 0, ?)",
+            (SID, b"\x28\xb5\x2f\xfd"),
+        )
+    )
+    assert has_transcript(state_dir, "main", SID)
+    assert not has_transcript(state_dir, "main", "another")

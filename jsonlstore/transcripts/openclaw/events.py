@@ -20,10 +20,10 @@ _LAST_SEQ = 2**63 - 1  # text sorts behind every number
 
 def has_events(database: Database, session_id: str) -> bool:
     """Whether there is a row of this session."""
-    query = "SELECT 1 FROM transcript_events WHERE session_id = ? AND event_json IS NOT NULL LIMIT 1"
-    return "event_json" in database.columns(_TABLE) and bool(
-        database.connection.execute(query, (session_id,)).fetchone()
-    )
+    if "event_json" not in database.columns(_TABLE):
+        return False
+    query = "SELECT 1 FROM transcript_events WHERE session_id = ? LIMIT 1"  # in whichever form its events are kept
+    return database.connection.execute(query, (session_id,)).fetchone() is not None
 
 
 def reset_ids(database: Database, session_id: str) -> list[str]:
