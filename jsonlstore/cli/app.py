@@ -13,12 +13,13 @@ from jsonlstore.core.config import LoadedConfig, load_config
 from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
     from jsonlstore.core.config import Config
     from jsonlstore.restore.manager import SessionPersistenceManager
+    from jsonlstore.restore.result import RelevanceSource
     from jsonlstore.store.fold import SessionFold
     from jsonlstore.store.store import SessionStore
 
@@ -88,7 +89,19 @@ class App:
         from jsonlstore.restore.manager import SessionPersistenceManager
 
         store, config = self.open_store(), self.config
-        return SessionPersistenceManager(store, config, memories=memories_of(store, config), by=by)
+        relevance = _relevance(store) if config.relevance_by_search and store.paths.search.exists() else None
+        return SessionPersistenceManager(store, config, memories=memories_of(store, config), by=by, relevance=relevance)
+
+
+def _relevance(store: SessionStore) -> RelevanceSource:
+    """Ask the search index how well sessions fit a prompt; a restore that needs no tie broken does not load it."""
+
+    def ask(prompt: str, session_ids: Sequence[str]) -> Mapping[str, float]:
+        from jsonlstore.recall.relevance import IndexRelevance
+
+        return IndexRelevance(store)(prompt, session_ids)
+
+    return ask
 
 
 def _forget_words(path: Path) -> Callable[[str, SessionFold], None]:

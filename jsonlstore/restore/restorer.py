@@ -16,7 +16,7 @@ from jsonlstore.restore.result import RestoredSessionContext
 if TYPE_CHECKING:
     from jsonlstore.core.config import Config
     from jsonlstore.restore.override import Override
-    from jsonlstore.restore.result import MemorySource, RestoreRequest
+    from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoreRequest
     from jsonlstore.store.store import SessionStore
 
 log = logger("jsonlstore.session")
@@ -33,8 +33,9 @@ class SessionRestorer:
         memories: MemorySource | None = None,
         clock: Clock = system_clock,
         by: str = "hook",
+        relevance: RelevanceSource | None = None,
     ) -> None:
-        self._env = Environment(store, config, memories, clock, by)
+        self._env = Environment(store, config, memories, clock, by, relevance)
 
     def restore(
         self, request: RestoreRequest, *, dry_run: bool = False, budget: Budget | None = None

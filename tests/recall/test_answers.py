@@ -246,3 +246,28 @@ def test_doctor_tells_and_mends(store: SessionStore) -> None:
     assert not checks["search"]["ok"]
     checks = {one["name"]: one for one in json.loads(run(store, "doctor", "--fix", "--json").stdout)["checks"]}
     assert checks["search"]["ok"], checks["search"]
+
+
+def test_the_index_breaks_ties_of_a_restore_and_nothing_else(store: SessionStore) -> None:
+    """Of two sessions that score alike, the one whose words fit the prompt contributes; scores stay as documented."""
+    from jsonlstore.recall.relevance import IndexRelevance
+    from jsonlstore.restore.manager import SessionPersistenceManager
+    from jsonlstore.restore.result import RestoreRequest
+
+    for name, text in (("kites", "the red kite lost its string"), ("boats", "the boat needs paint")):
+        told(store, name, text, day="2026-11-15", key="agent:main:main", recent_learnings=[f"about {name}"])
+
+    def best(prompt: str, **settings: Any) -> tuple[str, list[float], str]:
+        manager = SessionPersistenceManager(
+            store, Config(max_sessions_scored=1, **settings), clock=lambda: NOW, relevance=IndexRelevance(store)
+        )
+        request = RestoreRequest("new", "cli", "main", "agent:main:main", prompt=prompt, explain=True)
+        context = manager.preview(request)
+        scores = sorted(one.score for one in context.candidates)
+        return context.session_ids[0], scores, next(one.reason for one in context.candidates if one.qualified)
+
+    assert best("where is the kite?")[0] == "kites"
+    assert best("what about the boat?")[0] == "boats"
+    assert "breaks ties" in best("where is the kite?")[2]
+    assert best("where is the kite?")[1] == best("where is the kite?", relevance_by_search=False)[1]
+    assert best("where is the kite?", relevance_by_search=False)[0] == best("x", relevance_by_search=False)[0]
