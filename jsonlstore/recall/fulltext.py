@@ -337,7 +337,7 @@ class SearchIndex:
         no, document, seq, words, languages, data = self._db.execute(
             "SELECT no, document, seq, words, languages, data FROM blocks WHERE no = ?", (number,)
         ).fetchone()
-        turns = [Turn(*turn) for turn in orjson.loads(zlib.decompress(data))]
+        turns = [Turn._make(turn) for turn in orjson.loads(zlib.decompress(data))]
         return Block(no, document, seq, words, languages, turns)
 
     def blocks_of(self, document: int) -> Iterator[Block]:

@@ -26,13 +26,15 @@ if TYPE_CHECKING:
     from jsonlstore.recall.fulltext import SearchIndex
     from jsonlstore.recall.when import Interval
 
-CANDIDATE_BLOCKS = 48
+CANDIDATE_BLOCKS = 40
+MOST_ROWS = 6000  # of FTS5, about 10 ms
 BLOCKS_OF_ONE = 6
 NEAR_DATE_BLOCKS, NEAREST = 24, 16
 K1, B = 1.2, 0.75
 _PASSAGES_SHOWN = 3
 _LOOKED_AT = 12
 _PUNCTUATION = ".,;:!?()[]{}\"'`“”„«»…*<>。、，！？"
+_EVERY_LANGUAGE = "de en romance"
 _LEAST = 1e-3  # what only a time weeks away speaks for is no answer
 _AFTER, _BEFORE = timedelta(days=10), timedelta(days=1)
 
@@ -152,20 +154,23 @@ class _Ranking:
 
     def _marked(self, passage: Passage) -> Passage:
         """The passage with the words in it that were looked for, as they are written there."""
-        words = passage.text.split()
-        plain = [plain_text(word) for word in words]
-        found = [
-            word.strip(_PUNCTUATION)
-            for word, text in zip(words, plain, strict=True)
-            if any(True for find in self._finders for _ in find(text, "en de romance"))
-        ]
+        text, plain = passage.text, plain_text(passage.text)
+        if text.isascii():  # then the plain text is as long, but for the space it begins with
+            places = {at for find in self._finders for at, _ in find(plain, _EVERY_LANGUAGE)}
+            found = [text[at - 1 : len(plain[:at] + plain[at:].split(" ", 1)[0]) - 1] for at in sorted(places)]
+        else:
+            found = [word for word in text.split() if self._occurs(word)]
+        found = [word.strip(_PUNCTUATION) for word in found]
         return passage._replace(matches=tuple(dict.fromkeys(filter(None, found))))
+
+    def _occurs(self, word: str) -> bool:
+        plain = plain_text(word)
+        return any(True for find in self._finders for _ in find(plain, _EVERY_LANGUAGE))
 
     # -- candidates
 
     def _candidates(self, among: Sequence[int] | None) -> list[_Candidate]:
-        few = self._total <= CANDIDATE_BLOCKS
-        expression = self._expression(every=few)
+        expression = self._expression()
         blocks = self._index.match(expression, CANDIDATE_BLOCKS, among) if expression else []
         near = [] if self._query.only_then else self._near_dates(among)
         if near:
@@ -189,14 +194,18 @@ class _Ranking:
             found.append(candidate)
         return found
 
-    def _expression(self, *, every: bool) -> str:
-        """The FTS5 query; unless `every` concept is wanted, what is in more than half of all blocks is left out.
+    def _expression(self) -> str:
+        """The FTS5 query: the rarest concepts, as many as can be looked up in time; in a small store that is all.
 
-        Such words tell nothing about a block, and they cost most.
+        What is in most blocks tells little about any of them, and costs most. Within candidates every concept counts.
         """
-        there = [n for n, count in enumerate(self._frequency) if count]
-        rare = [n for n in there if self._frequency[n] * 2 <= self._total]
-        chosen = there if every else rare or there
+        chosen: list[int] = []
+        rows = 0.0
+        for number in sorted(range(len(self._frequency)), key=self._frequency.__getitem__):
+            count = self._frequency[number]
+            if count and (not chosen or rows + count <= MOST_ROWS):
+                chosen.append(number)
+                rows += count
         terms: dict[str, None] = {}
         for number in chosen:
             concept = self._concepts[number]
