@@ -11,6 +11,7 @@ import click
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import json_option, now_option, pass_app, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, counted, say_folded, say_line, say_value
+from jsonlstore.cli.text import pad
 from jsonlstore.recall.search import RecallHit
 
 if TYPE_CHECKING:
@@ -158,10 +159,15 @@ def _quote(passages: Sequence[FoundPassage]) -> None:
     """The best passage, or each with the turns around it; what was looked for stands between asterisks."""
     for passage in passages if any(one.context for one in passages) else passages[:1]:
         if not passage.context:
-            say_value(passage.speaker, f'"{_marked(passage.text, passage.matches)}"', fg="green")
+            _say_turn(passage.speaker, f'"{_marked(passage.text, passage.matches)}"', hit=True)
         for turn in passage.context:
             said = f'"{_marked(str(turn["text"]), passage.matches)}"'
-            say_value(str(turn["speaker"]), said, fg="green" if turn["entry_id"] == passage.entry_id else None)
+            _say_turn(str(turn["speaker"]), said, hit=turn["entry_id"] == passage.entry_id)
+
+
+def _say_turn(speaker: str, said: str, *, hit: bool) -> None:
+    """Who said it, and all of it, on as many lines as it takes."""
+    say_folded(f"  {pad(speaker, 10)}{said}", indent=" " * 12, **({"fg": "green"} if hit else {}))
 
 
 def _marked(text: str, matches: Sequence[str]) -> str:
