@@ -90,6 +90,7 @@ class Watcher:
         self.tailer = Tailer.of(self._store, config, self.catalogue, live=True)
         self.search = SearchWriter.beside_captures(self._store, config)
         self.search.remove_if_disabled()
+        self._search_noted = False
 
     # from outside
 
@@ -167,6 +168,14 @@ class Watcher:
         self.maintenance.keep_alive()
         return written
 
+    def _note_all_for_search(self) -> None:
+        """Once: the index may be younger than the logs. From then on whatever is caught up with is noted by itself."""
+        if self._search_noted:
+            return
+        self._search_noted = True
+        for session in self._by_key.values():
+            self.search.note_if_behind(session)
+
     def _index_some(self) -> None:
         """Index what was captured, for one slice: the next capture is not kept waiting."""
         self.search.run(self._timing.slice)
@@ -198,9 +207,7 @@ class Watcher:
                 log.debug("%s", warning)
         else:
             written = self._continue_with(waiting)
-        if news:
-            for session in self._by_key.values():
-                self.search.note_if_behind(session)
+        self._note_all_for_search()
         self.search.update_memory()
         self.maintenance.last_scan_at = self._store.now()
         self.maintenance.archive(self._config.archive_after_days)

@@ -41,7 +41,7 @@ log = logger(__name__)
 _SPOKEN = {Speaker.USER: "user", Speaker.ASSISTANT: "assistant"}
 _SAYS_NOTHING = frozenset({"HEARTBEAT_OK", "NO_REPLY"})
 _DELETED = frozenset({"delete", "deleted"})
-_BATCH_BYTES = 8 << 20
+_BATCH_BYTES = 4 << 20
 _TOOL_CHARS = 2000
 _WATCHER_PATIENCE = 0.1  # a capture must not wait for whoever else writes the index
 

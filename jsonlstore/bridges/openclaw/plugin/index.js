@@ -3,19 +3,10 @@
 // Works on 2026.2 to 2026.9. Everything that can fail runs in a child process behind a timeout; without an answer the
 // turn goes on as if the plugin were not there.
 
-import {
-  RECALL_DESCRIPTION,
-  RECALL_PARAMETERS,
-  RECALL_TOOL,
-  TOOL,
-  TOOL_DESCRIPTION,
-  TOOL_PARAMETERS,
-  continueSession,
-  continuity,
-  recallSessions,
-} from "./answers.js";
+import { TOOL, TOOL_DESCRIPTION, TOOL_PARAMETERS, continueSession, continuity } from "./answers.js";
 import { bridge as theBridge } from "./bridge.js";
 import { hasHistory, isBackgroundTurn, mayBelongTo, promptOf, reasonOf, identify, withoutPreamble } from "./conversation.js";
+import { RECALL_DESCRIPTION, RECALL_PARAMETERS, RECALL_TOOL, recallSessions } from "./recall.js";
 
 const FIRST = { priority: 100 };
 
