@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 BLOCK_CHARS = 16 * 1024
+STATE_SEQ = -1  # the block of what is known about a session besides what was said in it
 TURN_CHARS = 64 * 1024  # one turn is cut into pieces of this length, so that no block is much larger
 
 

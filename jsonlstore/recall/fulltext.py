@@ -18,8 +18,17 @@ import orjson
 
 from jsonlstore.core.errors import SearchUnavailable
 from jsonlstore.core.logs import logger
-from jsonlstore.recall.documents import BLOCK_CHARS, Block, Document, Stored, Turn, pieces_of
-from jsonlstore.recall.index_file import LAYOUT, PATIENCE, SCHEMA, OutdatedIndex, connect, unavailable
+from jsonlstore.recall.documents import BLOCK_CHARS, STATE_SEQ, Block, Document, Stored, Turn, pieces_of
+from jsonlstore.recall.index_file import (
+    LAYOUT,
+    PATIENCE,
+    SCHEMA,
+    OutdatedIndex,
+    checksum,
+    connect,
+    problems_in,
+    unavailable,
+)
 from jsonlstore.recall.terms import terms_in
 
 if TYPE_CHECKING:
@@ -30,7 +39,6 @@ log = logger(__name__)
 
 _LEVEL = 6
 _STORED = "no, kind, id, agent_id, session_key, channel, started_at, last_at"
-_STATE_SEQ = -1  # the block of what is known about a session besides what was said in it
 
 
 class SearchIndex:
@@ -98,7 +106,9 @@ class SearchIndex:
         with self.transaction():
             for statement in filter(str.strip, SCHEMA.split(";\n")):
                 self._db.execute(statement)
-            self._db.execute("INSERT INTO meta VALUES ('layout', ?), ('blocks', 0), ('words', 0)", (LAYOUT,))
+            self._db.execute(
+                "INSERT INTO meta VALUES ('layout', ?), ('blocks', 0), ('talks', 0), ('words', 0)", (LAYOUT,)
+            )
 
     # -- writing
 
@@ -170,8 +180,8 @@ class SearchIndex:
             (known,) = self._db.execute("SELECT state_hash FROM documents WHERE no = ?", (no,)).fetchone()
             if known == digest:
                 return False
-            row = self._db.execute("SELECT no FROM blocks WHERE document = ? AND seq = ?", (no, _STATE_SEQ)).fetchone()
-            block = self.block(row[0]) if row else Block(0, no, _STATE_SEQ, 0, "", [])
+            row = self._db.execute("SELECT no FROM blocks WHERE document = ? AND seq = ?", (no, STATE_SEQ)).fetchone()
+            block = self.block(row[0]) if row else Block(0, no, STATE_SEQ, 0, "", [])
             self._put(no, block, list(pieces_of(turns)))
             self._db.execute("UPDATE documents SET state_hash = ? WHERE no = ?", (digest, no))
             self._seal(no)
@@ -299,7 +309,7 @@ class SearchIndex:
         self._db.execute(
             "INSERT INTO terms (rowid, words, parts) VALUES (?, ?, ?)", (number, " ".join(words), " ".join(parts))
         )
-        self._count(1, len(words))
+        self._count(1, 0 if block is not None and block.seq == STATE_SEQ else len(words))
 
     def _take_out(self, block: Block) -> None:
         found = [terms_in(turn.text) for turn in block.turns]
@@ -308,14 +318,13 @@ class SearchIndex:
         self._db.execute(
             "INSERT INTO terms (terms, rowid, words, parts) VALUES ('delete', ?, ?, ?)", (block.no, words, parts)
         )
-        self._count(-1, -block.words)
+        self._count(-1, 0 if block.seq == STATE_SEQ else -block.words)
 
     def _count(self, blocks: int, words: int) -> None:
-        """Keep the totals a ranking needs: counting them anew would read the whole table."""
-        self._db.execute(
-            "UPDATE meta SET value = value + CASE key WHEN 'blocks' THEN ? ELSE ? END WHERE key IN ('blocks', 'words')",
-            (blocks, words),
-        )
+        """Keep the totals a ranking needs: counting them anew would read the whole table. Talk alone has words."""
+        added = {"blocks": blocks, "talks": blocks if words else 0, "words": words}
+        for key, value in added.items():
+            self._db.execute("UPDATE meta SET value = value + ? WHERE key = ?", (value, key))
 
     def _note_times(self, no: int, first: str | None, last: str | None) -> None:
         self._db.execute(
@@ -324,11 +333,7 @@ class SearchIndex:
         )
 
     def _seal(self, no: int) -> None:
-        self._db.execute("UPDATE documents SET checksum = ? WHERE no = ?", (self._checksum(no), no))
-
-    def _checksum(self, no: int) -> bytes:
-        digests = self._db.execute("SELECT digest FROM blocks WHERE document = ? ORDER BY seq", (no,))
-        return hashlib.blake2b(b"".join(row[0] for row in digests), digest_size=8).digest()
+        self._db.execute("UPDATE documents SET checksum = ? WHERE no = ?", (checksum(self._db, no), no))
 
     # -- reading
 
@@ -376,9 +381,9 @@ class SearchIndex:
         return row[0] if row else 0
 
     def size(self) -> tuple[int, float]:
-        """How many blocks there are, and how many words one has on average."""
-        count, words = self.note("blocks") or 0, self.note("words") or 0
-        return count, words / count if words else 1.0
+        """How many blocks there are, and how many words a block of talk has on average."""
+        talks, words = self.note("talks") or 0, self.note("words") or 0
+        return self.note("blocks") or 0, words / talks if words else 1.0
 
     def match(self, expression: str, limit: int, among: Iterable[int] | None = None) -> list[tuple[int, float]]:
         """The blocks that match best, with their BM25 scores (higher is better); only of documents `among`."""
@@ -394,25 +399,9 @@ class SearchIndex:
             values = (expression, orjson.dumps(sorted(among)).decode(), limit)
         return [(row[0], -row[1]) for row in self._db.execute(sql, values)]
 
-    # -- checking
-
     def problems(self) -> list[str]:
         """What is wrong with the file: damage, rows that do not add up to their checksum, words left behind."""
         try:
-            found = [row[0] for row in self._db.execute("PRAGMA quick_check(5)") if row[0] != "ok"]
-            self._db.execute("INSERT INTO terms (terms) VALUES ('integrity-check')")
-            (rows,) = self._db.execute("SELECT count(*) FROM terms_docsize").fetchone()
-            (blocks,) = self._db.execute("SELECT count(*) FROM blocks").fetchone()
-            if rows != blocks:
-                found.append(f"{blocks} blocks, but the words of {rows}")
-            for no, session, checksum in self._db.execute("SELECT no, id, checksum FROM documents").fetchall():
-                if checksum is not None and checksum != self._checksum(no):
-                    found.append(f"{session} does not add up")
-            for block, digest, data in self._db.execute("SELECT no, digest, data FROM blocks"):
-                if hashlib.blake2b(zlib.decompress(data), digest_size=8).digest() != digest:
-                    found.append(f"block {block} is damaged")
-            if self.note("unscrubbed"):
-                found.append("removed words are still in the file")
+            return problems_in(self._db)
         except (sqlite3.DatabaseError, zlib.error) as problem:
             return [str(problem)]
-        return found

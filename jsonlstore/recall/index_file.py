@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
+import zlib
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -87,3 +89,28 @@ def has_fts5() -> bool:
         return True
     finally:
         connection.close()
+
+
+def checksum(connection: sqlite3.Connection, document: int) -> bytes:
+    """What the digests of a document's blocks add up to."""
+    digests = connection.execute("SELECT digest FROM blocks WHERE document = ? ORDER BY seq", (document,))
+    return hashlib.blake2b(b"".join(row[0] for row in digests), digest_size=8).digest()
+
+
+def problems_in(connection: sqlite3.Connection) -> list[str]:
+    """What is wrong with an index; SQLite's own errors are for the caller."""
+    found = [row[0] for row in connection.execute("PRAGMA quick_check(5)") if row[0] != "ok"]
+    connection.execute("INSERT INTO terms (terms) VALUES ('integrity-check')")
+    (rows,) = connection.execute("SELECT count(*) FROM terms_docsize").fetchone()
+    (blocks,) = connection.execute("SELECT count(*) FROM blocks").fetchone()
+    if rows != blocks:
+        found.append(f"{blocks} blocks, but the words of {rows}")
+    for no, name, expected in connection.execute("SELECT no, id, checksum FROM documents").fetchall():
+        if expected is not None and expected != checksum(connection, no):
+            found.append(f"{name} does not add up")
+    for block, digest, data in connection.execute("SELECT no, digest, data FROM blocks"):
+        if hashlib.blake2b(zlib.decompress(data), digest_size=8).digest() != digest:
+            found.append(f"block {block} is damaged")
+    if connection.execute("SELECT count(*) FROM meta WHERE key = 'unscrubbed'").fetchone()[0]:
+        found.append("removed words are still in the file")
+    return found

@@ -6,10 +6,13 @@ question says `only`.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from jsonlstore.core.clock import parse_time
 from jsonlstore.recall.calendar import MONTHS, SHORT
 from jsonlstore.recall.forms import NEIGHBOUR, forms_of
 from jsonlstore.recall.match import normalise
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime, tzinfo
 
+AFTER, BEFORE = timedelta(days=10), timedelta(days=1)  # people tell of the past, and seldom of what is to come
 TIME_WORD = 0.5  # a word that told a time may still be a word of the text, but seldom is
 UNSPACED_PAIR = 0.7  # pairs of characters overlap, so a word of them is counted more than once
 _EDGES = "?!,;:()[]{}<>“”„«»…'`*"
@@ -127,6 +131,23 @@ def _times(words: list[str], now: datetime, zone: tzinfo | None, *, alone: bool)
 def is_explicit(when: Interval) -> bool:
     """Whether a time names the calendar (`7 May 2023`), and not its distance from today (`last week`)."""
     return _EXPLICIT.search(when.said) is not None
+
+
+def closeness(started_at: str | None, last_at: str | None, when: Interval) -> float:
+    """1 for what was said in a time, less for what was said after it (people tell of the past), least before it."""
+    try:
+        start, end = parse_time(started_at or ""), parse_time(last_at or started_at or "")
+    except ValueError:
+        return 0.0
+    if when.overlaps(start, end):
+        return 1.0
+    if start >= when.end:
+        return math.exp(-_days(start, when.end) / (AFTER / timedelta(days=1)))
+    return math.exp(-_days(when.start, end) / (BEFORE / timedelta(days=1)))
+
+
+def _days(later: datetime, earlier: datetime) -> float:
+    return (later - earlier) / timedelta(days=1)
 
 
 def _tidy(word: str) -> str:

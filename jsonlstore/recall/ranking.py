@@ -11,32 +11,31 @@ import heapq
 import math
 import re
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from jsonlstore.core.clock import format_time, parse_time
+from jsonlstore.core.clock import format_time
+from jsonlstore.recall.documents import STATE_SEQ
 from jsonlstore.recall.match import normalise
 from jsonlstore.recall.occurrences import PART_FROM, as_part, finder, plain_text
-from jsonlstore.recall.query import Concept, Query, is_explicit
+from jsonlstore.recall.query import AFTER, BEFORE, Concept, Query, closeness, is_explicit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from jsonlstore.recall.documents import Block, Stored, Turn
     from jsonlstore.recall.fulltext import SearchIndex
-    from jsonlstore.recall.when import Interval
 
 CANDIDATE_BLOCKS = 40
 MOST_ROWS = 6000  # of FTS5, about 10 ms
 BLOCKS_OF_ONE = 6
 NEAR_DATE_BLOCKS, NEAREST = 24, 16
 K1, B = 1.2, 0.75
+STATE_WEIGHT = 0.5  # what the log distilled repeats what was said
 _PASSAGES_SHOWN = 3
 _LOOKED_AT = 12
 _PUNCTUATION = ".,;:!?()[]{}\"'`“”„«»…*<>。、，！？"
 _EVERY_LANGUAGE = "de en romance"
 _LEAST = 1e-3  # what only a time weeks away speaks for is no answer
-_AFTER, _BEFORE = timedelta(days=10), timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +133,7 @@ class _Ranking:
         lifts = {} if self._query.only_then else self._lifts(candidates)
         scorer = _Scorer(self, candidates)
         ranked = []
-        for one in candidates:
-            if self._query.phrases and not all(_holds(one, phrase) for phrase in self._query.phrases):
-                continue
+        for one in self._with_phrases(candidates):
             if any(_holds(one, word, whole=True) for word in self._query.excluded):
                 continue
             found = scorer.score(one)
@@ -151,6 +148,16 @@ class _Ranking:
         for each in ranked[:limit]:
             each.passages = [self._marked(passage) for passage in each.passages]
         return ranked[:limit]
+
+    def _with_phrases(self, candidates: list[_Candidate]) -> list[_Candidate]:
+        """Those in which every phrase stands; all of them if it stands in none, and words besides it were asked for."""
+        phrases = self._query.phrases
+        if not phrases:
+            return candidates
+        found = [one for one in candidates if all(_holds(one, phrase) for phrase in phrases)]
+        said = " ".join(phrases)
+        besides = any(concept.text not in said for concept in self._concepts)
+        return found or (candidates if besides else [])
 
     def _marked(self, passage: Passage) -> Passage:
         """The passage with the words in it that were looked for, as they are written there."""
@@ -222,15 +229,16 @@ class _Ranking:
         allowed = None if among is None else set(among)
         close: dict[int, float] = {}
         for when in self._query.times:
-            first, last = format_time(when.start - _BEFORE), format_time(when.end + _AFTER)
+            first, last = format_time(when.start - BEFORE), format_time(when.end + AFTER)
             for one in self._index.documents("started_at < ? AND last_at >= ?", (last, first)):
                 if allowed is None or one.no in allowed:
-                    close[one.no] = max(close.get(one.no, 0.0), closeness(one, when))
+                    close[one.no] = max(close.get(one.no, 0.0), closeness(one.started_at, one.last_at, when))
         return sorted(close, key=lambda no: -close[no])
 
     def _place(self, candidate: _Candidate, block: Block) -> None:
         """Put every occurrence of what was asked for into its passage."""
-        candidate.words += block.words
+        is_talk = block.seq != STATE_SEQ
+        candidate.words += block.words if is_talk else 0
         turns = (
             block.turns if self._speaker is None else [turn for turn in block.turns if turn.speaker == self._speaker]
         )
@@ -248,7 +256,7 @@ class _Ranking:
             passage += plain.count("\n", before, position)
             before = position
             here = counts.setdefault(passage, {})
-            here[number] = here.get(number, 0.0) + weight
+            here[number] = here.get(number, 0.0) + (weight if is_talk else weight * STATE_WEIGHT)
         candidate.places.append(_Place(turns, plain.count("\n") + 1, counts))
 
     # -- times
@@ -258,7 +266,9 @@ class _Ranking:
         lifts: dict[int, float] = {}
         for when in self._query.times:
             weight = self._weights.date if is_explicit(when) else self._weights.relative_date
-            near = {one.document.no: closeness(one.document, when) for one in candidates}
+            near = {
+                one.document.no: closeness(one.document.started_at, one.document.last_at, when) for one in candidates
+            }
             count = sum(near.values())
             if not weight or not count:
                 continue
@@ -376,20 +386,3 @@ def _holds(one: _Candidate, phrase: str, *, whole: bool = False) -> bool:
     if not whole:
         return phrase in said
     return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", said) is not None
-
-
-def closeness(document: Stored, when: Interval) -> float:
-    """1 for what was said in a time, less for what was said after it (people tell of the past), least before it."""
-    try:
-        start, end = parse_time(document.started_at or ""), parse_time(document.last_at or document.started_at or "")
-    except ValueError:
-        return 0.0
-    if when.overlaps(start, end):
-        return 1.0
-    if start >= when.end:
-        return math.exp(-_days(start, when.end) / (_AFTER / timedelta(days=1)))
-    return math.exp(-_days(when.start, end) / (_BEFORE / timedelta(days=1)))
-
-
-def _days(later: datetime, earlier: datetime) -> float:
-    return (later - earlier) / timedelta(days=1)

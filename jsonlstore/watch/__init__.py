@@ -3,7 +3,8 @@
 The `Watcher` (`loop`) hears of changes from the `observer` and looks at everything every few seconds. For each session
 that changed, the `Tailer` (`tail`) has a `follower` read on and distil, and the `writer` appends what is news. How far
 each transcript was read is known to `cursors` alone. `backfill` does the same for all history at once, `instance` keeps
-watchers single, `search_writer` brings the full-text index after the logs and `search_check` looks it over, `maintenance` does the chores, `status` says how far behind we are, `service` starts one at login.
+watchers single, `maintenance` does the chores, `status` says how far behind we are, `service` starts one at login.
+`search_writer` brings the full-text index up to date with the transcripts, `search_check` looks it over.
 """
 
 from __future__ import annotations
