@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from jsonlstore.recall.terms import Terms
+
 log = logger(__name__)
 
 _LEVEL = 6
@@ -279,9 +281,12 @@ class SearchIndex:
 
     def _put(self, no: int, block: Block | None, turns: list[Turn]) -> None:
         """Write a block in the place of `block`; one without a number is new."""
+        kept: list[Terms] = []
         if block is not None and block.no:
-            self._take_out(block)
-        found = [terms_in(turn.text) for turn in turns]
+            kept = self._take_out(block)
+            if turns[: len(kept)] != block.turns:
+                kept = []  # a state is written anew as a whole; talk only grows
+        found = [*kept, *(terms_in(turn.text) for turn in turns[len(kept) :])]
         words = [word for terms in found for word in terms.words]
         parts = [part for terms in found for part in terms.parts]
         raw = orjson.dumps([tuple(turn) for turn in turns])
@@ -311,7 +316,8 @@ class SearchIndex:
         )
         self._count(1, 0 if block is not None and block.seq == STATE_SEQ else len(words))
 
-    def _take_out(self, block: Block) -> None:
+    def _take_out(self, block: Block) -> list[Terms]:
+        """Take a block's terms out of FTS5; returns them, for each turn."""
         found = [terms_in(turn.text) for turn in block.turns]
         words = " ".join(word for terms in found for word in terms.words)
         parts = " ".join(part for terms in found for part in terms.parts)
@@ -319,6 +325,7 @@ class SearchIndex:
             "INSERT INTO terms (terms, rowid, words, parts) VALUES ('delete', ?, ?, ?)", (block.no, words, parts)
         )
         self._count(-1, 0 if block.seq == STATE_SEQ else -block.words)
+        return found
 
     def _count(self, blocks: int, words: int) -> None:
         """Keep the totals a ranking needs: counting them anew would read the whole table. Talk alone has words."""
