@@ -278,6 +278,9 @@ class SearchWriter:
         except JsonlStoreError as problem:
             log.debug("%s is not indexed: %s", stretch.id, problem)
             return
+        if state.agent_id and state.agent_id != session.agent_id:
+            log.debug("%s is not indexed as %s's: it is %s's", stretch.id, session.agent_id, state.agent_id)
+            return  # the same id under another agent is somebody else's talk
         document = Document(
             "session",
             stretch.id,

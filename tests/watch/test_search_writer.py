@@ -250,3 +250,17 @@ def test_what_the_log_knows_is_findable(openclaw: OpenClaw, state_dir: Path, wor
     openclaw.append(A, talk.user("and one more thing"))
     catch_up(state_dir)
     assert ask(state_dir, words) == [A]
+
+
+def test_the_same_id_under_another_agent_adds_nothing(openclaw: OpenClaw, state_dir: Path) -> None:
+    """Of two agents with a session of one id, the words of the one the log is of are found, and no others."""
+    from tests.watch.conftest import OpenClaw as Tree
+
+    openclaw.begin(A, "windmill")
+    catch_up(state_dir)
+    other = Tree(state_dir, "zoe")
+    other.begin(A, "xylophonist", key="agent:zoe:main")
+    openclaw.remember()
+    catch_up(state_dir)
+    assert ask(state_dir, "windmill") == [A]
+    assert ask(state_dir, "xylophonist") == []
