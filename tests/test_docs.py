@@ -225,8 +225,10 @@ def test_the_installing_page_names_every_key_the_installer_writes() -> None:
     from jsonlstore.bridges.openclaw.plugin_settings import PluginSetup, plan_settings
 
     page = (ROOT / "docs" / "installing.md").read_text()
-    planned = plan_settings({"plugins": {"allow": ["x"]}}, PluginSetup("plugin", "/p", ("jsonlstore",), (2026, 9, 6)))
-    for change in planned.changes:
+    changes, _ = plan_settings(
+        {"plugins": {"allow": ["x"]}}, PluginSetup("plugin", "/p", ("jsonlstore",), (2026, 9, 6))
+    )
+    for change in changes:
         dotted = ".".join(change.path).replace("plugins.entries.jsonlstore", "")
         assert f"`{dotted}`" in page or f"`plugins.entries.jsonlstore{dotted}`" in page, dotted
 

@@ -8,32 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import (
-    Duration,
-    dry_run_option,
-    json_option,
-    now_option,
-    pass_app,
-    print_json,
-    progress,
-    with_example,
-)
+from jsonlstore.cli.console import Duration, command, command_group, print_json, progress, with_example
 from jsonlstore.core.clock import parse_time, time_before
 
 if TYPE_CHECKING:
     from jsonlstore.cli.app import App
 
 
-@with_example("jsonlstore export brain-db --dry-run")
-@click.group("export")
-def export() -> None:
-    """Hand sessions to other programs, in their own formats."""
-
-
-@with_example("jsonlstore import brain-db ~/old/brain.db --dry-run")
-@click.group("import")
-def import_() -> None:
-    """Take in sessions other programs kept."""
+export = command_group(
+    "export", "Hand sessions to other programs, in their own formats.", "jsonlstore export brain-db --dry-run"
+)
+import_ = command_group(
+    "import", "Take in sessions other programs kept.", "jsonlstore import brain-db ~/old/brain.db --dry-run"
+)
 
 
 class Since(click.ParamType[Any]):
@@ -49,26 +36,17 @@ class Since(click.ParamType[Any]):
 
 
 @with_example("jsonlstore export brain-db", "jsonlstore export brain-db ~/copy.db --since 7d --dry-run")
-@export.command("brain-db")
+@command("brain-db", "--now", "--dry-run", "--json", group=export)
 @click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--since", type=Since(), metavar="WHEN", help="Only sessions active since then: 7d, or an ISO time.")
-@now_option
-@dry_run_option
-@json_option
-@pass_app
 def export_brain_db(app: App, path: Path | None, since: Any, dry_run: bool, as_json: bool) -> None:
     """Bring the session_states table of brain.db after our sessions. No other table is touched."""
     from jsonlstore.bridges.braindb import export_sessions
 
     if isinstance(since, timedelta):
         since = parse_time(time_before(app.clock(), since))
-    report = export_sessions(
-        app.open_store(live=False),
-        _path(app, path),
-        since=since,
-        dry_run=dry_run,
-        progress=progress("exporting"),
-    )
+    store, path = app.open_store(live=False), _path(app, path)
+    report = export_sessions(store, path, since=since, dry_run=dry_run, progress=progress("exporting"))
     if as_json:
         print_json(report.to_dict())
         return
@@ -84,18 +62,14 @@ def export_brain_db(app: App, path: Path | None, since: Any, dry_run: bool, as_j
 
 
 @with_example("jsonlstore import brain-db", "jsonlstore import brain-db ~/old/brain.db --dry-run --json")
-@import_.command("brain-db")
+@command("brain-db", "--dry-run", "--json", group=import_)
 @click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@dry_run_option
-@json_option
-@pass_app
 def import_brain_db(app: App, path: Path | None, dry_run: bool, as_json: bool) -> None:
     """Make sessions of the rows in a brain.db's session_states. The file itself stays as it is."""
     from jsonlstore.bridges.braindb import import_sessions
 
-    report = import_sessions(
-        app.open_store(live=False), _path(app, path), dry_run=dry_run, progress=progress("importing")
-    )
+    store, path = app.open_store(live=False), _path(app, path)
+    report = import_sessions(store, path, dry_run=dry_run, progress=progress("importing"))
     if as_json:
         print_json(report.to_dict())
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from datetime import timedelta
@@ -14,6 +13,7 @@ import orjson
 from jsonlstore.cli.app import App
 from jsonlstore.core.clock import parse_time
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.logs import log_to_stderr
 from jsonlstore.core.paths import resolve_state_dir
 
 if TYPE_CHECKING:
@@ -26,10 +26,8 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 def app_from_options(*, state_dir: str | None, config_file: str | None, verbose: bool, debug: bool, quiet: bool) -> App:
     """The app of one command line, with logging set up as its options say."""
-    level = logging.WARNING
-    for wanted, chosen in ((quiet, logging.ERROR), (verbose, logging.INFO), (debug, logging.DEBUG)):
-        level = chosen if wanted else level
-    logging.basicConfig(level=level, format="%(levelname)s: %(message)s", force=True)
+    level = "DEBUG" if debug else "INFO" if verbose else "ERROR" if quiet else "WARNING"
+    log_to_stderr(level)
     return App(resolve_state_dir(state_dir), config_file, debug=debug)
 
 
@@ -51,9 +49,13 @@ def _set_now(ctx: click.Context, _param: click.Parameter, value: str | None) -> 
     ctx.find_object(App).now = moment  # type: ignore[union-attr]  # the root group always makes one
 
 
-now_option = click.option(
-    "--now", metavar="ISO", callback=_set_now, expose_value=False, help="Pretend it is this time."
-)
+_SHARED = {
+    "--json": json_option,
+    "--dry-run": dry_run_option,
+    "--now": click.option(
+        "--now", metavar="ISO", callback=_set_now, expose_value=False, help="Pretend it is this time."
+    ),
+}
 
 
 class Duration(click.ParamType[timedelta]):
@@ -75,23 +77,36 @@ def print_json(document: Any) -> None:
     try:
         text = orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
     except TypeError:
-        # what others wrote may be deeper nested, longer numbers or half characters, which orjson refuses
-        text = _dump_slowly(document)
+        import json
+
+        try:
+            # what others wrote may be deeper nested, longer numbers or half characters, which orjson refuses
+            text = json.dumps(document)
+        except RecursionError as problem:
+            raise JsonlStoreError("a record is nested too deeply to be printed") from problem
     click.echo(text)
 
 
-def _dump_slowly(document: Any) -> str:
-    import json
+def answer(as_json: bool, document: Any, tell: Callable[[], object]) -> None:
+    """Give a command's result: the document to programs, or to people what `tell` prints."""
+    if as_json:
+        print_json(document)
+    else:
+        tell()
 
-    try:
-        return json.dumps(document)
-    except RecursionError as problem:
-        raise JsonlStoreError("a record is nested too deeply to be printed") from problem
+
+def print_error(problem: JsonlStoreError) -> None:
+    """An error on stderr, and what to do about it."""
+    from jsonlstore.cli.formatting import plain
+
+    say(plain(f"error: {problem.message}"), err=True)
+    if problem.hint:
+        say(f"hint: {problem.hint}", err=True)
 
 
 def say(text: str = "", *, err: bool = False, **style: Any) -> None:
     """Lines for people: styled on a terminal, plain in a pipe, and nothing in them that a terminal would obey."""
-    from jsonlstore.cli.text import plain
+    from jsonlstore.cli.formatting import plain
 
     shown = "\n".join(map(plain, text.split("\n")))
     click.echo(click.style(shown, **style) if style and shown else shown, err=err, color=_colour())
@@ -130,3 +145,27 @@ def with_example(*lines: str) -> Callable[[C], C]:
         return command
 
     return add
+
+
+def command(
+    name: str,
+    *shared: str,
+    group: click.Group | None = None,
+    cls: type[click.Command] = click.Command,
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command whose function gets the `App` first, with the `shared` options behind its own."""
+
+    def make(function: Callable[..., Any]) -> click.Command:
+        made = click.command(name, cls=cls)(pass_app(function))
+        for option in shared:
+            _SHARED[option](made)  # on a finished command an option goes to the end of its list
+        if group is not None:
+            group.add_command(made)
+        return made
+
+    return make
+
+
+def command_group(name: str, help_text: str, *examples: str) -> click.Group:
+    """A command that has subcommands and does nothing by itself."""
+    return with_example(*examples)(click.Group(name, help=help_text))

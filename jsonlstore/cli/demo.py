@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +15,8 @@ from typing import TYPE_CHECKING
 import click
 
 from jsonlstore.cli.console import json_option, print_json, say, with_example
-from jsonlstore.cli.demo_story import KEY, RADIO, TODAY, TOKEN, WEBSITE, DemoTranscript
 from jsonlstore.cli.formatting import heading, say_folded, say_value
+from jsonlstore.core.clock import format_time
 from jsonlstore.core.config import Config
 from jsonlstore.restore.manager import SessionPersistenceManager
 from jsonlstore.store.doctor import Doctor
@@ -24,12 +26,16 @@ if TYPE_CHECKING:
     from jsonlstore.core.model import SessionState
     from jsonlstore.restore.result import RestoredSessionContext
 
+TOKEN = "ghp_" + "A1b2C3d4E5f6" * 3  # shaped like a real one, belongs to nobody
+RADIO, WEBSITE, TODAY = "radio-day-one", "website-day-two", "today"
+KEY = "agent:main:main"
+_STORY = Path(__file__).with_name("demo_story.jsonl")  # OpenClaw's records, without their times
 _PATIENT = Config(restore_budget_ms=10_000)  # a busy machine must not spoil the story
 
 
+@dataclass
 class _StoryClock:
-    def __init__(self, moment: datetime) -> None:
-        self.moment = moment
+    moment: datetime
 
     def __call__(self) -> datetime:
         return self.moment
@@ -56,44 +62,60 @@ def demo(delete: bool, as_json: bool) -> None:
         agent_id="main",
         session_key=KEY,
     )
-    leaked = sum(_holds_token(path) for path in (root / "sessions").rglob("*"))
+    leaked = sum(TOKEN.encode() in path.read_bytes() for path in (root / "sessions").rglob("*") if path.is_file())
     healthy = all(check.ok for check in Doctor(store).examine())
     if as_json:
-        print_json(
-            {
-                "state_dir": str(root),
-                "sessions": [store.get(entry.session_id).to_dict() for entry in store.entries()],
-                "secrets_on_disk": leaked,
-                "healthy": healthy,
-                "restored": restored.to_dict(explain=True),
-            }
-        )
+        sessions = [store.get(entry.session_id).to_dict() for entry in store.entries()]
+        shown = {"state_dir": str(root), "sessions": sessions, "secrets_on_disk": leaked, "healthy": healthy}
+        print_json({**shown, "restored": restored.to_dict(explain=True)})
     else:
         _tell(store, restored, leaked=leaked, healthy=healthy)
-        _where(root, deleted=delete)
+        if not delete:
+            _where(root)
     if delete:
         shutil.rmtree(root)
-
-
-def _holds_token(path: Path) -> bool:
-    return path.is_file() and TOKEN.encode() in path.read_bytes()
 
 
 def _day_one(store: SessionStore, clock: _StoryClock, root: Path) -> None:
     """Work on a radio in OpenClaw, a token pasted into the chat, the end by /new: all of it read off the transcript."""
     from jsonlstore.watch.loop import Watcher
 
-    transcript = DemoTranscript(root, clock.moment)
-    transcript.write()
-    clock.moment = transcript.end
+    folder = root / "agents" / "main" / "sessions"
+    folder.mkdir(parents=True)
+    transcript, sessions = folder / f"{RADIO}.jsonl", folder / "sessions.json"
+    clock.moment = _write_story(transcript, clock.moment, cwd=str(root / "projects" / "lbf-ham-radio"))
+    entry = {"sessionId": RADIO, "updatedAt": _millis(clock.moment), "lastChannel": "telegram"}
+    sessions.write_text(json.dumps({KEY: entry}))
     Watcher(store, _PATIENT).once()
-    transcript.reset()
+    # what /new leaves: no hook, no message, a file of another name
+    transcript.rename(f"{transcript}.reset.{format_time(clock.moment).replace(':', '-')}")
+    sessions.write_text("{}")
     Watcher(store, _PATIENT).once()
+
+
+def _write_story(path: Path, start: datetime, *, cwd: str) -> datetime:
+    """Write somebody's work on a radio as OpenClaw would have left it, seven minutes a record; returns when it ends."""
+    moment = start
+    lines = []
+    for number, line in enumerate(_STORY.read_text().replace("$TOKEN", TOKEN).splitlines()):
+        moment = start + timedelta(minutes=7 * number)
+        record = json.loads(line.replace('"$CWD"', json.dumps(cwd)))
+        record["timestamp"] = format_time(moment)
+        if "message" in record:
+            record["message"]["timestamp"] = _millis(moment)
+        lines.append(json.dumps(record) + "\n")
+    path.write_text("".join(lines))
+    return moment
+
+
+def _millis(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)
 
 
 def _day_two(store: SessionStore, clock: _StoryClock) -> None:
     """A session reported by hooks, whose process is killed in the middle: nobody ends it."""
     clock.moment += timedelta(days=1)
+    # a real process, so that its death is found as any agent's is
     agent = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:
         manager = SessionPersistenceManager(store, _PATIENT, clock=clock)
@@ -141,9 +163,7 @@ def _kept(state: SessionState) -> None:
             say_value(label, value)
 
 
-def _where(root: Path, *, deleted: bool) -> None:
-    if deleted:
-        return
+def _where(root: Path) -> None:
     say()
     heading("Look around:")
     for command in ("list", "show radio", "recall radio", f"restore --session-key {KEY} --explain --dry-run"):

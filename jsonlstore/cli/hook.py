@@ -17,7 +17,7 @@ import orjson
 
 from jsonlstore.cli.app import App
 from jsonlstore.core.errors import JsonlStoreError, UsageError
-from jsonlstore.core.logs import logger, on_first_message, set_up
+from jsonlstore.core.logs import log_to_stderr, logger, on_first_message, set_up
 from jsonlstore.core.paths import check_session_id, resolve_state_dir
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _NOT_OF_A_STATE = ("session_id", "cwd", "prompt", "pid", "reason", *_SWITCHES)
 def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
     """Answer one hook call and leave at once, whatever a thread may still be stuck in."""
     level = next((_LEVELS[name] for name in _LEVELS if name in options), "WARNING")
-    on_first_message(partial(_log_to_stderr, level))
+    on_first_message(partial(log_to_stderr, level))
     code, after = 0, None
     try:
         app = App(
@@ -67,12 +67,6 @@ def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
         log.warning("after the answer: %s", problem)
     finally:
         os._exit(code)
-
-
-def _log_to_stderr(level: str) -> None:
-    import logging
-
-    logging.basicConfig(level=level, format="%(levelname)s: %(message)s", stream=sys.stderr)
 
 
 Answer = tuple[dict[str, Any], "Callable[[], object] | None"]
@@ -145,7 +139,7 @@ def _session_start(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: whatever went wrong, the session starts
         context = cold_start(resolved[0], problem)
-    return context.timed(budget.elapsed_ms).to_dict(explain=bool(document.get("explain"))), None
+    return context._replace(elapsed_ms=budget.elapsed_ms).to_dict(explain=bool(document.get("explain"))), None
 
 
 def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
@@ -257,10 +251,8 @@ def _manager(app: App, budget: Budget | None = None) -> SessionPersistenceManage
     if budget is not None:
         budget.limit(config.restore_budget_ms / 1000)
     if config.debug:
-        import logging
-
         set_up()
-        logging.getLogger().setLevel("DEBUG")
+        logger("root").setLevel("DEBUG")
     return app.open_manager(by="hook")
 
 

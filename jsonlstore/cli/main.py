@@ -18,8 +18,8 @@ COMMANDS: dict[str, str] = {
     "archive": "jsonlstore.cli.maintenance:archive",
     "backfill": "jsonlstore.cli.watch:backfill_transcripts",
     "chain": "jsonlstore.cli.sessions:chain",
-    "completion": "jsonlstore.cli.settings:completion",
-    "config": "jsonlstore.cli.settings:config",
+    "completion": "jsonlstore.cli.maintenance:completion",
+    "config": "jsonlstore.cli.maintenance:config",
     "continue": "jsonlstore.cli.restore:continue_",
     "demo": "jsonlstore.cli.demo:demo",
     "doctor": "jsonlstore.cli.maintenance:doctor",
@@ -89,22 +89,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return stop.exit_code
     except click.Abort:
         click.echo("aborted", err=True)
-        return 130
+        return 130  # what a shell reports for Ctrl-C: 128 and the signal's number
     except click.ClickException as problem:
         problem.show()
         return problem.exit_code
     except BrokenPipeError:
-        return 141
+        return 141  # the same for SIGPIPE: `jsonlstore list | head` is no failure worth a message
     except JsonlStoreError as problem:
         return _fail(problem, as_json="--json" in arguments)
 
 
 def _fail(problem: JsonlStoreError, *, as_json: bool) -> int:
-    from jsonlstore.cli.text import plain
+    from jsonlstore.cli.console import print_error
 
-    click.echo(plain(f"error: {problem.message}"), err=True)
-    if problem.hint:
-        click.echo("\n".join(map(plain, f"hint: {problem.hint}".split("\n"))), err=True)
+    print_error(problem)
     if as_json:
         import orjson
 

@@ -1,26 +1,18 @@
-"""`archive`, `forget`, `doctor`, `metrics`: looking after the store."""
+"""`archive`, `forget`, `doctor`, `metrics`, `config`, `completion`: looking after the store and its settings."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import fields
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import click
 
 from jsonlstore.cli.app import App
-from jsonlstore.cli.console import (
-    Duration,
-    dry_run_option,
-    json_option,
-    now_option,
-    pass_app,
-    print_json,
-    progress,
-    say,
-    with_example,
-)
-from jsonlstore.cli.formatting import counted, say_folded
+from jsonlstore.cli.console import Duration, answer, command, json_option, print_json, progress, say, with_example
+from jsonlstore.cli.formatting import counted, say_folded, table
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import ConfigError
 from jsonlstore.store.metrics import METRIC_EVENTS
 
@@ -29,30 +21,21 @@ if TYPE_CHECKING:
 
 
 @with_example("jsonlstore archive --older-than 30d --dry-run")
-@click.command("archive")
+@command("archive", "--now", "--dry-run", "--json")
 @click.option("--older-than", type=Duration(), metavar="AGE", help="Ended longer ago than this (default: 30d).")
-@now_option
-@dry_run_option
-@json_option
-@pass_app
 def archive(app: App, older_than: timedelta | None, dry_run: bool, as_json: bool) -> None:
     """Move sessions that ended long ago to the archive. They still answer `show`, `chain` and `list`."""
     store = app.open_store()
     age = older_than if older_than is not None else timedelta(days=app.loaded.config.archive_after_days)
     due = store.archivable(age) if dry_run else store.archive_older(age, progress=progress("archiving"))
-    if as_json:
-        print_json({"archived": due, "dry_run": dry_run})
-    else:
-        click.echo(f"{'would archive' if dry_run else 'archived'} {len(due)} session{'' if len(due) == 1 else 's'}")
+    said = f"{'would archive' if dry_run else 'archived'} {len(due)} session{'' if len(due) == 1 else 's'}"
+    answer(as_json, {"archived": due, "dry_run": dry_run}, lambda: click.echo(said))
 
 
 @with_example("jsonlstore forget 3fca9cad --dry-run", "jsonlstore forget 3fca9cad --yes")
-@click.command("forget")
+@command("forget", "--dry-run", "--json")
 @click.argument("session_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@dry_run_option
-@json_option
-@pass_app
 def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_json: bool) -> None:
     """Remove sessions everywhere they are kept. A tombstone stays, so that no later scan brings them back."""
     store = app.open_store()
@@ -64,30 +47,22 @@ def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_
         click.confirm(f"forget {', '.join(wanted)} for good?", abort=True, err=True)
     outcomes = [] if dry_run else [store.forget(session_id) for session_id in wanted]
     if as_json:
-        print_json(
-            {
-                "forgotten": list(wanted),
-                "dry_run": dry_run,
-                "removed": [path for outcome in outcomes for path in outcome.removed],
-                "inherited_by": sorted({heir for outcome in outcomes for heir in outcome.inherited_by}),
-            }
-        )
+        removed = [path for outcome in outcomes for path in outcome.removed]
+        heirs = sorted({heir for outcome in outcomes for heir in outcome.inherited_by})
+        print_json({"forgotten": list(wanted), "dry_run": dry_run, "removed": removed, "inherited_by": heirs})
         return
     for session_id in wanted:
         click.echo(f"{'would forget' if dry_run else 'forgot'} {session_id}")
     for outcome in outcomes:
         if outcome.inherited_by:
-            heirs = ", ".join(outcome.inherited_by)
-            click.echo(f"pins inherited from {outcome.session_id} are still in: {heirs}", err=True)
+            holders = ", ".join(outcome.inherited_by)
+            click.echo(f"pins inherited from {outcome.session_id} are still in: {holders}", err=True)
 
 
 @with_example("jsonlstore doctor", "jsonlstore doctor --fix")
-@click.command("doctor")
+@command("doctor", "--json")
 @click.option("--fix", is_flag=True, help="Mend what can be mended.")
-@json_option
-@pass_app
-@click.pass_context
-def doctor(ctx: click.Context, /, app: App, fix: bool, as_json: bool) -> None:
+def doctor(app: App, fix: bool, as_json: bool) -> int:
     """Look the store over. Changes nothing without --fix; exit 1 if something is wrong."""
     from jsonlstore.store.doctor import Check, Doctor
     from jsonlstore.transcripts.catalogue import Catalogue
@@ -100,15 +75,12 @@ def doctor(ctx: click.Context, /, app: App, fix: bool, as_json: bool) -> None:
     except ConfigError as problem:
         checks = [Check("config", False, problem.message, problem.hint)]
         app = App(app.state_dir, app.config_file, lenient=True)  # the store is looked over all the same
-    store = app.open_store(live=False)
+    store = app.open_store(live=False)  # an examination must not write to brain.db
     checks += Doctor(store, progress("reading")).examine(fix=fix)
     config = app.loaded.config
     checks.append(check_search(store, config, Catalogue.open(app.state_dir, skip=skipped_by(config)), fix=fix))
-    if as_json:
-        print_json({"checks": [check.to_dict() for check in checks]})
-    else:
-        _print_checks(checks)
-    ctx.exit(0 if all(check.ok for check in checks) else 1)
+    answer(as_json, {"checks": [check.to_dict() for check in checks]}, lambda: _print_checks(checks))
+    return 0 if all(check.ok for check in checks) else 1
 
 
 def _print_checks(checks: list[Check]) -> None:
@@ -125,11 +97,10 @@ def _print_checks(checks: list[Check]) -> None:
 @click.group("metrics", invoke_without_command=True)
 @click.option("--event", type=click.Choice(list(METRIC_EVENTS)), help="Only this kind.")
 @json_option
-@pass_app
-@click.pass_context
-def metrics(ctx: click.Context, /, app: App, event: str | None, as_json: bool) -> None:
+@click.pass_obj
+def metrics(app: App, event: str | None, as_json: bool) -> None:
     """What was captured, restored, decayed, surfaced and traversed."""
-    if ctx.invoked_subcommand:
+    if click.get_current_context().invoked_subcommand:
         return
     records = list(app.open_store().metrics.read(event))
     if as_json:
@@ -141,11 +112,8 @@ def metrics(ctx: click.Context, /, app: App, event: str | None, as_json: bool) -
 
 
 @with_example("jsonlstore metrics verify --json")
-@metrics.command("verify")
-@json_option
-@pass_app
-@click.pass_context
-def verify(ctx: click.Context, /, app: App, as_json: bool) -> None:
+@command("verify", "--json", group=metrics)
+def verify(app: App, as_json: bool) -> int:
     """Check the hash chain; exit 1 and name the line if it is broken."""
     verdict = app.open_store().metrics.verify()
     if as_json:
@@ -154,4 +122,48 @@ def verify(ctx: click.Context, /, app: App, as_json: bool) -> None:
         click.echo(f"ok: {verdict.records} records, head {verdict.head}")
     else:
         click.echo(f"error: metrics.jsonl line {verdict.line}: {verdict.problem}", err=True)
-    ctx.exit(0 if verdict.ok else 1)
+    return 0 if verdict.ok else 1
+
+
+@with_example("jsonlstore config", "jsonlstore config --json | jq .settings.lookback_days")
+@command("config", "--json")
+def config(app: App, as_json: bool) -> None:
+    """The settings in force and where each came from."""
+    loaded = app.loaded
+    settings = {
+        item.name: {
+            "value": getattr(loaded.config, item.name),
+            "origin": loaded.origins[item.name],
+            "default": item.default,
+            "help": item.metadata["help"],
+        }
+        for item in fields(Config)
+    }
+    if as_json:
+        print_json({"state_dir": str(app.state_dir), "settings": settings, "unknown": list(loaded.unknown)})
+        return
+    rows = [[name, _shown(each["value"]), str(each["origin"])] for name, each in settings.items()]
+    table(["setting", "value", "from"], rows, flexible=1)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value) or "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value is None else str(value)
+
+
+@with_example('eval "$(jsonlstore completion bash)"', "jsonlstore completion fish | source")
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of a shell."""
+    from click.shell_completion import get_completion_class
+
+    from jsonlstore.cli.main import cli
+
+    found = get_completion_class(shell)
+    assert found is not None
+    script = found(cli, {}, "jsonlstore", "_JSONLSTORE_COMPLETE").source_vars()
+    click.echo(found.source_template % script)

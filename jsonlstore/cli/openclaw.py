@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, say, with_example
+from jsonlstore.cli.console import answer, command, command_group, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, plain, terminal_width
 from jsonlstore.core.paths import StatePaths, shorten_home
 
@@ -39,21 +39,18 @@ def installation_of(app: App, named: str | None) -> Installation:
     return find_openclaw(app.state_dir, settings, named=named)
 
 
-@click.group()
-def openclaw() -> None:
-    """Let OpenClaw give every new session what came before (its plugin)."""
-
-
-with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw status")(openclaw)
+openclaw = command_group(
+    "openclaw",
+    "Let OpenClaw give every new session what came before (its plugin).",
+    "jsonlstore openclaw install --dry-run",
+    "jsonlstore openclaw status",
+)
 
 
 @with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw install")
-@openclaw.command("install")
+@command("install", "--dry-run", "--json", group=openclaw)
 @click.option("--via", type=click.Choice(["plugin", "hook"]), default="plugin", show_default=True, help="What to load.")
 @openclaw_option
-@dry_run_option
-@json_option
-@pass_app
 def install_plugin(app: App, via: str, named: str | None, dry_run: bool, as_json: bool) -> None:
     """Add the plugin to openclaw.json, which is backed up first and keeps its comments and order."""
     found = installation_of(app, named)
@@ -78,9 +75,7 @@ def print_install(outcome: InstallReport, *, dry_run: bool) -> None:
     if not outcome.changed:
         say("already installed")
     elif dry_run:
-        where = shorten_home(outcome.config_path)
-        say(f"would change {where}:" if outcome.diff else "would renew the plugin's files")
-        say(outcome.diff)
+        _print_diff(outcome, "would renew the plugin's files")
     else:
         where = shorten_home(outcome.config_path)
         say(f"installed: {where} names it now" if outcome.settings_changed else "plugin files renewed")
@@ -93,11 +88,13 @@ def print_install(outcome: InstallReport, *, dry_run: bool) -> None:
         say(folded(f"warning: {note}"), fg="yellow")
 
 
+def _print_diff(outcome: InstallReport, files_only: str) -> None:
+    say(f"would change {shorten_home(outcome.config_path)}:" if outcome.diff else files_only)
+    say(outcome.diff)
+
+
 @with_example("jsonlstore openclaw uninstall --dry-run", "jsonlstore openclaw uninstall")
-@openclaw.command("uninstall")
-@dry_run_option
-@json_option
-@pass_app
+@command("uninstall", "--dry-run", "--json", group=openclaw)
 def uninstall_plugin(app: App, dry_run: bool, as_json: bool) -> None:
     """Take the plugin out of openclaw.json: byte for byte what it was, if nobody changed it since."""
     outcome = installer_of(app).uninstall(dry_run=dry_run)
@@ -107,35 +104,25 @@ def uninstall_plugin(app: App, dry_run: bool, as_json: bool) -> None:
     if not outcome.changed:
         say("not installed")
     elif dry_run:
-        where = shorten_home(outcome.config_path)
-        say(f"would change {where}:" if outcome.diff else "would remove the plugin's files")
-        say(outcome.diff)
+        _print_diff(outcome, "would remove the plugin's files")
     else:
         how = "is what it was, byte for byte" if outcome.exact else "had other changes, which stay; ours are out"
-        say(
-            f"removed: {shorten_home(outcome.config_path)} {how}"
-            if outcome.settings_changed
-            else "removed the plugin's files"
-        )
+        where = shorten_home(outcome.config_path)
+        say(f"removed: {where} {how}" if outcome.settings_changed else "removed the plugin's files")
         say("  what was remembered stays: `jsonlstore list`")
     for note in outcome.notes:
         say(folded(f"note: {note}"))
 
 
 @with_example("jsonlstore openclaw status", "jsonlstore openclaw status --json")
-@openclaw.command("status")
+@command("status", "--json", group=openclaw)
 @openclaw_option
-@json_option
-@pass_app
 def show_plugin_status(app: App, named: str | None, as_json: bool) -> int:
     """Say whether the running gateway really loaded it and when it last fired. Exit 1 if installed and not working."""
     from jsonlstore.bridges.openclaw import plugin_status
 
     found = plugin_status(StatePaths.of(app.state_dir), named=named)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        _print_plugin_status(found, app)
+    answer(as_json, found.to_dict(), lambda: _print_plugin_status(found, app))
     return 1 if found.installed and found.problems else 0
 
 

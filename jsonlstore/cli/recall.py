@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.cli.app import App
-from jsonlstore.cli.console import json_option, now_option, pass_app, print_json, say, with_example
-from jsonlstore.cli.formatting import ago, counted, say_folded, say_line, say_value
-from jsonlstore.cli.text import pad
+from jsonlstore.cli.console import answer, command, say, with_example
+from jsonlstore.cli.formatting import ago, counted, pad, say_folded, say_line, say_value
 from jsonlstore.recall.search import RecallHit
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: s
     "jsonlstore recall -- may",
     "jsonlstore search rebuild",
 )
-@click.command("recall", cls=_Spoken)
+@command("recall", "--now", "--json", cls=_Spoken)
 @click.argument("spoken", metavar="[WHEN] [WORDS]...", nargs=-1, shell_complete=_complete)
 @click.option(
     "--project", metavar="P", shell_complete=_complete_project, help="Only sessions that worked on this project."
@@ -84,11 +83,7 @@ def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: s
 @click.option(
     "-n", "--limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="At most N."
 )
-@now_option
-@json_option
-@pass_app
-@click.pass_context
-def recall_(ctx: click.Context, app: App, /, spoken: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def recall_(app: App, spoken: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Sessions by time and words, best first, with the passages that answer.
 
     WHEN is a time as people say it, in the local time zone: yesterday, last tuesday, this morning, in february,
@@ -99,6 +94,7 @@ def recall_(ctx: click.Context, app: App, /, spoken: tuple[str, ...], as_json: b
     What stands in double quotes is a phrase, what stands behind -- is a word and never a time, and a word behind a
     minus must not occur. `search rebuild` makes the full-text index anew.
     """
+    ctx = click.get_current_context()
     if spoken == ("rebuild",) and ctx.info_name == "search":
         _rebuild(app, as_json=as_json)
         return
@@ -107,11 +103,8 @@ def recall_(ctx: click.Context, app: App, /, spoken: tuple[str, ...], as_json: b
     words = (*spoken, *ctx.meta.get(_WITHOUT, ()))
     now = app.clock()
     asked = Search(words, literal=ctx.meta.get(_LITERAL, ()), **options)
-    answers = search(app.open_store(live=False), asked, now=now)
-    if as_json:
-        print_json([one.to_dict() for one in answers.found])
-    else:
-        _tell(answers, now)
+    found = search(app.open_store(live=False), asked, now=now)
+    answer(as_json, [one.to_dict() for one in found.found], lambda: _tell(found, now))
 
 
 def _rebuild(app: App, *, as_json: bool) -> None:
@@ -128,10 +121,7 @@ def _rebuild(app: App, *, as_json: bool) -> None:
             hint="`search.enabled` in the settings" if has_fts5() else "recall still looks through topics and tasks",
         )
     count = rebuild(app.open_store(live=False), config, Catalogue.open(app.state_dir, skip=skipped_by(config)).sessions)
-    if as_json:
-        print_json({"transcripts": count})
-    else:
-        say_line(f"indexed {counted(count, 'transcript')}")
+    answer(as_json, {"transcripts": count}, lambda: say_line(f"indexed {counted(count, 'transcript')}"))
 
 
 def _tell(answers: Answers, now: datetime) -> None:

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.cli.app import App
-from jsonlstore.cli.console import (
-    dry_run_option,
-    json_option,
-    now_option,
-    pass_app,
-    print_json,
-    say,
-    with_example,
-)
+from jsonlstore.cli.console import answer, command, dry_run_option, print_json, say, with_example
 from jsonlstore.cli.formatting import heading, say_folded, say_line
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 
@@ -28,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @with_example("jsonlstore restore --channel cli --explain --dry-run", 'jsonlstore restore --into 7f3a --prompt "radio"')
-@click.command("restore")
+@command("restore", "--dry-run", "--json", "--now")
 @click.option("--channel", default="unknown", metavar="C", help="The channel of the starting session.")
 @click.option("--agent", "agent_id", metavar="A", help="Its agent.")
 @click.option("--session-key", metavar="KEY", help="Its session key.")
@@ -37,10 +29,6 @@ if TYPE_CHECKING:
 @click.option("--into", metavar="ID", help="The session to restore into.")
 @click.option("--again", is_flag=True, help="Even if it was restored into before.")
 @click.option("--explain", is_flag=True, help="Show every factor and every reason.")
-@dry_run_option
-@json_option
-@now_option
-@pass_app
 def restore(app: App, /, into: str | None, explain: bool, dry_run: bool, as_json: bool,
             **known: Any) -> None:  # fmt: skip
     """Show what a session starting now would get, or give it to one."""
@@ -54,10 +42,7 @@ def restore(app: App, /, into: str | None, explain: bool, dry_run: bool, as_json
     target = _known_or_new(manager, into) if into else ""
     request = RestoreRequest(target, **known)
     context = manager.preview(request) if dry_run else manager.on_session_start(target, explain=explain, **known)
-    if as_json:
-        print_json(context.to_dict(explain=explain))
-    else:
-        _show_restored(context, explain=explain)
+    answer(as_json, context.to_dict(explain=explain), lambda: _show_restored(context, explain=explain))
 
 
 def _known_or_new(manager: SessionPersistenceManager, session_id: str) -> str:
@@ -69,15 +54,11 @@ def _known_or_new(manager: SessionPersistenceManager, session_id: str) -> str:
 
 
 @with_example("jsonlstore continue a1b2c3d4 --into 7f3a --agent main")
-@click.command("continue")
+@command("continue", "--dry-run", "--json", "--now")
 @click.argument("session_id", metavar="ID")
 @click.option("--into", metavar="SESSION", help="The session that continues it.")
 @click.option("--agent", metavar="NAME", help="Who asks; kept in the audit trail.")
 @click.option("--across", is_flag=True, help="Reach into another conversation (operators only; audited).")
-@dry_run_option
-@json_option
-@now_option
-@pass_app
 def continue_(app: App, session_id: str, into: str | None, agent: str | None, across: bool, dry_run: bool,
               as_json: bool) -> None:  # fmt: skip
     """Bring one session back, whatever its age and score."""
@@ -90,18 +71,11 @@ def continue_(app: App, session_id: str, into: str | None, agent: str | None, ac
     target_into = manager.store.resolve(into) if into else None
     context = manager.force_inherit_session(target, into=target_into, agent=agent, across=across, dry_run=dry_run)
     said = reply(context, manager.store.get(target))
-    if as_json:
-        print_json({**context.to_dict(), "reply": said})
-    else:
-        say(said)
+    answer(as_json, {**context.to_dict(), "reply": said}, lambda: say(said))
 
 
 @with_example("jsonlstore recover --dry-run")
-@click.command("recover")
-@dry_run_option
-@json_option
-@now_option
-@pass_app
+@command("recover", "--dry-run", "--json", "--now")
 def recover_crashed(app: App, dry_run: bool, as_json: bool) -> None:
     """Find and close sessions that died without an end."""
     found = app.open_manager().detect_and_recover_crashed(dry_run=dry_run)
@@ -115,20 +89,18 @@ def recover_crashed(app: App, dry_run: bool, as_json: bool) -> None:
 
 
 @with_example('echo \'{"session_id": "s1", "channel": "cli"}\' | jsonlstore hook session-start')
-@click.command("hook")
+@command("hook", "--now")
 @click.argument("event", type=click.Choice(["session-start", "turn-end", "session-end", "session-recall"]))
 @dry_run_option
 @click.option("--json", is_flag=True, expose_value=False, help="Accepted; the answer always is JSON.")
-@now_option
-@pass_app
 def hook(app: App, event: str, dry_run: bool) -> None:
     """Called by runtimes: a JSON object on stdin, a JSON object on stdout."""
     from jsonlstore.cli.hook import answer_hook
 
     lenient = App(app.state_dir, app.config_file, debug=app.debug, lenient=True)  # a bad setting stops no session
     lenient.now = app.now
-    answer, after = answer_hook(event, sys.stdin.buffer.read(), lenient, dry_run=dry_run)
-    print_json(answer)
+    answered, after = answer_hook(event, sys.stdin.buffer.read(), lenient, dry_run=dry_run)
+    print_json(answered)
     if after is not None:
         after()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, with_example
+from jsonlstore.cli.console import command, command_group, print_json, with_example
 from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def service_of(app: App, kind: str | None = None) -> Service:
         config_file=app.config_file,
         sessions_dir=config.sessions_dir,
         databases=_databases(app.state_dir, config),
+        # a service does not inherit the environment of the shell that installs it
         environment={name: os.environ[name] for name in _FINDS_DATABASES if os.environ.get(name)},
     )
 
@@ -46,19 +47,17 @@ def _databases(state_dir: Path, config: Config) -> list[Path]:
     return [path for path, wanted in used if wanted]
 
 
-@click.group()
-def service() -> None:
-    """Run the watcher as a user service (systemd or launchd)."""
-
-
-with_example("jsonlstore service install", "jsonlstore service status")(service)
+service = command_group(
+    "service",
+    "Run the watcher as a user service (systemd or launchd).",
+    "jsonlstore service install",
+    "jsonlstore service status",
+)
 
 
 @with_example("jsonlstore service install --dry-run")
-@service.command("install")
+@command("install", "--dry-run", group=service)
 @kind_option
-@dry_run_option
-@pass_app
 def install_service(app: App, kind: str | None, dry_run: bool) -> None:
     """Write the service file, start the watcher now and at every login."""
     made = service_of(app, kind)
@@ -74,10 +73,8 @@ def install_service(app: App, kind: str | None, dry_run: bool) -> None:
 
 
 @with_example("jsonlstore service uninstall")
-@service.command("uninstall")
+@command("uninstall", "--dry-run", group=service)
 @kind_option
-@dry_run_option
-@pass_app
 def uninstall_service(app: App, kind: str | None, dry_run: bool) -> None:
     """Stop the watcher and remove every trace of the service. What was remembered stays."""
     made = service_of(app, kind)
@@ -88,10 +85,8 @@ def uninstall_service(app: App, kind: str | None, dry_run: bool) -> None:
 
 
 @with_example("jsonlstore service status --json")
-@service.command("status")
+@command("status", "--json", group=service)
 @kind_option
-@json_option
-@pass_app
 def service_status(app: App, kind: str | None, as_json: bool) -> int:
     """Say whether the service is installed and running. Exit 1 if it is installed and does not run."""
     told = service_of(app, kind).status()
@@ -105,9 +100,8 @@ def service_status(app: App, kind: str | None, as_json: bool) -> int:
 
 
 @with_example("jsonlstore service print --kind systemd")
-@service.command("print")
+@command("print", group=service)
 @kind_option
-@pass_app
 def print_service(app: App, kind: str | None) -> None:
     """Show the service file without writing it."""
     click.echo(service_of(app, kind).text().decode(), nl=False)

@@ -1,13 +1,16 @@
-"""`list`, `show`, `chain`: what is in the store."""
+"""`list`, `show`, `chain`, and the overview that `setup` gives: what is in the store."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import json_option, now_option, pass_app, print_json, say, with_example
+from jsonlstore.cli.console import answer, command, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, bullets, counted, heading, lasted, local, say_line, say_value, table
 from jsonlstore.core.clock import time_before
 from jsonlstore.core.errors import JsonlStoreError
@@ -20,41 +23,36 @@ if TYPE_CHECKING:
     from jsonlstore.core.model import PendingTask, SessionState
     from jsonlstore.store.projection import IndexEntry
     from jsonlstore.store.store import SessionStore
+_LOOKED_THROUGH = 50  # a newcomer may have years of history: the latest sessions say what matters now
+# of a session in `list --json`, in this order
+_KEYS = (
+    "session_id", "agent_id", "channel", "start_time", "end_time", "hot_topics", "active_projects",
+    "pending_task_count", "pin_count", "crash_recovered", "previous_session_id", "continued_by", "end_reason",
+)  # fmt: skip
 
 
 @with_example("jsonlstore list --days 7 --project lbf-ham-radio", "jsonlstore list --json | jq '.[0].session_id'")
-@click.command("list")
+@command("list", "--now", "--json")
 @click.option("--days", type=click.FloatRange(min=0), metavar="N", help="Only sessions alive in the last N days.")
 @click.option("--agent", metavar="A", help="Only this agent's sessions.")
 @click.option("--project", metavar="P", help="Only sessions that worked on this project.")
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, metavar="N", help="At most N.")
-@now_option
-@json_option
-@pass_app
 def list_sessions(
-    app: App,
-    days: float | None,
-    agent: str | None,
-    project: str | None,
-    limit: int,
-    as_json: bool,
+    app: App, days: float | None, agent: str | None, project: str | None, limit: int, as_json: bool
 ) -> None:
     """Sessions, newest first, archived ones included."""
     store = app.open_store()
     now = app.clock()
     since = time_before(now, timedelta(days=days)) if days is not None else ""
-    found = []
-    for entry in store.entries():
-        if agent is not None and entry.agent_id != agent:
-            continue
-        if project is not None and project.lower() not in (each.lower() for each in entry.active_projects):
-            continue
-        if max(entry.end_time or "", entry.updated_at or "", entry.start_time) < since and not _open(entry):
-            continue
-        found.append(entry)
-        if len(found) == limit:
-            break
-    rows = [_row(store, entry) for entry in found]
+    found = (
+        entry
+        for entry in store.entries()
+        if (agent is None or entry.agent_id == agent)
+        and (project is None or project.lower() in (each.lower() for each in entry.active_projects))
+        # an open session is alive, however long ago it was last heard of
+        and (entry.end_time is None or last_active(entry) >= since)
+    )
+    rows = [_row(store, entry) for entry in islice(found, limit)]
     if as_json:
         print_json(rows)
     elif not rows:
@@ -72,10 +70,6 @@ def _nothing(*, filtered: bool) -> None:
     say("`jsonlstore demo` shows how it works", err=True)
 
 
-def _open(entry: IndexEntry) -> bool:
-    return entry.end_time is None
-
-
 def _row(store: SessionStore, entry: IndexEntry) -> dict[str, Any]:
     """The documented keys of one session; an archived one's topics are read from the archive."""
     topics = list(entry.hot_topics)
@@ -84,22 +78,8 @@ def _row(store: SessionStore, entry: IndexEntry) -> dict[str, Any]:
             topics = list(store.get(entry.session_id).hot_topics)
         except JsonlStoreError:
             topics = []  # gone from the archive since: the index still knows the rest
-    return {
-        "session_id": entry.session_id,
-        "agent_id": entry.agent_id,
-        "channel": entry.channel,
-        "start_time": entry.start_time,
-        "end_time": entry.end_time,
-        "hot_topics": topics,
-        "active_projects": list(entry.active_projects),
-        "pending_task_count": entry.pending_task_count,
-        "pin_count": entry.pin_count,
-        "crash_recovered": entry.crash_recovered,
-        "previous_session_id": entry.previous_session_id,
-        "continued_by": entry.continued_by,
-        "end_reason": entry.end_reason,
-        "archived": entry.archived is not None,
-    }
+    row = {name: getattr(entry, name) for name in _KEYS}
+    return {**row, "hot_topics": topics, "archived": entry.archived is not None}
 
 
 def _print_list(rows: list[dict[str, Any]], now: datetime) -> None:
@@ -121,19 +101,13 @@ def _about(projects: Sequence[str], topics: Sequence[str]) -> str:
 
 
 @with_example("jsonlstore show 3fca9cad", "jsonlstore show 3fca9cad --json | jq .pending_tasks")
-@click.command("show")
+@command("show", "--now", "--json")
 @click.argument("session_id", metavar="ID")
-@now_option
-@json_option
-@pass_app
 def show_session(app: App, session_id: str, as_json: bool) -> None:
     """One session. ID may be shortened to a unique prefix."""
     store = app.open_store()
     state = store.get(store.resolve(session_id))
-    if as_json:
-        print_json(state.to_dict())
-    else:
-        _print_state(state, app.clock())
+    answer(as_json, state.to_dict(), lambda: _print_state(state, app.clock()))
 
 
 def _print_state(state: SessionState, now: datetime) -> None:
@@ -180,14 +154,11 @@ def _task(task: PendingTask) -> str:
 
 
 @with_example("jsonlstore chain 3fca9cad --depth 5")
-@click.command("chain")
+@command("chain", "--now", "--json")
 @click.argument("session_id", metavar="ID")
 @click.option(
     "--depth", type=click.IntRange(min=1), default=5, show_default=True, metavar="N", help="At most N sessions."
 )
-@now_option
-@json_option
-@pass_app
 def chain(app: App, session_id: str, depth: int, as_json: bool) -> None:
     """A session and those before it, oldest first."""
     store = app.open_store()
@@ -205,3 +176,73 @@ def chain(app: App, session_id: str, depth: int, as_json: bool) -> None:
         say_line(f"  | {'; '.join(filter(None, (about, tasks))) or '-'}")
     if states and len(states) < depth and states[0].previous_session_id:
         say_line(f"(the session before, {states[0].previous_session_id}, is not kept)", dim=True)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTask:
+    """A task nobody finished, and where it stands."""
+
+    task_id: str
+    title: str
+    stage: str
+    session_id: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class LastSession:
+    """One of the latest sessions, in a line."""
+
+    session_id: str
+    at: str
+    channel: str
+    agent_id: str | None
+    topics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A glance at everything that is remembered."""
+
+    sessions: int
+    projects: tuple[str, ...]
+    tasks: tuple[OpenTask, ...]
+    last: tuple[LastSession, ...]
+
+
+def overview(store: SessionStore, *, projects: int = 5, tasks: int = 5, sessions: int = 3) -> Overview:
+    """The projects most worked on, the newest open tasks and the last sessions with anything in them."""
+    everything = sorted(store.entries(), key=last_active, reverse=True)
+    latest = everything[:_LOOKED_THROUGH]
+    counted = Counter(name for entry in latest for name in entry.active_projects)
+    said = [entry for entry in latest if entry.hot_topics or entry.active_projects or entry.pending_task_count]
+    return Overview(
+        sessions=len(everything),
+        projects=tuple(name for name, _ in counted.most_common(projects)),
+        tasks=_open_tasks(store, latest, tasks),
+        last=tuple(
+            LastSession(entry.session_id, last_active(entry), entry.channel, entry.agent_id, entry.hot_topics[:4])
+            for entry in said[:sessions]
+        ),
+    )
+
+
+def _open_tasks(store: SessionStore, entries: list[IndexEntry], limit: int) -> tuple[OpenTask, ...]:
+    found: dict[str, OpenTask] = {}
+    for entry in entries:
+        if not entry.pending_task_count or len(found) >= limit:
+            continue
+        try:
+            state = store.get(entry.session_id)
+        except JsonlStoreError:
+            continue  # forgotten or unreadable since: the doctor's to tell
+        for task in state.pending_tasks:
+            found.setdefault(
+                task.task_id, OpenTask(task.task_id, task.title, task.stage, entry.session_id, last_active(entry))
+            )
+    return tuple(list(found.values())[:limit])
+
+
+def last_active(entry: IndexEntry) -> str:
+    """When a session was last heard of."""
+    return max(entry.end_time or "", entry.updated_at or "", entry.start_time)

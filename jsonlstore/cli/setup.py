@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, say, with_example
-from jsonlstore.cli.formatting import ago, cut_to_width, heading, plain, terminal_width
+from jsonlstore.cli.console import command, print_error, print_json, say, with_example
+from jsonlstore.cli.formatting import ago, heading, plain, say_line
 from jsonlstore.cli.openclaw import installation_of, installer_of, openclaw_option, print_install
 from jsonlstore.cli.service import service_of
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable, UsageError
@@ -19,28 +20,19 @@ from jsonlstore.core.paths import shorten_home
 if TYPE_CHECKING:
     from jsonlstore.bridges.openclaw import Installation
     from jsonlstore.cli.app import App
-    from jsonlstore.cli.overview import Overview
+    from jsonlstore.cli.sessions import Overview
 
 _WATCHER_SECONDS = 10.0
 
 
 @with_example("jsonlstore setup", "jsonlstore setup --yes --no-service")
-@click.command("setup")
+@command("setup", "--dry-run", "--json")
 @click.option("-y", "--yes", is_flag=True, help="Install plugin and service without asking.")
 @click.option("--no-plugin", is_flag=True, help="Leave openclaw.json alone.")
 @click.option("--no-service", is_flag=True, help="Do not run the watcher in the background.")
 @openclaw_option
-@dry_run_option
-@json_option
-@pass_app
 def setup(
-    app: App,
-    yes: bool,
-    no_plugin: bool,
-    no_service: bool,
-    named: str | None,
-    dry_run: bool,
-    as_json: bool,
+    app: App, yes: bool, no_plugin: bool, no_service: bool, named: str | None, dry_run: bool, as_json: bool
 ) -> int:
     """Read all history, show what it was about, install plugin and watcher. Safe to run again at any time."""
     wanted = {"plugin": not no_plugin, "service": not no_service}
@@ -80,36 +72,29 @@ class _Setup:
         """What is on this machine; without any OpenClaw there is nothing to set up."""
         state_dir = self._app.state_dir
         if not state_dir.is_dir():
-            raise SourceUnreadable(
-                f"no OpenClaw here: {state_dir} does not exist",
-                hint="name its directory with --state-dir, or see `jsonlstore demo` for what this would do",
-                path=state_dir,
-            )
-        from jsonlstore.cli.history import History
+            hint = "name its directory with --state-dir, or see `jsonlstore demo` for what this would do"
+            raise SourceUnreadable(f"no OpenClaw here: {state_dir} does not exist", hint=hint, path=state_dir)
+        from jsonlstore.cli.watch import History
 
         found = installation_of(self._app, named)
         self._history = History(self._app)
-        agents: dict[tuple[str, str], int] = {}
-        media: dict[str, str] = {}
-        for one in self._history.sessions:
-            source = one.newest_source
-            media[source.kind] = source.medium
-            agents[(source.agent_id, source.kind)] = agents.get((source.agent_id, source.kind), 0) + 1
+        sources = [one.newest_source for one in self._history.sessions]
+        media = {source.kind: source.medium for source in sources}
+        agents = Counter((source.agent_id, source.kind) for source in sources)
         self.document["openclaw"] = found.to_dict()
         self.document["sources"] = [
             {"agent_id": agent, "kind": kind, "transcripts": count} for (agent, kind), count in sorted(agents.items())
         ]
-        if not self._as_json:
-            say(f"{found.describe()}, {self.document['state_dir']}")
-            for row in self.document["sources"]:
-                say(f"  {plain(row['agent_id'])}: {row['transcripts']} transcripts in {media[row['kind']]}")
-            if not agents:
-                say("  no transcripts yet: they are read as they come")
+        self._say(f"{found.describe()}, {self.document['state_dir']}")
+        for row in self.document["sources"]:
+            self._say(f"  {plain(row['agent_id'])}: {row['transcripts']} transcripts in {media[row['kind']]}")
+        if not agents:
+            self._say("  no transcripts yet: they are read as they come")
         return found
 
     def backfill(self) -> None:
         """Read what is not read yet, and show what it was about."""
-        from jsonlstore.cli.overview import overview
+        from jsonlstore.cli.sessions import overview
         from jsonlstore.watch.attribution import attribute
 
         if self._dry_run:
@@ -129,22 +114,20 @@ class _Setup:
             self._say(f"{attributed.unknown} of no conversation that OpenClaw still knows: they come back only with")
             self._say("`scope` set to `agent`, which is for those who alone talk to their agent")
         seen = overview(self._history.store)
-        self.document["overview"] = seen.to_dict()
-        if not self._as_json:
+        self.document["overview"] = asdict(seen)
+        if seen.sessions and not self._as_json:
             self._show(seen)
 
     def _show(self, seen: Overview) -> None:
-        if not seen.sessions:
-            return
-        now, room = self._app.clock(), terminal_width()
+        now = self._app.clock()
         say()
         heading("Here is what you were working on")
         if seen.projects:
-            say(cut_to_width(f"  projects  {', '.join(seen.projects)}", room))
+            say_line(f"  projects  {', '.join(seen.projects)}")
         for task in seen.tasks:
-            say(cut_to_width(f"  open      {task.title} ({ago(task.at, now)})", room))
+            say_line(f"  open      {task.title} ({ago(task.at, now)})")
         for one in seen.last:
-            say(cut_to_width(f"  {ago(one.at, now):<9} {', '.join(one.topics) or one.channel}", room))
+            say_line(f"  {ago(one.at, now):<9} {', '.join(one.topics) or one.channel}")
 
     def attempt(self, part: str, install: Any) -> None:
         """One part; one that cannot be done does not keep the others from being done."""
@@ -153,9 +136,7 @@ class _Setup:
         except JsonlStoreError as problem:
             self._failed = True
             self.document[part] = {"error": problem.to_dict()}
-            say(f"error: {problem.message}", err=True)
-            if problem.hint:
-                say(f"hint: {problem.hint}", err=True)
+            print_error(problem)
 
     def plugin(self, found: Installation) -> None:
         """OpenClaw's side."""
@@ -189,6 +170,7 @@ class _Setup:
             self._say(f"not installed: {problem.message}")
             self._say(f"  {problem.hint}")
             return
+        # a service manager says "started" before the watcher is: the status that follows must find it
         deadline = time.monotonic() + _WATCHER_SECONDS
         while running(store.paths) is None and time.monotonic() < deadline:
             time.sleep(0.1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import json_option, now_option, pass_app, print_json, say, with_example
+from jsonlstore.cli.console import answer, command, say, with_example
 from jsonlstore.cli.formatting import ago, counted, heading, megabytes, say_folded, say_line, say_value
 
 if TYPE_CHECKING:
@@ -17,18 +17,12 @@ if TYPE_CHECKING:
 
 
 @with_example("jsonlstore status", "jsonlstore status --expect-watcher --json")
-@click.command("status")
+@command("status", "--now", "--json")
 @click.option("--expect-watcher", is_flag=True, help="Fail if no watcher is running.")
-@now_option
-@json_option
-@pass_app
 def status(app: App, expect_watcher: bool, as_json: bool) -> int:
     """Say what is seen, how far behind we are, and what is wrong. Exit 1 if anything is not seen."""
     found = collect_status(app)
-    if as_json:
-        print_json(found.document)
-    else:
-        _print_status(found.document, app.clock())
+    answer(as_json, found.document, lambda: _print_status(found.document, app.clock()))
     return 1 if found.failed or (expect_watcher and not found.watching) else 0
 
 

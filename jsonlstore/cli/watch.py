@@ -1,36 +1,34 @@
-"""`watch`, `backfill`, `status`: following transcripts, catching up with history, and how things stand."""
+"""`watch` and `backfill`: following transcripts, and reading the history on this machine."""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
+import time
+from datetime import timedelta
+from logging import WARNING
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import (
-    dry_run_option,
-    json_option,
-    now_option,
-    pass_app,
-    print_json,
-    with_example,
-)
+from jsonlstore.cli.console import answer, command, print_json, with_example
+from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from jsonlstore.cli.app import App
     from jsonlstore.core.config import Config
+    from jsonlstore.watch.backfill import Summary
     from jsonlstore.watch.loop import Watcher
 
 
 @with_example("jsonlstore watch", "jsonlstore watch --once --json")
-@click.command("watch")
+@command("watch", "--dry-run", "--json")
 @click.option("--once", is_flag=True, help="Catch up with everything there is now, and exit.")
 @click.option("--if-unwatched", is_flag=True, help="With --once: at low priority, and not at all where a watcher runs.")
-@dry_run_option
-@json_option
-@pass_app
 def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
     """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
     from jsonlstore.watch.instance import single_instance
@@ -39,7 +37,8 @@ def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool
 
     _log_boundaries(app, app.loaded.config)
     if dry_run:
-        return _say_what_is_behind(app, as_json=as_json)
+        history = History(app)
+        return _say_behind(history, {"behind": history.behind(), "dry_run": True}, as_json=as_json)
     store = app.open_store(long_lived=not once)
     config = app.loaded.config
     if not config.enabled:
@@ -49,7 +48,7 @@ def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool
     if once and if_unwatched:
         from jsonlstore.watch.instance import catch_up_unwatched
 
-        os.nice(10)
+        os.nice(10)  # whoever talks to the agent right now comes first
         found = catch_up_unwatched(store, config)
         if as_json:
             print_json({"written": found or 0, "watched": found is None})
@@ -76,15 +75,9 @@ def _say_written(written: int, watcher: Watcher, *, as_json: bool) -> None:
             click.echo(f"warning: {problem}", err=True)
 
 
-def _say_what_is_behind(app: App, *, as_json: bool) -> int:
-    from jsonlstore.cli.history import History
-
-    history = History(app)
-    behind = history.behind()
-    if as_json:
-        print_json({"behind": behind, "dry_run": True})
-    else:
-        click.echo(f"would read {len(behind)} of {len(history.sessions)} transcripts")
+def _say_behind(history: History, document: dict[str, Any], *, as_json: bool) -> int:
+    said = f"would read {len(document['behind'])} of {len(history.sessions)} transcripts"
+    answer(as_json, document, lambda: click.echo(said))
     return 0
 
 
@@ -96,44 +89,25 @@ def _fresh_config(app: App) -> Config:
 
 def _log_boundaries(app: App, config: Config) -> None:
     """One line per boundary on stderr or in the journal, none with `-q`; `--debug` or the setting explains the rest."""
-    import logging
-
-    if logging.getLogger().level <= logging.WARNING:
-        level = logging.DEBUG if app.debug or config.debug else logging.INFO
-        logging.getLogger("jsonlstore.watch").setLevel(level)
+    if logger("root").isEnabledFor(WARNING):
+        logger("jsonlstore.watch").setLevel("DEBUG" if app.debug or config.debug else "INFO")
 
 
 def _on_signals(watcher: Watcher) -> None:
-    def stop(_number: int, _frame: Any) -> None:
-        watcher.stop()
-
-    def reload(_number: int, _frame: Any) -> None:
-        watcher.reload()
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGHUP, reload)
+    actions = {signal.SIGTERM: watcher.stop, signal.SIGINT: watcher.stop, signal.SIGHUP: watcher.reload}
+    for number in actions:
+        signal.signal(number, lambda received, _frame: actions[signal.Signals(received)]())
 
 
 @with_example("jsonlstore backfill", "jsonlstore backfill ~/old-machine/.openclaw --json")
-@click.command("backfill")
+@command("backfill", "--now", "--dry-run", "--json")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
-@now_option
-@dry_run_option
-@json_option
-@pass_app
 def backfill_transcripts(app: App, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> int:
     """Read every transcript there is, both eras and archives. Running it twice changes nothing."""
-    from jsonlstore.cli.history import History
-
     history = History(app, paths)
     if dry_run:
-        behind, total = history.behind(), len(history.sessions)
-        if as_json:
-            print_json({"behind": behind, "transcripts": total, "dry_run": True, "warnings": history.warnings})
-        else:
-            click.echo(f"would read {len(behind)} of {total} transcripts")
-        return 0
+        document = {"behind": history.behind(), "transcripts": len(history.sessions), "dry_run": True}
+        return _say_behind(history, {**document, "warnings": history.warnings}, as_json=as_json)
     summary, seconds = history.read("backfill")
     warnings = summary.warnings
     if as_json:
@@ -152,3 +126,81 @@ def backfill_transcripts(app: App, paths: tuple[Path, ...], dry_run: bool, as_js
         for warning in warnings:
             click.echo(f"warning: {warning}", err=True)
     return 1 if summary.failed or warnings else 0
+
+
+class History:
+    """Catalogue, store and tailer of one command line, for `backfill`, `setup` and dry runs of `watch`."""
+
+    def __init__(self, app: App, paths: Sequence[Path] = ()) -> None:
+        from jsonlstore.store.bulk import BulkStore
+        from jsonlstore.transcripts.catalogue import Catalogue, find_sessions
+        from jsonlstore.watch.search_writer import SearchWriter
+        from jsonlstore.watch.tail import Tailer, skipped_by
+
+        config = app.loaded.config
+        skip = skipped_by(config)
+        self.catalogue = Catalogue.open(app.state_dir, skip=skip)
+        named = find_sessions(paths, skip=skip) if paths else None
+        self.sessions = named[0] if named else self.catalogue.sessions
+        self._named_warnings = named[1] if named else None
+        self.store = app.open_store()
+        self._archive_after = timedelta(days=config.archive_after_days)
+        self._bulk = BulkStore.of(self.store, self._archive_after)
+        self._tailer = Tailer.of(self._bulk, config, self.catalogue)
+        self._search = SearchWriter(self._bulk, config)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What could not be read so far; reading may add to it."""
+        return self.catalogue.warnings if self._named_warnings is None else self._named_warnings
+
+    def behind(self) -> list[str]:
+        """The sessions with something unread."""
+        return [one.session_id for one in self.sessions if self._tailer.is_behind(one)]
+
+    def read(self, label: str) -> tuple[Summary, float]:
+        """Read all of it, with a progress bar on a terminal; what was done, and the seconds it took."""
+        from jsonlstore.watch.backfill import backfill
+
+        started = time.monotonic()
+        summary = backfill(
+            self._tailer,
+            self._bulk,
+            self.catalogue,
+            self.sessions,
+            archive_after=self._archive_after,
+            progress=_progress_bar(label),
+            search=self._search,
+        )
+        summary.warnings = [*self.warnings, *summary.warnings]
+        return summary, time.monotonic() - started
+
+
+def _progress_bar(label: str) -> Callable[[int, int], None]:
+    """A progress bar with MB/s and the time left, on a terminal only."""
+    if not sys.stderr.isatty():
+        return lambda _done, _total: None
+    started, shown = time.monotonic(), 0.0
+
+    def show(done: int, total: int) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if not total or (done < total and now - shown < 0.1):
+            return
+        shown = now
+        spent = max(now - started, 1e-3)
+        left = spent / done * (total - done) if done else 0.0
+        filled = "#" * int(30 * done / total)
+        rate = f"{done / 1e6 / spent:.0f} MB/s  {left:.0f} s left"
+        line = f"{label} [{filled:<30}] {done / 1e6:.0f}/{total / 1e6:.0f} MB  {rate}"
+        click.echo(f"\r{line[: _columns()]:<{_columns()}}" + ("\n" if done >= total else ""), nl=False, err=True)
+
+    return show
+
+
+def _columns() -> int:
+    try:
+        columns = os.get_terminal_size(2).columns
+    except OSError:
+        columns = 0
+    return max(20, columns - 1) if columns else 79  # some terminals do not say how wide they are

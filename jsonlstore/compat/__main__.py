@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import orjson
 
 from jsonlstore.compat.session_manager import SessionManager, default_path
 from jsonlstore.core.errors import JsonlStoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _USAGE = "usage: python -m jsonlstore.compat recent [DAYS] | chain SESSION_ID"
 
@@ -19,31 +18,25 @@ _USAGE = "usage: python -m jsonlstore.compat recent [DAYS] | chain SESSION_ID"
 def main(arguments: Sequence[str]) -> int:
     """Print what was asked for; 0 ok, 1 failed, 2 usage."""
     match list(arguments):
-        case ["recent"]:
-            days: int | None = 7
-        case ["recent", number] if number.isdecimal():
-            days = int(number)
-        case ["chain", _]:
-            days = None
+        case ["recent", *days] if len(days) < 2 and all(map(str.isdecimal, days)):
+            ask = partial(SessionManager.get_recent_sessions, days=int(days[0]) if days else 7)
+        case ["chain", session_id]:
+            ask = partial(SessionManager.get_session_chain, session_id=session_id)
         case _:
             print(_USAGE, file=sys.stderr)
             return 2
+    found: list[dict[str, Any]] = []
     try:
-        found = _ask(arguments[1] if days is None else None, days or 0)
+        path = default_path()
+        if path.exists():
+            found = ask(SessionManager(path))
+        else:  # asking makes none
+            print(f"there is no {path} yet", file=sys.stderr)
     except JsonlStoreError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 1
     sys.stdout.write(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode() + "\n")
     return 0
-
-
-def _ask(chain: str | None, days: int) -> list[dict[str, Any]]:
-    path = default_path()
-    if not path.exists():  # asking makes none
-        print(f"there is no {path} yet", file=sys.stderr)
-        return []
-    manager = SessionManager(path)
-    return manager.get_recent_sessions(days) if chain is None else manager.get_session_chain(chain)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
@@ -21,13 +22,10 @@ from jsonlstore.redact import redact_text, redact_value
 from jsonlstore.store import clean_text
 
 if TYPE_CHECKING:
-    import os
-    import sqlite3
-    from collections.abc import Callable, Mapping
-    from typing import TypeVar
+    from os import PathLike
+    from sqlite3 import Connection
 
-    T = TypeVar("T")
-
+T = TypeVar("T")
 WAIT_SECONDS = 5.0
 _EVER = 4_000_000  # days: more than there are
 _TIMES = ("start_time", "end_time", "created_at", "updated_at")
@@ -41,12 +39,12 @@ class SessionManager:
     Without a path: the config's, else `$CORTEX_DATA_DIR`, else OpenClaw's usual place.
     """
 
-    def __init__(self, db_path: str | os.PathLike[str] | None = None) -> None:
-        self.db_path = str(Path(db_path).expanduser().absolute() if db_path else default_path())
-        path = Path(self.db_path)
-        create_empty(path)
-        with connected(path, WAIT_SECONDS) as connection:
-            migrate(Writer(connection, path, WAIT_SECONDS), WAIT_SECONDS)
+    def __init__(self, db_path: str | PathLike[str] | None = None) -> None:
+        self._path = Path(db_path).expanduser().absolute() if db_path else default_path()
+        self.db_path = str(self._path)
+        create_empty(self._path)
+        with connected(self._path, WAIT_SECONDS) as connection:
+            migrate(Writer(connection, self._path, WAIT_SECONDS), WAIT_SECONDS)
             self._columns = columns_of(connection)
 
     def save_session(self, session_dict: dict[str, Any]) -> None:
@@ -56,22 +54,15 @@ class SessionManager:
         given["updated_at"] = given.get("updated_at") or now
         given = {name: value for name, value in given.items() if name in self._columns}
 
-        def save(connection: sqlite3.Connection) -> None:
+        def save(connection: Connection) -> None:
             known = connection.execute("SELECT 1 FROM session_states WHERE id = ?", (given["id"],)).fetchone()
             if known:
                 changed = {name: value for name, value in given.items() if name not in ("id", "created_at")}
-                sets = ", ".join(f"{name} = ?" for name in changed)
-                connection.execute(
-                    f"UPDATE session_states SET {sets} WHERE id = ?",  # noqa: S608
-                    (*changed.values(), given["id"]),
-                )
+                _set(connection, given["id"], changed)
                 return
             first = {name: now for name in ("start_time", "created_at") if name in self._columns} | given
             names, marks = ", ".join(first), ", ".join("?" * len(first))
-            connection.execute(
-                f"INSERT INTO session_states ({names}) VALUES ({marks})",  # noqa: S608
-                tuple(first.values()),
-            )
+            connection.execute(f"INSERT INTO session_states ({names}) VALUES ({marks})", (*first.values(),))  # noqa: S608
 
         self._change(save)
 
@@ -115,29 +106,25 @@ class SessionManager:
             current = found[0]["previous_session_id"]
         return chain[::-1]
 
-    def _change(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        path = Path(self.db_path)
-        with connected(path, WAIT_SECONDS) as connection:
-            return Writer(connection, path, WAIT_SECONDS).transact(lambda _full: work(connection))
+    def _change(self, work: Callable[[Connection], T]) -> T:
+        with connected(self._path, WAIT_SECONDS) as connection:
+            return Writer(connection, self._path, WAIT_SECONDS).transact(lambda _full: work(connection))
 
     def _update(self, session_id: str, **values: Any) -> None:
         values["updated_at"] = format_time(system_clock())
         values = {name: value for name, value in values.items() if name in self._columns}
-        if not values:
-            return
-        sets = ", ".join(f"{name} = ?" for name in values)
-        self._change(
-            lambda connection: connection.execute(
-                f"UPDATE session_states SET {sets} WHERE id = ?",  # noqa: S608
-                (*values.values(), session_id),
-            )
-        )
+        if values:
+            self._change(lambda connection: _set(connection, session_id, values))
 
     def _select(self, where: str, *values: Any) -> list[dict[str, Any]]:
-        path = Path(self.db_path)
-        with connected(path, WAIT_SECONDS) as connection:
+        with connected(self._path, WAIT_SECONDS) as connection:
             cursor = connection.execute(f"SELECT * FROM session_states {where}", values)  # noqa: S608
             return [_session(as_dict(cursor, row)) for row in cursor]
+
+
+def _set(connection: Connection, session_id: str, values: Mapping[str, Any]) -> None:
+    sets = ", ".join(f"{name} = ?" for name in values)
+    connection.execute(f"UPDATE session_states SET {sets} WHERE id = ?", (*values.values(), session_id))  # noqa: S608
 
 
 def default_path() -> Path:

@@ -125,14 +125,10 @@ def _settled(kind: str, value: Any) -> Any:
     return int(value) if kind == "int" and isinstance(value, float) and value.is_integer() else value
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 _TYPES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "bool": (lambda value: isinstance(value, bool), "true or false"),
     "int": (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"),
-    "float": (_is_number, "a number"),
+    "float": (lambda value: isinstance(value, (int, float)) and not isinstance(value, bool), "a number"),
     "str": (lambda value: isinstance(value, str) and bool(value), "a text"),
     "tuple[str, ...]": (
         lambda value: isinstance(value, tuple) and all(isinstance(item, str) for item in value),

@@ -1,20 +1,22 @@
 """One error base, one leaf per situation.
 
-Every error carries a stable `code` for scripts and, where one helps, a `hint` for the person at the keyboard.
+Every error carries a stable `code` for scripts, its name in small letters unless it says otherwise, and, where one
+helps, a `hint` for the person at the keyboard.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 
 class JsonlStoreError(Exception):
     """Something jsonlstore could not do; the message says what, `hint` what to try."""
 
     code = "error"
+
+    def __init_subclass__(cls) -> None:
+        if "code" not in vars(cls):
+            cls.code = "".join(f"_{char.lower()}" if char.isupper() else char for char in cls.__name__)[1:]
 
     def __init__(self, message: str, *, hint: str | None = None, path: Path | str | None = None) -> None:
         super().__init__(message)
@@ -36,73 +38,49 @@ class UsageError(JsonlStoreError):
 class InvalidSessionId(UsageError):
     """The id is not a plain session id and must never become a file name."""
 
-    code = "invalid_session_id"
-
 
 class SessionNotFound(JsonlStoreError):
     """No session has this id or prefix."""
-
-    code = "session_not_found"
 
 
 class AmbiguousSessionId(JsonlStoreError):
     """The prefix fits more than one session."""
 
-    code = "ambiguous_session_id"
-
 
 class SessionForgotten(JsonlStoreError):
     """The session was forgotten on request and stays so."""
-
-    code = "session_forgotten"
 
 
 class SessionOpen(JsonlStoreError):
     """The session has not ended, so it cannot be archived."""
 
-    code = "session_open"
-
 
 class NewerSchema(JsonlStoreError):
     """A newer jsonlstore wrote this log; reading is fine, writing would lose what we do not know."""
-
-    code = "newer_schema"
 
 
 class LockTimeout(JsonlStoreError):
     """Another process held a lock for longer than we may wait."""
 
-    code = "lock_timeout"
-
 
 class OverBudget(JsonlStoreError):
     """The time a session start may take is used up; nothing more is done."""
-
-    code = "over_budget"
 
 
 class OutOfScope(JsonlStoreError):
     """The session belongs to another conversation, and this path may not reach it."""
 
-    code = "out_of_scope"
-
 
 class StaleSource(JsonlStoreError):
     """Another writer moved the transcript cursor since this update was computed; nothing was written."""
-
-    code = "stale_source"
 
 
 class WriteFailed(JsonlStoreError):
     """The disk refused a write or a sync; what was there before is intact."""
 
-    code = "write_failed"
-
 
 class Unreadable(JsonlStoreError):
     """A file exists but cannot be read."""
-
-    code = "unreadable"
 
 
 class ConfigError(UsageError):
@@ -114,10 +92,6 @@ class ConfigError(UsageError):
 class SourceUnreadable(JsonlStoreError):
     """A transcript source exists but cannot be read."""
 
-    code = "source_unreadable"
-
 
 class SearchUnavailable(JsonlStoreError):
     """The full-text index is missing, damaged, locked for too long, or this Python's SQLite has no FTS5."""
-
-    code = "search_unavailable"

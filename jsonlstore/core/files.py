@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from operator import attrgetter
+from pathlib import Path
 
 from jsonlstore.core.errors import Unreadable, WriteFailed
 from jsonlstore.core.values import value_class
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 TEMP_PREFIX = ".tmp-"
 
@@ -48,29 +46,79 @@ def unreadable(path: Path | str, problem: OSError) -> Unreadable:
     return Unreadable(f"cannot read {path}: {reason}", hint=_HINTS.get(problem.errno or 0), path=path)
 
 
-def read_bytes(path: Path) -> bytes | None:
-    """The file's bytes, or None if there is no such file."""
+@contextmanager
+def writing(path: Path | str) -> Iterator[None]:
+    """Whatever the disk refuses inside the block becomes `WriteFailed`."""
+    try:
+        yield
+    except OSError as problem:
+        raise write_failed(path, problem) from problem
+
+
+@contextmanager
+def opened(path: Path | str, flags: int) -> Iterator[int]:
+    """A descriptor for the time of the block; no child process gets it."""
+    fd = os.open(path, flags | os.O_CLOEXEC, 0o600)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def read_from(path: Path | str, position: int) -> tuple[bytes, int] | None:
+    """The file's bytes from `position` (negative: so many from its end), and where they start; None without a file."""
     try:
         with open(path, "rb", buffering=0) as file:
-            return file.read()
+            if position < 0:
+                position = max(0, os.fstat(file.fileno()).st_size + position)
+            if position:
+                file.seek(position)
+            return file.read(), position
     except FileNotFoundError:
         return None
     except OSError as problem:
         raise unreadable(path, problem) from problem
 
 
+def read_bytes(path: Path) -> bytes | None:
+    """The file's bytes, or None if there is no such file."""
+    found = read_from(path, 0)
+    return found[0] if found else None
+
+
 def read_tail(path: Path | str, most: int) -> bytes:
     """The last `most` bytes of a file; nothing if there is none."""
+    found = read_from(path, -most)
+    return found[0] if found else b""
+
+
+def stat_of(path: Path) -> os.stat_result | None:
+    """What the file system knows of a file, or None if there is no such file."""
     try:
-        with open(path, "rb", buffering=0) as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > most:
-                file.seek(size - most)
-            return file.read()
+        return os.stat(path)
     except FileNotFoundError:
-        return b""
+        return None
     except OSError as problem:
         raise unreadable(path, problem) from problem
+
+
+def listed(folder: Path, ending: str, fact: str) -> dict[str, int]:
+    """One fact (`st_size`, say) of each file with this ending, by its name without it; nothing without the folder."""
+    look, found = attrgetter(fact), {}
+    try:
+        # there may be ten thousand: names below an open directory are found faster than whole paths
+        with opened(folder, os.O_RDONLY | os.O_DIRECTORY) as directory, os.scandir(directory) as listing:
+            for item in listing:
+                if item.name.endswith(ending):
+                    try:
+                        found[item.name[: -len(ending)]] = look(item.stat())
+                    except FileNotFoundError:
+                        continue
+    except FileNotFoundError:
+        return {}
+    except OSError as problem:
+        raise unreadable(folder, problem) from problem
+    return found
 
 
 def _blocks(pieces: Iterable[Piece]) -> Iterator[Piece]:
@@ -85,12 +133,6 @@ def _blocks(pieces: Iterable[Piece]) -> Iterator[Piece]:
     yield block
 
 
-def _discard(path: Path) -> None:
-    # why the write failed matters more than why this does; what stays is the doctor's to sweep
-    with suppress(OSError):
-        os.unlink(path)
-
-
 @value_class(frozen=True, slots=True)
 class Disk:
     """How we write. With `sync` off nothing is forced to the platter: for stores that live in memory."""
@@ -102,22 +144,16 @@ class Disk:
         if path.is_dir():
             return
         self.make_dir(path.parent)
-        try:
+        with writing(path):
             path.mkdir(mode=0o700, exist_ok=True)
             os.chmod(path, 0o700)  # whatever the umask took away
             self.sync_dir(path.parent)
-        except OSError as problem:
-            raise write_failed(path, problem) from problem
 
     def sync_dir(self, path: Path) -> None:
         """Make names created, renamed or removed in `path` durable."""
-        if not self.sync:
-            return
-        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
+        if self.sync:
+            with opened(path, os.O_RDONLY | os.O_DIRECTORY) as fd:
+                os.fsync(fd)
 
     def sync_data(self, fd: int) -> None:
         """Make the bytes written to `fd` durable. A failure is never retried: the kernel may have dropped them."""
@@ -130,43 +166,34 @@ class Disk:
         What can be made again need not be `lasting`: a power cut soon after may bring the old file back.
         """
         temp = temp_dir / f"{TEMP_PREFIX}{target.name}-{os.urandom(4).hex()}"
-        try:
-            self._write_new(temp, [data] if isinstance(data, bytes) else _blocks(data))
+        with writing(target):
             try:
+                self._write_new(temp, [data] if isinstance(data, bytes) else _blocks(data))
                 os.replace(temp, target)
             except OSError:
-                _discard(temp)
+                # why the write failed matters more than why this does; what stays is the doctor's to sweep
+                with suppress(OSError):
+                    os.unlink(temp)
                 raise
             if lasting:
                 self.sync_dir(target.parent)
-        except OSError as problem:
-            raise write_failed(target, problem) from problem
 
     def _write_new(self, path: Path, blocks: Iterable[Piece]) -> None:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            try:
-                os.fchmod(fd, 0o600)  # whatever the umask took away
-                for block in blocks:
-                    view = memoryview(block)
-                    while view:
-                        view = view[os.write(fd, view) :]
-                if self.sync:
-                    os.fsync(fd)
-            finally:
-                os.close(fd)
-        except OSError:
-            _discard(path)
-            raise
+        with opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as fd:
+            os.fchmod(fd, 0o600)  # whatever the umask took away
+            for block in blocks:
+                view = memoryview(block)
+                while view:
+                    view = view[os.write(fd, view) :]
+            if self.sync:
+                os.fsync(fd)
 
     def move(self, source: Path, target: Path) -> None:
         """Rename within one file system, both directories synced."""
-        try:
+        with writing(target):
             os.replace(source, target)
             self.sync_dir(target.parent)
             self.sync_dir(source.parent)
-        except OSError as problem:
-            raise write_failed(target, problem) from problem
 
     def sweep(self, directory: Path, *names: str) -> None:
         """Remove what dead writers of files called `names` left unfinished. Wants the lock those are written under."""
@@ -176,11 +203,10 @@ class Disk:
 
     def remove(self, path: Path) -> bool:
         """Remove a file and make that durable; False if there was none."""
-        try:
-            path.unlink()
-            self.sync_dir(path.parent)
-        except FileNotFoundError:
-            return False
-        except OSError as problem:
-            raise write_failed(path, problem) from problem
+        with writing(path):
+            try:
+                path.unlink()
+                self.sync_dir(path.parent)
+            except FileNotFoundError:
+                return False
         return True

@@ -15,15 +15,12 @@ import os
 import threading
 import time
 import zlib
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 from jsonlstore.core.errors import LockTimeout
-from jsonlstore.core.files import write_failed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+from jsonlstore.core.files import writing
 
 DEFAULT_TIMEOUT = 10.0
 POLL_SECONDS = 0.001
@@ -43,37 +40,22 @@ class Locks:
         self._timeout = timeout
         self._held = threading.local()
 
-    @contextmanager
-    def session(self, session_id: str) -> Iterator[None]:
+    def session(self, session_id: str) -> AbstractContextManager[None]:
         """Nobody else writes this session's log or mirror meanwhile."""
-        stripe = zlib.crc32(session_id.encode()) % STRIPES
-        with self._hold(_SESSION, f"session-{stripe:02d}.lock"):
-            yield
+        return self._hold(_SESSION, f"session-{zlib.crc32(session_id.encode()) % STRIPES:02d}.lock")
 
-    @contextmanager
-    def index(self) -> Iterator[None]:
+    def index(self) -> AbstractContextManager[None]:
         """Nobody else changes `sessions.json` meanwhile."""
-        with self._hold(_INDEX, "index.lock"):
-            yield
+        return self._hold(_INDEX, "index.lock")
 
-    @contextmanager
-    def metrics(self) -> Iterator[None]:
+    def metrics(self) -> AbstractContextManager[None]:
         """Nobody else extends the metrics chain meanwhile."""
-        with self._hold(_METRICS, "metrics.lock"):
-            yield
+        return self._hold(_METRICS, "metrics.lock")
 
-    @contextmanager
-    def pins(self) -> Iterator[None]:
+    def pins(self) -> AbstractContextManager[None]:
         """Nobody else of us changes the pin file meanwhile. Taken alone: that file is another program's."""
         assert not self._held.__dict__.get("levels"), "the pin file's lock is taken alone"
-        with self._hold(_METRICS, "pins.lock"):
-            yield
-
-    @contextmanager
-    def named(self, name: str) -> Iterator[None]:
-        """Nobody else of us changes the file this lock is named after. Taken alone or from `Locks` of one's own."""
-        with self._hold(_METRICS, f"{name}.lock"):
-            yield
+        return self._hold(_METRICS, "pins.lock")
 
     @contextmanager
     def _hold(self, level: int, name: str) -> Iterator[None]:
@@ -93,10 +75,8 @@ def locked(path: Path | str, timeout: float = DEFAULT_TIMEOUT) -> Iterator[int]:
 
     Every holder opens the file anew: on descriptors of their own, threads exclude each other as processes do.
     """
-    try:
+    with writing(path):
         fd = _open(path)
-    except OSError as problem:
-        raise write_failed(path, problem) from problem
     try:
         if not _acquire(fd, path, max(0.0, timeout)):
             raise LockTimeout(
@@ -123,13 +103,11 @@ def _acquire(fd: int, path: Path | str, timeout: float) -> bool:
     else:
         return True
     deadline = time.monotonic() + timeout
-    try:
+    with writing(path):  # a file system without locks, say
         while not lock_descriptor(fd, blocking=False):
             if time.monotonic() >= deadline:
                 return False
             time.sleep(POLL_SECONDS)
-    except OSError as problem:  # a file system without locks, say
-        raise write_failed(path, problem) from problem
     return True
 
 

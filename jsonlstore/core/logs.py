@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Callable
 
 _set_ups: list[Callable[[], object]] = []
 
@@ -25,6 +25,13 @@ def set_up() -> None:
     """Set logging up now, if that is still to be done."""
     while _set_ups:
         _set_ups.pop()()
+
+
+def log_to_stderr(level: str) -> None:
+    """Show messages of this level and above as `LEVEL: message` on stderr, whatever was set up before."""
+    import logging
+
+    logging.basicConfig(level=level, format="%(levelname)s: %(message)s", force=True)
 
 
 class _LazyLogger:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cached_property
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Final
 
 from jsonlstore.core.errors import InvalidSessionId
-from jsonlstore.core.values import value_class
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 _RESERVED = frozenset({"sessions", "metrics", "archive", "states"})
@@ -58,7 +54,6 @@ def _absolute(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.abspath(os.path.expanduser(os.fspath(path))))
 
 
-@value_class(frozen=True)
 class StatePaths:
     """Every path jsonlstore owns under one state directory.
 
@@ -66,52 +61,23 @@ class StatePaths:
     OpenClaw takes a `sessions.json` or `*.jsonl` lying directly in `sessions/` for its own legacy state.
     """
 
-    state_dir: Path
-    sessions: Path
+    def __init__(self, state_dir: Path, sessions: Path) -> None:
+        self.state_dir: Final = state_dir
+        self.sessions: Final = sessions
+        self.archive: Final = sessions / "archive"
+        self.states: Final = state_dir / "sessions" / "states"
+        self.index: Final = self.states / "sessions.json"
+        self.metrics: Final = self.states / "metrics.jsonl"
+        self.metrics_head: Final = self.states / "metrics.head"
+        self.search: Final = self.states / "search.sqlite"
+        self.quarantine: Final = self.states / "quarantine"
+        # what the OpenClaw plugin says of itself: when it was loaded, when it last fired
+        self.plugin_heartbeat: Final = self.states / "openclaw-plugin.json"
 
     @classmethod
     def of(cls, state_dir: Path, sessions_dir: str | None = None) -> StatePaths:
         """The layout of `state_dir`, its mirrors moved to `sessions_dir` if given."""
         return cls(state_dir, _absolute(sessions_dir) if sessions_dir else state_dir / "sessions")
-
-    @cached_property
-    def states(self) -> Path:
-        return self.state_dir / "sessions" / "states"
-
-    @cached_property
-    def index(self) -> Path:
-        return self.states / "sessions.json"
-
-    @cached_property
-    def metrics(self) -> Path:
-        return self.states / "metrics.jsonl"
-
-    @cached_property
-    def metrics_head(self) -> Path:
-        return self.states / "metrics.head"
-
-    @cached_property
-    def search(self) -> Path:
-        """The full-text index: a cache over redacted text."""
-        return self.states / "search.sqlite"
-
-    @cached_property
-    def quarantine(self) -> Path:
-        return self.states / "quarantine"
-
-    @cached_property
-    def plugin_heartbeat(self) -> Path:
-        """What the OpenClaw plugin says of itself: when it was loaded, when it last fired."""
-        return self.states / "openclaw-plugin.json"
-
-    @cached_property
-    def archive(self) -> Path:
-        return self.sessions / "archive"
-
-    @cached_property
-    def agents(self) -> Path:
-        """OpenClaw's own. Read only."""
-        return self.state_dir / "agents"
 
     def workspace_file(self, setting: str) -> Path:
         """Another program's file as a setting names it: absolute or `~`, else relative to the state directory."""

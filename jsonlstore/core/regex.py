@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
 
 Groups: TypeAlias = "Sequence[tuple[int, int]]"
 Search: TypeAlias = "Callable[[bytes, int], Groups]"

@@ -6,10 +6,8 @@ number.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import Any
 
 DEFAULT_AGENT = "main"  # the agent a runtime with one agent runs
 SKIPPED_BY_DEFAULT = frozenset({"subagent", "cron", "temp"})

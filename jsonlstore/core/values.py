@@ -36,9 +36,8 @@ __all__ = ["value_class"]
 
 
 class _Layout(NamedTuple):
-    """The fields of a class: in order, those taken by position, and what stands in for those not given."""
+    """The fields of a class: those taken by position, what stands in for those not given, how each is set, in order."""
 
-    names: tuple[str, ...]
     by_position: tuple[str, ...]
     constant: dict[str, Any]
     made_anew: tuple[tuple[str, Callable[[], Any]], ...]
@@ -49,7 +48,6 @@ class _Layout(NamedTuple):
 def _layout(cls: type) -> _Layout:
     found = dataclasses.fields(cls)
     return _Layout(
-        tuple(item.name for item in found),
         tuple(item.name for item in found if not item.kw_only),
         {item.name: item.default for item in found if item.default is not MISSING},
         tuple((item.name, item.default_factory) for item in found if item.default_factory is not MISSING),
@@ -67,7 +65,7 @@ def _setter(cls: type, name: str) -> Callable[[Any, Any], None]:
 
 
 def _init(self: Any, *args: Any, **given: Any) -> None:
-    names, by_position, constant, made_anew, setters, checked = self.__value_layout__
+    by_position, constant, made_anew, setters, checked = self.__value_layout__
     for name, item in zip(by_position, args, strict=False):
         if name in given:
             raise TypeError(f"{type(self).__name__}() got {name} twice")
@@ -77,33 +75,25 @@ def _init(self: Any, *args: Any, **given: Any) -> None:
         if name not in given:
             every[name] = factory()
     if len(args) > len(by_position) or every.keys() != setters.keys():
-        raise TypeError(_mismatch(type(self).__name__, names, by_position, len(args), every))
+        wanted, got = ", ".join(setters), ", ".join(every)
+        raise TypeError(f"{type(self).__name__}({wanted}) was given {len(args)} values by position, in all: {got}")
     for name, item in every.items():
         setters[name](self, item)
     if checked:
         self.__post_init__()
 
 
-def _mismatch(
-    name: str, names: tuple[str, ...], by_position: tuple[str, ...], positions: int, given: Mapping[str, Any]
-) -> str:
-    if positions > len(by_position):
-        return f"{name}() takes {len(by_position)} values by position, not {positions}"
-    missing = ", ".join(one for one in names if one not in given)
-    return f"{name}() misses {missing}" if missing else f"{name}() knows no {', '.join(given.keys() - set(names))}"
-
-
 def _values(self: Any) -> tuple[Any, ...]:
-    return tuple([getattr(self, name) for name in type(self).__value_layout__.names])
+    return tuple([getattr(self, name) for name in type(self).__value_layout__.setters])
 
 
 def _restore(self: Any, state: tuple[Any, ...]) -> None:
-    for name, item in zip(type(self).__value_layout__.names, state, strict=True):
+    for name, item in zip(type(self).__value_layout__.setters, state, strict=True):
         object.__setattr__(self, name, item)
 
 
 def _repr(self: Any) -> str:
-    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in type(self).__value_layout__.names)
+    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in type(self).__value_layout__.setters)
     return f"{type(self).__qualname__}({shown})"
 
 
@@ -115,12 +105,8 @@ def _hash(self: Any) -> int:
     return hash(_values(self))
 
 
-def _refuse_set(_self: Any, name: str, _value: object) -> NoReturn:
-    raise FrozenInstanceError(f"cannot assign to field {name!r}")
-
-
-def _refuse_delete(_self: Any, name: str) -> NoReturn:
-    raise FrozenInstanceError(f"cannot delete field {name!r}")
+def _refuse(_self: Any, name: str, *value: object) -> NoReturn:
+    raise FrozenInstanceError(f"cannot {'assign to' if value else 'delete'} field {name!r}")
 
 
 _METHODS = {
@@ -128,6 +114,6 @@ _METHODS = {
     "__repr__": _repr,
     "__eq__": _eq,
     "__hash__": _hash,
-    "__setattr__": _refuse_set,
-    "__delattr__": _refuse_delete,
+    "__setattr__": _refuse,
+    "__delattr__": _refuse,
 }

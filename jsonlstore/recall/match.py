@@ -5,28 +5,20 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import NamedTuple
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆"
 ALMOST = 0.95  # more than a word that only begins alike can have
 _JOINT = "[-._'’+/]"
 _COMPOUND = re.compile(rf"[^\W_]+(?:{_JOINT}[^\W_]+)*")
+_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _JOINTS = re.compile(f"{_JOINT}+")
 _MARKS = re.compile("[\u0300-\u036f]+")
 _JOINT_BYTES = b"-._'+/"
 _LOWER = bytes(range(256)).lower()
 # what is no word of the session's: the names of our own fields, and JSON's escapes
 _KEYS = re.compile(rb'"type":"(?:session|state)\.[a-z]+"|"by":"[a-z]+"|"[a-z_A-Z]+":|\\.')
-
-
-@cache
-def _unspaced() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSPACED}]+")
 
 
 def normalise(text: str) -> str:
@@ -62,8 +54,7 @@ def stem_of(word: str) -> str:
     return single
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One thing to look for. Every text that matches holds one of its `keys`, once squeezed."""
 
     text: str
@@ -113,10 +104,10 @@ def terms_of(words: tuple[str, ...]) -> tuple[Term, ...]:
     found: dict[str, Term] = {}
     for word in words:
         folded = normalise(word)
-        for run in _unspaced().findall(folded):
+        for run in _UNSPACED_RUN.findall(folded):
             pairs = tuple(run[n : n + 2] for n in range(len(run) - 1)) or (run,)
             found.setdefault(run, Term(run, run, True, pairs))
-        for piece in _COMPOUND.findall(_unspaced().sub(" ", folded)):
+        for piece in _COMPOUND.findall(_UNSPACED_RUN.sub(" ", folded)):
             text = _JOINTS.sub("", piece)
             found.setdefault(text, _word_term(text))
     return tuple(found.values())
@@ -131,7 +122,7 @@ def _word_term(text: str) -> Term:
 def words_of(folded: str) -> frozenset[str]:
     """The words of a folded text, compounds whole and in parts."""
     out: set[str] = set()
-    spaced = folded if folded.isascii() else _unspaced().sub(" ", folded)
+    spaced = folded if folded.isascii() else _UNSPACED_RUN.sub(" ", folded)
     for piece in _COMPOUND.findall(spaced):
         parts = _JOINTS.split(piece)
         out.update(parts)

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime, tzinfo
 
-from jsonlstore.recall.calendar import AMBIGUOUS
+from jsonlstore.recall.calendar import AMBIGUOUS, FILLER
 from jsonlstore.recall.when import Interval, find_when
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime, tzinfo
-
-# what a question is made of besides what it asks for
-_FILLER_TEXT = """
-a about all am an and any anything are at been be can could did do does doing done find for from got had has have i
-i'd i've in into is it its know let like me my of on or our please recall remember show some something stuff tell that
-the thing things this to up was we we've were what what's whats when where which who with worked working work would
-you your again earlier just session sessions talk talked talking discuss discussed discussing we're i'm during around
-there then last
-"""
-_FILLER = frozenset(_FILLER_TEXT.split())
 _EDGES = "?!,;:()[]{}<>“”„«»…'`*"
 
 
@@ -41,7 +29,7 @@ def read_question(
     for number, part in enumerate(" ".join(spoken).split('"')):
         (kept if number % 2 else free).extend(_tidy(part.split()))
     kept += _tidy(" ".join(literal).split())
-    content = [word for word in free if word not in _FILLER]
+    content = [word for word in free if word not in FILLER]
     found = find_when(free, now, zone, alone=len(content) == 1 and not kept)
     if found is not None:
         free = free[: found.first] + free[found.after :]
@@ -65,7 +53,7 @@ def _content(free: Sequence[str], kept: Sequence[str]) -> list[str]:
     """The words worth looking for: filler never, common words only where there are no others."""
     from jsonlstore.signals.background import rarity
 
-    words = [word for word in free if word not in _FILLER and any(char.isalnum() for char in word)]
+    words = [word for word in free if word not in FILLER and any(char.isalnum() for char in word)]
     telling = {word for word in words if rarity(word) or not word.isalpha()}
     if telling or kept:
         words = [word for word in words if word in telling or word in AMBIGUOUS]

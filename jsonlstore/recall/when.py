@@ -7,14 +7,11 @@ change has 23 or 25 hours. Whatever is not understood is no time, never an error
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from jsonlstore.recall.calendar import AMBIGUOUS, ANCHORS, MONTHS, NUMBERS, PARTS, SHORT, TO, UNITS, WEEKDAYS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _EPOCH = datetime.combine(date(1970, 1, 1), time())
 
@@ -28,8 +25,7 @@ _ORDINAL = re.compile(r"(\d\d?)(?:st|nd|rd|th)?")
 _COUNTED = re.compile(r"(\d{1,3})(d|h|w)")
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """A stretch of time in UTC, `start` included and `end` not, and the words it was asked for with."""
 
     start: datetime
@@ -229,8 +225,7 @@ class _Reader:
             return None
         number, unit, after = found[0], found[1], found[2] + 1
         if unit in ("minute", "hour"):
-            step = timedelta(minutes=number) if unit == "minute" else timedelta(hours=number)
-            slack = timedelta(minutes=5) if unit == "minute" else timedelta(minutes=30)
+            step, slack = timedelta(**{f"{unit}s": number}), timedelta(minutes=5 if unit == "minute" else 30)
             return _Span(self._local(self._utc - step - slack), self._local(self._utc - step + slack), after)
         if unit != "day":
             return self._period(unit, number, after)
@@ -256,8 +251,7 @@ class _Reader:
     def _rolling(self, number: int, unit: str, after: int) -> _Span:
         """The time up to now: whole days, unless hours or minutes were asked for."""
         if unit in ("minute", "hour"):
-            step = timedelta(minutes=number) if unit == "minute" else timedelta(hours=number)
-            return _Span(self._local(self._utc - step), self._now, after)
+            return _Span(self._local(self._utc - timedelta(**{f"{unit}s": number})), self._now, after)
         days = number * {"day": 1, "week": 7, "month": 30, "year": 365}[unit]
         return _Span(self._day(self._today - timedelta(days=days), after).start, self._now, after)
 
@@ -277,18 +271,14 @@ class _Reader:
     def _named(self, word: str, after: int, which: str, *, back: bool) -> _Span | None:
         name = SHORT.get(word, word)
         if word in PARTS:
-            span = self._part_of_day(self._today - timedelta(days=back), PARTS[word], after)
-        elif word == "weekend":
-            span = self._weekend(after, back=back)
-        elif word in ("week", "month", "year"):
-            span = self._period(word, int(back), after)
-        elif name in WEEKDAYS:
-            span = self._weekday(name, after, which)
-        elif name in MONTHS:
-            span = self._month(name, after, before=self._today.month if back else 13)
-        else:
-            return None
-        return span
+            return self._part_of_day(self._today - timedelta(days=back), PARTS[word], after)
+        if word == "weekend":
+            return self._weekend(after, back=back)
+        if word in ("week", "month", "year"):
+            return self._period(word, int(back), after)
+        if name in WEEKDAYS:
+            return self._weekday(name, after, which)
+        return self._month(name, after, before=self._today.month if back else 13) if name in MONTHS else None
 
     def _weekend(self, after: int, *, back: bool) -> _Span:
         saturday = self._today - timedelta(days=(self._today.weekday() - 5) % 7)

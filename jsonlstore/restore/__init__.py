@@ -7,7 +7,7 @@ What it promises:
 
 A session start's way: the `manager` asks the `restorer`, which makes a `plan` within a `deadline`. The plan finds
 which sessions crashed (`crash`), which are in `scope`, how relevant each is (`score`), which come back (`select`), and
-what is taken over from them (`inherit`, `tasks`, `pins`); the `preamble` says it in words. `apply` carries it out.
+what is taken over from them (`inherit`, `tasks`, `pins`); the `preamble` says it in words. The restorer carries it out.
 `capture` writes down what a running session amounts to; `override` brings one named session back.
 """
 
@@ -26,21 +26,13 @@ if TYPE_CHECKING:
     from jsonlstore.restore.pins import PinFile
     from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
     from jsonlstore.restore.restorer import SessionRestorer, cold_start
-    from jsonlstore.restore.result import (
-        Candidate,
-        InheritedMemory,
-        MemorySource,
-        PinDecision,
-        RestoredSessionContext,
-        RestoreRequest,
-    )
-    from jsonlstore.restore.scope import Scope
+    from jsonlstore.restore.result import Candidate, MemorySource, PinDecision, RestoredSessionContext, RestoreRequest
     from jsonlstore.restore.score import PENDING_WEIGHT, RECENCY_WEIGHT, TOPIC_WEIGHT, ContextScorer, DecayEngine
 
 __all__ = [
     "PENDING_WEIGHT", "RECENCY_WEIGHT", "TOPIC_WEIGHT", "Budget", "Candidate", "ContextScorer", "DecayEngine",
-    "InheritedMemory", "MemorySource", "PinDecision", "PinFile", "PreambleContext", "PreambleInjector",
-    "PreambleOptions", "RestoreRequest", "RestoredSessionContext", "Scope", "SessionCapture",
+    "MemorySource", "PinDecision", "PinFile", "PreambleContext", "PreambleInjector",
+    "PreambleOptions", "RestoreRequest", "RestoredSessionContext", "SessionCapture",
     "SessionPersistenceManager", "SessionRestorer", "cold_start", "find_crashed", "last_activity", "reply",
 ]  # fmt: skip
 
@@ -55,8 +47,7 @@ __getattr__ = lazy(
         "pins": "PinFile",
         "preamble": "PreambleContext PreambleInjector PreambleOptions",
         "restorer": "SessionRestorer cold_start",
-        "result": "Candidate InheritedMemory MemorySource PinDecision RestoreRequest RestoredSessionContext",
-        "scope": "Scope",
+        "result": "Candidate MemorySource PinDecision RestoreRequest RestoredSessionContext",
         "score": "PENDING_WEIGHT RECENCY_WEIGHT TOPIC_WEIGHT ContextScorer DecayEngine",
     },
 )

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonlstore.core.clock import Clock, format_time, system_clock
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 from jsonlstore.core.files import read_bytes
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin, read_parts
-from jsonlstore.restore.apply import captured_metric
 from jsonlstore.restore.pins import PinFile, own_pins, same_pin
+from jsonlstore.restore.restorer import captured_metric
 from jsonlstore.restore.scope import Scope
 from jsonlstore.restore.tasks import Pipeline, pin_tasks
-from jsonlstore.store.fields import check_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from jsonlstore.core.config import Config
-    from jsonlstore.store.fold import SessionFold
-    from jsonlstore.store.store import SessionStore
+from jsonlstore.store import SessionFold, SessionStore
+from jsonlstore.store.sanitise import check_fields
 
 log = logger("jsonlstore.session")
 

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from jsonlstore.core.clock import format_time, parse_time, time_before
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from datetime import datetime
-
-    from jsonlstore.restore.result import RestoreRequest
-    from jsonlstore.restore.scope import Scope
-    from jsonlstore.store.projection import IndexEntry
-    from jsonlstore.store.reader import SessionReader
+from jsonlstore.restore.result import RestoreRequest
+from jsonlstore.restore.scope import Scope
+from jsonlstore.store import IndexEntry, SessionReader
 
 log = logger("jsonlstore.session")
 
@@ -29,13 +24,8 @@ _TOLD = ("new", "reset", "idle", "daily")  # boundaries that end one session and
 
 def owner_of(pid: int) -> dict[str, Any]:
     """The owner record of a running process the caller named: its id, and what tells it from a later one."""
-    owner: dict[str, Any] = {"pid": pid}
-    started, namespace = process_started(pid), _namespace()
-    if started is not None:
-        owner["started"] = started
-    if namespace is not None:
-        owner["namespace"] = namespace
-    return owner
+    owner = {"pid": pid, "started": process_started(pid), "namespace": _namespace()}
+    return {key: value for key, value in owner.items() if value is not None}
 
 
 def process_started(pid: int) -> str | None:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from jsonlstore.core.clock import hours_between, parse_time
+from jsonlstore.core.config import Config
 from jsonlstore.core.logs import logger
-from jsonlstore.core.model import strip_provenance
-from jsonlstore.restore.pins import MOST_PINS, same_pin, with_provenance
-from jsonlstore.restore.result import InheritedMemory, PinDecision
+from jsonlstore.core.model import SessionState, WorkingMemoryPin, strip_provenance
+from jsonlstore.restore.pins import MOST_PINS, CurrentPins, same_pin, with_provenance
+from jsonlstore.restore.result import InheritedMemory, MemorySource, PinDecision
 from jsonlstore.restore.score import DecayEngine, qualifies
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-
-    from jsonlstore.core.config import Config
-    from jsonlstore.core.model import SessionState, WorkingMemoryPin
-    from jsonlstore.restore.pins import CurrentPins
-    from jsonlstore.restore.result import MemorySource
-    from jsonlstore.restore.select import Contributor
+from jsonlstore.restore.select import Contributor
 
 log = logger("jsonlstore.session")
 
@@ -121,26 +115,17 @@ def decayed_memories(
 
 def merged_topics(states: Sequence[SessionState], everyone: Sequence[Iterable[str]]) -> tuple[str, ...]:
     """The contributors' topics in score order, each once; what few sessions share comes first (decision 47)."""
-    if not any(state.hot_topics for state in states):
-        return ()
-    ordered: list[str] = []
-    if len(everyone) > 2:
+    listed = [state.hot_topics for state in states if state.hot_topics]
+    if listed and len(everyone) > 2:
         from jsonlstore.signals.rarity import by_rarity, session_rarity
 
         rarity = session_rarity(everyone)
-        for state in states:
-            ordered += by_rarity(state.hot_topics, rarity)
-    else:
-        ordered = [topic for state in states for topic in state.hot_topics]
-    return _once(ordered)
+        listed = [tuple(by_rarity(topics, rarity)) for topics in listed]
+    return once(topic for topics in listed for topic in topics)
 
 
-def merged_projects(states: Sequence[SessionState]) -> tuple[str, ...]:
-    """The contributors' projects in score order, each once."""
-    return _once(name for state in states for name in state.active_projects)
-
-
-def _once(items: Iterable[str]) -> tuple[str, ...]:
+def once(items: Iterable[str]) -> tuple[str, ...]:
+    """The items in their order, each once, whatever its case."""
     seen: dict[str, str] = {}
     for item in items:
         seen.setdefault(item.lower(), item)

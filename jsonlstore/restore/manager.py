@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,23 +11,20 @@ from jsonlstore.core.clock import Clock, hours_between, parse_time
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, UsageError
 from jsonlstore.core.logs import logger
+from jsonlstore.core.model import SessionState
 from jsonlstore.core.paths import check_session_id
 from jsonlstore.core.session_key import is_utility_run
 from jsonlstore.restore.crash import Crashed, find_crashed
+from jsonlstore.restore.deadline import Budget
 from jsonlstore.restore.plan import has_runtime_transcript
-from jsonlstore.restore.restorer import SessionRestorer
+from jsonlstore.restore.restorer import SessionRestorer, close
 from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
+from jsonlstore.store import SessionStore
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import TracebackType
-
-    from jsonlstore.core.model import SessionState
     from jsonlstore.restore.capture import SessionCapture
-    from jsonlstore.restore.deadline import Budget
     from jsonlstore.signals.topics import HotTopicExtractor
-    from jsonlstore.store.store import SessionStore
 
 log = logger("jsonlstore.session")
 
@@ -62,9 +60,7 @@ class SessionPersistenceManager:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
         if self.current_session_id is not None:
             self.on_session_end(reason="exit" if kind is None else "error")
 
@@ -143,8 +139,6 @@ class SessionPersistenceManager:
         """Close every session that died; the one named, and any that lives, is left alone."""
         if not self.config.enabled:
             return []
-        from jsonlstore.restore.apply import close
-
         found = find_crashed(
             self.store,
             self.store.entries(),
@@ -169,10 +163,10 @@ class SessionPersistenceManager:
         """Bring one session back whatever its age and score; audited. `across` is for operators only."""
         if not self.config.enabled:
             return RestoredSessionContext(into or "")
-        from jsonlstore.restore.override import Override
+        from jsonlstore.restore.override import Override, carry_out
 
         override = Override(target_session_id, into or self.current_session_id, agent, across)
-        return self._restorer().override(override, dry_run=dry_run)
+        return carry_out(self._restorer().env, override, dry_run=dry_run)
 
     def get_session_chain(self, session_id: str, depth: int = 5) -> list[SessionState]:
         """The session and those before it, oldest first, at most `depth`, never out of its conversation."""

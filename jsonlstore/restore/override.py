@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from jsonlstore.core.clock import format_time, hours_between, parse_time
 from jsonlstore.core.errors import OutOfScope, SessionOpen, UsageError
 from jsonlstore.core.logs import logger
-from jsonlstore.restore.apply import inheritance, restored_metrics
+from jsonlstore.core.model import SessionState
 from jsonlstore.restore.inherit import all_pins, decayed_memories, plan_pins
-from jsonlstore.restore.plan import RestorePlan, format_preamble
+from jsonlstore.restore.plan import Environment, RestorePlan, format_preamble
 from jsonlstore.restore.preamble import PreambleContext
+from jsonlstore.restore.restorer import inheritance, restored_metrics
 from jsonlstore.restore.result import RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
 from jsonlstore.restore.score import factors
 from jsonlstore.restore.tasks import Pipeline, surfaced
-
-if TYPE_CHECKING:
-    from jsonlstore.core.model import SessionState
-    from jsonlstore.restore.plan import Environment
 
 log = logger("jsonlstore.session")
 
 AUDIT = "session.override"
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
+class Override(NamedTuple):
     """Who asks for which session, into which, and whether another conversation may be reached (operators only)."""
 
     target: str

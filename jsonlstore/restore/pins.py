@@ -8,25 +8,22 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import orjson
 
 from jsonlstore.core.clock import normalise_time
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.core.files import read_bytes, write_failed
+from jsonlstore.core.files import read_bytes, write_failed, writing
 from jsonlstore.core.logs import logger
-from jsonlstore.core.model import WorkingMemoryPin, strip_provenance
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from jsonlstore.core.config import Config
-    from jsonlstore.restore.scope import Scope
-    from jsonlstore.store.store import SessionStore
+from jsonlstore.core.model import WorkingMemoryPin, read_parts, strip_provenance
+from jsonlstore.restore.scope import Scope
+from jsonlstore.store import SessionStore
 
 log = logger("jsonlstore.session")
 
@@ -92,7 +89,7 @@ class PinFile:
         if document is None:
             return CurrentPins(problem=f"{self.path} is not a pin file")
         items = document["items"]
-        return CurrentPins(tuple(_pins(items)), len(items))
+        return CurrentPins(read_parts(WorkingMemoryPin, items), len(items))  # what is no pin keeps its place
 
     def add(self, pins: Sequence[WorkingMemoryPin], most: int) -> list[WorkingMemoryPin]:
         """Add what is not there yet, at most `most`, within the file's ten; returns what was added.
@@ -117,7 +114,7 @@ class PinFile:
 
     @staticmethod
     def _choose(pins: Iterable[WorkingMemoryPin], items: list[Any], most: int) -> list[WorkingMemoryPin]:
-        taken = {key for pin in _pins(items) for key in same_pin(pin)}
+        taken = {key for pin in read_parts(WorkingMemoryPin, items) for key in same_pin(pin)}
         room = min(most, MOST_PINS - len(items))
         chosen: list[WorkingMemoryPin] = []
         for pin in pins:
@@ -132,13 +129,11 @@ class PinFile:
         disk, states = self._store.disk, self._store.paths.states
         disk.make_dir(self.path.parent)
         target = self.path.resolve()  # a link stays a link
-        try:
+        with writing(target):
             mode = os.stat(target).st_mode & 0o777 if target.exists() else 0o600
             same_disk = os.stat(target.parent).st_dev == os.stat(states).st_dev
             disk.replace(target, data, states if same_disk else target.parent)
             os.chmod(target, mode)
-        except OSError as problem:
-            raise write_failed(target, problem) from problem
 
     def _keep_aside(self, data: bytes) -> Path:
         """A private copy of a broken file beside it: it may hold secrets, and it is not ours to lose."""
@@ -165,16 +160,6 @@ def _parse(data: bytes) -> dict[str, Any] | None:
     if items is None:
         return {**document, "items": []}
     return document if isinstance(items, list) else None
-
-
-def _pins(items: Iterable[Any]) -> list[WorkingMemoryPin]:
-    pins = []
-    for item in items:
-        try:
-            pins.append(WorkingMemoryPin.from_dict(item))
-        except ValueError:
-            continue  # keeps its place in the file, but is nothing we can show
-    return pins
 
 
 def own_pins(

@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from jsonlstore.core.clock import time_before
+from jsonlstore.core.clock import Clock, time_before
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 from jsonlstore.core.logs import logger
+from jsonlstore.core.model import PendingTask, SessionState
 from jsonlstore.core.session_key import agent_of
 from jsonlstore.restore.crash import Crashed, find_crashed, find_superseded
-from jsonlstore.restore.inherit import PinPlan, decayed_memories, merged_projects, merged_topics, offers, plan_pins
+from jsonlstore.restore.inherit import PinPlan, decayed_memories, merged_topics, offers, once, plan_pins
 from jsonlstore.restore.pins import PinFile
 from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
-from jsonlstore.restore.result import RestoredSessionContext, RestoreRequest
+from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
 from jsonlstore.restore.select import (
+    Contributor,
+    Entries,
+    Prior,
+    Selection,
     can_qualify,
     current_keywords,
     previous_session,
-    score_line,
     score_priors,
     select,
     tie_level,
 )
 from jsonlstore.restore.tasks import Pipeline, surfaced
+from jsonlstore.store import SessionFold, SessionStore
 from jsonlstore.store.projection import IndexEntry, project
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-
-    from jsonlstore.core.clock import Clock
-    from jsonlstore.core.config import Config
-    from jsonlstore.core.model import PendingTask, SessionState
-    from jsonlstore.restore.result import MemorySource, RelevanceSource
-    from jsonlstore.restore.select import Contributor, Entries, Prior, Selection
-    from jsonlstore.store.fold import SessionFold
-    from jsonlstore.store.store import SessionStore
 
 log = logger("jsonlstore.session")
 
@@ -250,7 +245,8 @@ def _with_contributions(
     inherited = (*pins.add, *pins.there) if request.again else pins.add
     sample = islice(looked_at.values(), _TOPIC_SAMPLE)
     topics = merged_topics(giving, [entry.get("hot_topics") or () for entry in sample])
-    shown = PreambleContext(states, inherited, tasks, topics, merged_projects(giving))
+    projects = once(name for state in giving for name in state.active_projects)
+    shown = PreambleContext(states, inherited, tasks, topics, projects)
     context = plan.context._replace(
         preamble=format_preamble(shown, config, now),
         inherited_pins=inherited,
@@ -309,7 +305,9 @@ def _explain(
     env.debug("Fetched %d sessions from last %d days", len(priors), config.lookback_days)
     qualified = {candidate.session_id: candidate.qualified for candidate in selection.candidates}
     for prior in sorted(priors, reverse=True):
-        env.debug("%s", score_line(prior, config.relevance_threshold, qualified[prior.session_id]))
+        env.debug("Scoring session %s (%.0fh elapsed):\n%s %s (threshold: %g)", prior.session_id[:8], prior.hours,
+                  prior.factors.spelt_out(prior.tasks), "✅" if qualified[prior.session_id] else "❌",
+                  config.relevance_threshold)  # fmt: skip
     lines = "".join(
         f'\n  - "{one.label}" → {"ADDED" if one.decision == "added" else "SKIPPED"} ({one.reason})'
         for one in context.pins

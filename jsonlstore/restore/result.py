@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
+from jsonlstore.core.model import WorkingMemoryPin
 from jsonlstore.restore.wrapper import wrap
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from jsonlstore.core.model import WorkingMemoryPin
-
 
 # Values here are named tuples: making a dataclass takes four times as long, and every session start would pay for it.
 
@@ -55,13 +51,8 @@ class InheritedMemory(NamedTuple):
     excluded: bool
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "memory_id": self.memory_id,
-            "original_confidence": self.original_confidence,
-            "confidence": round(self.confidence, 6),
-            "hours_elapsed": round(self.hours_elapsed, 3),
-            "excluded": self.excluded,
-        }
+        rounded = {"confidence": round(self.confidence, 6), "hours_elapsed": round(self.hours_elapsed, 3)}
+        return self._asdict() | rounded
 
 
 class Candidate(NamedTuple):
@@ -77,10 +68,7 @@ class Candidate(NamedTuple):
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
-        out: dict[str, Any] = {"session_id": self.session_id}
-        for name in ("hours_elapsed", "recency", "topic_overlap", "pending", "score"):
-            out[name] = round(getattr(self, name), 6)
-        return {**out, "qualified": self.qualified, "reason": self.reason}
+        return {name: round(value, 6) if type(value) is float else value for name, value in self._asdict().items()}
 
 
 class PinDecision(NamedTuple):
@@ -122,9 +110,6 @@ class RestoredSessionContext(NamedTuple):
     def wrapped_preamble(self) -> str | None:
         """The preamble inside its wrapper, as it goes into a prompt."""
         return None if self.preamble is None else wrap(self.preamble)
-
-    def timed(self, elapsed_ms: int) -> RestoredSessionContext:
-        return self._replace(elapsed_ms=elapsed_ms)
 
     def to_dict(self, *, explain: bool = False) -> dict[str, Any]:
         """The document `hook session-start` prints."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
+from jsonlstore.core.model import SessionState
 from jsonlstore.core.session_key import agent_of, names_a_peer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from jsonlstore.core.model import SessionState
-    from jsonlstore.store.projection import IndexEntry
+from jsonlstore.store import IndexEntry
 
 _REDACTED = "[REDACTED]"  # a peer's id that looked like a secret: two such keys are alike without being the same
 

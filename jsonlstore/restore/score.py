@@ -7,12 +7,12 @@ Confidence left of an inherited memory: `max(floor, 1 - hours/168 * 0.4)` of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from jsonlstore.core.clock import hours_between, parse_time, system_clock
-
-if TYPE_CHECKING:
-    from datetime import datetime
+from jsonlstore.core.model import SessionState
+from jsonlstore.store.projection import IndexEntry
 
 WEEK_HOURS = 168.0
 LOSS_PER_WEEK = 0.4
@@ -27,17 +27,6 @@ DEFAULT_THRESHOLD = 0.25
 MOST_CONTRIBUTORS = 3
 
 
-class Scorable(Protocol):
-    """What scoring looks at: a `SessionState` has it, and so has an entry of the index."""
-
-    @property
-    def session_id(self) -> str: ...
-    @property
-    def end_time(self) -> str | None: ...
-    @property
-    def hot_topics(self) -> tuple[str, ...]: ...
-
-
 class Factors(NamedTuple):
     """The three parts of a score, each between 0 and 1 before weighting."""
 
@@ -50,6 +39,17 @@ class Factors(NamedTuple):
     @property
     def score(self) -> float:
         return self.recency * RECENCY_WEIGHT + self.topic_overlap * TOPIC_WEIGHT + self.pending * PENDING_WEIGHT
+
+    def spelt_out(self, tasks: int) -> str:
+        """The sum, for the debug log."""
+        overlap = self.topic_overlap
+        rows = (
+            ("recency", f"{self.recency:.3f}", self.recency, RECENCY_WEIGHT),
+            ("topic_overlap", f"{self.shared}/{self.together} = {overlap:.3f}", overlap, TOPIC_WEIGHT),
+            ("pending_tasks", f"{tasks} tasks × {PER_TASK:g} = {self.pending:.2f}", self.pending, PENDING_WEIGHT),
+        )
+        lines = [f"  {name}: {said} × {weight:g} = {part * weight:.3f}" for name, said, part, weight in rows]
+        return "\n".join([*lines, f"  TOTAL: {self.score:.3f}"])
 
 
 class ScoredSession(NamedTuple):
@@ -97,13 +97,13 @@ class ContextScorer:
     """Scores prior sessions against what the new one is about. Pure."""
 
     @staticmethod
-    def score(session: Scorable, current_context: Keywords, hours_elapsed: float) -> float:
+    def score(session: SessionState | IndexEntry, current_context: Keywords, hours_elapsed: float) -> float:
         """The relevance of one session, between 0 and 1. `current_context` is `{"keywords": […]}` or the keywords."""
         return factors(session.hot_topics, task_count(session), _keywords(current_context), hours_elapsed).score
 
     @staticmethod
     def score_all(
-        sessions: Iterable[Scorable],
+        sessions: Iterable[SessionState | IndexEntry],
         current_context: Keywords,
         threshold: float = DEFAULT_THRESHOLD,
         *,

@@ -7,36 +7,22 @@ back are read from their logs.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from heapq import nlargest
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
-from jsonlstore.core.model import strip_provenance
+from jsonlstore.core.model import SessionState, WorkingMemoryPin, strip_provenance
 from jsonlstore.restore.result import Candidate
-from jsonlstore.restore.score import (
-    PENDING_WEIGHT,
-    PER_TASK,
-    RECENCY_WEIGHT,
-    TOPIC_WEIGHT,
-    Factors,
-    factors,
-    lowered,
-    qualifies,
-)
+from jsonlstore.restore.score import Factors, factors, lowered, qualifies
+from jsonlstore.restore.tasks import Pipeline
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from jsonlstore.core.config import Config
-    from jsonlstore.core.model import SessionState, WorkingMemoryPin
-    from jsonlstore.restore.tasks import Pipeline
-
-    Entries = Mapping[str, Mapping[str, Any]]
-
+Entries = Mapping[str, Mapping[str, Any]]
 log = logger("jsonlstore.session")
 
 # a topic shared by most of many sessions says nothing about any of them (decision 47)
@@ -45,6 +31,9 @@ _COMMON_SHARE = 0.8
 _COMMON_SAMPLE = 300
 _PARTED = re.compile(r"[\s_-]+")
 MOST_LOGS_READ = 12
+_WORTH_RESTORING = (
+    "working_memory", "pending_tasks", "hot_topics", "active_projects", "recent_learnings", "notes", "next_step",
+)  # fmt: skip
 _LONGEST_PROMPT = 20_000
 _NO_SUPPORT: Mapping[str, float] = MappingProxyType({})
 
@@ -236,28 +225,11 @@ def _consider(
         if still_open < config.pending_task_override:
             return None, why + " not reached), score below the threshold"
         why += ")"
-    return (state, why) if _gives_anything(state) else (None, "nothing to bring back")
-
-
-def _gives_anything(state: SessionState) -> bool:
-    return any(
-        (
-            state.working_memory,
-            state.pending_tasks,
-            state.hot_topics,
-            state.active_projects,
-            state.recent_learnings,
-            state.notes,
-            state.next_step,
-        )
-    )
+    return (state, why) if any(getattr(state, name) for name in _WORTH_RESTORING) else (None, "nothing to bring back")
 
 
 def _candidate(prior: Prior, qualified: bool, reason: str) -> Candidate:
-    recency, topic_overlap, pending = prior.factors[:3]
-    return Candidate(
-        prior.session_id, prior.hours, recency, topic_overlap, pending, prior.score, qualified, reason
-    )  # fmt: skip
+    return Candidate(prior.session_id, prior.hours, *prior.factors[:3], prior.score, qualified, reason)
 
 
 def previous_session(ended: Entries, channel: str) -> str | None:
@@ -265,18 +237,3 @@ def previous_session(ended: Entries, channel: str) -> str | None:
     ranks = ((entry.get("channel") == channel, entry["end_time"], other) for other, entry in ended.items())
     best = max(ranks, default=None)
     return best[2] if best else None
-
-
-def score_line(prior: Prior, threshold: float, qualified: bool) -> str:
-    """The score of one session, spelt out for the debug log."""
-    parts = prior.factors
-    mark = "✅" if qualified else "❌"
-    return (
-        f"Scoring session {prior.session_id[:8]} ({prior.hours:.0f}h elapsed):\n"
-        f"  recency: {parts.recency:.3f} × {RECENCY_WEIGHT:g} = {parts.recency * RECENCY_WEIGHT:.3f}\n"
-        f"  topic_overlap: {parts.shared}/{parts.together} = {parts.topic_overlap:.3f} × {TOPIC_WEIGHT:g}"
-        f" = {parts.topic_overlap * TOPIC_WEIGHT:.3f}\n"
-        f"  pending_tasks: {prior.tasks} tasks × {PER_TASK:g} = {parts.pending:.2f} × {PENDING_WEIGHT:g}"
-        f" = {parts.pending * PENDING_WEIGHT:.3f}\n"
-        f"  TOTAL: {parts.score:.3f} {mark} (threshold: {threshold:g})"
-    )

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import orjson
 
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import read_bytes
 from jsonlstore.core.logs import logger
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from jsonlstore.core.config import Config
-    from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
-    from jsonlstore.core.paths import StatePaths
+from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
+from jsonlstore.core.paths import StatePaths
 
 _WORD = re.compile(r"[\w.-]*\w")
 
@@ -48,15 +45,11 @@ class Pipeline:
             return cls(None)
         return cls(document)
 
-    @property
-    def known(self) -> bool:
-        return self._document is not None
-
     def open_tasks(self, stages: Iterable[str]) -> list[PendingTask]:
         """The tasks the pipeline has in one of the pending stages."""
         from jsonlstore.signals.tasks import pipeline_tasks
 
-        return (pipeline_tasks(self._document, stages) or []) if self.known else []
+        return (pipeline_tasks(self._document, stages) or []) if self._document is not None else []
 
     def still_open(self, tasks: Iterable[PendingTask]) -> list[PendingTask]:
         """The tasks that are not done: a pipeline task must still be listed, a text task only not be closed."""

@@ -1,26 +1,28 @@
-"""Cold storage: an ended session's state as JSON and its log beside it, in `archive/YYYY-MM/`.
+"""Ended sessions as plain JSON, for other tools and for good: mirrors and the archive.
 
-Whatever moves is written and synced at its new place before it leaves the old one, so a crash at any point leaves at
-least one whole copy; running again completes the move.
+A mirror, `sessions/<id>.json`, is best effort and repaired later. The archive is cold storage: the state as JSON and
+its log beside it, in `archive/YYYY-MM/`. Whatever moves is written and synced at its new place before it leaves the old
+one, so a crash at any point leaves at least one whole copy; running again completes the move.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
-from jsonlstore.core.files import read_bytes, unreadable, write_failed
+import orjson
+
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import Disk, read_bytes, unreadable, writing
+from jsonlstore.core.logs import logger
+from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.fold import fold_events
-from jsonlstore.store.mirror import temp_dir_for, to_json
+from jsonlstore.store.log import SessionLog
 from jsonlstore.store.projection import project_log
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from jsonlstore.core.files import Disk
-    from jsonlstore.core.paths import StatePaths
-    from jsonlstore.store.log import SessionLog
+log = logger(__name__)
 
 
 def move_to_archive(paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any]) -> str:
@@ -93,10 +95,8 @@ def find_month(paths: StatePaths, session_id: str) -> str | None:
 
 def _move(disk: Disk, source: Path, target: Path) -> None:
     """Rename; across file systems copy, sync, and only then remove."""
-    try:
+    with writing(source):
         same = os.stat(source).st_dev == os.stat(target.parent).st_dev
-    except OSError as problem:
-        raise write_failed(source, problem) from problem
     if same:
         disk.move(source, target)
         return
@@ -105,3 +105,34 @@ def _move(disk: Disk, source: Path, target: Path) -> None:
         # synced whatever else is put off: what is removed on one file system must be safe on the other
         type(disk)().replace(target, data, target.parent)
         disk.remove(source)
+
+
+def to_json(state: Mapping[str, Any]) -> bytes:
+    """A state as mirrors and archive hold it."""
+    return orjson.dumps(state, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def temp_dir_for(directory: Path, paths: StatePaths, disk: Disk) -> Path:
+    """Where a file may be prepared that is then renamed into `directory`.
+
+    `states/`, so that nothing unfinished ever lies beside the mirrors; when the mirrors were moved to another file
+    system, their archive directory.
+    """
+    disk.make_dir(directory)
+    if os.stat(directory).st_dev == os.stat(paths.states).st_dev:
+        return paths.states
+    disk.make_dir(paths.archive)
+    return paths.archive
+
+
+def write_mirror(
+    paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any], *, lasting: bool = True
+) -> bool:
+    """Put the mirror in place; a failure is a warning, because the log already has everything."""
+    target = paths.mirror(session_id)
+    try:
+        disk.replace(target, to_json(state), temp_dir_for(target.parent, paths, disk), lasting=lasting)
+    except (JsonlStoreError, OSError) as problem:
+        log.warning("mirror of %s not written, `doctor --fix` will: %s", session_id, problem)
+        return False
+    return True

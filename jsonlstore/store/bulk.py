@@ -7,19 +7,16 @@ them: a power cut in the middle loses records nobody relied on, and never leaves
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Self
 
 from jsonlstore.core.clock import format_time
-from jsonlstore.core.files import Disk, write_failed
+from jsonlstore.core.files import Disk, opened, writing
 from jsonlstore.store.index import Index
+from jsonlstore.store.projection import Entry
 from jsonlstore.store.store import SessionStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import timedelta
-    from pathlib import Path
-
-    from jsonlstore.store.projection import Entry
 
 
 class BulkStore(SessionStore):
@@ -71,14 +68,8 @@ def sync_file_system(path: Path) -> None:
     """Make everything on the file system of `path` durable."""
     sync = _syncfs()
     assert sync is not None
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            sync(fd)
-        finally:
-            os.close(fd)
-    except OSError as problem:
-        raise write_failed(path, problem) from problem
+    with writing(path), opened(path, os.O_RDONLY | os.O_DIRECTORY) as fd:
+        sync(fd)
 
 
 def _syncfs() -> Callable[[int], None] | None:

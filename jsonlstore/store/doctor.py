@@ -1,6 +1,7 @@
 """`doctor`: reads everything a store holds, and changes nothing unless asked to repair.
 
 Whatever can be made again from the logs is repaired; what only a backup could bring back is reported and left alone.
+`repair_unfinished` is the part that is cheap enough for every start: names and times are compared, no file is read.
 """
 
 from __future__ import annotations
@@ -8,34 +9,33 @@ from __future__ import annotations
 import os
 import stat
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
-from jsonlstore.core.files import TEMP_PREFIX, read_bytes
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.files import TEMP_PREFIX, listed, read_bytes
+from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
-from jsonlstore.core.paths import is_session_id
+from jsonlstore.core.paths import StatePaths, is_session_id
+from jsonlstore.store.archive import months_of, to_json
 from jsonlstore.store.fold import fold_events
 from jsonlstore.store.forget import leftovers
 from jsonlstore.store.index import Progress, silent
-from jsonlstore.store.mirror import to_json
+from jsonlstore.store.log import Scan
 from jsonlstore.store.schema import problems
+from jsonlstore.store.store import SessionStore
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from jsonlstore.store.log import Scan
-    from jsonlstore.store.store import SessionStore
-
+log = logger(__name__)
+_times = partial(listed, fact="st_mtime_ns")
 _SHOWN = 5
 _TEMP_MAX_AGE = 3600  # a younger temporary file may belong to a writer that is still at work
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """One thing looked at: whether it is well, what was seen, and what repairs it."""
 
     name: str
@@ -44,7 +44,7 @@ class Check:
     fix: str | None = None
 
     def to_dict(self) -> dict[str, str | bool | None]:
-        return {"name": self.name, "ok": self.ok, "detail": self.detail, "fix": self.fix}
+        return self._asdict()
 
 
 class _Finding(NamedTuple):
@@ -167,19 +167,7 @@ class Doctor:
         return [_Finding(each, partial(self._store.repair_mirror, each)) for each in stale]
 
     def _half_archived(self) -> list[_Finding]:
-        """Sessions a crash left between the hot store and the archive."""
-        paths, found = self._paths, set()
-        for path in paths.archive.glob("*/*.json"):
-            if is_session_id(path.stem) and (paths.log(path.stem).exists() or not path.with_suffix(".jsonl").exists()):
-                found.add(path.stem)
-        for session_id, month in self._store.index.archived().items():
-            if (
-                paths.log(session_id).exists()
-                or not paths.archived_state(session_id, month).exists()
-                or paths.mirror(session_id).exists()
-            ):
-                found.add(session_id)
-        return [_Finding(each, partial(self._store.finish_archiving, each)) for each in sorted(found)]
+        return [_Finding(each, partial(self._store.finish_archiving, each)) for each in _half_moved(self._paths)]
 
     def _left(self) -> list[_Finding]:
         scans = ((session_id, scan) for session_id, _, scan in self._scans())
@@ -217,3 +205,43 @@ def _check(name: str, bad: list[str], what: str, good: str, fix: str) -> Check:
         return Check(name, True, good)
     more = f" and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
     return Check(name, False, f"{len(bad)} {what}: {', '.join(bad[:_SHOWN])}{more}", fix)
+
+
+def repair_unfinished(store: SessionStore) -> int:
+    """Finish what a crash left unfinished; returns how many sessions were repaired. A failure is only logged."""
+    repaired = 0
+    for repair, unfinished in ((store.finish_archiving, _unmoved), (store.repair_mirror, _behind_their_log)):
+        for session_id in unfinished(store):
+            try:
+                repair(session_id)
+            except JsonlStoreError as problem:
+                log.warning("session %s is left to `doctor --fix`: %s", session_id, problem)
+            else:
+                repaired += 1
+    return repaired
+
+
+def _half_moved(paths: StatePaths) -> list[str]:
+    """Sessions of which something lies in the archive and something does not."""
+    months = [paths.archive / month for month in months_of(paths)]
+    states, logs = ({one for month in months for one in _times(month, ending)} for ending in (".json", ".jsonl"))
+    half = (states ^ logs) | ((states | logs) & _times(paths.states, ".jsonl").keys())
+    half |= logs & _times(paths.sessions, ".json").keys()
+    return sorted(filter(is_session_id, half))
+
+
+def _unmoved(store: SessionStore) -> list[str]:
+    """Those of them that were not forgotten: a tombstone has no half to move. May refresh the index."""
+    half = _half_moved(store.paths)
+    entries = store.index.lazy_entries() if half else {}
+    return [one for one in half if not entries.get(one, {}).get("forgotten")]
+
+
+def _behind_their_log(store: SessionStore) -> list[str]:
+    """Ended sessions without a mirror, or with one that is older than the log: it is written after it."""
+    logged, mirrored = _times(store.paths.states, ".jsonl"), _times(store.paths.sessions, ".json")
+    return [
+        session_id
+        for session_id, entry in store.index.lazy_entries().items()
+        if entry.get("end_time") and session_id in logged and mirrored.get(session_id, -1) < logged[session_id]
+    ]

@@ -2,24 +2,23 @@
 
 Two writers may feed one session: the runtime's hook and the watcher that reads its transcript. Each writer's fields
 are a layer of their own; an update replaces what the same writer said before and never what another said. Layers are
-merged when read: for single values the more direct witness wins, lists are the union with its items first.
+merged when read: for single values the more direct witness wins, lists are the union with its items first. With a full
+state the layers are written without what they have in common with it, which is nearly everything: mostly one writer
+spoke, and the state is what it said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from jsonlstore.core.model import (
-    SCHEMA_VERSION,
-    SessionState,
-)
-from jsonlstore.store.layers import UNKNOWN, as_mapping, merge, pack, unpack
+from jsonlstore.core.model import PART_LISTS, SCALARS, SCHEMA_VERSION, STRING_LISTS, SessionState, WorkingMemoryPin
 from jsonlstore.store.limits import cap
+from jsonlstore.store.log import Event, LocatedEvent
 
-if TYPE_CHECKING:
-    from jsonlstore.store.log import Event, LocatedEvent
-
+# the most direct witness first
+WRITERS = ("operator", "hook", "import", "watcher")
+UNKNOWN = (None, "", "unknown")
 # what is only known live, and therefore never replaced by "not known"
 _NEVER_DOWNGRADED = frozenset({"channel", "agent_id", "session_key", "end_reason"})
 _BLANK = SessionState("", "").to_dict()
@@ -29,22 +28,6 @@ EVENT_FIELDS = frozenset({"session_id", "end_time", "end_reason", "continued_by"
 
 class SessionFold:
     """The running fold of one session's events, with what the store needs besides the state itself."""
-
-    __slots__ = (
-        "_stored",
-        "continued",
-        "crash_recovered",
-        "ends",
-        "forgotten",
-        "inherited",
-        "layers",
-        "owner",
-        "schema_version",
-        "seq",
-        "session_id",
-        "source",
-        "updated_at",
-    )
 
     def __init__(self) -> None:
         self.session_id: str | None = None
@@ -84,8 +67,7 @@ class SessionFold:
     def copy(self) -> SessionFold:
         """An independent fold that goes on from here; values inside layers are replaced, never changed in place."""
         twin = SessionFold()
-        for name in self.__slots__:
-            setattr(twin, name, getattr(self, name))
+        twin.__dict__.update(self.__dict__)
         twin.layers = {by: dict(fields) for by, fields in self.layers.items()}
         twin.ends = dict(self.ends)
         return twin
@@ -162,16 +144,11 @@ def _on_started(self: SessionFold, event: Event) -> None:
         self.owner = as_mapping(data.get("owner")) or None
         version = data.get("schema_version")
         self.schema_version = version if isinstance(version, int) else SCHEMA_VERSION
-    self._set(event.by, as_mapping(data.get("fields")), event.at)
-    _take_source(self, event)
+    _on_updated(self, event)
 
 
 def _on_updated(self: SessionFold, event: Event) -> None:
     self._set(event.by, as_mapping(event.data.get("fields")), event.at)
-    _take_source(self, event)
-
-
-def _take_source(self: SessionFold, event: Event) -> None:
     source = event.data.get("source")
     if isinstance(source, Mapping):
         self.source = source
@@ -187,8 +164,7 @@ def _on_noted(self: SessionFold, event: Event) -> None:
 def _on_ended(self: SessionFold, event: Event) -> None:
     if _resume_from(self, event):
         return
-    self._set(event.by, as_mapping(event.data.get("fields")), event.at)
-    _take_source(self, event)
+    _on_updated(self, event)
     slot = "watcher" if event.by == "watcher" or event.data.get("inferred") is True else "told"
     reason = event.data.get("reason")
     if reason in UNKNOWN:
@@ -227,10 +203,6 @@ def _on_forgotten(self: SessionFold, event: Event) -> None:
     self.session_id = session_id if isinstance(session_id, str) else None
 
 
-def _on_snapshot(self: SessionFold, event: Event) -> None:
-    _resume_from(self, event)
-
-
 def _resume_from(self: SessionFold, event: Event) -> bool:
     """Go on from an event that carries the full state; False if it carries none."""
     data = event.data
@@ -251,7 +223,7 @@ def _resume_from(self: SessionFold, event: Event) -> bool:
     return True
 
 
-_STEPS: dict[str, Callable[[SessionFold, Event], None]] = {
+_STEPS: dict[str, Callable[[SessionFold, Event], object]] = {
     "session.started": _on_started,
     "state.updated": _on_updated,
     "pattern.noted": _on_noted,
@@ -261,18 +233,9 @@ _STEPS: dict[str, Callable[[SessionFold, Event], None]] = {
     "session.continued": _on_continued,
     "session.inherited": _on_inherited,
     "session.forgotten": _on_forgotten,
-    "state.snapshot": _on_snapshot,
+    "state.snapshot": _resume_from,
 }
-BOUNDARIES = frozenset(
-    {
-        "session.started",
-        "session.ended",
-        "session.recovered",
-        "session.resumed",
-        "session.continued",
-        "session.forgotten",
-    }
-)
+BOUNDARIES = frozenset(_STEPS) - {"state.updated", "pattern.noted", "session.inherited", "state.snapshot"}
 
 
 def fold_events(session_id: str, events: Iterable[LocatedEvent]) -> SessionFold:
@@ -286,3 +249,105 @@ def fold_events(session_id: str, events: Iterable[LocatedEvent]) -> SessionFold:
         folded.session_id = session_id
         folded.layer("unknown").setdefault("start_time", first.at)
     return folded
+
+
+def pack(layers: Mapping[str, Mapping[str, Any]], state: Mapping[str, Any]) -> dict[str, Any]:
+    """The layers as they go into an event beside `state`: which fields each has, and the values that are not its."""
+    return {
+        "said": {by: list(fields) for by, fields in layers.items()},
+        "layers": {
+            by: {key: value for key, value in fields.items() if not _is_same(value, state.get(key))}
+            for by, fields in layers.items()
+        },
+    }
+
+
+def unpack(data: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The layers of an event that carries `state`; one without `said` has them whole."""
+    own = {by: dict(as_mapping(fields)) for by, fields in as_mapping(data.get("layers")).items()}
+    for by, names in as_mapping(data.get("said")).items():
+        given = own.get(by, {})
+        known = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+        own[by] = {name: given.pop(name) if name in given else state.get(name) for name in known} | given
+    return own
+
+
+def _is_same(value: Any, stated: Any) -> bool:
+    """Whether the state has this very value, not just one that equals it, as 1 equals True."""
+    if value is stated:
+        return True
+    return (
+        value.__class__ is list
+        and stated.__class__ is list
+        and len(value) == len(stated)
+        and all(one is other for one, other in zip(value, stated, strict=True))
+    )
+
+
+def as_mapping(value: Any) -> Mapping[str, Any]:
+    """What may have been read from anywhere, as a mapping: an empty one if it is none."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def merge(layers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """What all of them said, taken together."""
+    ordered = [layers[by] for by in sorted(layers, key=_rank)]
+    merged: dict[str, Any] = {}
+    for layer in ordered:
+        for key, value in layer.items():
+            if key in PART_LISTS or key in STRING_LISTS:
+                merged[key] = _union(merged.get(key, []), value, _KEY_OF.get(key, _lowered))
+            elif key == "trimmed":
+                counts = merged.setdefault(key, {})
+                for name, number in as_mapping(value).items():
+                    counts[name] = counts.get(name, 0) + number
+            elif merged.get(key) is None or (key in SCALARS and merged[key] in UNKNOWN):
+                merged[key] = value
+    return merged
+
+
+def _rank(by: str) -> tuple[int, str]:
+    return (WRITERS.index(by) if by in WRITERS else len(WRITERS), by)
+
+
+def _union(first: list[Any], second: Any, key_of: Callable[[Any], Any]) -> list[Any]:
+    """Both lists, the first's items in front; what the first already has is not taken again."""
+    seen = {key_of(item) for item in first}
+    out = list(first)
+    fresh: set[Any] = set()
+    for item in second if isinstance(second, list) else ():
+        key = key_of(item)
+        if key in seen or (key_of is not _memory and key in fresh):
+            continue
+        fresh.add(key)
+        out.append(item)
+    return out
+
+
+def _lowered(item: Any) -> Any:
+    return item.lower() if isinstance(item, str) else repr(item)
+
+
+def _by(*names: str) -> Callable[[Any], Any]:
+    return lambda item: tuple(str(item.get(name)) for name in names) if isinstance(item, dict) else repr(item)
+
+
+# one memory may change its confidence many times: only another witness's account of it is a repetition
+_memory = _by("memory_id")
+
+
+def _pin(item: Any) -> Any:
+    try:
+        return WorkingMemoryPin.from_dict(item).key
+    except ValueError:
+        return repr(item)
+
+
+_KEY_OF: dict[str, Callable[[Any], Any]] = {
+    "working_memory": _pin,
+    "pending_tasks": _by("task_id"),
+    "confidence_updates": _memory,
+    "sop_interactions": _by("sop_path", "tool_call"),
+    "notes": _by("id"),
+    "recent_learnings": str,
+}

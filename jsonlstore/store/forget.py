@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from jsonlstore.core.files import TEMP_PREFIX, read_bytes, temp_target
+from jsonlstore.core.files import TEMP_PREFIX, Disk, read_bytes, temp_target
+from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.archive import months_of
 from jsonlstore.store.fold import SessionFold
-from jsonlstore.store.log import Event
+from jsonlstore.store.log import Event, SessionLog
 from jsonlstore.store.projection import Entry, project
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
-    from jsonlstore.core.files import Disk
-    from jsonlstore.core.paths import StatePaths
-    from jsonlstore.store.log import SessionLog
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(NamedTuple):
     """What was removed, and which other sessions still hold pins they inherited from it."""
 
     session_id: str
@@ -56,7 +49,7 @@ def forget_session(
 def leftovers(paths: StatePaths, session_id: str) -> list[Path]:
     """What there is of a session besides its hot log: mirror, archive, torn tails, files a crash left unfinished."""
     found = [paths.mirror(session_id), *_archived(paths, session_id, "json"), *_archived(paths, session_id, "jsonl")]
-    found += [path for path in _files(paths.quarantine) if _quarantined_from(path.name) == session_id]
+    found += [path for path in sorted(paths.quarantine.glob("*")) if _quarantined_from(path.name) == session_id]
     for place in (
         paths.states,
         paths.quarantine,
@@ -85,10 +78,6 @@ def _tasks_in(value: Any) -> Iterator[str]:
     if isinstance(value, list):
         for item in value:
             yield from _tasks_in(item)
-
-
-def _files(directory: Path) -> list[Path]:
-    return sorted(directory.iterdir()) if directory.is_dir() else []
 
 
 def _archived(paths: StatePaths, session_id: str, suffix: str) -> Iterator[Path]:

@@ -6,26 +6,20 @@ from logs and archive, byte for byte; whatever is missing or stale is projected 
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.core.files import Disk, Piece, read_bytes, unreadable
+from jsonlstore.core.files import Disk, Piece, listed, read_bytes, read_from, stat_of
+from jsonlstore.core.locks import Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import StatePaths, check_session_id
 from jsonlstore.store.archive import months_of
 from jsonlstore.store.fold import BOUNDARIES
 from jsonlstore.store.index_text import Lines, parse_index, serialise, splice
+from jsonlstore.store.log import SessionLog
 from jsonlstore.store.projection import Entry, project_log
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from jsonlstore.core.locks import Locks
-    from jsonlstore.store.log import SessionLog
 
 log = logger(__name__)
 
@@ -52,22 +46,23 @@ class Index:
 
     def entries(self) -> Mapping[str, Entry]:
         """Every session's entry, projected anew where the file was missing, broken or stale."""
-        found = self._read()
-        stale = None if found is None else self._stale(found, self._log_sizes())
-        if found is not None and not stale:
-            return found
-        refreshed = self._refreshed(found, stale)
+        found, refreshed = self._compared()
         if refreshed == found or (found is None and not refreshed):
             return refreshed
         try:
             with self._locks.index():
-                found = self._read()
-                refreshed = self._refreshed(found, None if found is None else self._stale(found, self._log_sizes()))
+                found, refreshed = self._compared()
                 if refreshed != found:
                     self._write_bytes(serialise(refreshed))
         except JsonlStoreError as problem:
             log.warning("the session index could not be saved, going on without: %s", problem)
         return refreshed
+
+    def _compared(self) -> tuple[Mapping[str, Entry] | None, Mapping[str, Entry]]:
+        """The entries on disk, and as the logs have them; the same object where nothing is stale."""
+        found = self._read()
+        stale = None if found is None else self._stale(found, self._log_sizes())
+        return found, found if found is not None and not stale else self._refreshed(found, stale)
 
     def lazy_entries(self) -> Mapping[str, Entry]:
         """The same as `entries`, each parsed when it is asked for: a watcher keeps no thousands of them in memory."""
@@ -145,19 +140,18 @@ class Index:
     def _overtaken(self, changes: Mapping[str, Entry | None]) -> dict[str, Entry | None]:
         """The entries, by what their logs say now, of those that somebody else has written to since they were put."""
         told = {session_id: entry for session_id, entry in changes.items() if entry is not None}
-        sizes = {one: size for one in changes if (size := _size(self._paths.log(one))) is not None}
+        sizes = {one: found.st_size for one in changes if (found := stat_of(self._paths.log(one)))}
         stale = self._stale(told, sizes)
         return dict.fromkeys(stale) | self._refreshed({}, stale) if stale else {}
 
     def rebuild(self, progress: Progress = silent) -> bool:
         """Write the index anew from logs and archive; True if that changed the file."""
         with self._locks.index():
-            before = read_bytes(self._paths.index)
-            data = serialise(self._refreshed(None, None, progress))
-            if data == before:
-                return False
-            self._write_bytes(data)
-            return True
+            data = self.expected(progress)
+            changed = data != read_bytes(self._paths.index)
+            if changed:
+                self._write_bytes(data)
+            return changed
 
     def expected(self, progress: Progress = silent) -> bytes:
         """What a rebuild would write."""
@@ -165,12 +159,9 @@ class Index:
 
     def _read(self) -> dict[str, Entry] | None:
         """The entries on disk, or None if the file is missing, empty, broken or not of our version."""
-        try:
-            found = os.stat(self._paths.index)
-        except FileNotFoundError:
+        found = stat_of(self._paths.index)
+        if found is None:
             return None
-        except OSError as problem:
-            raise unreadable(self._paths.index, problem) from problem
         signature = (found.st_ino, found.st_size, found.st_mtime_ns)
         if self._cached and self._cached[0] == signature:
             return self._cached[1]
@@ -206,30 +197,14 @@ class Index:
         )
 
     def _log_sizes(self) -> dict[str, int]:
-        """Every hot log and its size: there may be ten thousand, and each costs a look at the disk."""
-        try:
-            directory = os.open(self._paths.states, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return {}
-        except OSError as problem:
-            raise unreadable(self._paths.states, problem) from problem
-        try:
-            sizes = _sizes(directory)  # names below an open directory are found faster than whole paths
-        except OSError as problem:
-            raise unreadable(self._paths.states, problem) from problem
-        finally:
-            os.close(directory)
+        """Every hot log and its size."""
+        sizes = listed(self._paths.states, ".jsonl", "st_size")
         sizes.pop("metrics", None)
         return sizes
 
     def _boundary_after(self, session_id: str, offset: int) -> bool:
-        try:
-            with open(self._paths.states / f"{session_id}.jsonl", "rb", buffering=0) as file:
-                file.seek(offset)
-                data = file.read()
-        except OSError as problem:
-            raise unreadable(self._paths.states / f"{session_id}.jsonl", problem) from problem
-        return any(mark in data for mark in _BOUNDARY_MARKS)
+        found = read_from(self._paths.states / f"{session_id}.jsonl", offset)
+        return found is None or any(mark in found[0] for mark in _BOUNDARY_MARKS)
 
     def _refreshed(
         self,
@@ -272,27 +247,3 @@ class Index:
         """Every archived session and its month."""
         folders = ((month, self._paths.archive / month) for month in months_of(self._paths))
         return {item.name[:-6]: month for month, folder in folders for item in folder.glob("*.jsonl")}
-
-
-def _size(path: Path) -> int | None:
-    try:
-        return os.stat(path).st_size
-    except FileNotFoundError:
-        return None
-    except OSError as problem:
-        raise unreadable(path, problem) from problem
-
-
-def _sizes(directory: int) -> dict[str, int]:
-    """The logs in a directory and their sizes."""
-    try:
-        with os.scandir(directory) as listing:
-            return {item.name[:-6]: item.stat().st_size for item in listing if item.name.endswith(".jsonl")}
-    except FileNotFoundError:  # one was archived between being listed and being looked at: the others are still there
-        sizes = {}
-        with os.scandir(directory) as listing:
-            for item in listing:
-                if item.name.endswith(".jsonl"):
-                    with suppress(FileNotFoundError):
-                        sizes[item.name[:-6]] = item.stat().st_size
-        return sizes

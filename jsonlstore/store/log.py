@@ -6,17 +6,15 @@ A reader needs no lock: it sees whole lines, and a last line without its newline
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import orjson
 
 from jsonlstore.core.errors import WriteFailed
-from jsonlstore.core.files import Disk, unreadable, write_failed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+from jsonlstore.core.files import Disk, opened, read_bytes, read_from, stat_of, writing
 
 FULL_STATE_TYPES = ("state.snapshot", "session.ended", "session.recovered", "session.forgotten")
 _FULL_STATE_MARKS = tuple(b'"type":"%s"' % name.encode() for name in FULL_STATE_TYPES)
@@ -91,13 +89,8 @@ class SessionLog:
 
     def signature(self) -> Signature | None:
         """What tells whether anyone else has written since; None if there is no file."""
-        try:
-            found = os.stat(self.path)
-        except FileNotFoundError:
-            return None
-        except OSError as problem:
-            raise unreadable(self.path, problem) from problem
-        return _signature(found)
+        found = stat_of(self.path)
+        return _signature(found) if found else None
 
     def append(self, lines: bytes) -> Signature:
         """Add whole lines in one write and sync them; returns the new signature.
@@ -105,11 +98,7 @@ class SessionLog:
         What is refused is rolled back: a write that falls short, and also a write whose sync failed. A failed sync
         is never retried, because the kernel may have dropped the bytes and would call the second one a success.
         """
-        try:
-            fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as problem:
-            raise write_failed(self.path, problem) from problem
-        try:
+        with writing(self.path), opened(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT) as fd:
             size = os.fstat(fd).st_size
             if size and os.pread(fd, 1, size - 1) != b"\n":
                 size, finish = self._mend_tail(fd, size)
@@ -122,10 +111,6 @@ class SessionLog:
                 if not size:
                     self._disk.sync_dir(self.path.parent)
             return _signature(os.fstat(fd))
-        except OSError as problem:
-            raise write_failed(self.path, problem) from problem
-        finally:
-            os.close(fd)
 
     def _write(self, fd: int, lines: bytes) -> None:
         written = os.write(fd, lines)
@@ -157,11 +142,7 @@ class SessionLog:
 
     def repair(self) -> bool:
         """Mend the tail now instead of at the next append; True if there was something to mend."""
-        try:
-            fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
-        except OSError as problem:
-            raise write_failed(self.path, problem) from problem
-        try:
+        with writing(self.path), opened(self.path, os.O_RDWR | os.O_APPEND) as fd:
             size = os.fstat(fd).st_size
             if not size or os.pread(fd, 1, size - 1) == b"\n":
                 return False
@@ -169,22 +150,18 @@ class SessionLog:
             if finish:
                 self._write(fd, finish)
             self._disk.sync_data(fd)
-        except OSError as problem:
-            raise write_failed(self.path, problem) from problem
-        finally:
-            os.close(fd)
         return True
 
     def scan(self) -> Scan | None:
         """Replay the whole file, or None if there is none (or nothing in it)."""
-        found = self._read_from(0)
-        return scan_bytes(found[0], 0) if found and found[0] else None
+        data = read_bytes(self.path)
+        return scan_bytes(data, 0) if data else None
 
     def scan_recent(self) -> Scan | None:
         """Replay from the last event that carries the full state: the cost does not grow with the session."""
         window = _TAIL_BYTES
         while True:
-            found = self._read_from(-window)
+            found = read_from(self.path, -window)
             if not found or not found[0]:
                 return None
             data, offset = found
@@ -197,19 +174,6 @@ class SessionLog:
             if not found[1]:
                 return scan_bytes(data, offset)
             window *= 8
-
-    def _read_from(self, position: int) -> tuple[bytes, int] | None:
-        """The file's bytes from `position` (negative: that many from its end), and where they start."""
-        try:
-            with open(self.path, "rb", buffering=0) as file:
-                if position < 0:
-                    position = max(0, os.fstat(file.fileno()).st_size + position)
-                    file.seek(position)
-                return file.read(), position
-        except FileNotFoundError:
-            return None
-        except OSError as problem:
-            raise unreadable(self.path, problem) from problem
 
 
 @contextmanager
@@ -232,27 +196,19 @@ def scan_bytes(data: bytes, offset: int) -> Scan:
     """Replay lines that start at `offset` of their file."""
     events: list[LocatedEvent] = []
     damage: list[Damage] = []
-    torn = 0
-    for start, line, complete in _lines(data):
-        event = parse_event(line) if line.strip() else None
+    *lines, rest = data.split(b"\n")
+    at = offset
+    for line in lines:
+        event = parse_event(line)
         if event is not None:
-            events.append(LocatedEvent(event, offset + start + len(line) + 1))
-        elif complete:
-            damage.append(Damage(offset + start, len(line)))
+            events.append(LocatedEvent(event, at + len(line) + 1))
         else:
-            torn = len(line)
-    return Scan(tuple(events), tuple(damage), torn, offset + len(data))
-
-
-def _lines(data: bytes) -> Iterator[tuple[int, bytes, bool]]:
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start)
-        if end < 0:
-            yield start, data[start:], False
-            return
-        yield start, data[start:end], True
-        start = end + 1
+            damage.append(Damage(at, len(line)))
+        at += len(line) + 1
+    last = parse_event(rest)
+    if last is not None:
+        events.append(LocatedEvent(last, at + len(rest) + 1))
+    return Scan(tuple(events), tuple(damage), 0 if last else len(rest), offset + len(data))
 
 
 def _last_line(fd: int, size: int) -> tuple[int, bytes]:

@@ -6,17 +6,17 @@ dropped or inserted line breaks the chain; a cut tail or a rewritten file disagr
 
 from __future__ import annotations
 
-import os
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import orjson
 
 from jsonlstore.core.errors import UsageError
-from jsonlstore.core.files import Disk, read_bytes
-from jsonlstore.core.values import value_class
+from jsonlstore.core.files import Disk, read_bytes, read_from
+from jsonlstore.core.locks import Locks
+from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.log import SessionLog
-from jsonlstore.store.sanitise import redact
+from jsonlstore.store.sanitise import without_secrets
 
 try:  # as the standard library's own `random` does it: OpenSSL would cost a hook call milliseconds for a few bytes
     from _sha2 import sha256  # type: ignore[import-not-found]
@@ -26,11 +26,6 @@ except ImportError:
     except ImportError:
         from hashlib import sha256
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from jsonlstore.core.locks import Locks
-    from jsonlstore.core.paths import StatePaths
 
 METRIC_EVENTS: Mapping[str, tuple[str, ...]] = {
     "session_captured": (
@@ -55,8 +50,7 @@ _HASH_KEY = b',"hash":"'
 _LINE_END = b'"}'
 
 
-@value_class(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """How many records the chain has, and the hash of the last."""
 
     records: int
@@ -71,8 +65,7 @@ class Head:
             return None
 
 
-@value_class(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Whether the chain holds; if not, at which line it breaks and how."""
 
     ok: bool
@@ -128,7 +121,7 @@ class Metrics:
         problem = self._disagreement(head, verdict)
         if problem is None:
             return verdict
-        return replace(verdict, ok=False, line=min(verdict.records, head.records if head else 1), problem=problem)
+        return verdict._replace(ok=False, line=min(verdict.records, head.records if head else 1), problem=problem)
 
     def _walk(self) -> Verdict:
         """Does every line follow from the one before it?"""
@@ -219,7 +212,7 @@ class Metrics:
         lines, records, previous, at = [], head.records, head.hash, self._now()
         for event in events:
             records += 1
-            line, previous = _seal(records, {"at": at, **redact(dict(event))}, previous)
+            line, previous = _seal(records, {"at": at, **without_secrets(dict(event))}, previous)
             lines.append(line)
         self._log.append(b"".join(lines))
         # a head that a power cut takes back lags behind the chain, and that is mended by the next append
@@ -241,13 +234,8 @@ class Metrics:
 
     def _grew_past(self, head: Head) -> bool:
         """Does the file's last record differ from the head's? Cheap: only its tail is read."""
-        try:
-            with open(self._paths.metrics, "rb", buffering=0) as file:
-                size = os.fstat(file.fileno()).st_size
-                file.seek(max(0, size - 67))
-                return not _hash_ends(file.read().rstrip(b"\n"), head.hash)
-        except FileNotFoundError:
-            return False
+        found = read_from(self._paths.metrics, -67)
+        return found is not None and not _hash_ends(found[0].rstrip(b"\n"), head.hash)
 
     def _head(self) -> Head | None:
         raw = _parse(read_bytes(self._paths.metrics_head) or b"")
@@ -259,7 +247,7 @@ class Metrics:
         return head
 
     def _write_head(self, head: Head, then: Head | None = None, *, lasting: bool = True) -> None:
-        names = {**asdict(head), "then": asdict(then)} if then else asdict(head)
+        names = head._asdict() | ({"then": then._asdict()} if then else {})
         data = orjson.dumps(names, option=orjson.OPT_APPEND_NEWLINE)
         self._disk.replace(self._paths.metrics_head, data, self._paths.states, lasting=lasting)
 

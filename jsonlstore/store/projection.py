@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from jsonlstore.core.model import SCHEMA_VERSION, WorkingMemoryPin, read_parts
+from jsonlstore.core.model import KNOWN_FIELDS, SCHEMA_VERSION, WorkingMemoryPin, read_parts
 from jsonlstore.store.fold import SessionFold, fold_events
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from jsonlstore.store.log import Scan, SessionLog
+from jsonlstore.store.log import Scan, SessionLog
 
 # an archived session keeps its links and cursor; what it was about is in the archive
 _NOT_IN_STUB = frozenset({"hot_topics"})
@@ -53,6 +50,7 @@ class IndexEntry(NamedTuple):  # a dataclass of this size would cost every hook 
 
 
 _ENTRY_KEYS = frozenset(IndexEntry._fields) - {"session_id"}
+_COPIED = _ENTRY_KEYS & KNOWN_FIELDS  # as the state has them; a newer writer's field of the same name is not ours
 
 
 def project(folded: SessionFold, log_bytes: int, archived: str | None = None) -> Entry:
@@ -61,26 +59,13 @@ def project(folded: SessionFold, log_bytes: int, archived: str | None = None) ->
         return {"forgotten": True, "log_bytes": log_bytes}
     state = folded.to_dict()
     pins = read_parts(WorkingMemoryPin, state["working_memory"])
-    entry: Entry = {
-        "active_projects": state["active_projects"],
-        "agent_id": state["agent_id"],
-        "channel": state["channel"],
-        "continued_by": state["continued_by"],
-        "crash_recovered": state["crash_recovered"],
+    entry: Entry = {key: value for key, value in state.items() if key in _COPIED} | {
         "critical": any(pin.critical for pin in pins),
-        "end_reason": state["end_reason"],
-        "end_time": state["end_time"],
-        "hot_topics": state["hot_topics"],
         "log_bytes": log_bytes,
         "owner": folded.owner,
         "pending_task_count": len(state["pending_tasks"]),
         "pin_count": len(pins),
-        "previous_session_id": state["previous_session_id"],
-        "schema_version": state["schema_version"],
-        "session_key": state["session_key"],
         "source": folded.source,
-        "start_time": state["start_time"],
-        "updated_at": state["updated_at"],
     }
     if archived:
         entry = {key: value for key, value in entry.items() if key not in _NOT_IN_STUB} | {"archived": archived}

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from datetime import timedelta
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import NamedTuple
 
 from jsonlstore.core.clock import Clock, format_time, time_before
 from jsonlstore.core.errors import AmbiguousSessionId, JsonlStoreError, SessionForgotten, SessionNotFound
+from jsonlstore.core.files import Disk
+from jsonlstore.core.locks import Locks
+from jsonlstore.core.model import SessionState
 from jsonlstore.core.paths import StatePaths, check_session_id
 from jsonlstore.store.archive import find_month
-from jsonlstore.store.fold import fold_events
+from jsonlstore.store.fold import SessionFold, fold_events
 from jsonlstore.store.index import Index
-from jsonlstore.store.log import FULL_STATE_TYPES, SessionLog
-from jsonlstore.store.projection import IndexEntry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from datetime import datetime
-    from pathlib import Path
-
-    from jsonlstore.core.files import Disk
-    from jsonlstore.core.locks import Locks
-    from jsonlstore.core.model import SessionState
-    from jsonlstore.store.fold import SessionFold
-    from jsonlstore.store.log import Signature
-    from jsonlstore.store.projection import Entry
+from jsonlstore.store.log import FULL_STATE_TYPES, SessionLog, Signature
+from jsonlstore.store.projection import Entry, IndexEntry
 
 _CACHED_FOLDS = 128
 
@@ -36,24 +29,13 @@ def not_found(session_id: str) -> SessionNotFound:
     return SessionNotFound(f"no session {session_id}", hint="`jsonlstore list` shows what there is")
 
 
-def _now(clock: Clock) -> str:
-    return format_time(clock())
-
-
-def _open_log(quarantine: Path, disk: Disk, path: Path) -> SessionLog:
-    return SessionLog(path, quarantine, disk)
-
-
-class CachedFold:
+class CachedFold(NamedTuple):
     """A fold and the file it was read from: still true while nobody else has written to it."""
 
-    __slots__ = ("end", "folded", "signature", "since_full")
-
-    def __init__(self, folded: SessionFold, signature: Signature, end: int, since_full: int) -> None:
-        self.folded = folded
-        self.signature = signature
-        self.end = end
-        self.since_full = since_full
+    folded: SessionFold
+    signature: Signature
+    end: int
+    since_full: int
 
 
 class SessionReader:
@@ -64,8 +46,8 @@ class SessionReader:
         self.clock = clock
         self.disk = disk
         # no bound methods: a store in memory goes away with its last reference, not with the next collection
-        self.now = partial(_now, clock)
-        self.open_log = partial(_open_log, paths.quarantine, disk)
+        self.now: Callable[[], str] = lambda: format_time(clock())
+        self.open_log: Callable[[Path], SessionLog] = partial(SessionLog, quarantine=paths.quarantine, disk=disk)
         self.index = Index(paths, disk, locks, self.open_log)
         self._known: OrderedDict[str, CachedFold] = OrderedDict()
         self._guard = threading.Lock()

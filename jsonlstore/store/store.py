@@ -7,7 +7,9 @@ and can always be made from it again. Whatever is written has passed the redacto
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -27,25 +29,17 @@ from jsonlstore.core.locks import DEFAULT_TIMEOUT, Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
-from jsonlstore.store.archive import find_month, finish_move, move_back, move_to_archive
-from jsonlstore.store.fields import check_time
-from jsonlstore.store.fold import EVENT_FIELDS, SessionFold
-from jsonlstore.store.index import silent
-from jsonlstore.store.layers import WRITERS
+from jsonlstore.store.archive import find_month, finish_move, move_back, move_to_archive, write_mirror
+from jsonlstore.store.fold import EVENT_FIELDS, WRITERS, SessionFold
+from jsonlstore.store.index import Progress, silent
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
-from jsonlstore.store.mirror import write_mirror
-from jsonlstore.store.projection import project
+from jsonlstore.store.projection import Entry, project
 from jsonlstore.store.reader import CachedFold, SessionReader, not_found
-from jsonlstore.store.sanitise import clean, clean_event
+from jsonlstore.store.sanitise import check_time, clean, clean_event
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from datetime import timedelta
-
     from jsonlstore.store.forget import Forgotten
-    from jsonlstore.store.index import Progress
     from jsonlstore.store.metrics import Metrics
-    from jsonlstore.store.projection import Entry
 
 log = logger(__name__)
 
@@ -148,7 +142,8 @@ class SessionStore(SessionReader):
             changed = _changed(known.folded, by, given)
             data: dict[str, Any] = {"fields": changed}
             if source is not None:
-                _same_source(session_id, known.folded, expect_source)
+                if (known.folded.source or None) != (dict(expect_source) if expect_source else None):
+                    raise StaleSource(f"the transcript cursor of {session_id} was moved by another writer")
                 if source != known.folded.source:
                     data["source"] = dict(source)
             if not changed and "source" not in data:
@@ -399,8 +394,3 @@ def _changed(folded: SessionFold, by: str, given: Mapping[str, Any]) -> dict[str
     if active is not None and active > (folded.updated_at or ""):
         changed["updated_at"] = active
     return changed
-
-
-def _same_source(session_id: str, folded: SessionFold, expected: Mapping[str, Any] | None) -> None:
-    if (folded.source or None) != (dict(expected) if expected else None):
-        raise StaleSource(f"the transcript cursor of {session_id} was moved by another writer")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
-from jsonlstore.store.repair import repair_unfinished
+from jsonlstore.store.doctor import repair_unfinished
 from jsonlstore.watch.tail import Progress, Tailer
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.store.repair import repair_unfinished
+from jsonlstore.store.doctor import repair_unfinished
 from jsonlstore.watch.instance import Report, remove_report, write_report
 
 if TYPE_CHECKING:

@@ -36,6 +36,11 @@ PRAGMA application_id = 1129337428;
 """
 
 
+def database_backups(path: Path) -> list[Path]:
+    """The finished copies an export made of a database, oldest first."""
+    return sorted(copy for copy in path.parent.glob(f"{path.name}.backup-*") if ".partial-" not in copy.name)
+
+
 @pytest.fixture
 def clock() -> FakeClock:
     return FakeClock("2026-11-10T09:00:00+00:00")

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from jsonlstore.bridges.braindb import attach, export_sessions
-from jsonlstore.bridges.braindb.migration import database_backups
 from jsonlstore.bridges.braindb.schema import COLUMNS, CREATE_TABLE, INDEXES
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import LockTimeout, Unreadable, WriteFailed
+from tests.bridges.conftest import database_backups
 
 PIN = {"content": "CRITICAL: never force-push", "pinnedAt": "2026-11-10T08:00:00.000Z", "label": "rule"}
 

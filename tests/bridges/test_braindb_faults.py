@@ -14,8 +14,8 @@ from contextlib import closing
 import pytest
 
 from jsonlstore.bridges.braindb import export_sessions, import_sessions
-from jsonlstore.bridges.braindb.migration import database_backups
 from jsonlstore.store.store import SessionStore
+from tests.bridges.conftest import database_backups
 
 CALLS = ("pwrite64", "write", "fdatasync", "fsync", "rename", "unlink", "ftruncate")
 

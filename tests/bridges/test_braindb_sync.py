@@ -11,11 +11,11 @@ from datetime import timedelta
 import pytest
 
 from jsonlstore.bridges.braindb import attach, brain_db_status, export_sessions
-from jsonlstore.bridges.braindb.migration import database_backups
 from jsonlstore.cli.main import main
 from jsonlstore.core.config import Config
 from jsonlstore.store.store import SessionStore
 from jsonlstore.watch.loop import Watcher
+from tests.bridges.conftest import database_backups
 
 
 def config(brain, **settings):

@@ -15,9 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jsonlstore.cli.formatting import ago, lasted, megabytes
+from jsonlstore.cli.formatting import ago, cut_to_width, fold_text, lasted, megabytes, plain, width
 from jsonlstore.cli.main import main
-from jsonlstore.cli.text import cut_to_width, fold_text, plain, width
 from jsonlstore.core.clock import format_time
 from jsonlstore.store.store import SessionStore
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from jsonlstore.bridges.braindb import resolve_brain_db
-from jsonlstore.bridges.braindb.migration import database_backups
 from jsonlstore.compat import SessionManager
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import UsageError
+from tests.bridges.conftest import database_backups
 
 
 def ago(**by):

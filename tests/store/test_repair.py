@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jsonlstore.store.doctor import Doctor
-from jsonlstore.store.repair import repair_unfinished
+from jsonlstore.store.doctor import Doctor, repair_unfinished
 
 if TYPE_CHECKING:
     from jsonlstore.store.store import SessionStore

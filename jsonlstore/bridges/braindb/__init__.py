@@ -11,57 +11,37 @@ Cortex's memories, and `MetricsDb` copies our metrics into its metrics.db.
 from __future__ import annotations
 
 import os
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from jsonlstore.bridges.braindb.export import ExportReport, export_sessions
-    from jsonlstore.bridges.braindb.importer import ImportReport, import_sessions
-    from jsonlstore.bridges.braindb.memories import StmMemories
-    from jsonlstore.bridges.braindb.metrics import MetricsDb
-    from jsonlstore.bridges.braindb.status import BrainDbStatus, brain_db_status
-    from jsonlstore.bridges.braindb.sync import BrainDbSync
+    from jsonlstore.bridges.braindb.backlog import BrainDbStatus as BrainDbStatus
+    from jsonlstore.bridges.braindb.backlog import brain_db_status as brain_db_status
+    from jsonlstore.bridges.braindb.cortex import MetricsDb as MetricsDb
+    from jsonlstore.bridges.braindb.cortex import StmMemories as StmMemories
+    from jsonlstore.bridges.braindb.export import ExportReport as ExportReport
+    from jsonlstore.bridges.braindb.export import export_sessions as export_sessions
+    from jsonlstore.bridges.braindb.importer import ImportReport as ImportReport
+    from jsonlstore.bridges.braindb.importer import import_sessions as import_sessions
+    from jsonlstore.bridges.braindb.sync import BrainDbSync as BrainDbSync
     from jsonlstore.core.config import Config
     from jsonlstore.store.store import SessionStore
 
-__all__ = [
-    "BrainDbStatus",
-    "BrainDbSync",
-    "ExportReport",
-    "ImportReport",
-    "MetricsDb",
-    "StmMemories",
-    "attach",
-    "brain_db_status",
-    "export_sessions",
-    "import_sessions",
-    "is_in_use",
-    "memories_of",
-    "metrics_db",
-    "resolve_brain_db",
-]
-
-_MODULES = {
-    "BrainDbStatus": "status",
-    "BrainDbSync": "sync",
-    "ExportReport": "export",
-    "ImportReport": "importer",
-    "MetricsDb": "metrics",
-    "StmMemories": "memories",
-    "brain_db_status": "status",
-    "export_sessions": "export",
-    "import_sessions": "importer",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # a hook passes this door at every start; it pays for SQLite only when there is a brain.db
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+# a hook passes this door at every start; it pays for SQLite only when there is a brain.db
+__getattr__ = lazy(
+    __name__,
+    {
+        "backlog": "BrainDbStatus brain_db_status",
+        "cortex": "MetricsDb StmMemories",
+        "export": "ExportReport export_sessions",
+        "importer": "ImportReport import_sessions",
+        "sync": "BrainDbSync",
+    },
+)
 
 
 def resolve_brain_db(config: Config, state_dir: Path, env: Mapping[str, str] = os.environ) -> Path:
@@ -94,7 +74,7 @@ def attach(store: SessionStore, config: Config, env: Mapping[str, str] = os.envi
     if not config.enabled:
         return None
     if config.metrics_db:
-        from jsonlstore.bridges.braindb.metrics import MetricsDb
+        from jsonlstore.bridges.braindb.cortex import MetricsDb
 
         store.metrics.listeners.append(MetricsDb(metrics_db(store.paths.state_dir)))
     if config.brain_db_enabled is False:
@@ -112,6 +92,6 @@ def memories_of(store: SessionStore, config: Config, env: Mapping[str, str] = os
     path = resolve_brain_db(config, store.paths.state_dir, env)
     if not is_in_use(config, path) or not path.exists():
         return None
-    from jsonlstore.bridges.braindb.memories import StmMemories
+    from jsonlstore.bridges.braindb.cortex import StmMemories
 
     return StmMemories(path, clock=store.clock)

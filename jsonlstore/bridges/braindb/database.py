@@ -32,6 +32,13 @@ _POLITE_SECONDS = 1.0  # how long after another writer was noticed it is given m
 _LEAST_SECONDS = 0.002  # what statements get however slow commits are
 _SLEEPS = (0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025, 0.025, 0.025, 0.05, 0.05, 0.1)  # of SQLite's busy handler
 
+_BUSY_HINT = "try again when the program that uses it is less busy"
+_HINTS = {
+    sqlite3.SQLITE_READONLY: "the file or its directory is read-only for you",
+    sqlite3.SQLITE_CANTOPEN: "check that the file exists and that you may write to its directory",
+    sqlite3.SQLITE_FULL: "the disk is full: free some space and try again",
+}
+
 # Reading byte-cleanly may mean copying the file, and closing a file drops every lock this process has on it, those of
 # a connection in another thread included. So in one process either is done alone.
 _ONE_AT_A_TIME = threading.RLock()
@@ -42,27 +49,14 @@ def explain(path: Path, problem: sqlite3.Error) -> JsonlStoreError:
     extended = getattr(problem, "sqlite_errorcode", None) or 0
     code = extended & 0xFF
     if extended == sqlite3.SQLITE_READONLY_DBMOVED:
-        return WriteFailed(
-            f"cannot write {path}: it was moved or replaced meanwhile", hint="the next try finds the new one", path=path
-        )
+        message = f"cannot write {path}: it was moved or replaced meanwhile"
+        return WriteFailed(message, hint="the next try finds the new one", path=path)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return LockTimeout(
-            f"{path} is locked by another process",
-            hint="try again when the program that uses it is less busy",
-            path=path,
-        )
+        return LockTimeout(f"{path} is locked by another process", hint=_BUSY_HINT, path=path)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return Unreadable(
-            f"{path} is damaged or not an SQLite database: {problem}",
-            hint="check it with `sqlite3 FILE 'PRAGMA integrity_check'`; nothing was written",
-            path=path,
-        )
-    hints = {
-        sqlite3.SQLITE_READONLY: "the file or its directory is read-only for you",
-        sqlite3.SQLITE_CANTOPEN: "check that the file exists and that you may write to its directory",
-        sqlite3.SQLITE_FULL: "the disk is full: free some space and try again",
-    }
-    return WriteFailed(f"cannot write {path}: {problem}", hint=hints.get(code), path=path)
+        hint = "check it with `sqlite3 FILE 'PRAGMA integrity_check'`; nothing was written"
+        return Unreadable(f"{path} is damaged or not an SQLite database: {problem}", hint=hint, path=path)
+    return WriteFailed(f"cannot write {path}: {problem}", hint=_HINTS.get(code), path=path)
 
 
 @contextmanager
@@ -107,17 +101,12 @@ def make_durable(path: Path) -> None:
     Only the log: opening and closing the database file itself would drop the locks SQLite holds on it for us.
     """
     try:
-        file = os.open(f"{os.path.realpath(path)}-wal", os.O_RDONLY | os.O_CLOEXEC)
+        with open(f"{os.path.realpath(path)}-wal", "rb", buffering=0) as file:
+            os.fsync(file.fileno())
     except FileNotFoundError:
         return  # another journal mode, where every commit is durable
     except OSError as problem:
         raise write_failed(path, problem) from problem
-    try:
-        os.fsync(file)
-    except OSError as problem:
-        raise write_failed(path, problem) from problem
-    finally:
-        os.close(file)
 
 
 def create_empty(path: Path) -> bool:
@@ -196,11 +185,8 @@ class Writer:
             if done is not None:
                 return done[0]
             if self._timer() + pause >= deadline:
-                raise LockTimeout(
-                    f"{self.path} is busy: readers left no room for a commit",
-                    hint="try again when the program that uses it is less busy",
-                    path=self.path,
-                )
+                message = f"{self.path} is busy: readers left no room for a commit"
+                raise LockTimeout(message, hint=_BUSY_HINT, path=self.path)
             self._sleep(pause)
             pause = min(pause * 2, 0.1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,16 +36,7 @@ class ImportReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as `--json` prints it."""
-        return {
-            "path": str(self.path),
-            "dry_run": self.dry_run,
-            "imported": self.imported,
-            "completed": self.completed,
-            "known": self.known,
-            "forgotten": self.forgotten,
-            "skipped": self.skipped,
-            "problems": self.problems,
-        }
+        return {**asdict(self), "path": str(self.path)}
 
 
 def import_sessions(
@@ -100,11 +91,10 @@ class _Import:
             self._report.forgotten += 1
             return
         if session_id in self._taken:  # a table without a key
-            self._report.problems.setdefault(session_id, []).append(
-                "there is another row of this id, which was left out"
-            )
+            problems = self._report.problems.setdefault(session_id, [])
+            problems.append("there is another row of this id, which was left out")
             return
-        read = self._without_bad_links(read_row(row))
+        read = read_row(row)
         if entry is not None and not self._begun_by_import(read, entry):
             self._report.known += 1
             return
@@ -140,29 +130,6 @@ class _Import:
                 store.end(session_id, end_time=read.end_time, by=IMPORTER)
         if read.continued_by is not None:
             store.link(session_id, read.continued_by, by=IMPORTER)
-
-    @staticmethod
-    def _without_bad_links(read: ReadRow) -> ReadRow:
-        """A link to something that is no session id cannot be followed; the session itself is still good."""
-        problems = list(read.problems)
-        fields, continued_by = dict(read.fields), read.continued_by
-        if not _is_id(fields.get("previous_session_id")):
-            problems.append("previous_session_id is not a session id")
-            del fields["previous_session_id"]
-        if not _is_id(continued_by):
-            problems.append("continued_by is not a session id")
-            continued_by = None
-        return ReadRow(read.session_id, fields, read.end_time, continued_by, read.crash_recovered, tuple(problems))
-
-
-def _is_id(value: str | None) -> bool:
-    if value is None:
-        return True
-    try:
-        check_session_id(value)
-    except UsageError:
-        return False
-    return True
 
 
 def _shown(value: object) -> str:

@@ -7,21 +7,17 @@ import re
 import sqlite3
 import time
 from contextlib import closing
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from jsonlstore.bridges.braindb.database import Writer, connected
+from jsonlstore.bridges.braindb.database import Writer, connected, create_empty
 from jsonlstore.bridges.braindb.schema import CREATE_TABLE, INDEXES, TABLE
 from jsonlstore.core.clock import system_clock
 from jsonlstore.core.errors import LockTimeout, Unreadable
-from jsonlstore.core.files import Disk, write_failed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from jsonlstore.core.files import Disk
 
 _PAGES_PER_STEP = 256  # the source is readable, and in any mode writable again, between two steps
 _PARTIAL = re.compile(r"\.partial-(\d+)(?:-journal|-wal|-shm)?\Z")
-_BACKUP = re.compile(r"\.backup-\d{8}T\d{6}Z(?:-\d+)?\Z")
 
 
 def columns_of(connection: sqlite3.Connection, table: str = TABLE) -> tuple[str, ...]:
@@ -48,9 +44,8 @@ def migrate(writer: Writer, wait: float) -> Path | None:
     connection, path = writer.connection, writer.path
     if not _missing(connection):
         return None
-    backup = (
-        back_up_database(path, wait) if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() else None
-    )
+    used = connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    backup = back_up_database(path, wait) if used else None
     try:
         writer.transact(lambda _full: _create(connection))
     except BaseException:
@@ -74,18 +69,13 @@ def _missing(connection: sqlite3.Connection) -> list[str]:
         return [CREATE_TABLE, *(statement for statement, _ in INDEXES.values())]
     columns = set(columns_of(connection))
     if found[TABLE] != "table" or not {"id", "start_time"} <= columns:
-        raise Unreadable(
-            f"{TABLE} is there but is not the table the specification describes",
-            hint="another program uses the name; nothing was changed",
-        )
+        hint = "another program uses the name; nothing was changed"
+        raise Unreadable(f"{TABLE} is there but is not the table the specification describes", hint=hint)
     if not _has_key(connection):
-        raise Unreadable(
-            f"{TABLE} is there but its id is no key: a session could have several rows",
-            hint="make it one with `CREATE UNIQUE INDEX … ON session_states(id)`; nothing was changed",
-        )
-    return [
-        statement for name, (statement, needs) in INDEXES.items() if name not in found and columns.issuperset(needs)
-    ]
+        hint = "make it one with `CREATE UNIQUE INDEX … ON session_states(id)`; nothing was changed"
+        raise Unreadable(f"{TABLE} is there but its id is no key: a session could have several rows", hint=hint)
+    missing = {name: index for name, index in INDEXES.items() if name not in found}
+    return [statement for statement, needs in missing.values() if columns.issuperset(needs)]
 
 
 def _has_key(connection: sqlite3.Connection) -> bool:
@@ -106,10 +96,7 @@ def back_up_database(path: Path, wait: float) -> Path:
     _sweep(path)
     stamp = system_clock().strftime("%Y%m%dT%H%M%SZ")
     partial = path.with_name(f"{path.name}.backup-{stamp}.partial-{os.getpid()}")
-    try:
-        os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    except OSError as problem:
-        raise write_failed(partial, problem) from problem
+    create_empty(partial)
     try:
         _copy(path, partial, time.monotonic() + wait)
         target = _free_name(path, stamp)
@@ -136,34 +123,20 @@ def _copy(source: Path, target: Path, deadline: float) -> None:
 
 
 def _free_name(path: Path, stamp: str) -> Path:
-    target, number = path.with_name(f"{path.name}.backup-{stamp}"), 1
-    while target.exists():
-        number += 1
-        target = path.with_name(f"{path.name}.backup-{stamp}-{number}")
-    return target
-
-
-def database_backups(path: Path) -> list[Path]:
-    """The copies we made of a database, oldest first: an uninstall removes them."""
-    return _beside(Path(os.path.realpath(path)), lambda name: _BACKUP.search(name) is not None)
+    names = (f"{path.name}.backup-{stamp}" + (f"-{number}" if number > 1 else "") for number in count(1))
+    return next(target for name in names if not (target := path.with_name(name)).exists())
 
 
 def _sweep(path: Path) -> None:
     """Remove half-made copies whose maker is gone."""
-    for partial in _beside(path, lambda name: _PARTIAL.search(name) is not None):
-        maker = _PARTIAL.search(partial.name)
-        assert maker is not None
-        if not _alive(int(maker[1])):
-            partial.unlink(missing_ok=True)
-
-
-def _beside(path: Path, wanted: Callable[[str], bool]) -> list[Path]:
-    prefix = path.name + ".backup-"
     try:
-        names = sorted(name for name in os.listdir(path.parent) if name.startswith(prefix) and wanted(name))
+        names = [name for name in os.listdir(path.parent) if name.startswith(f"{path.name}.backup-")]
     except OSError:
-        return []  # whoever cannot list the directory cannot write there either, and hears of it then
-    return [path.with_name(name) for name in names]
+        return  # whoever cannot list the directory cannot write there either, and hears of it then
+    for name in names:
+        maker = _PARTIAL.search(name)
+        if maker is not None and not _alive(int(maker[1])):
+            path.with_name(name).unlink(missing_ok=True)
 
 
 def _alive(pid: int) -> bool:
@@ -174,5 +147,5 @@ def _alive(pid: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        return True
+        pass  # somebody else's, but it is there
     return True

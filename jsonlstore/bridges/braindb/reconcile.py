@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from jsonlstore.bridges.braindb.database import Writer
-    from jsonlstore.bridges.braindb.export import ExportReport
-    from jsonlstore.bridges.braindb.export_cache import ExportCache
+    from jsonlstore.bridges.braindb.export import ExportCache, ExportReport
     from jsonlstore.store.store import SessionStore
 
 _BATCH = 1500  # sessions read ahead, with no lock held; about as many as one transaction can write in its time

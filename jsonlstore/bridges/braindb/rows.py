@@ -13,6 +13,7 @@ from jsonlstore.bridges.braindb.schema import COLUMNS, LISTS
 from jsonlstore.core.clock import format_time, from_millis, normalise_time
 from jsonlstore.core.errors import UsageError
 from jsonlstore.core.model import KNOWN_FIELDS, PART_LISTS, SCALARS, STRING_LISTS
+from jsonlstore.core.paths import is_session_id
 from jsonlstore.store.sanitise import clean
 
 if TYPE_CHECKING:
@@ -135,18 +136,12 @@ def read_row(row: Mapping[str, Any]) -> ReadRow:
     crashed = row.get("crash_recovered") in (1, True, "1", "true")
     if crashed and end_time is None:
         problems.append("crash_recovered without an end_time")
-    links = {name: _word(row, name, problems) or None for name in _LINKS}
+    words = {name: _word(row, name, problems) or None for name in _LINKS}
+    fields.update(_extra(row, problems))
+    links = {name: _link(name, words[name], problems) for name in _LINKS}
     if links["previous_session_id"] is not None:
         fields["previous_session_id"] = links["previous_session_id"]
-    fields.update(_extra(row, problems))
-    return ReadRow(
-        session_id=str(row.get("id")),
-        fields=fields,
-        end_time=end_time,
-        continued_by=links["continued_by"],
-        crash_recovered=crashed,
-        problems=tuple(problems),
-    )
+    return ReadRow(str(row.get("id")), fields, end_time, links["continued_by"], crashed, tuple(problems))
 
 
 def _word(row: Mapping[str, Any], name: str, problems: list[str]) -> str | None:
@@ -154,6 +149,14 @@ def _word(row: Mapping[str, Any], name: str, problems: list[str]) -> str | None:
     if value is None or isinstance(value, str):
         return value
     problems.append(f"{name} is not text")
+    return None
+
+
+def _link(name: str, value: str | None, problems: list[str]) -> str | None:
+    # what is no session id cannot be followed; the session itself is still good
+    if value is None or is_session_id(value):
+        return value
+    problems.append(f"{name} is not a session id")
     return None
 
 

@@ -84,13 +84,11 @@ class BrainDbSync:
 
     def _reconcile_if_small(self, missed: Missed) -> None:
         """More is missing than could be named: reconcile everything, once per process and if that is quick."""
-
-        def compare() -> dict[str, str]:
-            quick = len(os.listdir(self._store.paths.states)) <= _SMALL_STORE
-            return self._reconcile_all(missed, WAIT_SECONDS) if quick else {}
-
         self._tried_everything = True
-        self._guarded(compare)
+        states = self._store.paths.states
+        self._guarded(
+            lambda: self._reconcile_all(missed, WAIT_SECONDS) if len(os.listdir(states)) <= _SMALL_STORE else {}
+        )
 
     def _reconcile_all(self, missed: Missed, wait: float) -> dict[str, str]:
         """Reconcile every row; returns those the table refused, which alone are behind then."""

@@ -7,43 +7,29 @@ gives the file back byte for byte. `plugin_status` says whether the running gate
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
-    from jsonlstore.bridges.openclaw.config_file import config_path, read_config
-    from jsonlstore.bridges.openclaw.discovery import Installation, find_openclaw
-    from jsonlstore.bridges.openclaw.installer import Installer, InstallReport
-    from jsonlstore.bridges.openclaw.json5_tree import NotEditable
-    from jsonlstore.bridges.openclaw.status import PluginStatus, plugin_status
+    from jsonlstore.bridges.openclaw.config_file import config_path as config_path
+    from jsonlstore.bridges.openclaw.config_file import read_config as read_config
+    from jsonlstore.bridges.openclaw.discovery import Installation as Installation
+    from jsonlstore.bridges.openclaw.discovery import find_openclaw as find_openclaw
+    from jsonlstore.bridges.openclaw.installer import Installer as Installer
+    from jsonlstore.bridges.openclaw.installer import InstallReport as InstallReport
+    from jsonlstore.bridges.openclaw.json5_tree import NotEditable as NotEditable
+    from jsonlstore.bridges.openclaw.status import PluginStatus as PluginStatus
+    from jsonlstore.bridges.openclaw.status import plugin_status as plugin_status
 
-__all__ = [
-    "InstallReport",
-    "Installation",
-    "Installer",
-    "NotEditable",
-    "PluginStatus",
-    "config_path",
-    "find_openclaw",
-    "plugin_status",
-    "read_config",
-]
-
-_MODULES = {
-    "InstallReport": "installer",
-    "Installation": "discovery",
-    "Installer": "installer",
-    "NotEditable": "json5_tree",
-    "PluginStatus": "status",
-    "config_path": "config_file",
-    "find_openclaw": "discovery",
-    "plugin_status": "status",
-    "read_config": "config_file",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # most commands never install anything: each name loads its module on first use
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+# most commands never install anything
+__getattr__ = lazy(
+    __name__,
+    {
+        "config_file": "config_path read_config",
+        "discovery": "Installation find_openclaw",
+        "installer": "InstallReport Installer",
+        "json5_tree": "NotEditable",
+        "status": "PluginStatus plugin_status",
+    },
+)

@@ -6,7 +6,7 @@ import glob
 import os
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import Disk, read_bytes, unreadable, write_failed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 BACKUP_MARK = ".jsonlstore-backup-"
 TEMP_MARK = ".jsonlstore-tmp-"
@@ -82,35 +82,35 @@ def read_config(path: Path) -> ConfigFile:
 def check_owner(state_dir: Path) -> None:
     """Refuse to put files where OpenClaw, run by somebody else, could not read them."""
     if state_dir.is_dir() and state_dir.stat().st_uid != os.geteuid():
-        raise ReadOnlyConfig(
-            f"{state_dir} belongs to another user", hint="run this as the user who runs OpenClaw", path=state_dir
-        )
+        hint = "run this as the user who runs OpenClaw"
+        raise ReadOnlyConfig(f"{state_dir} belongs to another user", hint=hint, path=state_dir)
 
 
 def check_writable(file: ConfigFile) -> None:
     """Refuse what is meant to stay as it is, before anything at all is written."""
     folder = file.real.parent
     if not folder.is_dir():
-        raise ReadOnlyConfig(
-            f"no such directory: {folder}",
-            hint="run OpenClaw once, or name its directory with --state-dir",
-            path=folder,
-        )
+        hint = "run OpenClaw once, or name its directory with --state-dir"
+        raise ReadOnlyConfig(f"no such directory: {folder}", hint=hint, path=folder)
     if file.data is not None and (not file.mode & 0o222 or not os.access(file.real, os.W_OK)):
         raise ReadOnlyConfig(f"{file.real} is read-only", hint="make it writable", path=file.real)
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise ReadOnlyConfig(
-            f"{folder} is not writable", hint="check who owns the directory and its permissions", path=folder
-        )
+        hint = "check who owns the directory and its permissions"
+        raise ReadOnlyConfig(f"{folder} is not writable", hint=hint, path=folder)
 
 
 def replace_config(file: ConfigFile, data: bytes | None, disk: Disk) -> None:
     """Put `data` where `file` was read (None removes it), unless the file changed since."""
+    _put(file, data, disk, check=lambda: _check_unchanged(file))
+
+
+def _put(file: ConfigFile, data: bytes | None, disk: Disk, check: Callable[[], None]) -> None:
+    """Put `data` where `file` is, in one step, once it is on disk beside it and `check` has nothing against it."""
     temp = file.real.with_name(f".{file.real.name}{TEMP_MARK}{os.urandom(4).hex()}")
     try:
         if data is not None:
             _write(temp, data, file, disk)
-        _unchanged(file)
+        check()
         if data is None:
             file.real.unlink(missing_ok=True)
         else:
@@ -123,13 +123,10 @@ def replace_config(file: ConfigFile, data: bytes | None, disk: Disk) -> None:
             temp.unlink()
 
 
-def _unchanged(file: ConfigFile) -> None:
+def _check_unchanged(file: ConfigFile) -> None:
     if Path(os.path.realpath(file.path)) != file.real or read_bytes(file.real) != file.data:
-        raise ConfigChanged(
-            f"{file.path} was changed by another program meanwhile; nothing was written",
-            hint="run the same command again",
-            path=file.path,
-        )
+        message = f"{file.path} was changed by another program meanwhile; nothing was written"
+        raise ConfigChanged(message, hint="run the same command again", path=file.path)
 
 
 def _write(path: Path, data: bytes, like: ConfigFile, disk: Disk) -> None:
@@ -153,18 +150,7 @@ def back_up_config(file: ConfigFile, stamp: str, disk: Disk) -> Path | None:
     if file.data is None:
         return None
     target = file.real.with_name(f"{file.real.name}{BACKUP_MARK}{stamp}")
-    private = ConfigFile(file.path, file.real, file.data, 0o600, file.owner)
-    temp = target.with_name(f".{target.name}.tmp")
-    try:
-        with suppress(FileNotFoundError):
-            temp.unlink()
-        _write(temp, file.data, private, disk)
-        os.replace(temp, target)
-        disk.sync_dir(target.parent)
-    except OSError as problem:
-        with suppress(OSError):
-            temp.unlink()
-        raise write_failed(target, problem) from problem
+    _put(replace(file, path=target, real=target, mode=0o600), file.data, disk, check=lambda: None)
     return target
 
 
@@ -194,36 +180,26 @@ def files_naming(folder: Path, config: Path, text: str | None) -> list[Path]:
             value = decode(content)
         except NotEditable:
             value = [content]  # what cannot be read may name it wherever the words stand
-        if any(str(folder) in word for word in _words(value)):
+        words = list(_words(value))
+        if any(str(folder) in word for _, word in words):
             found.append(path)
-        for name in _includes(value):
-            other = path.parent / name
+        for other in (path.parent / word for key, word in words if key == "$include"):
             if other not in seen:
                 seen.add(other)
                 waiting.append((other, _read(other)))
     return found
 
 
-def _words(value: Any) -> Iterator[str]:
+def _words(value: Any, key: str | None = None) -> Iterator[tuple[str | None, str]]:
+    """Every text in a value, each with the key it stands under."""
     if isinstance(value, str):
-        yield value
+        yield key, value
     elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _words(inner)
+        for name, inner in value.items():
+            yield from _words(inner, name)
     elif isinstance(value, list):
         for inner in value:
-            yield from _words(inner)
-
-
-def _includes(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        named = value.get("$include")
-        yield from (name for name in (named if isinstance(named, list) else [named]) if isinstance(name, str))
-        for inner in value.values():
-            yield from _includes(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _includes(inner)
+            yield from _words(inner, key)
 
 
 def _read(path: Path) -> str | None:

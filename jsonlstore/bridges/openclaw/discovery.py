@@ -81,11 +81,9 @@ def find_openclaw(
     """The OpenClaw that uses `state_dir`; what is `named` is taken at its word, or refused."""
     found = _named(named) if named else _look(state_dir, settings, env)
     if found.is_known and found.release < OLDEST:
-        raise UnsupportedOpenClaw(
-            f"OpenClaw {found.version} is too old: plugins are understood from 2026.2 on",
-            hint="update OpenClaw, or name another installation with --openclaw PATH",
-            path=found.package,
-        )
+        message = f"OpenClaw {found.version} is too old: plugins are understood from 2026.2 on"
+        hint = "update OpenClaw, or name another installation with --openclaw PATH"
+        raise UnsupportedOpenClaw(message, hint=hint, path=found.package)
     return found
 
 
@@ -94,23 +92,18 @@ def _named(named: str) -> Installation:
     package = _package_of(path)
     version = _version(package) if package else None
     if package is None or version is None:
-        raise UsageError(
-            f"no OpenClaw at {path}",
-            hint="--openclaw takes the `openclaw` command or the directory with OpenClaw's package.json in it",
-            path=path,
-        )
+        hint = "--openclaw takes the `openclaw` command or the directory with OpenClaw's package.json in it"
+        raise UsageError(f"no OpenClaw at {path}", hint=hint, path=path)
     return Installation(version, package, "--openclaw")
 
 
 def _look(state_dir: Path, settings: Any, env: Mapping[str, str]) -> Installation:
     home = Path(env.get("HOME") or "~").expanduser()
+    own = (folder / "lib/node_modules/openclaw" for folder in (state_dir, home / ".openclaw"))
     for known_by, candidates in (
         ("the gateway's service file", _from_services(home)),
         ("PATH", _from_path(env)),
-        (
-            "its own directory",
-            iter((state_dir / "lib/node_modules/openclaw", home / ".openclaw/lib/node_modules/openclaw")),
-        ),
+        ("its own directory", own),
         ("a global package directory", _from_roots(home, env)),
     ):
         found = [Installation(version, path, known_by) for path in candidates if (version := _version(path))]
@@ -161,12 +154,9 @@ def _package_of(path: Path) -> Path | None:
         if _version(folder):
             return folder
     script = _head(real)
-    for part in _SHIM.findall(script):
-        candidate = (real.parent / str(part).lstrip("/")).resolve()
-        if _version(candidate):
-            return candidate
-    started = (Path(program) for program in _PROGRAM.findall(script))
-    return next((package for package in started if _version(package)), None)
+    beside = [(real.parent / part.lstrip("/")).resolve() for part in _SHIM.findall(script)]
+    started = map(Path, _PROGRAM.findall(script))
+    return next((package for package in (*beside, *started) if _version(package)), None)
 
 
 def _version(package: Path) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -50,20 +50,8 @@ class InstallRecord:
             "version": VERSION,
             "config_path": self.config_path,
             "via": self.via,
-            "edits": [
-                {
-                    "before": one.before,
-                    "after": one.after,
-                    "at": one.at,
-                    "splices": [[splice.at, splice.old, splice.new] for splice in one.splices],
-                }
-                for one in self.edits
-            ],
-            "ours": [
-                {"path": one.path, "item": one.item} if isinstance(one, Add) else {"path": one.path, "value": one.value}
-                for one in self.ours
-                if isinstance(one, (Add, Put))
-            ],
+            "edits": [{**asdict(one), "splices": [astuple(splice) for splice in one.splices]} for one in self.edits],
+            "ours": [asdict(one) for one in self.ours],
             "containers": self.containers,
             "backups": self.backups,
         }

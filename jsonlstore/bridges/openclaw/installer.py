@@ -54,7 +54,7 @@ from jsonlstore.bridges.openclaw.plugin_settings import (
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import Disk
-from jsonlstore.core.locks import Locks
+from jsonlstore.core.locks import locked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -137,9 +137,9 @@ class Installer:
         file = read_config(self._config_path)
         record = read_record(self._paths) or InstallRecord(str(self._config_path), wanted.via)
         settings = file.settings
-        planned = plan_settings(settings, wanted, ours=tuple(record.ours))
-        made = edit(file.text, planned.changes)
-        outcome = InstallReport(str(self._config_path), diff=_diff(file, made.after), notes=planned.notes)
+        changes, notes = plan_settings(settings, wanted, record.ours)
+        made = edit(file.text, changes)
+        outcome = InstallReport(str(self._config_path), diff=_diff(file, made.after), notes=notes)
         outcome.settings_changed = bool(made.splices)
         outcome.files_changed = js.deployed(self._paths) != packaged
         outcome.changed = outcome.settings_changed or outcome.files_changed
@@ -149,7 +149,7 @@ class Installer:
         if outcome.settings_changed:
             data = _encoded(made)
             stamp = self._clock().strftime("%Y%m%dT%H%M%S")
-            self._record_edit(record, file, made, data, planned.changes, settings, wanted)
+            self._record_edit(record, file, made, data, changes, settings, wanted)
             saved = back_up_config(file, stamp, self._disk)
             outcome.backup = str(saved) if saved else None
             replace_config(file, data, self._disk)
@@ -260,11 +260,8 @@ class Installer:
         """Refuse to remove files that settings out of our reach still name: OpenClaw might not start without them."""
         left = files_naming(js.root_of(self._paths), self._config_path, text)
         if left:
-            raise NotEditable(
-                f"{left[0]} still names the plugin; nothing was changed",
-                hint=f"remove the lines that name {js.root_of(self._paths)} there, then run this again",
-                path=left[0],
-            )
+            hint = f"remove the lines that name {js.root_of(self._paths)} there, then run this again"
+            raise NotEditable(f"{left[0]} still names the plugin; nothing was changed", hint=hint, path=left[0])
 
     # -- both
 
@@ -275,9 +272,8 @@ class Installer:
         if elsewhere == self._config_path or not elsewhere.exists():
             return
         if files_naming(js.root_of(self._paths), elsewhere, read_config(elsewhere).text):
-            raise NotEditable(
-                f"already installed in {elsewhere}", hint="`jsonlstore openclaw uninstall` first", path=elsewhere
-            )
+            hint = "`jsonlstore openclaw uninstall` first"
+            raise NotEditable(f"already installed in {elsewhere}", hint=hint, path=elsewhere)
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -298,16 +294,14 @@ class Installer:
     def _with_retries(self, step: Callable[[], InstallReport]) -> InstallReport:
         """OpenClaw writes its settings too: what changed under us is read again, a few times."""
         for _ in range(_ATTEMPTS - 1):
-            try:
+            with suppress(ConfigChanged):
                 return step()
-            except ConfigChanged:
-                continue
         return step()
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
         self._disk.make_dir(self._paths.states)
-        with Locks(self._paths.states).named("openclaw"):
+        with locked(self._paths.states / "openclaw.lock"):
             self._sweep()
             yield
 
@@ -324,14 +318,10 @@ class Installer:
         if not dry_run:
             with self._lock():
                 js.deploy(self._paths, self._disk, packaged)
-        message = (
-            problem.message if str(self._config_path) in problem.message else f"{self._config_path}: {problem.message}"
-        )
-        return type(problem)(
-            f"{message}; nothing was changed in it",
-            hint=f"add these lines yourself:\n{lines_to_paste(wanted)}",
-            path=self._config_path,
-        )
+        named = str(self._config_path) in problem.message
+        message = f"{'' if named else f'{self._config_path}: '}{problem.message}; nothing was changed in it"
+        hint = f"add these lines yourself:\n{lines_to_paste(wanted)}"
+        return type(problem)(message, hint=hint, path=self._config_path)
 
     def _removal_refusal(self, problem: NotEditable, file: ConfigFile) -> NotEditable:
         from jsonlstore.redact import redact_text
@@ -343,9 +333,8 @@ class Installer:
             if ENTRY[-1] in line or folder in line
         ]
         where = "remove what these lines begin or name:\n" + "\n".join(lines[:20]) if lines else None
-        return NotEditable(
-            f"{self._config_path}: {problem.message}; nothing was changed", hint=where, path=self._config_path
-        )
+        message = f"{self._config_path}: {problem.message}; nothing was changed"
+        return NotEditable(message, hint=where, path=self._config_path)
 
 
 def _edits_in_force(edits: list[AppliedEdit], now: str | None) -> list[AppliedEdit]:

@@ -69,9 +69,8 @@ Change = Put | Add | Drop | DropItem
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A text before and after, and the splices between, in the order they were made."""
+    """A text after an edit, and the splices that made it, in their order."""
 
-    before: str
     after: str
     splices: tuple[Splice, ...]
 
@@ -88,7 +87,7 @@ def edit(text: str, changes: Iterable[Change]) -> Edit:
         intended = applied(intended, change)
     if not same(decode(now), intended):
         raise NotEditable("the changed text would not read as intended")
-    return Edit(text, now, tuple(done))
+    return Edit(now, tuple(done))
 
 
 def undo(text: str, splices: Sequence[Splice]) -> str:
@@ -160,7 +159,9 @@ def _splices(text: str, root: Node, change: Change) -> list[Splice]:
         value = change.value if isinstance(change, Put) else [change.item]
         if missing:
             return _insert(text, chain, missing[0], _nested(missing[1:], value))
-        return _replace(text, chain, value) if isinstance(change, Put) else _append(text, chain, change.item)
+        if isinstance(change, Put):
+            return _replace(text, chain, value)
+        return [] if _item(text, chain[-1], change.item) else _insert(text, chain, None, change.item)
     if missing:
         return []
     parent = chain[-1] if isinstance(change, DropItem) else chain[-2]
@@ -173,11 +174,9 @@ def _replace(text: str, chain: list[Node], value: Any) -> list[Splice]:
     old = text[node.start : node.end]
     if same(decode(old), value):
         return []
-    return [Splice(node.start, old, _Style(text, chain).render(value, len(chain) - 1))]
-
-
-def _append(text: str, chain: list[Node], item: Any) -> list[Splice]:
-    return [] if _item(text, chain[-1], item) else _insert(text, chain, None, item)
+    style = _Style(text, chain)
+    new = style.tall(value, style.unit * (len(chain) - 1)) if style.in_lines[-1] else style.flat(value)
+    return [Splice(node.start, old, new)]
 
 
 def _descend(root: Node, path: Path) -> list[Node]:
@@ -220,7 +219,7 @@ class _Style:
         root = chain[0]
         first = root.children[0] if root.children else None
         self.unit = (self.indent_of(first.start) if first else "") or "  "
-        self.bare = bool(first) and text[first.start] not in "\"'" if first else False
+        self.bare = first is not None and text[first.start] not in "\"'"
         self.in_lines = [self._spread(node) for node in chain]
 
     def indent_of(self, at: int) -> str:
@@ -236,12 +235,6 @@ class _Style:
         if node.children:
             return self._line_start(node.children[0].start)
         return "\n" in self._text or not self._text.strip(" \t{}\ufeff")
-
-    def render(self, value: Any, depth: int) -> str:
-        """A value at this depth of nesting, on lines of its own if the neighbours' are."""
-        if not self.in_lines[-1]:
-            return self.flat(value)
-        return self.tall(value, self.unit * depth)
 
     def key(self, name: str) -> str:
         return name if self.bare and _NAME.match(name) else json.dumps(name, ensure_ascii=False)
@@ -260,10 +253,7 @@ class _Style:
         else:
             lines = [deeper + self.tall(inner, deeper) for inner in value]
         opening, closing = "{}" if isinstance(value, dict) else "[]"
-        return (
-            f",{self.newline}".join([opening + self.newline + lines[0], *lines[1:]])
-            + f"{self.newline}{indent}{closing}"
-        )
+        return opening + self.newline + f",{self.newline}".join(lines) + self.newline + indent + closing
 
 
 def _insert(text: str, chain: Sequence[Node], key: str | None, value: Any) -> list[Splice]:
@@ -281,17 +271,15 @@ def _insert(text: str, chain: Sequence[Node], key: str | None, value: Any) -> li
     if last is not None and last.comma is None:
         splices.append(Splice(last.node.end, "", ","))
         at += 1
+    comma = "," if last is not None and last.comma is not None else ""
     if style.in_lines[-1] or line_comment:
-        indent = style.indent_of(last.start) if last is not None else style.unit * depth
-        new = style.newline + (indent or style.unit * depth) + label + style.tall(value, indent or style.unit * depth)
+        indent = (style.indent_of(last.start) if last is not None else "") or style.unit * depth
+        new = style.newline + indent + label + style.tall(value, indent) + comma
         if not re.search(r"[\n\r]", rest):
-            new += (
-                ("," if last is not None and last.comma is not None else "") + style.newline + style.unit * (depth - 1)
-            )
-            return [*splices, Splice(at, "", new)]
+            new += style.newline + style.unit * (depth - 1)
     else:
-        new = (" " if last is not None else "") + label + style.flat(value)
-    return [*splices, Splice(at, "", new + ("," if last is not None and last.comma is not None else ""))]
+        new = (" " if last is not None else "") + label + style.flat(value) + comma
+    return [*splices, Splice(at, "", new)]
 
 
 def _remove(text: str, parent: Node, child: Child) -> list[Splice]:

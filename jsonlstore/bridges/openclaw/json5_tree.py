@@ -80,10 +80,7 @@ def parse_tree(text: str) -> Node:
 
 def last_comment_end(text: str, start: int, end: int) -> int:
     """Where the last comment between two places ends; `start` if there is none."""
-    at = start
-    for found in _COMMENT.finditer(text, start, end):
-        at = found.end()
-    return at
+    return max([start, *(found.end() for found in _COMMENT.finditer(text, start, end))])
 
 
 def mask_unchanged_values(*texts: str) -> tuple[str, ...]:

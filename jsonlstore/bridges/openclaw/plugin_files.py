@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from jsonlstore.core.files import Disk
     from jsonlstore.core.paths import StatePaths
 
-PACKAGED = Path(__file__).parent
 WAYS = ("plugin", "hook")
 
 
@@ -31,8 +30,9 @@ def folder_of(paths: StatePaths, via: str) -> Path:
     return root_of(paths) / via
 
 
-def packaged(root: Path = PACKAGED) -> dict[str, bytes]:
+def packaged() -> dict[str, bytes]:
     """The files this version of jsonlstore comes with, by their relative names: the hook uses parts of the plugin."""
+    root = Path(__file__).parent
     return {name: data for via in WAYS for name, data in _files(root / via, root).items()}
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from jsonlstore.bridges.openclaw.json5_edit import Add, Change, Drop, DropItem, Path, Put, applied, lookup, same
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PLUGIN_ID = "jsonlstore"
 ENTRY: Path = ("plugins", "entries", PLUGIN_ID)
@@ -30,37 +33,30 @@ class PluginSetup:
     release: tuple[int, ...] = ()
 
 
-@dataclass(slots=True)
-class SettingsPlan:
-    """The changes to make, and what of the user's own settings stands in the way."""
-
-    changes: list[Change] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-
-def plan_settings(settings: Any, wanted: PluginSetup, *, ours: tuple[Change, ...] = ()) -> SettingsPlan:
-    """What is missing from `settings`. What the user wrote is never changed; what we wrote before (`ours`) may be."""
-    made = SettingsPlan()
+def plan_settings(settings: Any, wanted: PluginSetup, ours: Sequence[Change] = ()) -> tuple[list[Change], list[str]]:
+    """What `settings` lack, and which of the user's own stand in the way; only what was `ours` before is changed."""
+    notes: list[str] = []
     wired = _changes(settings, wanted)
     lists = {change.path: change.item for change in wired if isinstance(change, Add)}
-    for old in ours:  # the state directory moved: what we named before is not there any more
-        moved = isinstance(old, Add) and old.path in lists and old.item != lists[old.path]
-        if moved and isinstance(old, Add) and old.item in _items(settings, old.path):
-            made.changes.append(DropItem(old.path, old.item))
+    # where the state directory moved, what we named before is not there any more
+    changes: list[Change] = [
+        DropItem(old.path, old.item)
+        for old in ours
+        if isinstance(old, Add) and old.item != lists.get(old.path, old.item) and old.item in _items(settings, old.path)
+    ]
     for change in wired:
         if isinstance(change, Put):
             there = lookup(settings, change.path)
             if there is None and not _is_null(settings, change.path):
-                made.changes.append(change)
+                changes.append(change)
             elif not same(there, change.value) and not same([there], change.value):  # a program, or a list of words
                 if any(isinstance(one, Put) and one.path == change.path and same(one.value, there) for one in ours):
-                    made.changes.append(change)
+                    changes.append(change)
                 else:
-                    made.notes.append(f"{'.'.join(change.path)} is {_shown(there)} in your settings and was left so")
+                    notes.append(f"{'.'.join(change.path)} is {_shown(there)} in your settings and was left so")
         elif isinstance(change, Add) and change.item not in _items(settings, change.path):
-            made.changes.append(change)
-    made.notes += obstacles(settings, wanted.via)
-    return made
+            changes.append(change)
+    return changes, notes + obstacles(settings, wanted.via)
 
 
 def command_path(via: str) -> Path:

@@ -97,9 +97,8 @@ def _check_settings(found: PluginStatus, paths: StatePaths, settings: Any, openc
         return
     command = lookup(settings, command_path(found.via))
     found.command = [command] if isinstance(command, str) else command if isinstance(command, list) else None
-    there, packaged = js.deployed(paths), js.packaged()
-    found.files_present = bool(there)
-    found.files_current = there == packaged
+    there = js.deployed(paths)
+    found.files_present, found.files_current = bool(there), there == js.packaged()
     if not there:
         found.problems.append(f"the files OpenClaw should load are gone; {_AGAIN}")
     elif not found.files_current:
@@ -110,10 +109,10 @@ def _check_settings(found: PluginStatus, paths: StatePaths, settings: Any, openc
         return  # what several files come to together is OpenClaw's to say
     where = str(js.folder_of(paths, found.via))
     wanted = PluginSetup(found.via, where, tuple(found.command or js.own_command()), openclaw.release)
-    planned = plan_settings(settings, wanted)
-    found.problems += planned.notes
-    for change in planned.changes:
-        found.problems.append(f"{'.'.join(change.path)} is not set as this OpenClaw wants it; {_AGAIN}")
+    changes, notes = plan_settings(settings, wanted)
+    missing = [".".join(change.path) for change in changes]
+    found.problems += notes
+    found.problems += [f"{name} is not set as this OpenClaw wants it; {_AGAIN}" for name in missing]
 
 
 def _check_included_files(found: PluginStatus, paths: StatePaths) -> None:
@@ -132,9 +131,8 @@ def _check_included_files(found: PluginStatus, paths: StatePaths) -> None:
 def _check_heartbeat(found: PluginStatus, paths: StatePaths, proc: Path) -> None:
     """What the plugin said when it was loaded and when it last ran."""
     beat = read_heartbeat(paths)
-    found.loaded_at, found.plugin_version = _text(beat, "loaded_at"), _text(beat, "plugin_version")
-    found.last_fired_at, found.last_result = _text(beat, "last_fired_at"), _text(beat, "last_result")
-    found.last_error = _text(beat, "last_error")
+    for name in ("loaded_at", "plugin_version", "last_fired_at", "last_result", "last_error"):
+        setattr(found, name, said if isinstance(said := beat.get(name), str) else None)
     waited = beat.get("last_wait_ms")
     found.last_wait_ms = waited if isinstance(waited, (int, float)) else None
     pid = beat.get("pid")
@@ -160,11 +158,6 @@ def read_heartbeat(paths: StatePaths) -> dict[str, Any]:
     except (OSError, orjson.JSONDecodeError):
         return {}
     return raw if isinstance(raw, dict) else {}
-
-
-def _text(beat: dict[str, Any], key: str) -> str | None:
-    value = beat.get(key)
-    return value if isinstance(value, str) else None
 
 
 def _since_the_edit(loaded_at: str | None, record: InstallRecord | None) -> bool:

@@ -34,7 +34,7 @@ _LEFTOVERS = {"backup": "vanished", "imported": "import"}
 
 
 @dataclass(frozen=True, slots=True)
-class IndexEntry:
+class IndexedSession:
     """What we use of one `sessions.json` entry."""
 
     session_key: str
@@ -49,9 +49,9 @@ class _Indexes:
     """The current index (None if unusable), the file names it gives, and what imported ones still know."""
 
     version: tuple[object, ...]
-    current: dict[str, IndexEntry] | None
+    current: dict[str, IndexedSession] | None
     named: frozenset[str]
-    older: dict[str, IndexEntry]
+    older: dict[str, IndexedSession]
     warnings: tuple[str, ...]
 
 
@@ -119,7 +119,7 @@ class JsonlSource(TranscriptSource):
         if self._indexes is None or self._indexes.version != version or self._indexes.warnings:
             before = len(self._warnings)
             index = self._index(self.path / INDEX)
-            older: dict[str, IndexEntry] = {}
+            older: dict[str, IndexedSession] = {}
             for item in archived:
                 older |= self._index(Path(item.path)) or {}
             names = frozenset(entry.file_name for entry in (index or {}).values())
@@ -137,7 +137,7 @@ class JsonlSource(TranscriptSource):
             self._warnings.append(f"cannot list {folder}: {problem.strerror}")
             return []
 
-    def _index(self, path: Path) -> dict[str, IndexEntry] | None:
+    def _index(self, path: Path) -> dict[str, IndexedSession] | None:
         """Index entries by session id; None when there is no usable index, with a warning unless it is just absent."""
         try:
             if path.stat().st_size > MAX_INDEX:
@@ -340,12 +340,12 @@ def _read_header_id(path: Path) -> str | None:
     return header.id if header else None
 
 
-def _index_entry(key: str, value: dict[str, Any]) -> IndexEntry | None:
+def _index_entry(key: str, value: dict[str, Any]) -> IndexedSession | None:
     session_id = value.get("sessionId")
     if not isinstance(session_id, str) or not session_id:
         return None
     file = value.get("sessionFile")
-    return IndexEntry(
+    return IndexedSession(
         session_key=key,
         session_id=session_id,
         channel=channel_of(value, key),

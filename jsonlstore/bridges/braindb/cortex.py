@@ -1,4 +1,4 @@
-"""Cortex's short-term memories, read only: how sure it is of each."""
+"""What else of Cortex's we use: how sure it is of its memories, and its metrics.db as a place for our five events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.bridges.braindb.database import read_unchanged
+import orjson
+
+from jsonlstore.bridges.braindb.database import Writer, connected, read_unchanged
 from jsonlstore.bridges.braindb.migration import columns_of
 from jsonlstore.bridges.braindb.rows import parse_stored_time
 from jsonlstore.core.clock import Clock, format_time, system_clock
@@ -21,6 +23,18 @@ log = logger(__name__)
 
 _CHUNK = 500
 _CERTAIN, _GONE = 1.0, 0.0
+WAIT_SECONDS = 0.1
+_TABLE = "cortex_metrics"
+_INSERT = f"INSERT INTO {_TABLE} (timestamp, metric_name, metric_value, context) VALUES (?, ?, ?, ?)"  # noqa: S608
+_NEEDED = {"timestamp", "metric_name", "metric_value", "context"}
+# the number that says most about each event; the rest is in the context
+_VALUE = {
+    "session_captured": "duration_minutes",
+    "session_restored": "pins_inherited",
+    "confidence_decay_applied": "decayed_confidence",
+    "pending_task_surfaced": "days_pending",
+    "session_chain_traversal": "sessions_found",
+}
 
 
 class StmMemories:
@@ -80,3 +94,35 @@ def _expired(until: Any, now: str) -> bool:
     except ValueError:
         return False  # a date nobody can read has not passed
     return moment is not None and moment <= now
+
+
+class MetricsDb:
+    """A listener for `store.metrics`: best effort, never raises, creates neither file nor table."""
+
+    def __init__(self, path: Path, *, clock: Clock = system_clock) -> None:
+        self._path = path
+        self._clock = clock
+        self.problem: str | None = None
+
+    def __call__(self, events: Sequence[Mapping[str, Any]]) -> None:
+        rows = [self._row(event) for event in events if event.get("event") in _VALUE]
+        if not rows or not self._path.exists():
+            return
+        try:
+            with connected(self._path, WAIT_SECONDS) as connection:
+                if not set(columns_of(connection, _TABLE)) >= _NEEDED:
+                    self.problem = f"{self._path} has no table {_TABLE} with the columns of the specification"
+                    return
+                Writer(connection, self._path, WAIT_SECONDS).transact(lambda _: connection.executemany(_INSERT, rows))
+            self.problem = None
+        except (JsonlStoreError, OSError) as problem:
+            self.problem = str(problem)
+            log.warning("metrics are not in metrics.db, only in our own chain: %s", problem)
+
+    def _row(self, event: Mapping[str, Any]) -> tuple[str, str, float, str]:
+        name = str(event["event"])
+        value = event.get(_VALUE[name])
+        number = max(0.0, float(value)) if isinstance(value, (int, float)) else 0.0
+        # `forget` blanks titles in our chain and cannot reach into another program's table: none goes there
+        context = {key: "" if key == "title" else item for key, item in event.items() if key != "event"}
+        return format_time(self._clock()), name, number, orjson.dumps(context).decode()
