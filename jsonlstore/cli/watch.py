@@ -141,6 +141,7 @@ class History:
         """`again`: distil anew what was read before; None: if it was distilled by older rules."""
         from jsonlstore.store.bulk import BulkStore
         from jsonlstore.transcripts.catalogue import Catalogue, find_sessions
+        from jsonlstore.watch.search_writer import SearchWriter
         from jsonlstore.watch.tail import Tailer, skipped_by
         from jsonlstore.watch.writer import any_of_older_rules
 
@@ -155,6 +156,7 @@ class History:
         self._bulk = BulkStore.of(self.store, self._archive_after)
         self._tailer = Tailer.of(self._bulk, config, self.catalogue)
         self._tailer.again = any_of_older_rules(self.store) if again is None else again
+        self._search = SearchWriter(self._bulk, config)
 
     @property
     def warnings(self) -> list[str]:
@@ -177,8 +179,9 @@ class History:
             self.sessions,
             archive_after=self._archive_after,
             progress=_progress_bar(label),
+            search=self._search,
         )
-        summary.warnings = self.warnings
+        summary.warnings = [*self.warnings, *summary.warnings]
         return summary, time.monotonic() - started
 
 

@@ -70,6 +70,13 @@ class Config:
     brain_db_path: str | None = _setting(None, "Where brain.db is.")
     metrics_db: bool = _setting(False, "Also write metrics to an existing metrics.db.")
 
+    search_enabled: bool = _setting(True, "Keep a full-text index of redacted talk; false removes it.")
+    search_tools: bool = _setting(False, "Also index the commands an agent ran, and their errors.")
+    search_keep_deleted: bool = _setting(False, "Keep sessions findable that were deleted in the runtime.")
+    relevance_by_search: bool = _setting(
+        True, "Let the full-text index break ties between prior sessions of equal score."
+    )
+
     def __post_init__(self) -> None:
         for item in fields(self):
             object.__setattr__(self, item.name, _settled(str(item.type), getattr(self, item.name)))
@@ -233,7 +240,7 @@ def _flatten(section: Mapping[str, Any]) -> dict[str, Any]:
     """`{"brain_db": {"enabled": true}}` says the same as `{"brain_db_enabled": true}`."""
     flat: dict[str, Any] = {}
     for key, value in section.items():
-        if isinstance(value, Mapping) and key == "brain_db":
+        if isinstance(value, Mapping) and key in ("brain_db", "search"):
             flat.update({f"{key}_{name}": inner for name, inner in value.items()})
         elif key not in _PLUGINS_OWN:
             flat[key] = value

@@ -103,3 +103,7 @@ class RecordRefused(UsageError):
 
 class TranscriptConflict(JsonlStoreError):
     """Two stores hold different histories of one session; neither was changed."""
+
+
+class SearchUnavailable(JsonlStoreError):
+    """The full-text index is missing, damaged, locked for too long, or this Python's SQLite has no FTS5."""

@@ -4,6 +4,7 @@ The `Watcher` (`loop`) hears of changes from the `observer` and looks at everyth
 that changed, the `Tailer` (`tail`) has a `follower` read on and distil, and the `writer` appends what is news. How far
 each transcript was read is known to `cursors` alone. `backfill` does the same for all history at once, `instance` keeps
 watchers single, `maintenance` does the chores, `status` says how far behind we are, `service` starts one at login.
+`search_writer` brings the full-text index up to date with the transcripts, `search_check` looks it over.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from jsonlstore.store.doctor import repair_unfinished
 from jsonlstore.store.projection import Entry
 from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.session import Session
+from jsonlstore.watch.search_writer import SearchWriter
 from jsonlstore.watch.tail import Progress, Tailer
 
 log = logging.getLogger("jsonlstore.watch")
@@ -48,6 +49,7 @@ def backfill(
     *,
     archive_after: timedelta | None,
     progress: Reporter = lambda _done, _total: None,
+    search: SearchWriter | None = None,
 ) -> Summary:
     """Catch up with every session, oldest first; then archive those that ended long ago.
 
@@ -69,12 +71,28 @@ def backfill(
                     _take(tailer, session, summary)
                     summary.bytes += sizes[id(session)]
                     progress(summary.bytes, total)
+            if search is not None:
+                search.catch_up_all(portion)
             summary.archived += _archive(store, archive_after, changed)
         repair_unfinished(store)
         summary.archived += _archive(store, archive_after, store.index.lazy_entries())
+        if search is not None:
+            _complete(search, everything, summary)
     finally:
         store.sync()
     return summary
+
+
+def _complete(search: SearchWriter, sessions: list[Session], summary: Summary) -> None:
+    """Index what was captured before there was an index; what the logs have long had is not behind for them."""
+    search.remove_if_disabled()
+    search.catch_up_all(sessions)
+    search.reconcile()
+    search.update_memory()
+    search.tidy(wholly=True)
+    if search.problem is not None:
+        summary.warnings.append(search.problem)
+    search.close()
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from jsonlstore.watch.cursors import Key, Position
 from jsonlstore.watch.instance import remove_report
 from jsonlstore.watch.maintenance import Maintenance, notify
 from jsonlstore.watch.observer import Hints, Observer
+from jsonlstore.watch.search_writer import SearchWriter
 from jsonlstore.watch.tail import Progress, Tailer, skipped_by
 
 log = logging.getLogger("jsonlstore.watch")
@@ -87,6 +88,9 @@ class Watcher:
         self._config = config
         self.catalogue = Catalogue(partial(discover, self._store.paths.state_dir), skip=skipped_by(config))
         self.tailer = Tailer.of(self._store, config, self.catalogue, live=True)
+        self.search = SearchWriter.beside_captures(self._store, config)
+        self.search.remove_if_disabled()
+        self._search_noted = False
 
     # from outside
 
@@ -114,6 +118,7 @@ class Watcher:
                 written += self.step()
         finally:
             notify("STOPPING=1")
+            self.search.close()
             self.observer.stop()
             remove_report(self._store.paths)
         return written
@@ -125,6 +130,11 @@ class Watcher:
         while self._unfinished:
             written += self._continue_with(self._take_unfinished())
         self._first_pass_done = True
+        self.search.run()
+        self.search.reconcile()
+        self.search.update_memory()
+        self.search.tidy(wholly=True)
+        self.search.close()
         return written
 
     @property
@@ -152,10 +162,26 @@ class Watcher:
             written += self.rescan(hinted=hinted)
         else:
             written += self._continue_with(self._take_unfinished())
+        self._index_some()
         self.maintenance.update_copies()
         self.maintenance.report(self.observer, self.hints, next(iter(self._unwritten.values()), None))
         self.maintenance.keep_alive()
         return written
+
+    def _note_all_for_search(self) -> None:
+        """Once: the index may be younger than the logs. From then on whatever is caught up with is noted by itself."""
+        if self._search_noted:
+            return
+        self._search_noted = True
+        for session in self._by_key.values():
+            self.search.note_if_behind(session)
+
+    def _index_some(self) -> None:
+        """Index what was captured, for one slice: the next capture is not kept waiting."""
+        self.search.run(self._timing.slice)
+        self.search.reconcile()
+        if not self._unfinished:
+            self.search.tidy()
 
     def rescan(self, *, hinted: bool = False) -> int:
         """Look at everything; catch up with whatever changed since it was last looked at."""
@@ -181,6 +207,8 @@ class Watcher:
                 log.debug("%s", warning)
         else:
             written = self._continue_with(waiting)
+        self._note_all_for_search()
+        self.search.update_memory()
         self.maintenance.last_scan_at = self._store.now()
         self.maintenance.archive(self._config.archive_after_days)
         # with many transcripts a look costs more: it may take a hundredth of the time, but never goes out of sight
@@ -257,6 +285,8 @@ class Watcher:
             self._unfinished[key] = None
         elif progress is not None:
             self._recovered(key)
+        if progress in (Progress.WRITTEN, Progress.NOTHING):
+            self.search.note_if_behind(session)
         if progress is Progress.WRITTEN:
             self._written_at[key] = time.monotonic()
             self.maintenance.last_event_at = self._store.now()

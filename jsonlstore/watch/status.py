@@ -24,6 +24,7 @@ from jsonlstore.transcripts.runtimes import runtimes
 from jsonlstore.transcripts.session import Session
 from jsonlstore.watch.cursors import Cursors
 from jsonlstore.watch.instance import read_report, running
+from jsonlstore.watch.search_check import search_status
 from jsonlstore.watch.tail import Tailer, skipped_by
 
 _MOST_CONTEXTS = 20
@@ -61,6 +62,13 @@ def status_of(
     warnings = [*blind, *problems, *noted]
     if not kept["index_ok"]:
         warnings.append("the session index did not match the logs and was mended")
+    search = search_status(store, config)
+    if search["enabled"] and not search["fts5"]:
+        warnings.append(
+            "the SQLite of this Python has no FTS5: recall looks through topics and tasks, not through talk"
+        )
+    if "problem" in search:
+        warnings.append(search["problem"])
     if not watcher["running"]:
         warnings.append("no watcher is running: `jsonlstore watch`, or `jsonlstore service install`")
     document = {
@@ -69,6 +77,7 @@ def status_of(
         "store": kept,
         "context": _context(store),
         "watcher": watcher,
+        "search": search,
         "bridges": dict(bridges),
         "warnings": warnings,
     }

@@ -47,7 +47,7 @@ def manifest() -> dict[str, Any]:
 def test_openclaw_accepts_every_setting_we_document_and_no_other() -> None:
     schema = manifest()["configSchema"]
     assert schema["additionalProperties"] is False
-    besides = {"brain_db", "session", "command", "timeoutMs"}
+    besides = {"brain_db", "search", "session", "command", "timeoutMs"}
     assert set(schema["properties"]) == {item.name for item in fields(Config)} | besides
 
 

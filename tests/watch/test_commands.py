@@ -324,7 +324,7 @@ def test_status_has_the_keys_of_the_contract(openclaw: OpenClaw, database: Datab
     talk = Talk(OTHER)
     database.add(OTHER, [talk.header, *talk.turn("harbour")], key="agent:main:x:dm:u")
     document = run("status")
-    assert set(document) == {"state_dir", "sources", "store", "context", "watcher", "bridges", "warnings"}
+    assert set(document) == {"state_dir", "sources", "store", "search", "context", "watcher", "bridges", "warnings"}
     rows = {row["kind"]: row for row in document["sources"]}
     assert rows["jsonl"]["lag_bytes"] == openclaw.path(SID).stat().st_size
     assert rows["sqlite"]["lag_events"] == 3
