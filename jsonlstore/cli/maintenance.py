@@ -38,6 +38,8 @@ def archive(app: App, older_than: timedelta | None, dry_run: bool, as_json: bool
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_json: bool) -> None:
     """Remove sessions everywhere they are kept. A tombstone stays, so that no later scan brings them back."""
+    from jsonlstore.context.forgetting import forget_transcripts
+
     store = app.open_store()
     wanted: dict[str, None] = {}
     for given in session_ids:
@@ -45,9 +47,14 @@ def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_
         wanted.update(dict.fromkeys([session_id, *store.stretches(session_id)]))
     if not dry_run and not yes and sys.stdin.isatty():
         click.confirm(f"forget {', '.join(wanted)} for good?", abort=True, err=True)
-    outcomes = [] if dry_run else [store.forget(session_id) for session_id in wanted]
+    removed: list[str] = []
+    outcomes = []
+    for session_id in () if dry_run else wanted:
+        # the transcript first: if that is refused the session is still known, and can be forgotten once more
+        removed += forget_transcripts(app.state_dir, app.loaded.session, session_id)
+        outcomes.append(store.forget(session_id))
+        removed += outcomes[-1].removed
     if as_json:
-        removed = [path for outcome in outcomes for path in outcome.removed]
         heirs = sorted({heir for outcome in outcomes for heir in outcome.inherited_by})
         print_json({"forgotten": list(wanted), "dry_run": dry_run, "removed": removed, "inherited_by": heirs})
         return

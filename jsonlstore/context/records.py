@@ -162,8 +162,11 @@ _JSON_NAMES: Mapping[type, str] = {str: "a text", int: "a whole number", dict: "
 
 def _prepared(record: dict[str, Any], now: datetime, *, linked: bool) -> Prepared:
     try:
-        clean = redact_value(record)
-        size = len(_dump(clean))
+        # before the redactor, too: it hides the end of a text that is too long to look through
+        size = len(_dump(record))
+        clean = redact_value(record) if size < MAX_LINE else record
+        if clean is not record:
+            size = max(size, len(_dump(clean)))
     except (TypeError, ValueError, RecursionError) as problem:  # orjson's error is a TypeError
         raise RecordRefused(f"a record must be JSON: {problem}") from problem
     if size >= MAX_LINE - MAX_KEY:
