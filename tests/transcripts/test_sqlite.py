@@ -366,10 +366,10 @@ def test_the_models_window_is_that_of_the_keys_current_session(make: ModuleType,
     with closing(make.create_database(agent / DATABASE, 23)) as database:
         make.add_session(database, "agent:main:main", "old", make.ordinary("old", "what was").records)
         make.add_session(database, "agent:main:main", "new", make.ordinary("new", "what is").records, previous="old")
-        entry = '{"contextTokens": 64000}'
+        entry = '{"contextTokens": 64000, "compactionCount": 2}'
         with database:
             database.execute("UPDATE session_nodes SET entry_json = ? WHERE current_session_id = 'new'", (entry,))
             if not windows:
                 database.execute("DELETE FROM session_windows")
-    found = {one.session_id: one.context_tokens for one in SqliteSource(agent).transcripts()}
-    assert found == {"old": None, "new": 64000}
+    found = {one.session_id: (one.context_tokens, one.compactions) for one in SqliteSource(agent).transcripts()}
+    assert found == {"old": (None, None), "new": (64000, 2)}
