@@ -77,6 +77,8 @@ class Config:
         True, "Let the full-text index break ties between prior sessions of equal score."
     )
 
+    context_line: bool = _setting(False, "Tell an OpenClaw agent with each prompt how full its context is.")
+
     def __post_init__(self) -> None:
         for item in fields(self):
             object.__setattr__(self, item.name, _settled(str(item.type), getattr(self, item.name)))
