@@ -136,6 +136,8 @@ def verify(app: App, as_json: bool) -> int:
 @command("config", "--json")
 def config(app: App, as_json: bool) -> None:
     """The settings in force and where each came from."""
+    from jsonlstore.core.session_settings import described
+
     loaded = app.loaded
     settings = {
         item.name: {
@@ -146,16 +148,20 @@ def config(app: App, as_json: bool) -> None:
         }
         for item in fields(Config)
     }
+    session = described(loaded.session, loaded.session_block, loaded.session_origin)
+    document = {"state_dir": str(app.state_dir), "settings": settings, "session": session}
     if as_json:
-        print_json({"state_dir": str(app.state_dir), "settings": settings, "unknown": list(loaded.unknown)})
+        print_json({**document, "unknown": list(loaded.unknown)})
         return
-    rows = [[name, _shown(each["value"]), str(each["origin"])] for name, each in settings.items()]
+    rows = [[name, _shown(each["value"]), str(each["origin"])] for name, each in (settings | session).items()]
     table(["setting", "value", "from"], rows, flexible=1)
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(value) or "-"
+    if isinstance(value, tuple | list):
+        return ", ".join(map(_shown, value)) or "-"
+    if isinstance(value, dict):  # a threshold: its words are in the document
+        return f"{value['percent']}%"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "-" if value is None else str(value)
