@@ -33,7 +33,7 @@ _LEAVE = own_rules().leave
 Span: TypeAlias = tuple[int, int, str]
 
 MOST_BYTES = 16 << 20  # of one text; the rest of a longer one is not read
-MOST_STEPS = 8_000  # a megabyte of real text takes some hundred; a glance is one, a judgement several
+MOST_STEPS = 5_000  # a megabyte of real text takes some hundred; a glance is one, a judgement several
 _JUDGED, _MATCHED, _ROW = 10, 4, 8
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONG_NAME = 256
