@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
+    from jsonlstore.context import Session, TranscriptStore
     from jsonlstore.core.config import Config
     from jsonlstore.core.errors import JsonlStoreError
     from jsonlstore.core.model import SessionState
@@ -22,15 +23,19 @@ __all__ = [
     "Config",
     "JsonlStoreError",
     "RestoredSessionContext",
+    "Session",
     "SessionPersistenceManager",
     "SessionState",
     "SessionStore",
+    "TranscriptStore",
     "__version__",
 ]
 
 __getattr__ = lazy(
     __name__,
     {
+        "context.session": "Session",
+        "context.store": "TranscriptStore",
         "core.config": "Config",
         "core.errors": "JsonlStoreError",
         "core.model": "SessionState",

@@ -13,11 +13,14 @@ from jsonlstore.core.config import LoadedConfig, load_config
 from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
     from jsonlstore.core.config import Config
     from jsonlstore.restore.manager import SessionPersistenceManager
+    from jsonlstore.restore.result import RelevanceSource
+    from jsonlstore.store.fold import SessionFold
     from jsonlstore.store.store import SessionStore
 
 log = logger("jsonlstore.cli")
@@ -77,6 +80,8 @@ class App:
         # a brain.db may appear beside a watcher; a command that is over in a moment need not load code to wait for one
         if live and (long_lived or config.metrics_db or is_in_use(config, resolve_brain_db(config, self.state_dir))):
             attach(store, config)
+        if store.paths.search.exists():
+            store.listeners.append(_forget_words(store.paths.search))
         return store
 
     def open_manager(self, *, by: str = "operator") -> SessionPersistenceManager:
@@ -84,4 +89,28 @@ class App:
         from jsonlstore.restore.manager import SessionPersistenceManager
 
         store, config = self.open_store(), self.config
-        return SessionPersistenceManager(store, config, memories=memories_of(store, config), by=by)
+        relevance = _relevance(store) if config.relevance_by_search and store.paths.search.exists() else None
+        return SessionPersistenceManager(store, config, memories=memories_of(store, config), by=by, relevance=relevance)
+
+
+def _relevance(store: SessionStore) -> RelevanceSource:
+    """Ask the search index how well sessions fit a prompt; a restore that needs no tie broken does not load it."""
+
+    def ask(prompt: str, session_ids: Sequence[str]) -> Mapping[str, float]:
+        from jsonlstore.recall.relevance import IndexRelevance
+
+        return IndexRelevance(store)(prompt, session_ids)
+
+    return ask
+
+
+def _forget_words(path: Path) -> Callable[[str, SessionFold], None]:
+    """Take a forgotten session's words out of the search index; nobody else's change loads the code for it."""
+
+    def listen(session_id: str, folded: SessionFold) -> None:
+        if folded.forgotten:
+            from jsonlstore.recall.forgetting import ForgetWords
+
+            ForgetWords(path)(session_id, folded)
+
+    return listen

@@ -11,7 +11,7 @@ from jsonlstore.cli.console import say
 from jsonlstore.core.clock import parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
 _MOST_MARKS = 3  # stacked on one character; more would run over the lines above and below
@@ -212,3 +212,10 @@ def _head(text: str, limit: int) -> str:
         if used > limit:
             return text[:place]
     return text
+
+
+def window_use(tokens: Mapping[str, Any]) -> str:
+    """How full a model's window is; `about` where part of it is an estimate."""
+    used, window = tokens["used"], tokens.get("window")
+    share = f" of {window:,} ({round(100 * used / window)}%)" if window else ""
+    return f"{'about ' if tokens.get('estimated') else ''}{used:,}{share} tokens"

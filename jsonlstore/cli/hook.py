@@ -1,4 +1,4 @@
-"""`hook session-start|turn-end|session-end`: a JSON object in, one JSON line out, and never in a session's way.
+"""`hook EVENT`: a JSON object in, one JSON line out, and never in a session's way.
 
 This path imports neither click nor rich nor jsonschema. A restore problem is exit 0 with `error`; only an input that
 is not what it should be is exit 2.
@@ -203,6 +203,31 @@ def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     return {**answer, "captured": True, **counts}, after
 
 
+def _session_recall(document: dict[str, Any], app: App, _dry_run: bool) -> Answer:
+    """An agent asks for the past: within the configured scope of the conversation it is in."""
+    from jsonlstore.recall.agent import AgentQuestion, recall_for_agent
+    from jsonlstore.restore.scope import Scope
+
+    answer: dict[str, Any] = {"session_id": document["session_id"], "text": None, "session_ids": []}
+    given = {name: document[name] for name in ("query", "when", "project") if isinstance(document.get(name), str)}
+    given.setdefault("query", "")
+    limit = document.get("limit")
+    try:
+        manager = _manager(app)
+        current = _resolve(manager, document)
+        scope = Scope.of(
+            manager.config.scope, document.get("agent_id"), document.get("session_key"), document.get("channel")
+        )
+        asked = AgentQuestion(**given, limit=limit if type(limit) is int else 5, current=current)
+        found = recall_for_agent(manager.store, manager.config, scope, asked, now=app.clock())
+    except UsageError:
+        raise
+    except Exception as problem:  # noqa: BLE001 - fail open: an agent that gets no answer goes on
+        log.warning("nothing recalled for %s: %s", document["session_id"], problem)
+        return {**answer, "error": str(problem)}, None
+    return {**answer, **found}, None
+
+
 def _catch_up(manager: SessionPersistenceManager) -> None:
     """Read what the runtime wrote, where no watcher does; nobody waits for this."""
     from jsonlstore.watch.instance import catch_up_unwatched
@@ -220,6 +245,7 @@ _HANDLERS: dict[str, Callable[[dict[str, Any], App, bool], Answer]] = {
     "session-start": _session_start,
     "turn-end": _turn_end,
     "session-end": _session_end,
+    "session-recall": _session_recall,
 }
 
 

@@ -35,6 +35,7 @@ COMMANDS: dict[str, str] = {
     "recover": "jsonlstore.cli.restore:recover_crashed",
     "redact": "jsonlstore.cli.redact:command",
     "restore": "jsonlstore.cli.restore:restore",
+    "search": "jsonlstore.cli.recall:recall_",
     "service": "jsonlstore.cli.service:service",
     "setup": "jsonlstore.cli.setup:setup",
     "show": "jsonlstore.cli.sessions:show_session",

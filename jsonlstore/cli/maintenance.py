@@ -65,6 +65,9 @@ def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_
 def doctor(app: App, fix: bool, as_json: bool) -> int:
     """Look the store over. Changes nothing without --fix; exit 1 if something is wrong."""
     from jsonlstore.store.doctor import Check, Doctor
+    from jsonlstore.transcripts.catalogue import Catalogue
+    from jsonlstore.watch.search_check import check_search
+    from jsonlstore.watch.tail import skipped_by
 
     try:
         app.reload()
@@ -74,6 +77,8 @@ def doctor(app: App, fix: bool, as_json: bool) -> int:
         app = App(app.state_dir, app.config_file, lenient=True)  # the store is looked over all the same
     store = app.open_store(live=False)  # an examination must not write to brain.db
     checks += Doctor(store, progress("reading")).examine(fix=fix)
+    config = app.loaded.config
+    checks.append(check_search(store, config, Catalogue.open(app.state_dir, skip=skipped_by(config)), fix=fix))
     answer(as_json, {"checks": [check.to_dict() for check in checks]}, lambda: _print_checks(checks))
     return 0 if all(check.ok for check in checks) else 1
 

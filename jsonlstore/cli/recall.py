@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import answer, command, say, with_example
-from jsonlstore.cli.formatting import ago, counted, say_folded, say_line, say_value
+from jsonlstore.cli.formatting import ago, counted, pad, say_folded, say_line, say_value
+from jsonlstore.recall.search import RecallHit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
+    from jsonlstore.recall.answers import Answers
     from jsonlstore.recall.question import Question
-    from jsonlstore.recall.search import RecallHit, RecallResult
+    from jsonlstore.recall.search import FoundPassage
 
 _TASKS = 3
 _LITERAL = "jsonlstore.recall.literal"
+_WITHOUT = "jsonlstore.recall.without"
+_EXCLUDED = re.compile(r"-[^\W\d_]{2,}")  # two letters at least: one is an option
 _TIMES = ("today", "yesterday", "last", "this", "since", "in", "on", "before", "week", "month", "weekend", "ago")
 
 
 class _Spoken(click.Command):
-    """A command that remembers what stood behind `--`: those are words, whatever they look like."""
+    """A command that remembers what stood behind `--` (words, whatever they look like) and words behind a minus."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--" in args:
             cut = args.index("--")
             ctx.meta[_LITERAL] = tuple(args[cut + 1 :])
             args = args[:cut]
-        return super().parse_args(ctx, args)
+        excluded = tuple(word for word in args if _EXCLUDED.fullmatch(word))
+        ctx.meta[_WITHOUT] = excluded
+        return super().parse_args(ctx, [word for word in args if word not in excluded])
 
 
 def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -53,8 +61,10 @@ def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: s
 @with_example(
     "jsonlstore recall last tuesday radio",
     'jsonlstore recall "what was I working on yesterday?"',
+    "jsonlstore recall '\"antenna tuner\"' -ebay --since 2026-02-01 --context 2",
     "jsonlstore recall 2026-02-01..2026-02-14 --project lbf-ham-radio",
     "jsonlstore recall -- may",
+    "jsonlstore search rebuild",
 )
 @command("recall", "--now", "--json", cls=_Spoken)
 @click.argument("spoken", metavar="[WHEN] [WORDS]...", nargs=-1, shell_complete=_complete)
@@ -62,37 +72,100 @@ def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: s
     "--project", metavar="P", shell_complete=_complete_project, help="Only sessions that worked on this project."
 )
 @click.option("--agent", metavar="A", help="Only this agent's sessions.")
-@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="At most N.")
-def recall_(app: App, spoken: tuple[str, ...], project: str | None, agent: str | None, limit: int,
-            as_json: bool) -> None:  # fmt: skip
-    """Sessions by time and words, best first.
+@click.option("--speaker", type=click.Choice(["user", "assistant", "tool"]), help="Only what they said.")
+@click.option("--since", metavar="WHEN", help="Only from then on.")
+@click.option("--until", metavar="WHEN", help="Only up to then.")
+@click.option(
+    "--in", "within", type=click.Choice(["sessions", "memory", "all"]), default="sessions", show_default=True,
+    help="Look through sessions, the user's memory files, or both.",
+)  # fmt: skip
+@click.option("--context", type=click.IntRange(0, 50), default=0, metavar="N", help="Show N turns around each passage.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="At most N."
+)
+def recall_(app: App, spoken: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Sessions by time and words, best first, with the passages that answer.
 
     WHEN is a time as people say it, in the local time zone: yesterday, last tuesday, this morning, in february,
-    2026-02, 3 days ago, since monday, 2026-02-01..2026-02-14. Everything else is looked for in topics, projects,
-    tasks, notes and pins. What stands in double quotes or behind -- is a word and never a time.
+    2026-02, 3 days ago, since monday, 2026-02-01..2026-02-14. Everything else is looked for in what was said, and in
+    topics, projects, tasks, notes and pins. A time lifts sessions of that time; it leaves the others out only if
+    nothing else was asked, or with --since and --until, or where the question says "only".
+
+    What stands in double quotes is a phrase, what stands behind -- is a word and never a time, and a word behind a
+    minus must not occur. `search rebuild` makes the full-text index anew.
     """
-    from jsonlstore.recall.question import read_question
-    from jsonlstore.recall.search import recall
+    ctx = click.get_current_context()
+    if spoken == ("rebuild",) and ctx.info_name == "search":
+        _rebuild(app, as_json=as_json)
+        return
+    from jsonlstore.recall.answers import Search, search
 
+    words = (*spoken, *ctx.meta.get(_WITHOUT, ()))
     now = app.clock()
-    question = read_question(spoken, now, literal=click.get_current_context().meta.get(_LITERAL, ()))
-    recalled = recall(app.open_store(live=False), question, now=now, project=project, agent=agent, limit=limit)
-    answer(as_json, [one.to_dict() for one in recalled.found], lambda: _tell(recalled, question, now))
+    asked = Search(words, literal=ctx.meta.get(_LITERAL, ()), **options)
+    found = search(app.open_store(live=False), asked, now=now)
+    answer(as_json, [one.to_dict() for one in found.found], lambda: _tell(found, now))
 
 
-def _tell(recalled: RecallResult, question: Question, now: datetime) -> None:
-    asked = _asked(question)
-    if recalled.found:
-        say_folded(f"{counted(len(recalled.found), 'session')} {asked}", bold=True)
-    elif not recalled.nearest:
+def _rebuild(app: App, *, as_json: bool) -> None:
+    from jsonlstore.core.errors import SearchUnavailable
+    from jsonlstore.recall.index_file import has_fts5
+    from jsonlstore.transcripts.catalogue import Catalogue
+    from jsonlstore.watch.search_writer import rebuild
+    from jsonlstore.watch.tail import skipped_by
+
+    config = app.loaded.config
+    if not (config.search_enabled and has_fts5()):
+        raise SearchUnavailable(
+            "there is no index to make: " + ("switched off" if has_fts5() else "the SQLite of this Python has no FTS5"),
+            hint="`search.enabled` in the settings" if has_fts5() else "recall still looks through topics and tasks",
+        )
+    count = rebuild(app.open_store(live=False), config, Catalogue.open(app.state_dir, skip=skipped_by(config)).sessions)
+    answer(as_json, {"transcripts": count}, lambda: say_line(f"indexed {counted(count, 'transcript')}"))
+
+
+def _tell(answers: Answers, now: datetime) -> None:
+    asked = _asked(answers.question)
+    if answers.found:
+        kinds = {isinstance(one, RecallHit) for one in answers.found}
+        noun = "session" if kinds == {True} else "memory file" if kinds == {False} else "answer"
+        say_folded(f"{counted(len(answers.found), noun)} {asked}", bold=True)
+    elif not answers.nearest:
         say_folded(f"nothing to remember {asked}: there are no sessions yet")
         say_folded("`jsonlstore backfill` reads the history there is; `jsonlstore demo` shows how it works")
     else:
-        say_folded(f"nothing found {asked} among {counted(recalled.searched, 'session')}", bold=True)
+        say_folded(f"nothing found {asked} among {counted(answers.searched, 'session')}", bold=True)
         say_line("The nearest:")
-    for one in recalled.found or recalled.nearest:
+    for one in answers.found or answers.nearest:
         say()
-        _block(one, now)
+        if isinstance(one, RecallHit):
+            _block(one, now)
+        else:
+            say_line(one.file, bold=True)
+            _quote(one.passages)
+
+
+def _quote(passages: Sequence[FoundPassage]) -> None:
+    """The best passage, or each with the turns around it; what was looked for stands between asterisks."""
+    for passage in passages if any(one.context for one in passages) else passages[:1]:
+        if not passage.context:
+            _say_turn(passage.speaker, f'"{_marked(passage.text, passage.matches)}"', hit=True)
+        for turn in passage.context:
+            said = f'"{_marked(str(turn["text"]), passage.matches)}"'
+            _say_turn(str(turn["speaker"]), said, hit=turn["entry_id"] == passage.entry_id)
+
+
+def _say_turn(speaker: str, said: str, *, hit: bool) -> None:
+    """Who said it, and all of it, on as many lines as it takes."""
+    say_folded(f"  {pad(speaker, 10)}{said}", indent=" " * 12, **({"fg": "green"} if hit else {}))
+
+
+def _marked(text: str, matches: Sequence[str]) -> str:
+    flat = " ".join(text.split())
+    if not matches:
+        return flat
+    anyone = "|".join(re.escape(word) for word in sorted(matches, key=len, reverse=True))
+    return re.sub(rf"(?<!\w)({anyone})(?!\w)", r"*\1*", flat)
 
 
 def _asked(question: Question) -> str:
@@ -124,7 +197,9 @@ def _block(one: RecallHit, now: datetime) -> None:
     for label, words in (("projects", state.active_projects), ("topics", state.hot_topics)):
         if words:
             say_value(label, ", ".join(words[:12]))
-    if one.matches:
+    if one.passages:
+        _quote(one.passages)
+    elif one.matches:
         say_value("because", "; ".join(one.matches), fg="green")
     for number, task in enumerate(state.pending_tasks[:_TASKS]):
         stage = f" ({task.stage})" if task.stage else ""

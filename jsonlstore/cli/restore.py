@@ -90,7 +90,7 @@ def recover_crashed(app: App, dry_run: bool, as_json: bool) -> None:
 
 @with_example('echo \'{"session_id": "s1", "channel": "cli"}\' | jsonlstore hook session-start')
 @command("hook", "--now")
-@click.argument("event", type=click.Choice(["session-start", "turn-end", "session-end"]))
+@click.argument("event", type=click.Choice(["session-start", "turn-end", "session-end", "session-recall"]))
 @dry_run_option
 @click.option("--json", is_flag=True, expose_value=False, help="Accepted; the answer always is JSON.")
 def hook(app: App, event: str, dry_run: bool) -> None:

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.cli.console import answer, command, print_json, say, with_example
-from jsonlstore.cli.formatting import ago, bullets, counted, heading, lasted, local, say_line, say_value, table
+from jsonlstore.cli.formatting import (
+    ago,
+    bullets,
+    counted,
+    heading,
+    lasted,
+    local,
+    say_line,
+    say_value,
+    table,
+    window_use,
+)
 from jsonlstore.core.clock import time_before
 from jsonlstore.core.errors import JsonlStoreError
 
@@ -71,15 +82,16 @@ def _nothing(*, filtered: bool) -> None:
 
 
 def _row(store: SessionStore, entry: IndexEntry) -> dict[str, Any]:
-    """The documented keys of one session; an archived one's topics are read from the archive."""
-    topics = list(entry.hot_topics)
-    if entry.archived:
-        try:
-            topics = list(store.get(entry.session_id).hot_topics)
-        except JsonlStoreError:
-            topics = []  # gone from the archive since: the index still knows the rest
+    """The documented keys of one session; an archived one's topics, and tokens, are not in the index."""
+    topics, tokens = list(entry.hot_topics), None
+    try:
+        state = store.get(entry.session_id)
+        topics = list(state.hot_topics) if entry.archived else topics
+        tokens = state.tokens.to_dict() if state.tokens else None
+    except JsonlStoreError:
+        pass  # gone since: the index still knows the rest
     row = {name: getattr(entry, name) for name in _KEYS}
-    return {**row, "hot_topics": topics, "archived": entry.archived is not None}
+    return {**row, "hot_topics": topics, "archived": entry.archived is not None, "tokens": tokens}
 
 
 def _print_list(rows: list[dict[str, Any]], now: datetime) -> None:
@@ -123,6 +135,7 @@ def _print_state(state: SessionState, now: datetime) -> None:
         ("topics", ", ".join(state.hot_topics)),
         ("last topic", state.last_topic),
         ("next step", state.next_step),
+        ("context", window_use(state.tokens.to_dict()) if state.tokens else None),
     )
     for label, value in values:
         if value:

@@ -77,7 +77,7 @@ class _Setup:
         from jsonlstore.cli.watch import History
 
         found = installation_of(self._app, named)
-        self._history = History(self._app)
+        self._history = History(self._app, again=None)
         sources = [one.newest_source for one in self._history.sessions]
         media = {source.kind: source.medium for source in sources}
         agents = Counter((source.agent_id, source.kind) for source in sources)

@@ -86,7 +86,41 @@ def _print(name: str, found: Signals, origins: dict[str, dict[str, str]]) -> Non
         for item in value if isinstance(value, list) else [value]:
             key, line = _line(field, item)
             origin = origins.get(field, {}).get(key)
-            say(f"  {line}{f'  <- {origin}' if origin else ''}")
+            why = _why(item) if origins else ""
+            say(f"  {line}{f'  <- {origin}' if origin else ''}{why}")
+
+
+def _why(item: Any) -> str:
+    """The evidence and confidence a statement carries."""
+    if not isinstance(item, dict) or "evidence" not in item:
+        return ""
+    known = item["evidence"]
+    sure = f" {item['confidence']:.2f}" if isinstance(item.get("confidence"), float) else ""
+    return f"  [{known['kind']}{sure}: {', '.join(known['entry_ids']) or 'no entry'}]"
+
+
+_SHOWN: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
+    "pending_tasks": (
+        "task_id",
+        lambda one: f"{one['task_id']} {'[' + one['stage'] + '] ' if one['stage'] else ''}{one['title']}",
+    ),
+    "sop_interactions": (
+        "sop_path",
+        lambda one: f"{one['sop_path']} ({'' if one['acknowledged'] else 'not '}acknowledged)",
+    ),
+    "confidence_updates": (
+        "memory_id",
+        lambda one: f"{one['memory_id']}: {one['old_score']} -> {one['new_score']} ({one['reason']})",
+    ),
+    "last_request": ("text", lambda one: f"{one['text']} ({one['fate']})"),
+    "failing": ("command", lambda one: f"{one['command']}: {one['summary']}"),
+    "commits": ("subject", lambda one: f"{one['sha'] or '?'} {one['subject']}"),
+    "files": (
+        "path",
+        lambda one: f"{one['path']} ({one['changes']} changes{', uncommitted' if one['uncommitted'] else ''})",
+    ),
+    "closed": ("title", lambda one: f"{one['title']} ({one['how']})"),
+}
 
 
 def _line(field: str, item: Any) -> tuple[str, str]:
@@ -96,14 +130,7 @@ def _line(field: str, item: Any) -> tuple[str, str]:
     if field == "notes":
         state = {True: " (resolved)", False: " (open)"}.get(item.get("resolved"), "")  # type: ignore[arg-type]
         return item["id"], f"{item['type']} {item['confidence']:.2f}{state}: {item['content']}"
-    if field == "pending_tasks":
-        return item[
-            "task_id"
-        ], f"{item['task_id']} {'[' + item['stage'] + '] ' if item['stage'] else ''}{item['title']}"
     if field == "working_memory":
         return item.get("label") or item["content"], f"{item.get('label') or 'pin'}: {item['content']}"
-    if field == "sop_interactions":
-        return item[
-            "sop_path"
-        ], f"{item['sop_path']} ({'acknowledged' if item['acknowledged'] else 'not acknowledged'})"
-    return item["memory_id"], f"{item['memory_id']}: {item['old_score']} -> {item['new_score']} ({item['reason']})"
+    key, shown = _SHOWN[field]
+    return item[key], shown(item)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.cli.console import answer, command, say, with_example
-from jsonlstore.cli.formatting import ago, counted, heading, megabytes, say_folded, say_line, say_value
+from jsonlstore.cli.formatting import ago, counted, heading, megabytes, say_folded, say_line, say_value, window_use
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -57,6 +57,10 @@ def _print_status(document: dict[str, Any], now: datetime) -> None:
     say_value("where", f"{document['state_dir']}/sessions")
     counts = f"{counted(kept['sessions'], 'session')}, {kept['active']:,} open, {kept['crashed']:,} recovered"
     say_value("holds", f"{counts}, {megabytes(kept['bytes'])}")
+    if document["context"]:
+        heading("Context windows")
+    for row in document["context"]:
+        say_line(f"  {row['session_id'][:13]}  {window_use(row)}")
     _print_watcher(document["watcher"], now)
     bridges = document["bridges"]
     if bridges.get("brain_db") or bridges.get("openclaw_plugin"):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import json_option, pass_app, print_json, say, with_example
+from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, progress, say, with_example
 from jsonlstore.core.errors import SourceUnreadable
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def transcripts() -> None:
-    """Look at the transcripts other runtimes wrote. Reads only."""
+    """Look at the transcripts other runtimes wrote (reading only), and move our own."""
 
 
 with_example("jsonlstore transcripts list --agent main")(transcripts)
@@ -119,6 +119,39 @@ def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_j
     for message in seen.messages:
         say(f"{message.get('role')}: {_short(str(message.get('summary') or message.get('content') or ''))}")
     click.echo(tokens.line or f"{tokens.used} tokens ({tokens.method})")
+
+
+@with_example("jsonlstore transcripts migrate --to jsonl --dry-run")
+@transcripts.command("migrate")
+@click.option(
+    "--to", "kind", type=click.Choice(["sqlite", "jsonl"]), required=True, help="The backend to carry over to."
+)
+@dry_run_option
+@json_option
+@pass_app
+def migrate_(app: App, /, *, kind: str, dry_run: bool, as_json: bool) -> None:
+    """Carry our own transcripts over to the other backend, byte for byte; run again, it goes on where it stopped."""
+    from dataclasses import asdict
+
+    from jsonlstore.context.migrate import migrate, open_pair
+
+    source, target = open_pair(app.state_dir, app.loaded.session, kind, dry_run=dry_run)
+    try:
+        result = migrate(source, target, dry_run=dry_run, progress=progress("sessions"))
+    finally:
+        source.close()
+        if target is not None:
+            target.close()
+    if as_json:
+        print_json({"to": kind, "dry_run": dry_run, **asdict(result)})
+    else:
+        carried = f"{result.sessions} sessions, {result.records} records, {result.bytes:,} bytes to {kind}"
+        say(f"{'would carry' if dry_run else 'carried'} {carried}; {result.present} records were there")
+    _warn(result.conflicts)
+    if result.bad:
+        _warn([f"{result.bad} lines are no records and stay where they are"])
+    if result.conflicts:
+        raise click.exceptions.Exit(1)
 
 
 def _catalogue(app: App, *, everything: bool) -> Catalogue:

@@ -99,12 +99,18 @@ def _on_signals(watcher: Watcher) -> None:
         signal.signal(number, lambda received, _frame: actions[signal.Signals(received)]())
 
 
-@with_example("jsonlstore backfill", "jsonlstore backfill ~/old-machine/.openclaw --json")
+@with_example(
+    "jsonlstore backfill", "jsonlstore backfill ~/old-machine/.openclaw --json", "jsonlstore backfill --again"
+)
 @command("backfill", "--now", "--dry-run", "--json")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
-def backfill_transcripts(app: App, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> int:
-    """Read every transcript there is, both eras and archives. Running it twice changes nothing."""
-    history = History(app, paths)
+@click.option("--again", is_flag=True, help="Distil every transcript anew with today's rules.")
+def backfill_transcripts(app: App, paths: tuple[Path, ...], again: bool, dry_run: bool, as_json: bool) -> int:
+    """Read every transcript there is, both eras and archives. Running it twice changes nothing.
+
+    With --again what was read before is distilled anew; what hooks and operators said stays.
+    """
+    history = History(app, paths, again=again)
     if dry_run:
         document = {"behind": history.behind(), "transcripts": len(history.sessions), "dry_run": True}
         return _say_behind(history, {**document, "warnings": history.warnings}, as_json=as_json)
@@ -131,10 +137,13 @@ def backfill_transcripts(app: App, paths: tuple[Path, ...], dry_run: bool, as_js
 class History:
     """Catalogue, store and tailer of one command line, for `backfill`, `setup` and dry runs of `watch`."""
 
-    def __init__(self, app: App, paths: Sequence[Path] = ()) -> None:
+    def __init__(self, app: App, paths: Sequence[Path] = (), *, again: bool | None = False) -> None:
+        """`again`: distil anew what was read before; None: if it was distilled by older rules."""
         from jsonlstore.store.bulk import BulkStore
         from jsonlstore.transcripts.catalogue import Catalogue, find_sessions
+        from jsonlstore.watch.search_writer import SearchWriter
         from jsonlstore.watch.tail import Tailer, skipped_by
+        from jsonlstore.watch.writer import any_of_older_rules
 
         config = app.loaded.config
         skip = skipped_by(config)
@@ -146,6 +155,8 @@ class History:
         self._archive_after = timedelta(days=config.archive_after_days)
         self._bulk = BulkStore.of(self.store, self._archive_after)
         self._tailer = Tailer.of(self._bulk, config, self.catalogue)
+        self._tailer.again = any_of_older_rules(self.store) if again is None else again
+        self._search = SearchWriter(self._bulk, config)
 
     @property
     def warnings(self) -> list[str]:
@@ -168,8 +179,9 @@ class History:
             self.sessions,
             archive_after=self._archive_after,
             progress=_progress_bar(label),
+            search=self._search,
         )
-        summary.warnings = self.warnings
+        summary.warnings = [*self.warnings, *summary.warnings]
         return summary, time.monotonic() - started
 
 

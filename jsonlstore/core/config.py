@@ -11,10 +11,13 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import ConfigError
 from jsonlstore.core.values import value_class
+
+if TYPE_CHECKING:
+    from jsonlstore.core.session_settings import SessionSettings
 
 _PLUGINS_OWN = ("command", "timeoutMs")  # read by the OpenClaw plugin, which shares our block of openclaw.json
 BOUNDARY_NAMES = ("new", "reset", "idle", "daily", "crash", "restart")
@@ -67,6 +70,13 @@ class Config:
     brain_db_path: str | None = _setting(None, "Where brain.db is.")
     metrics_db: bool = _setting(False, "Also write metrics to an existing metrics.db.")
 
+    search_enabled: bool = _setting(True, "Keep a full-text index of redacted talk; false removes it.")
+    search_tools: bool = _setting(False, "Also index the commands an agent ran, and their errors.")
+    search_keep_deleted: bool = _setting(False, "Keep sessions findable that were deleted in the runtime.")
+    relevance_by_search: bool = _setting(
+        True, "Let the full-text index break ties between prior sessions of equal score."
+    )
+
     def __post_init__(self) -> None:
         for item in fields(self):
             object.__setattr__(self, item.name, _settled(str(item.type), getattr(self, item.name)))
@@ -90,6 +100,14 @@ class LoadedConfig:
     origins: Mapping[str, str]
     warnings: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    session_block: Mapping[str, Any] | None = None
+
+    @property
+    def session(self) -> SessionSettings:
+        """The settings of transcripts of our own; what was wrong with them is in `warnings`, or was raised."""
+        from jsonlstore.core.session_settings import SessionSettings, settings_from
+
+        return SessionSettings() if self.session_block is None else settings_from(self.session_block, lambda _: None)
 
 
 def _problem(name: str, value: Any) -> str | None:
@@ -142,7 +160,8 @@ def load_config(
     values: dict[str, Any] = {}
     origins = dict.fromkeys(_FIELDS, "default")
     unknown: list[str] = []
-    path = Path(config_file).expanduser() if config_file else _openclaw_json(state_dir, env)
+    session_block: Mapping[str, Any] | None = None
+    path = Path(config_file).expanduser() if config_file else openclaw_json(state_dir, env)
     try:
         sections = list(_sections(path, must_exist=config_file is not None))
     except ConfigError as problem:
@@ -152,7 +171,8 @@ def load_config(
         sections = []
     for origin, section in sections:
         for name, value in _flatten(section).items():
-            if name in _PLUGINS_OWN:
+            if name == "session":
+                session_block = _checked_session(value, origin, path, warnings if lenient else None)
                 continue
             if name not in _FIELDS:
                 unknown.append(f"{origin}: {name}")
@@ -169,10 +189,24 @@ def load_config(
     config = Config(**values)
     if env.get("CORTEX_SESSION_DEBUG", "").lower() in ("1", "true", "yes", "on"):
         config, origins["debug"] = replace(config, debug=True), "CORTEX_SESSION_DEBUG"
-    return LoadedConfig(config, origins, tuple(warnings), tuple(unknown))
+    return LoadedConfig(config, origins, tuple(warnings), tuple(unknown), session_block)
 
 
-def _openclaw_json(state_dir: Path, env: Mapping[str, str]) -> Path:
+def _checked_session(block: Any, origin: str, path: Path, warnings: list[str] | None) -> Mapping[str, Any]:
+    """The `session` block; what is wrong with it is raised, or becomes a warning where the caller is lenient."""
+    from jsonlstore.core.session_settings import settings_from
+
+    def note(problem: str) -> None:
+        if warnings is None:
+            raise ConfigError(f"{problem} ({origin})", hint="see docs/transcripts.md", path=path)
+        warnings.append(f"{problem} ({origin}); the default is used")
+
+    settings_from(block, note)
+    return block if isinstance(block, Mapping) else {}
+
+
+def openclaw_json(state_dir: Path, env: Mapping[str, str] = os.environ) -> Path:
+    """OpenClaw's config file, which holds our settings too."""
     named = env.get("OPENCLAW_CONFIG_PATH")
     return Path(named).expanduser() if named else state_dir / "openclaw.json"
 
@@ -206,9 +240,9 @@ def _flatten(section: Mapping[str, Any]) -> dict[str, Any]:
     """`{"brain_db": {"enabled": true}}` says the same as `{"brain_db_enabled": true}`."""
     flat: dict[str, Any] = {}
     for key, value in section.items():
-        if isinstance(value, Mapping) and key == "brain_db":
+        if isinstance(value, Mapping) and key in ("brain_db", "search"):
             flat.update({f"{key}_{name}": inner for name, inner in value.items()})
-        else:
+        elif key not in _PLUGINS_OWN:
             flat[key] = value
     return flat
 

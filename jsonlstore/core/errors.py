@@ -91,3 +91,19 @@ class ConfigError(UsageError):
 
 class SourceUnreadable(JsonlStoreError):
     """A transcript source exists but cannot be read."""
+
+
+class PlaceRefused(UsageError):
+    """Transcripts of ours would be written where another program keeps its own."""
+
+
+class RecordRefused(UsageError):
+    """A transcript record is not one that OpenClaw, pi or we could read back."""
+
+
+class TranscriptConflict(JsonlStoreError):
+    """Two stores hold different histories of one session; neither was changed."""
+
+
+class SearchUnavailable(JsonlStoreError):
+    """The full-text index is missing, damaged, locked for too long, or this Python's SQLite has no FTS5."""

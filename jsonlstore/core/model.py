@@ -168,15 +168,68 @@ class Tokens(Part):
     estimated: bool = False
 
 
+@value_class(frozen=True, slots=True)
+class LastRequest(Part):
+    """What the user asked last and what became of it: answered, unanswered, interrupted, failed or refused."""
+
+    text: str
+    at: str = ""
+    fate: str = ""
+    doing: str | None = None
+    error: str | None = None
+
+
+@value_class(frozen=True, slots=True)
+class Commit(Part):
+    """A commit the session made; the sha is empty where the tool did not tell it."""
+
+    subject: str
+    sha: str = ""
+    at: str = ""
+
+
+@value_class(frozen=True, slots=True)
+class FileInWork(Part):
+    """A file the session changed: how often, and whether since the last commit."""
+
+    path: str
+    changes: int = 1
+    uncommitted: bool = False
+
+
+@value_class(frozen=True, slots=True)
+class Failing(Part):
+    """The command that still failed at the end."""
+
+    command: str
+    at: str = ""
+    summary: str = ""
+
+
+@value_class(frozen=True, slots=True)
+class Closed(Part):
+    """Something open that later evidence of the same session closed."""
+
+    title: str
+    how: str = ""
+    id: str | None = None
+
+
 PART_LISTS: Mapping[str, type[Part]] = {
     "working_memory": WorkingMemoryPin,
     "pending_tasks": PendingTask,
     "confidence_updates": ConfidenceUpdate,
     "sop_interactions": SOPInteraction,
     "notes": Note,
+    "commits": Commit,
+    "files": FileInWork,
+    "closed": Closed,
 }
-STRING_LISTS = ("hot_topics", "active_projects", "recent_learnings", "in_progress")
-SCALARS = ("channel", "agent_id", "session_key", "end_reason", "last_topic", "next_step")
+SINGLE_PARTS: Mapping[str, type[Part]] = {"tokens": Tokens, "last_request": LastRequest, "failing": Failing}
+STRING_LISTS = (
+    "hot_topics", "active_projects", "recent_learnings", "in_progress", "open_questions", "constraints",
+)  # fmt: skip
+SCALARS = ("channel", "agent_id", "session_key", "end_reason", "last_topic", "next_step", "last_answer")
 TIMES = ("start_time", "end_time", "updated_at")
 LINKS = ("previous_session_id", "continued_by")
 RESTORE_ONLY = ("relevance_score", "inherited_at")
@@ -222,6 +275,14 @@ class SessionState:
     last_topic: str | None = None
     in_progress: tuple[str, ...] = ()
     next_step: str | None = None
+    last_request: LastRequest | None = None
+    last_answer: str | None = None
+    open_questions: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    commits: tuple[Commit, ...] = ()
+    files: tuple[FileInWork, ...] = ()
+    failing: Failing | None = None
+    closed: tuple[Closed, ...] = ()
     tokens: Tokens | None = None
     trimmed: Mapping[str, int] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -245,7 +306,8 @@ class SessionState:
         given["crash_recovered"] = raw.get("crash_recovered") is True
         version = raw.get("schema_version")
         given["schema_version"] = version if isinstance(version, int) else SCHEMA_VERSION
-        given["tokens"] = next(iter(read_parts(Tokens, [raw.get("tokens")])), None)
+        for key, single in SINGLE_PARTS.items():
+            given[key] = next(iter(read_parts(single, [raw.get(key)])), None)
         given["trimmed"] = raw.get("trimmed") or {}
         given["extra"] = {key: value for key, value in raw.items() if key not in _STATE_KEYS}
         return cls(**given)
@@ -259,7 +321,7 @@ class SessionState:
                 out[key] = [part.to_dict() for part in value]
             elif key in STRING_LISTS:
                 out[key] = list(value)
-            elif key == "tokens":
+            elif key in SINGLE_PARTS:
                 out[key] = value.to_dict() if value else None
             elif key == "trimmed":
                 out[key] = dict(value)

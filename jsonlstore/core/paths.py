@@ -69,6 +69,7 @@ class StatePaths:
         self.index: Final = self.states / "sessions.json"
         self.metrics: Final = self.states / "metrics.jsonl"
         self.metrics_head: Final = self.states / "metrics.head"
+        self.search: Final = self.states / "search.sqlite"
         self.quarantine: Final = self.states / "quarantine"
         # what the OpenClaw plugin says of itself: when it was loaded, when it last fired
         self.plugin_heartbeat: Final = self.states / "openclaw-plugin.json"

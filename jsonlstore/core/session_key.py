@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+OWN_RUNTIME = "jsonlstore"  # the first part of our own sessions' keys, and our directory in the state directory
+_RUNTIMES = frozenset({"agent", OWN_RUNTIME})  # what keys that name an agent begin with
 DEFAULT_AGENT = "main"  # the agent a runtime with one agent runs
 SKIPPED_BY_DEFAULT = frozenset({"subagent", "cron", "temp"})
 _NOT_CHANNELS = frozenset({"main", "cron", "subagent", "acp", "hook", "recovered", "node", "explicit"})
@@ -20,7 +22,7 @@ def agent_of(agent_id: str | None, session_key: str | None) -> str:
     if agent_id:
         return agent_id
     parts = (session_key or "").split(":")
-    return parts[1] if len(parts) > 2 and parts[0] == "agent" and parts[1] else DEFAULT_AGENT
+    return parts[1] if len(parts) > 2 and parts[0] in _RUNTIMES and parts[1] else DEFAULT_AGENT
 
 
 def names_a_peer(session_key: str | None) -> bool:
@@ -29,6 +31,8 @@ def names_a_peer(session_key: str | None) -> bool:
         return False
     # a form nobody has seen yet counts as somebody's: a wrong guess would show one person's words to another
     parts = session_key.split(":")
+    if len(parts) == 3 and parts[0] == OWN_RUNTIME:
+        return parts[2] != "main"  # an agent of one's own may name a conversation after a person
     return len(parts) != 3 or parts[0] != "agent"
 
 
@@ -37,7 +41,7 @@ def skip_reason(session_key: str | None) -> str | None:
     if not session_key:
         return None
     parts = session_key.split(":")
-    if parts[0] == "temp" or (len(parts) > 2 and parts[0] == "agent" and parts[2] == "temp"):
+    if parts[0] == "temp" or (len(parts) > 2 and parts[0] in _RUNTIMES and parts[2] == "temp"):
         return "temp"
     if "subagent" in parts:
         return "subagent"
@@ -60,6 +64,12 @@ def channel_of(entry: Mapping[str, Any], session_key: str | None, known: str | N
         if isinstance(candidate, str) and candidate:
             return candidate
     parts = (session_key or "").split(":")
-    if len(parts) >= 4 and parts[0] == "agent" and parts[2] and parts[2] not in _NOT_CHANNELS:
+    if len(parts) >= 4 and parts[0] in _RUNTIMES and parts[2] and parts[2] not in _NOT_CHANNELS:
         return parts[2]
     return "unknown"
+
+
+def window_of(entry: Mapping[str, Any]) -> int | None:
+    """The model's context window in an index entry; None if it does not say."""
+    tokens = entry.get("contextTokens")
+    return tokens if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens > 0 else None

@@ -24,6 +24,7 @@ from jsonlstore.recall.question import Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from jsonlstore.core.model import SessionState
     from jsonlstore.recall.when import Interval
@@ -44,6 +45,31 @@ _SHOWN = 48
 
 
 @dataclass(frozen=True, slots=True)
+class FoundPassage:
+    """Words that answer, as they were said (without secrets); `context` are the turns around them, if asked for."""
+
+    entry_id: str | None
+    at: str | None
+    speaker: str
+    text: str
+    score: float
+    matches: tuple[str, ...] = ()
+    context: tuple[Mapping[str, Any], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented keys of one passage."""
+        known = {
+            "entry_id": self.entry_id,
+            "at": self.at,
+            "speaker": self.speaker,
+            "text": self.text,
+            "score": round(self.score, 4),
+            "matches": list(self.matches),
+        }
+        return known | ({"context": [dict(turn) for turn in self.context]} if self.context else {})
+
+
+@dataclass(frozen=True, slots=True)
 class RecallHit:
     """A session that answers, how well (0 to 1), and why it does."""
 
@@ -53,6 +79,7 @@ class RecallHit:
     score: float
     why: str
     matches: tuple[str, ...]
+    passages: tuple[FoundPassage, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The documented keys of one answer."""
@@ -67,6 +94,7 @@ class RecallHit:
             "active_projects": list(state.active_projects),
             "pending_tasks": [task.to_dict() for task in state.pending_tasks],
             "agent_id": state.agent_id,
+            "passages": [passage.to_dict() for passage in self.passages],
         }
 
 
@@ -99,9 +127,10 @@ def recall(
     project: str | None = None,
     agent: str | None = None,
     limit: int = DEFAULT_LIMIT,
+    without: AbstractSet[str] = frozenset(),
 ) -> RecallResult:
     """The sessions that answer a question; `zone` (None: the system's) is the one `why` speaks in."""
-    pool = list(_pool(store, now, project, agent))
+    pool = [one for one in _pool(store, now, project, agent) if one.session_id not in without]
     inside = [one for one in pool if question.when is None or _may_overlap(one.entry, question.when)]
     found = _Search(store, question, now, zone).best(inside, limit)
     nearest: list[RecallHit] = []
@@ -130,6 +159,12 @@ def _of_project(kept: list[_Candidate], wanted: str) -> list[_Candidate]:
     return exact or [one for one, names in named if any(wanted in name for name in names)]
 
 
+def sessions_of_project(store: SessionStore, project: str) -> set[str]:
+    """The ids of a project's sessions."""
+    kept = [_Candidate(session_id, entry) for session_id, entry in store.index.entries().items()]
+    return {one.session_id for one in _of_project(kept, normalise(project))}
+
+
 def _may_overlap(entry: Mapping[str, Any], when: Interval) -> bool:
     """By the index, whose times are text that sorts; a session without an end may have lasted until now."""
     start, end = entry.get("start_time") or "", entry.get("end_time") or "~"
@@ -153,11 +188,11 @@ def _nearest(
 
 
 def _gap(entry: Mapping[str, Any], when: Interval, now: datetime) -> timedelta:
-    start, end = _times(entry, now)
+    start, end = times_of(entry, now)
     return max(start - when.end, when.start - end, timedelta())
 
 
-def _times(entry: Mapping[str, Any], now: datetime) -> tuple[datetime, datetime]:
+def times_of(entry: Mapping[str, Any], now: datetime) -> tuple[datetime, datetime]:
     """When a session began and ended; one that has not ended, when it was last heard of."""
     try:
         start = parse_time(entry.get("start_time") or "")
@@ -238,7 +273,7 @@ class _Search:
 
     def _bound(self, one: _Candidate) -> float:
         """The best score a session could have, by what the index and its bytes say."""
-        start, end = _times(one.entry, self._now)
+        start, end = times_of(one.entry, self._now)
         if one.entry.get("end_time") is None:
             end = max(end, self._now)
             fit = 1.0
@@ -278,7 +313,7 @@ class _Search:
         except JsonlStoreError as problem:
             log.info("session %s was left out: %s", one.session_id, problem)
             return None
-        start, end = _times({"start_time": state.start_time, "end_time": state.end_time,
+        start, end = times_of({"start_time": state.start_time, "end_time": state.end_time,
                              "updated_at": state.updated_at}, self._now)  # fmt: skip
         if self._when is not None and not self._when.overlaps(start, end):
             return None
@@ -291,17 +326,18 @@ class _Search:
         # the best place of every word first, then where else they are
         ranked = (match.said for nth in zip_longest(*looked) for match in nth if match is not None)
         said = tuple(dict.fromkeys(ranked))[:_WHY_AT_MOST]
-        spoken = "; ".join([self._dated(start, end), *said])
+        spoken = "; ".join([dated(start, end, self._now, self._zone), *said])
         return RecallHit(state, start, end, min(1.0, score), spoken, said)
 
-    def _dated(self, start: datetime, end: datetime) -> str:
-        """`tuesday 14:02-15:30` within a week, dated beyond; both days where there are two."""
-        here, there, now = (moment.astimezone(self._zone) for moment in (start, end, self._now))
-        near = timedelta() <= now.date() - here.date() < timedelta(days=7)
-        day = f"{here:%A}".lower() if near else f"{here:%a %Y-%m-%d}".lower()
-        if here.date() == there.date():
-            return f"{day} {here:%H:%M}-{there:%H:%M}"
-        return f"{day} {here:%H:%M} to {f'{there:%a %Y-%m-%d}'.lower()} {there:%H:%M}"
+
+def dated(start: datetime, end: datetime, now: datetime, zone: tzinfo | None) -> str:
+    """`tuesday 14:02-15:30` within a week, dated beyond; both days where there are two."""
+    here, there, today = (moment.astimezone(zone) for moment in (start, end, now))
+    near = timedelta() <= today.date() - here.date() < timedelta(days=7)
+    day = f"{here:%A}".lower() if near else f"{here:%a %Y-%m-%d}".lower()
+    if here.date() == there.date():
+        return f"{day} {here:%H:%M}-{there:%H:%M}"
+    return f"{day} {here:%H:%M} to {f'{there:%a %Y-%m-%d}'.lower()} {there:%H:%M}"
 
 
 def _latest(bound: float, one: _Candidate) -> tuple[float, str]:

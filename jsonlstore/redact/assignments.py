@@ -199,7 +199,10 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
     if b":" in op or op in {b"\xef\xbc\x9a", b"%3A"}:
         return _judge_colon(data, value, text, link, spaced=spaced)
-    if spaced and ((_VARIABLE.fullmatch(text) and randomness(text) < 4.8) or (level is Key.SECRET and text.isalpha() and text.istitle())):
+    if spaced and (
+        (_VARIABLE.fullmatch(text) and randomness(text) < 4.8)
+        or (level is Key.SECRET and text.isalpha() and text.istitle())
+    ):
         return None
     if text.startswith(("True", "False", "None")) or (
         _ARGUMENT.match(text) and data[value.end : value.end + 1] in b",)"

@@ -18,7 +18,7 @@ from jsonlstore.restore.crash import Crashed, find_crashed
 from jsonlstore.restore.deadline import Budget
 from jsonlstore.restore.plan import has_runtime_transcript
 from jsonlstore.restore.restorer import SessionRestorer, close
-from jsonlstore.restore.result import MemorySource, RestoredSessionContext, RestoreRequest
+from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
 from jsonlstore.store import SessionStore
 
@@ -43,11 +43,13 @@ class SessionPersistenceManager:
         memories: MemorySource | None = None,
         clock: Clock | None = None,
         by: str = "hook",
+        relevance: RelevanceSource | None = None,
     ) -> None:
         self.store = store
         self.config = config or Config()
         self._clock = clock or store.clock
         self._memories = memories
+        self._relevance = relevance
         self._by = by
         self._lock = threading.RLock()
         self._current: str | None = None
@@ -214,7 +216,14 @@ class SessionPersistenceManager:
         return {key: value for key, value in found.items() if value}
 
     def _restorer(self) -> SessionRestorer:
-        return SessionRestorer(self.store, self.config, memories=self._memories, clock=self._clock, by=self._by)
+        return SessionRestorer(
+            self.store,
+            self.config,
+            memories=self._memories,
+            clock=self._clock,
+            by=self._by,
+            relevance=self._relevance,
+        )
 
     def _capture(self) -> SessionCapture:
         from jsonlstore.restore.capture import SessionCapture

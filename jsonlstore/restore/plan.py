@@ -18,7 +18,7 @@ from jsonlstore.restore.crash import Crashed, find_crashed, find_superseded
 from jsonlstore.restore.inherit import PinPlan, decayed_memories, merged_topics, offers, once, plan_pins
 from jsonlstore.restore.pins import PinFile
 from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
-from jsonlstore.restore.result import MemorySource, RestoredSessionContext, RestoreRequest
+from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
 from jsonlstore.restore.select import (
     Contributor,
@@ -30,6 +30,7 @@ from jsonlstore.restore.select import (
     previous_session,
     score_priors,
     select,
+    tie_level,
 )
 from jsonlstore.restore.tasks import Pipeline, surfaced
 from jsonlstore.store import SessionFold, SessionStore
@@ -53,6 +54,7 @@ class Environment(NamedTuple):
     memories: MemorySource | None
     clock: Clock
     by: str
+    relevance: RelevanceSource | None = None
 
     @property
     def pin_file(self) -> PinFile:
@@ -201,6 +203,17 @@ def _ended(entries: Entries, scope: Scope, session_id: str, since: str) -> Entri
     }
 
 
+def _support(env: Environment, prompt: str | None, priors: Sequence[Prior]) -> Mapping[str, float]:
+    """What the words of prior sessions say about the first prompt; asked only where scores are as good as equal."""
+    if not prompt or env.relevance is None or not env.config.relevance_by_search:
+        return {}
+    worth = can_qualify(env.config)
+    promising = [prior for prior in priors if worth(prior.score, prior.tasks)]
+    levels = [tie_level(prior.score) for prior in promising]
+    tied = [one.session_id for one, level in zip(promising, levels, strict=True) if levels.count(level) > 1]
+    return env.relevance(prompt, tied) if tied else {}
+
+
 def _with_contributions(
     env: Environment, plan: RestorePlan, entries: Entries, load: Callable[[str], SessionState]
 ) -> RestorePlan:
@@ -219,7 +232,8 @@ def _with_contributions(
     explain = request.explain or config.debug
     priors = score_priors(looked_at, words, now, None if explain else can_qualify(config))
     pipeline = Pipeline.read(env.store.paths, config) if priors else Pipeline(None)
-    selection = select(priors, config, load, pipeline, explain=explain)
+    support = _support(env, request.prompt, priors)
+    selection = select(priors, config, load, pipeline, explain=explain, support=support)
     critical = _critical(env, entries, now, load)
     best = selection.contributors[0] if selection.contributors else None
     pins = plan_pins(offers(critical, best, config), pinned, config.max_inherited_pins)

@@ -19,7 +19,14 @@ _SHORT_TITLE = 48
 _TOPIC = 40
 _PROJECT = 60
 _NOTE = 120
-_NOTES_SHOWN = 2
+_LINE = 200
+_SUBJECT = 80
+_PATH = 80
+_BLOCKERS_SHOWN = 2
+_DECISIONS_SHOWN = 4
+_COMMITS_SHOWN = 4
+_FILES_SHOWN = 5
+_SURE = 0.7  # notes below this are kept, not shown
 
 
 class PreambleContext(NamedTuple):
@@ -158,24 +165,72 @@ def _task_ends(sessions: Sequence[SessionState]) -> dict[str, str]:
 
 
 def _past(sessions: Sequence[SessionState]) -> list[str]:
-    """The optional lines, least important last: when the last session was, what was decided, what is in the way."""
+    """The optional lines, in the order that helps most: where things stood, what is in the way, what was settled."""
     last = max(sessions, key=lambda one: one.end_time or "")
     lines = []
     if last.end_time:
         reason = f", ended by {named(last.end_reason, 40)}" if last.end_reason else ""
         lines.append(f"LAST SESSION: {last.end_time[:10]} {last.end_time[11:16]} UTC{reason}")
+    lines += _last_exchange(sessions)
     # the sessions come most relevant first: a crash in something else must not hide the step this one left
     next_step = next((session.next_step for session in sessions if session.next_step), None)
     if next_step:
-        lines.append(f"NEXT STEP: {quoted(next_step, _NOTE)}")
-    for kind, heading in (("blocker", "BLOCKERS"), ("decision", "DECISIONS")):
-        notes = [note for one in sessions for note in reversed(one.notes) if note.type == kind and not note.resolved]
-        said = _unique((quoted(note.content, _NOTE) for note in notes), _NOTES_SHOWN)
-        if said:
-            lines.append(f"{heading}: {'; '.join(said)}")
-    # shown in the order people read them; cut from the end
-    order = {"LAST": 0, "DECI": 1, "BLOC": 2, "NEXT": 3}
-    return sorted(lines, key=lambda line: order[line[:4]])
+        lines.append(f"NEXT STEP: {quoted(next_step, _LINE)}")
+    lines += _failing(sessions)
+    lines += _noted(sessions, "blocker", "BLOCKERS", _BLOCKERS_SHOWN)
+    lines += _noted(sessions, "decision", "DECISIONS", _DECISIONS_SHOWN)
+    lines += _work(sessions)
+    return lines
+
+
+def _last_exchange(sessions: Sequence[SessionState]) -> list[str]:
+    """What was asked last and whether it was answered, and what the answer said."""
+    asked = next((one for one in sessions if one.last_request), None)
+    if asked is None or asked.last_request is None:
+        return []
+    request = asked.last_request
+    fate = named(request.fate, 20) if request.fate else ""
+    if fate and request.doing:
+        fate += f"; it was at: {quoted(request.doing, _NOTE)}"
+    lines = [f"LAST REQUEST: {quoted(request.text, _LINE)}{f' ({fate})' if fate else ''}"]
+    if asked.last_answer:
+        lines.append(f"LAST ANSWER: {quoted(asked.last_answer, _LINE)}")
+    return lines
+
+
+def _failing(sessions: Sequence[SessionState]) -> list[str]:
+    failing = sessions[0].failing
+    if failing is None:
+        return []
+    said = f": {quoted(failing.summary, _NOTE)}" if failing.summary else ""
+    return [f"FAILING: {quoted(failing.command, _NOTE)}{said}"]
+
+
+def _noted(sessions: Sequence[SessionState], kind: str, heading: str, most: int) -> list[str]:
+    """Notes of one kind that are sure enough, the surest and latest first."""
+    notes = [
+        note
+        for one in sessions
+        for _, note in sorted(enumerate(one.notes), key=lambda placed: (-placed[1].confidence, -placed[0]))
+        if note.type == kind and not note.resolved and note.confidence >= _SURE
+    ]
+    said = _unique((quoted(note.content, _NOTE) for note in notes), most)
+    return [f"{heading}: {'; '.join(said)}"] if said else []
+
+
+def _work(sessions: Sequence[SessionState]) -> list[str]:
+    """What was done and where: the latest commits, and the files in work, those not committed first."""
+    first = sessions[0]
+    lines = []
+    done = _unique((quoted(commit.subject, _SUBJECT) for commit in reversed(first.commits)), _COMMITS_SHOWN)
+    if done:
+        more = len(first.commits) - len(done)
+        lines.append(f"DONE: {'; '.join(done)}{f' and {more} earlier commits' if more > 0 else ''}")
+    marked = bool(first.commits)
+    files = [f"{named(one.path, _PATH)}{' (uncommitted)' if marked and one.uncommitted else ''}" for one in first.files]
+    if files:
+        lines.append("FILES: " + ", ".join(_unique(files, _FILES_SHOWN)))
+    return lines
 
 
 def _unique(items: object, most: int) -> list[str]:

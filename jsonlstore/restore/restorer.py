@@ -18,7 +18,7 @@ from jsonlstore.core.paths import check_session_id
 from jsonlstore.restore.crash import Crashed, owner_of
 from jsonlstore.restore.deadline import Budget
 from jsonlstore.restore.plan import Environment, RestorePlan, format_preamble, make_plan
-from jsonlstore.restore.result import MemorySource, RestoredSessionContext, RestoreRequest
+from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoredSessionContext, RestoreRequest
 from jsonlstore.store import SessionStore
 
 log = logger("jsonlstore.session")
@@ -35,8 +35,9 @@ class SessionRestorer:
         memories: MemorySource | None = None,
         clock: Clock = system_clock,
         by: str = "hook",
+        relevance: RelevanceSource | None = None,
     ) -> None:
-        self.env = Environment(store, config, memories, clock, by)
+        self.env = Environment(store, config, memories, clock, by, relevance)
 
     def restore(
         self, request: RestoreRequest, *, dry_run: bool = False, budget: Budget | None = None

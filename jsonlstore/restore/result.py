@@ -18,6 +18,13 @@ class MemorySource(Protocol):
         """The confidence of each memory that is known there."""
 
 
+class RelevanceSource(Protocol):
+    """Whoever can say how well the words of sessions fit a prompt."""
+
+    def __call__(self, prompt: str, session_ids: Sequence[str]) -> Mapping[str, float]:
+        """Session id -> 0 to 1, for those that fit at all."""
+
+
 class RestoreRequest(NamedTuple):
     """A session that starts, and what is known of it."""
 

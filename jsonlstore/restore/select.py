@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from heapq import nlargest
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jsonlstore.core.config import Config
@@ -32,8 +33,10 @@ _PARTED = re.compile(r"[\s_-]+")
 MOST_LOGS_READ = 12
 _WORTH_RESTORING = (
     "working_memory", "pending_tasks", "hot_topics", "active_projects", "recent_learnings", "notes", "next_step",
+    "last_request", "commits",
 )  # fmt: skip
 _LONGEST_PROMPT = 20_000
+_NO_SUPPORT: Mapping[str, float] = MappingProxyType({})
 
 
 class Prior(NamedTuple):
@@ -159,8 +162,11 @@ def select(
     pipeline: Pipeline,
     *,
     explain: bool = False,
+    support: Mapping[str, float] = _NO_SUPPORT,
 ) -> Selection:
     """The best qualifying sessions that have anything to give, at most `max_sessions_scored` of them.
+
+    Among scores that are as good as equal, those come first whose words have more `support` from the first prompt.
 
     With `explain` every prior session becomes a candidate with its reason, else only those that were read.
     """
@@ -169,7 +175,13 @@ def select(
     reads = 0
     worth = can_qualify(config)
     promising = (prior for prior in priors if worth(prior.score, prior.tasks))
-    for prior in sorted(priors, reverse=True) if explain else nlargest(MOST_LOGS_READ, promising):
+
+    def order(prior: Prior) -> tuple[float, float, Prior]:
+        helped = support.get(prior.session_id, 0.0)
+        return (tie_level(prior.score) if support else prior.score), helped, prior
+
+    ordered = sorted(priors, key=order, reverse=True) if explain else nlargest(MOST_LOGS_READ, promising, key=order)
+    for prior in ordered:
         wins = qualifies(prior.score, config.relevance_threshold)
         if not worth(prior.score, prior.tasks):
             candidates.append(_candidate(prior, False, f"score below the threshold {config.relevance_threshold:g}"))
@@ -179,10 +191,17 @@ def select(
         else:
             reads += 1
             state, why = _consider(prior, wins, config, load, pipeline)
+            helped = support.get(prior.session_id)
+            why += f"; its words fit the prompt ({helped:.2f}), which breaks ties" if helped else ""
             candidates.append(_candidate(prior, state is not None, why))
             if state is not None:
                 contributors.append(Contributor(prior, state))
     return Selection(tuple(contributors), tuple(candidates))
+
+
+def tie_level(score: float) -> float:
+    """Scores of the same level are as good as equal: minutes of age tell them apart, and nothing else."""
+    return round(score, 2)
 
 
 def can_qualify(config: Config) -> Callable[[float, int], bool]:

@@ -85,6 +85,11 @@ def pin_tasks(pins: Sequence[WorkingMemoryPin]) -> list[PendingTask]:
     return book.pending()
 
 
+def _is_of_older_rules(task: PendingTask) -> bool:
+    """Whether a task was found in text by rules that kept no evidence: nobody can say any more what supported it."""
+    return task.flagged_incomplete and task.task_id.startswith("text-") and "evidence" not in task.extra
+
+
 def surfaced(sessions: Sequence[SessionState], pipeline: Pipeline) -> list[PendingTask]:
     """The open tasks of contributing sessions, each once, told as the latest of them knew it.
 
@@ -99,5 +104,7 @@ def surfaced(sessions: Sequence[SessionState], pipeline: Pipeline) -> list[Pendi
         open_here = {task.task_id for task in session.pending_tasks}
         done -= open_here
         done |= {task_id for task_id in latest if task_id not in open_here and task_id.lower() in reported}
-    ordered = dict.fromkeys(task.task_id for session in sessions for task in session.pending_tasks)
+    ordered = dict.fromkeys(
+        task.task_id for session in sessions for task in session.pending_tasks if not _is_of_older_rules(task)
+    )
     return pipeline.still_open(latest[task_id] for task_id in ordered if task_id not in done)

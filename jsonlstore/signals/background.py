@@ -81,6 +81,31 @@ i w z na do nie się jest to że jak ale co czy po od za o tak już dla być ma
 og i det er en et på til av for med som den har ikke de jeg var att och är inte om vi ett
 """
 
+_GENERIC = """
+objective usability hiding showing explicitly requested requirement requirements summary overview status current state
+states steps step update updates updated improve improved command commands completed option options issue issues item
+items section sections detail details result results output outputs input inputs value values note notes list lists
+file files folder folders directory path paths line lines name names number numbers type types part parts point points
+example examples version versions default defaults support supported following previous next latest full complete
+completely proceed continue continuing implement implementing implemented implementation create created creating
+review reviewed reviewing fix fixed fixing error errors problem problems message messages question questions answer
+answers user users prompt prompts context session sessions chat assistant agent tool tools task tasks thing stuff info
+information instructions instruction instead exactly currently directly simply properly correctly automatically
+already finally everything nothing anything someone relevant important critical ready quick quickly short shortly
+clear clearly final lass lasst statt anstatt verwenden verwendet verwende benutzen benutzt nutzen nutze analyse
+analysieren analysiert analysiere dokumentiert dokumentieren prozent inhalt inhalte pfad pfade datei dateien ordner
+wobei wieso weshalb übernehmen speichern gespeichert speicher löschen gelöscht erstellen erstellt erstelle prüfen
+geprüft prüfe fehler fehlt fehlen probleme lösung lösungen schritt schritte punkt punkte frage fragen antwort aufgabe
+aufgaben weitermachen fortschritt stand komplett vollständig teilweise erfolgreich durchgeführt läuft starten
+gestartet ahora mira hazlo haz hacer hecho puedes puede quiero tienes tengo sale salir siguiente arriba abajo sigue
+saliendo despues después tarea tareas archivo archivos carpeta ruta línea mensaje mensajes usuario prueba cambio
+cambios archive fichier fichiers dossier chemin ligne erreur erreurs tâche tâches étape étapes réponse utilisateur
+arquivo arquivos pasta caminho linha erro erros tarefa tarefas passo passos resposta usuário mudança mudanças username
+sender metadata untrusted message_id reply_to_current conversation timestamp traceback warning warnings debug fatal
+stdout stderr exit code codes pid args kwargs return returns none null true false undefined lambda 方案 完整 分钟 状态 问题 文件
+任务 内容 步骤 情况 结果 完成 开始 使用 进行 提交 功能 部分 信息 时间
+"""
+
 _NOISE = """
 redacted private lorem ipsum dolor amet null nil none undefined true false nan inf void int str bool float char string
 return returns def class const var let function func fn lambda import export from require include public private static
@@ -176,6 +201,8 @@ RARE = 6.0
 STOP: frozenset[str] = frozenset((_STOP + _NOISE).split())
 
 # a CJK character that mostly binds words together rather than naming things: it separates candidate words
+# words of the work itself: they say nothing of what it was about, but tell two tasks apart
+GENERIC: frozenset[str] = frozenset(_GENERIC.split())
 CJK_FUNCTION = frozenset(
     "的了是在我你他她它们們这這那哪有和就不也都吗嗎呢吧啊把被从從到对對与與及或但很还還要会會能可没沒什么麼怎为為因所以如果让讓"
     "给給跟向着著过過得地之其只再又才已最更比请請说說看想来來去上下里裡个個一二三四五六七八九十两兩些每各某本该該将將于於并並而且坏壞好新旧舊"

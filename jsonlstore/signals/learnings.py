@@ -12,7 +12,6 @@ from jsonlstore.core.model import ConfidenceUpdate
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-UNKNOWN_CONFIDENCE = 1.0
 MOST_UPDATES = 500
 
 _ID_KEYS = ("id", "memory_id", "memoryId", "stm_id", "mem_id")
@@ -44,7 +43,8 @@ class MemoryLedger:
             self._learnings.pop(memory_id, None)
             self._learnings[memory_id] = None
             confidence = _number({**arguments, **details}, _NEW_KEYS)
-            self._known[memory_id] = UNKNOWN_CONFIDENCE if confidence is None else confidence
+            if confidence is not None:
+                self._known[memory_id] = confidence
             while len(self._learnings) > self._most:
                 del self._learnings[next(iter(self._learnings))]
         return memory_id
@@ -60,7 +60,7 @@ class MemoryLedger:
             return
         old = _number(details, _OLD_KEYS)
         old = float(told[1]) if old is None and told else old
-        old = self._known.get(memory_id, UNKNOWN_CONFIDENCE) if old is None else old
+        old = self._known.get(memory_id) if old is None else old
         reason = arguments.get("reason") or details.get("reason")
         self._note(memory_id, old, new, reason if isinstance(reason, str) else "manual", at)
 
@@ -72,7 +72,7 @@ class MemoryLedger:
                 continue
             memory_id, new, old = _string(raw, _ID_KEYS), _number(raw, _NEW_KEYS), _number(raw, _OLD_KEYS)
             if memory_id and new is not None:
-                before = self._known.get(memory_id, UNKNOWN_CONFIDENCE) if old is None else old
+                before = self._known.get(memory_id) if old is None else old
                 reason, when = raw.get("reason"), raw.get("timestamp")
                 self._note(
                     memory_id,
@@ -90,8 +90,9 @@ class MemoryLedger:
         """The changes of confidence, oldest first."""
         return list(self._updates)
 
-    def _note(self, memory_id: str, old: float, new: float, reason: str, at: str) -> None:
-        self._updates.append(ConfidenceUpdate(memory_id, old, new, reason[:80], at))
+    def _note(self, memory_id: str, old: float | None, new: float, reason: str, at: str) -> None:
+        if old is not None:  # from what to what: a change whose beginning nobody told is not one to report
+            self._updates.append(ConfidenceUpdate(memory_id, old, new, reason[:80], at))
         del self._updates[:-MOST_UPDATES]
         if memory_id in self._known or len(self._known) < 10_000:
             self._known[memory_id] = new

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+RULES = 2  # told with each distilled state: what older rules told is worth distilling again
+
 
 def _names(*names: str) -> frozenset[str]:
     return frozenset(names)

@@ -1,5 +1,7 @@
 """Which projects a session worked on, told from where its commands ran and which files they touched."""
 
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
 from __future__ import annotations
 
 import posixpath
@@ -27,6 +29,33 @@ _NOT_PROJECTS = frozenset(
         "backups", "old", "misc", "scratch", "test", "tests", "venv", "dotfiles", "onedrive", "dropbox", "icloud", "~",
     }
 )  # fmt: skip
+# parts of a project, not projects: whoever starts in one of them works on what lies above
+_PARTS = frozenset(
+    {
+        "src", "app", "apps", "lib", "libs", "packages", "package", "server", "client", "frontend", "backend", "web", "api",
+        "docs", "doc", "tests", "test", "scripts", "cmd", "internal", "core", "ui", "www", "public", "build", "dist", "main",
+        "master", "trunk", "examples", "example", "config", "data", "output", "outputs", "input", "home", "root", "users",
+    }
+)  # fmt: skip
+# directories of a runtime's workspace whose children are projects, and those that are its own
+_IN_WORKSPACE = frozenset({"projects", "repos", "skills", "apps", "code", "work", "github", "sites", "tools"})
+_RUNTIMES_OWN = frozenset(
+    {"memory", "canvas", "media", "logs", "tmp", "temp", "downloads", "output", "sessions", "registry"}
+)
+_SYSTEM = frozenset(
+    {
+        "windows", "program files", "program files (x86)", "programdata", "users", "appdata", "temp", "tmp", "usr", "etc", "var",
+        "opt", "bin", "sbin", "proc", "sys", "dev", "system", "system32", "perflogs", "recovery", "$recycle.bin", "library",
+    }
+)  # fmt: skip
+_WORKSPACE = re.compile(
+    r"(?:/\.openclaw[^/]*/workspace[^/]*|/\.clawdbot/workspace[^/]*|^/workspaces?)(?=/|$)", re.IGNORECASE
+)
+_DRIVE = re.compile(r"(?:[A-Za-z]:|/mnt/[a-z](?=/)|/cygdrive/[a-z]|/[a-z](?=/[A-Z]))")
+_NEVER = re.compile(
+    r"/(?:AppData|node_modules|site-packages|\.venv|venv|\.cache|\.claude|\.codex|\.cursor|Cellar|\.npm|\.cargo|\.git)(?:/|$)",
+    re.IGNORECASE,
+)
 _HOME = re.compile(r"(?:/home/[^/]+|/Users/[^/]+|/root|~[^/]*|/var/home/[^/]+|/mnt/[a-z]/Users/[^/]+)(?=/|$)")
 _NAME = re.compile(r"[^\W_][\w.+ -]{0,63}")
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|de|sh|in|me|uk|eu)")
@@ -38,6 +67,7 @@ _GIT_DIR = re.compile(r"(?:^|[\s'\"=:(])((?:/|~/)[^\s'\"<>|:]{1,400}?)/\.git(?:/
 _TOP_LEVEL = re.compile(r"rev-parse\s+--show-toplevel")
 
 MOST_NAMES = 500
+_GLANCE = 10
 
 
 def project_of(path: str, roots: Iterable[str] = (), *, is_file: bool = False) -> str | None:
@@ -56,11 +86,42 @@ def project_of(path: str, roots: Iterable[str] = (), *, is_file: bool = False) -
     parts = [part for part in clean.split("/") if part]
     if is_file and parts:
         parts = parts[:-1]
+    if _NEVER.search(clean):
+        return None
+    if parts and parts[0].lower() in {"tmp", "temp", "proc", "dev"}:
+        return _by_root_name(parts)
+    inside = _WORKSPACE.search(clean)
+    if inside:
+        return _in_workspace(clean[inside.end() :].split("/")[1:], is_file=is_file)
     home = _HOME.match(clean)
     below_home = [part for part in clean[home.end() :].split("/") if part] if home else []
     if is_file:
         below_home = below_home[:-1]
-    return _by_root_name(parts) or _by_home(below_home)
+    return _by_root_name(parts) or (_by_home(below_home) if home else _by_drive(path, is_file=is_file))
+
+
+def _in_workspace(parts: list[str], *, is_file: bool) -> str | None:
+    """The project a runtime's workspace holds; its own folders and the workspace itself are none."""
+    parts = [part for part in (parts[:-1] if is_file else parts) if part]
+    while parts and parts[0].lower() in _IN_WORKSPACE | _ROOTS:
+        parts = parts[1:]
+    if not parts or parts[0].startswith(".") or parts[0].lower() in _RUNTIMES_OWN:
+        return None
+    return _as_name(parts[0])
+
+
+def _by_drive(path: str, *, is_file: bool) -> str | None:
+    """The directory at the top of a drive, or below a root of projects there."""
+    text = path.strip().replace("\\", "/")
+    drive = _DRIVE.match(text)
+    if not drive:
+        return None
+    parts = [part for part in text[drive.end() :].split("/") if part]
+    if is_file:
+        parts = parts[:-1]
+    if not parts or parts[0].lower() in _SYSTEM or parts[0].startswith((".", "$")):
+        return None
+    return _first_name(parts)
 
 
 @lru_cache(maxsize=1024)
@@ -136,6 +197,11 @@ def _as_name(part: str) -> str | None:
     return part.strip()
 
 
+def _is_home(path: str) -> bool:
+    home = _HOME.match(path)
+    return home is not None and home.end() == len(path)
+
+
 def directories_in_command(command: str) -> list[str]:
     """The directories a shell command goes to: `cd X`, `pushd X`, `git -C X`."""
     found = []
@@ -160,16 +226,37 @@ class ProjectTally:
 
     def __init__(self, roots: Iterable[str] = ()) -> None:
         self._roots = tuple(roots)
+        self._home: tuple[str, str] | None = None  # where the session was started, and the project that is
         self._evidence: Counter[str] = Counter()
         self._spelling: dict[str, str] = {}
 
-    def visit(self, path: str, *, base: str | None = None, is_file: bool = False) -> str | None:
+    def start_in(self, directory: str) -> str | None:
+        """The directory a session was started in: people start where their project is, a workspace aside."""
+        clean = _normalise(directory)
+        name = project_of(directory, self._roots)
+        last = posixpath.basename(clean)
+        parts = [part for part in clean.split("/") if part]
+        plain = last.lower() not in _PARTS | _SYSTEM and not any(part.startswith(".") for part in parts)
+        if plain and not _WORKSPACE.search(clean) and not _NEVER.search(clean) and parts[:1] != ["tmp"]:
+            if name is None and len(parts) >= 2 and not _is_home(clean):
+                name = _as_name(last)
+            elif name is not None and len(parts) >= 2 and parts[-2] == name:
+                name = _as_name(last) or name  # a folder of projects by kind: projects/python/x
+        if name:
+            self._home = (clean, name)
+            self.mention(name)
+        return name
+
+    def visit(self, path: str, *, base: str | None = None, is_file: bool = False, weight: int = 1) -> str | None:
         """Count a place the session worked at; relative paths start from `base`. Returns the project it lies in."""
         if base and not path.startswith(("/", "~", "$")) and not re.match(r"[A-Za-z]:[\\/]", path):
             path = posixpath.join(base, path)
-        name = _project_of(path, self._roots, is_file)
+        if self._home and _normalise(path).startswith(self._home[0] + "/"):
+            name: str | None = self._home[1]
+        else:
+            name = _project_of(path, self._roots, is_file)
         if name:
-            self.mention(name)
+            self.mention(name, weight)
         return name
 
     def visit_git_root(self, path: str) -> str | None:
@@ -192,7 +279,9 @@ class ProjectTally:
     def names(self, most: int = 20) -> list[str]:
         """The projects, those with most evidence first, in order of appearance where equal."""
         ranked = sorted(self._evidence.items(), key=lambda item: -item[1])
-        return [self._spelling[key] for key, _ in ranked[:most]]
+        # where a session merely looked in while it worked elsewhere is not what it worked on
+        enough = ranked[0][1] / _GLANCE if ranked else 0
+        return [self._spelling[key] for key, evidence in ranked[:most] if evidence >= enough]
 
     def evidence(self) -> Mapping[str, int]:
         """Lower-cased project name -> how often it was visited."""

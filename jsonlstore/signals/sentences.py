@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -97,3 +98,51 @@ def shorten(sentence: str, most: int) -> str:
     cut = text[: most - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > most // 2 else cut).rstrip(" ,;:.-") + "…"
+
+
+_DOCUMENT_FROM = 1_500
+_DOCUMENT_LINES = 12
+_STRUCTURE = re.compile(
+    r"^\s*(?:#{1,6} |\*{3}|```|diff --git|@@ |\|.*\||[-*] \*\*|<[a-z_-]+>|\d{1,2}\.\s)", re.MULTILINE
+)
+_MARKS = re.compile(r"[*_`~]{1,3}|^#{1,6}\s+|^>\s?|\[\[|\]\]", re.MULTILINE)
+_LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,400}\)")
+_PICTURE = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50-\u2b55\ufe0f\u200d\u2190-\u21ff\u23e9-\u23fa]+")
+_SNAKE = re.compile(r"(?<=\w)_(?=\w)")
+
+
+def plain_text(line: str) -> str:
+    """A line without marks of emphasis, headings, links and pictures; names in snake_case keep their strokes."""
+    text = _SNAKE.sub("\0", _LINK.sub(r"\1", line)) if "_" in line or "](" in line else line
+    text = _MARKS.sub("", text).replace("\0", "_")
+    if not text.isascii():
+        text = _PICTURE.sub("", text)
+    return " ".join(text.split())
+
+
+@lru_cache(maxsize=16)
+def is_document(text: str) -> bool:
+    """Whether a message is a pasted document, log or prompt rather than speech."""
+    if len(text) < _DOCUMENT_FROM:
+        return False
+    lines = [line for line in text.split("\n") if line.strip()]
+    spoken = list(prose_lines(text))
+    return len(lines) >= _DOCUMENT_LINES or len(_STRUCTURE.findall(text)) >= 3 or 2 * len(spoken) < len(lines)
+
+
+@lru_cache(maxsize=16)  # a message is asked for its words several times in a row
+def own_lines(text: str) -> tuple[str, ...]:
+    """The lines of a user's message that are the user's: of a document the first and the last, else all prose."""
+    lines = tuple(prose_lines(text))
+    if not is_document(text):
+        return lines
+    first = next((line for line in text.split("\n") if line.strip()), "")
+    last = next((line for line in reversed(text.split("\n")) if line.strip()), "")
+    if _STRUCTURE.match(last) or last.lstrip().startswith(("-", "*", "•")):
+        last = ""  # the document's own last item
+    return tuple(line for line in dict.fromkeys((first, last)) if line in lines)
+
+
+def own_sentences(text: str) -> list[str]:
+    """The sentences of a user's message that are the user's own words."""
+    return [sentence for line in own_lines(text) for sentence in sentences(line)]

@@ -1,45 +1,52 @@
 """Work left undone: from the pipeline's own state, from pins, from what was said and from messages to other agents.
 
-Text tasks open at an id (`task-017`) or a marker (`TODO:`, `[TASK]`, an open checkbox, "still in progress") and close
-when a later sentence says so and names the id or two words of the title (DECISION 24).
+Text tasks open at an id (`task-017`), a marker (`TODO:`, `[TASK]`, an open checkbox) or because the user asked to be
+reminded, and close when later words say so and name the id or the words of the title (DECISION 24), or when evidence
+covers them.
 """
+
+# ruff: noqa: E501 - expressions and tables are data, one a line
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.model import PendingTask
-from jsonlstore.core.regex import any_of, compiled, searcher
+from jsonlstore.signals.language import languages, recognise
 from jsonlstore.signals.options import SignalOptions
-from jsonlstore.signals.pattern_rules import TASK_WORDS
-from jsonlstore.signals.patterns import says_done
-from jsonlstore.signals.sentences import prose_lines, sentences, shorten
-from jsonlstore.signals.words import keywords
+from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten
+from jsonlstore.signals.words import content_words, keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from jsonlstore.core.model import WorkingMemoryPin
-    from jsonlstore.core.regex import Search
+    from jsonlstore.signals.language import Language
 
 LONGEST_TITLE = 200
 MOST_OPEN = 200
 MOST_CLOSED = 1_000
+LONG_AGO = 30  # the same for what the user wanted kept, and at least half a session
+STALE_AFTER = 8  # turns after which what only the assistant wrote down, and nobody touched, is history
 
 _ID = re.compile(r"(?<![\w/.-])task[-_](?:\d[\w-]{0,60}|[0-9a-f]{6,40})(?![\w/])", re.IGNORECASE)
+# "todo" is an everyday word of Spanish and Portuguese: a marker is in capitals, or has a colon or brackets
 _MARKER = re.compile(
-    r"(?<![\w.-])TODO\b[:\s-]*|\b(?:todo|to-do|Todo|ToDo):\s*|\[(?:TASK|TODO|task|todo)\]\s*"
-    r"|\b(?:INCOMPLETE|IN[- ]PROGRESS|UNFINISHED)\b"
+    r"(?<![\w.-])TODO(?:\([^)\n]{1,40}\))?\s?[:–-]\s*|^TODO\s+(?=\S*[a-z0-9])|^(?:todo|to-do|Todo|ToDo|FIXME)\s?:\s*|\[(?:TASK|TODO|task|todo)\]\s*"
+)
+_INCOMPLETE = re.compile(
+    r"\b(?:INCOMPLETE|IN[- ]PROGRESS|UNFINISHED)\b"
     r"|\b(?:is|are|still|remains?|marked|status:)\s+(?:as\s+|still\s+)?(?:incomplete|in[- ]progress|unfinished)\b"
 )
 _PIN_MARKER = re.compile(
     r"\[task\]|\btodo\b|\bincomplete\b|\bin[- ]progress\b|\bunfinished\b|\bnot (?:yet )?done\b", re.IGNORECASE
 )
 _CHECKBOX = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX])\]\s+(\S.*)")
+_MOST_BOXES = 12  # more open boxes in one message are a template, not this session's list
 _REOPENED = re.compile(
     r"\bre-?open(?:ed|ing|s)?\b|\bnot (?:actually |really )?done\b|\bwieder (?:offen|geöffnet)\b", re.IGNORECASE
 )
@@ -55,6 +62,14 @@ _DONE_MARK = re.compile(
 )
 _SPLIT_IDS = re.compile(r"[,;]|\bbut\b|\band\b|\baber\b|\bund\b")
 _CLOSED_STATUS = frozenset({"completed", "complete", "done", "killed", "cancelled", "canceled", "closed", "archived"})
+_WORDISH = re.compile(r"\w[\w.+'’-]*\w|\w")
+# one of these is in every text that opens a task: looked for as they are, which is faster than any expression
+_OPENERS = (
+    "task-", "task_", "Task-", "TASK-", "TODO", "odo:", "oDo:", "o-do:", "o-Do:", "odo :", "FIXME", "[TASK", "[task", "[todo",
+    "[ ]", "[x]", "[X]", "ncomplete", "NCOMPLETE", "rogress", "ROGRESS", "nfinished", "NFINISHED",
+)  # fmt: skip
+
+USER, ASSISTANT, PIN, MAIL = "user", "assistant", "pin", "mail"
 
 
 @dataclass(slots=True)
@@ -64,6 +79,39 @@ class _Open:
     stage: str
     words: frozenset[str]
     entry_id: str | None
+    origin: str
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedTask:
+    """A task that was open and is not any more, with the reason."""
+
+    task_id: str
+    title: str
+    how: str
+    entry_id: str | None
+
+
+def covers(title: frozenset[str], said: frozenset[str]) -> bool:
+    """Whether words said later are about a title: at least two of its words, or its only one, and most of them."""
+    if not title:
+        return False
+    shared = len(title & said)
+    return shared >= min(2, len(title)) and 3 * shared >= 2 * len(title)
+
+
+def says_done(sentence: str, spoken: Language | None = None) -> bool:
+    """Whether a sentence says that something is finished, in the language spoken or the one it shows, else English."""
+    plain = sentence.replace("’", "'")
+    if plain.rstrip().endswith(("?", "？")):
+        return False
+    language = spoken or recognise(plain) or languages()["en"]
+    for match in language.pattern("done").finditer(plain):
+        clause = re.split(r"[,;.]|\bbut\b|\baber\b|\bpero\b|\bmais\b", plain[: match.start()])[-1]
+        if not language.says("not_done", clause):
+            return True
+    return False
 
 
 def pipeline_tasks(
@@ -119,37 +167,73 @@ class TaskBook:
     def __init__(self, options: SignalOptions | None = None) -> None:
         self._stages = (options or SignalOptions()).pending_stages
         self._open: dict[str, _Open] = {}
-        self._closed: dict[str, None] = {}
+        self._closed: dict[str, ClosedTask] = {}
+        self._index: dict[str, list[str]] | None = None
+        self.turn = 0
+        self.language: Language | None = None
 
     @property
     def any_open(self) -> bool:
         """Whether something said later could close a task."""
         return bool(self._open)
 
-    def read(self, text: str, entry_id: str | None = None) -> list[str]:
+    def read(self, text: str, entry_id: str | None = None, origin: str = USER) -> list[str]:
         """Take in what was said; returns the ids of tasks it opened."""
-        if not self._open and not _may_matter(text):
+        if not any(one in text for one in _OPENERS) and not self._touches(text):
             return []
+        if origin == ASSISTANT:
+            self._let_go()
         opened: list[str] = []
+        boxes: list[str] = []
         for line in prose_lines(text):
             box = _CHECKBOX.match(line)
             if box and box[1] == " ":
-                opened += self._open_task(box[2], entry_id)
+                boxes.append(box[2])
             elif box:
-                self._close_named(box[2])
+                self._close_named(box[2], "ticked", entry_id)
             else:
                 for sentence in sentences(line):
-                    opened += self._read_sentence(sentence, entry_id)
+                    opened += self._read_sentence(sentence, entry_id, origin)
+        if len(boxes) <= _MOST_BOXES:
+            for title in boxes:
+                opened += self._open_task(title, entry_id, origin)
         return opened
+
+    def _touches(self, text: str) -> bool:
+        """Whether a message could close an open task: it names enough of a title's words."""
+        if not self._open:
+            return False
+        said = text.lower()
+        index = self._by_word()
+        named = index.keys() & set(_WORDISH.findall(said))
+        if not said.isascii():
+            named |= {word for word in index if not word.isascii() and word in said}
+        if not named:
+            return False
+        shared = Counter(task_id for word in named for task_id in index[word])
+        return any(count >= min(2, len(self._open[task_id].words)) for task_id, count in shared.items())
+
+    def _by_word(self) -> dict[str, list[str]]:
+        """Word of a title -> the open tasks it is in; worked out again when one opens or closes."""
+        if self._index is None:
+            self._index = {}
+            for task in self._open.values():
+                for word in task.words:
+                    self._index.setdefault(word, []).append(task.task_id)
+        return self._index
+
+    def add(self, title: str, entry_id: str | None, origin: str = USER) -> list[str]:
+        """Somebody asked for this to be kept for later."""
+        return self._open_task(title, entry_id, origin)
 
     def read_pin(self, pin: WorkingMemoryPin, entry_id: str | None = None) -> list[str]:
         """A pin that mentions a task, or says that something is not finished."""
         text = f"{pin.label}: {pin.content}" if pin.label else pin.content
         if says_done(text) and not _REOPENED.search(text):
-            self._close_named(text)
+            self._close_named(text, "pin", entry_id)
             return []
         if _ID.search(text) or _PIN_MARKER.search(text):
-            return self._open_task(text, entry_id)
+            return self._open_task(text, entry_id, PIN)
         return []
 
     def read_mail(self, subject: str, body: str, entry_id: str | None = None) -> list[str]:
@@ -157,70 +241,107 @@ class TaskBook:
         text = f"{subject}. {body}" if body else subject
         named = _ID.findall(text)
         if says_done(text) or _DONE_MARK.match(subject):
-            self._close_named(text)
+            self._close_named(text, "mail", entry_id)
             return []
-        if not named and not _MARKER.search(text):
+        if not named and not _MARKER.search(text) and not _INCOMPLETE.search(text):
             return []
-        return self._open_task(text if not subject else f"{named[0] if named else ''} {subject}".strip(), entry_id)
+        return self._open_task(
+            text if not subject else f"{named[0] if named else ''} {subject}".strip(), entry_id, MAIL
+        )
 
     def read_ack(self, text: str) -> None:
         """An acknowledgement closes the tasks it names; it opens none."""
         for sentence in sentences(text[:2000].replace("\n", " ")):
             if says_done(sentence) or _DONE_MARK.search(sentence):
-                self._close_named(sentence)
+                self._close_named(sentence, "acknowledged", None)
 
-    def close(self, task_id: str) -> None:
+    def close(self, task_id: str, how: str = "said done", entry_id: str | None = None) -> None:
         """Close one task by id; later mentions do not open it again unless they say so."""
-        self._open.pop(task_id.lower(), None)
-        self._closed.pop(task_id.lower(), None)
-        self._closed[task_id.lower()] = None
+        key = task_id.lower()
+        task = self._open.pop(key, None)
+        self._index = None
+        before = self._closed.pop(key, None)
+        self._closed[key] = (
+            ClosedTask(key, task.title, how, entry_id) if task else before or ClosedTask(key, "", how, entry_id)
+        )
         if len(self._closed) > MOST_CLOSED:
             del self._closed[next(iter(self._closed))]
 
+    def covered(self, words: frozenset[str], how: str, entry_id: str | None) -> None:
+        """Evidence (a commit, a ticked item) closes the tasks it is about."""
+        for task in list(self._open.values()):
+            if covers(task.words, words):
+                self.close(task.task_id, how, entry_id)
+
     def pending(self, most: int = 100) -> list[PendingTask]:
-        """The tasks still open, oldest first; the latest `most` of them."""
+        """The tasks still open, oldest first; what only the assistant wrote down long ago is left out."""
+        waiting = [one for one in self._open.values() if not self._is_stale(one)]
         return [
-            PendingTask(task.task_id, task.title, task.stage, flagged_incomplete=True)
-            for task in list(self._open.values())[-most:]
+            PendingTask(
+                task.task_id,
+                task.title,
+                task.stage,
+                flagged_incomplete=True,
+                extra={
+                    "confidence": 0.7 if task.origin == ASSISTANT else 0.9,
+                    **evidence([task.entry_id], task.origin),
+                },
+            )
+            for task in waiting[-most:]
         ]
+
+    def _is_stale(self, task: _Open) -> bool:
+        """Whether a task was opened long before the end and never touched again."""
+        age = self.turn - task.turn
+        return age > (STALE_AFTER if task.origin == ASSISTANT else max(LONG_AGO, self.turn // 2))
+
+    def _let_go(self) -> None:
+        """Forget what is stale for good: nothing said later can bring back what nobody touched."""
+        for task in [one for one in self._open.values() if one.origin == ASSISTANT and self._is_stale(one)]:
+            del self._open[task.task_id]
+            self._index = None
+
+    def closed(self) -> list[ClosedTask]:
+        """The tasks that were open and are done, oldest first."""
+        return [one for one in self._closed.values() if one.title]
 
     def sources(self) -> dict[str, str | None]:
         """Task id -> the entry that opened it."""
         return {task.task_id: task.entry_id for task in self._open.values()}
 
-    def _read_sentence(self, sentence: str, entry_id: str | None) -> list[str]:
+    def _read_sentence(self, sentence: str, entry_id: str | None, origin: str) -> list[str]:
         ids = [match.lower() for match in _ID.findall(sentence)]
-        marked = _MARKER.search(sentence)
-        if not ids and not marked and not self._open:
+        marked = _MARKER.search(sentence) or _INCOMPLETE.search(sentence)
+        if not ids and not marked and not self._touches(sentence):
             return []
-        done = says_done(sentence) or bool(_CANCELLED.search(sentence))
+        done = says_done(sentence, self.language) or bool(_CANCELLED.search(sentence))
         if done and len(set(ids)) > 1:
-            return self._read_several(sentence, entry_id)
+            return self._read_several(sentence, entry_id, origin)
         if done and not _REOPENED.search(sentence):
-            self._close_named(sentence)
+            self._close_named(sentence, "said done", entry_id)
             return []
         if (ids or marked) and not sentence.rstrip().endswith("?"):
-            return self._open_task(sentence, entry_id)
+            return self._open_task(sentence, entry_id, origin)
         return []
 
-    def _read_several(self, sentence: str, entry_id: str | None) -> list[str]:
+    def _read_several(self, sentence: str, entry_id: str | None, origin: str) -> list[str]:
         """Several ids in one sentence that says something is done: each goes by its own part of it."""
         opened: list[str] = []
         for part in _SPLIT_IDS.split(sentence):
             for task_id in dict.fromkeys(match.lower() for match in _ID.findall(part)):
                 if says_done(part) or _CANCELLED.search(part):
-                    self.close(task_id)
+                    self.close(task_id, "said done", entry_id)
                 else:
-                    opened += self._open_task(part, entry_id)
+                    opened += self._open_task(part, entry_id, origin)
         return opened
 
-    def _open_task(self, text: str, entry_id: str | None) -> list[str]:
+    def _open_task(self, text: str, entry_id: str | None, origin: str) -> list[str]:
         ids = list(dict.fromkeys(match.lower() for match in _ID.findall(text)))
         title = _title(text)
-        again = bool(_REOPENED.search(text) or _MARKER.search(text))
+        again = bool(_REOPENED.search(text) or _MARKER.search(text) or _INCOMPLETE.search(text))
         opened = []
-        for task_id in ids or [_hash_id(title)]:
-            if not ids and not keywords(title):
+        for task_id in ids or [hash_id(title)]:
+            if not ids and not content_words(title):
                 continue
             if task_id in self._closed:
                 if not again:
@@ -229,44 +350,45 @@ class TaskBook:
             known = self._open.get(task_id)
             stage_now = self._stage(text) or (known.stage if known else "")
             if known:
-                known.stage = stage_now
+                known.stage, known.turn = stage_now, self.turn
                 continue
-            self._open[task_id] = _Open(task_id, title, stage_now, frozenset(keywords(title)), entry_id)
+            words = content_words(title)
+            self._index = None
+            self._open[task_id] = _Open(task_id, title, stage_now, words, entry_id, origin, self.turn)
             opened.append(task_id)
             if len(self._open) > MOST_OPEN:
                 del self._open[next(iter(self._open))]
         return opened
 
-    def _close_named(self, text: str) -> None:
+    def _close_named(self, text: str, how: str, entry_id: str | None) -> None:
         ids = {match.lower() for match in _ID.findall(text)}
         for task_id in ids:
-            self.close(task_id)
-        said = frozenset(keywords(text))
+            self.close(task_id, how, entry_id)
+        said = content_words(text)
         for task in list(self._open.values()):
             enough = min(2, len(task.words))
             if enough and len(task.words & said) >= enough:
-                self.close(task.task_id)
+                self.close(task.task_id, how, entry_id)
 
     def _stage(self, text: str) -> str:
         named = (match[1].lower() for pattern in _STAGES for match in pattern.finditer(text))
         return next((stage for stage in named if stage in self._stages), "")
 
 
-@cache
-def _task_words() -> Search:
-    return searcher(compiled(any_of(map(re.escape, TASK_WORDS))))
-
-
-def _may_matter(text: str) -> bool:
-    return _task_words()(text.lower().encode("utf-8", "replace"), 0)[0][0] >= 0
+def evidence(entry_ids: Iterable[str | None], kind: str) -> dict[str, Any]:
+    """Where a statement comes from, as it is kept beside it."""
+    return {"evidence": {"entry_ids": [one for one in entry_ids if one], "kind": kind}}
 
 
 def _title(text: str) -> str:
-    bare = _MARKER.sub(" ", _ID.sub(" ", text))
+    """A task's title: the words around its id and its marker at either end; what stands inside a sentence stays."""
+    bare = plain_text(_ID.sub(" ", text))
+    bare = re.sub(rf"^(?:{_MARKER.pattern})+", "", bare.strip(" :;,.-–—"))
     bare = re.sub(r"^[\s:;,.()\[\]–—-]+|\s+(?=[:,.])|[\s:;,(\[–—-]+$", "", " ".join(bare.split()))
     return shorten(bare or text, LONGEST_TITLE)
 
 
-def _hash_id(title: str) -> str:
+def hash_id(title: str) -> str:
+    """A stable id for a task that was given none."""
     normal = " ".join(keywords(title)) or title.lower()
     return "text-" + hashlib.sha256(normal.encode("utf-8", "replace")).hexdigest()[:10]

@@ -8,12 +8,13 @@ topics. How common a topic is in *other* sessions matters when topics are used, 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.signals.background import RARE, STOP, rarity
+from jsonlstore.signals.background import GENERIC, RARE, STOP, rarity
 from jsonlstore.signals.options import COMMON_TOOL_NAMES, ToolNames
 from jsonlstore.signals.projects import ProjectTally, directories_in_command
 from jsonlstore.signals.words import fold, read_piece, split_pieces, unspaced_words
@@ -27,6 +28,14 @@ MOST_NAMED = 2_048
 # pairs cost more than words: they are counted at the beginning of a message, where it says what it is about
 PAIRED_PIECES = 40
 LONGEST_LABEL = 80
+_SHARED = 1.5
+_STEM_LETTERS = 7
+_MOST_OF_A_STEM = 2
+_UNLIKELY = 0.6
+_STEM = re.compile(r"[\W_]+")
+_FILE = re.compile(
+    r"\.(?:py|js|ts|tsx|jsx|md|json|ya?ml|toml|txt|html|css|sh|ps1|rs|go|java|kt|rb|php|c|h|cpp|sql|lock|env|cfg|ini|log|pdf|png|jpg|csv|jsonl|psm1|mdc)$"
+)
 _PAIR_BONUS = 1.15
 _NAMED_RARITY = RARE * 1.25
 _GENERIC_FILES = frozenset(
@@ -82,6 +91,7 @@ class HotTopicExtractor:
         self._tallies: dict[float, _Tally] = {}
         self._named: dict[str, float] = {}
         self._learnings: dict[str, None] = {}
+        self._files: Counter[str] = Counter()
         self.projects = ProjectTally(project_roots)
 
     # what may be recorded
@@ -139,6 +149,13 @@ class HotTopicExtractor:
         self.record_name(label, 3.0)
         self.record_text(label, 1.5)
 
+    def record_start(self, directory: str) -> str | None:
+        """The directory the session was started in: its project, if it is one, is a topic, and returned."""
+        name = self.projects.start_in(directory)
+        if name:
+            self._record_project(name)
+        return name
+
     def record_exec_workdir(self, workdir: str, base: str | None = None) -> str | None:
         """A directory a command ran in: its project is a topic, and returned. A relative one starts from `base`."""
         name = self.projects.visit(workdir, base=base)
@@ -153,7 +170,9 @@ class HotTopicExtractor:
             self._record_project(name)
         own = path.replace("\\", "/").rpartition("/")[2]
         if own.lower() not in _GENERIC_FILES and len(own) <= 48:
-            self.record_name(own, 0.4)
+            self._files[own.lower()] = self._files.get(own.lower(), 0) + 1
+            if len(self._files) > MOST_NAMED:
+                _cut_back(self._files)
         return name
 
     def record_synapse_signal(self, subject: str, recipient: str = "") -> None:
@@ -181,9 +200,9 @@ class HotTopicExtractor:
 
     # what comes out
 
-    def current_topics(self, n: int = 20) -> list[str]:
-        """The `n` topics that stand out most, lower-cased, each once."""
-        return [topic for topic, _ in self.ranked(n)]
+    def current_topics(self, n: int = 20, least: float = 0.0) -> list[str]:
+        """The `n` topics that stand out most, lower-cased, each once; words said less than `least` times are none."""
+        return [topic for topic, _ in self.ranked(n, least)]
 
     def active_projects(self, most: int = 20) -> list[str]:
         """Projects seen in working directories, commands, file paths and messages, most worked on first."""
@@ -200,13 +219,17 @@ class HotTopicExtractor:
             counts[name] = counts.get(name, 0.0) + weight
         return counts
 
-    def ranked(self, n: int) -> list[tuple[str, float]]:
+    def ranked(self, n: int, least: float = 0.0) -> list[tuple[str, float]]:
         """The best topics with their weights."""
         scores: dict[str, float] = {}
+        worked_on = self._worked_on()
         for word, count in self._words().items():
-            scores[word] = math.sqrt(count) * rarity(word)
+            if count < least or (least and (word in GENERIC or _is_file(word))):
+                continue
+            scores[word] = math.sqrt(count) * rarity(word) * _form(word) * (_SHARED if word in worked_on else 1.0)
         for pair, often, weight in self._pairs():
-            scores[pair] = max(scores.get(pair, 0.0), math.sqrt(often) * weight * _PAIR_BONUS)
+            if often >= least and not (least and GENERIC.issuperset(pair.split())):
+                scores[pair] = max(scores.get(pair, 0.0), math.sqrt(often) * weight * _PAIR_BONUS)
         for name, weight in self._named.items():
             # repeating a label or working on in one directory adds little: the name is a topic or it is not
             scores[name] = scores.get(name, 0.0) + (1.0 + math.log1p(weight)) * _NAMED_RARITY
@@ -214,6 +237,11 @@ class HotTopicExtractor:
             scores.pop(stop, None)
         ordered = sorted(scores.items(), key=itemgetter(1), reverse=True)
         return _without_variants(ordered, n)
+
+    def _worked_on(self) -> frozenset[str]:
+        """The words in the names of files that were opened: a topic is what people talk about and tools work on."""
+        stems = (name.rpartition(".")[0] or name for name in self._files)
+        return frozenset(word for stem in stems for word in _STEM.split(stem) if len(word) > 2)
 
     def _words(self) -> dict[str, float]:
         counts: dict[str, float] = {}
@@ -243,6 +271,15 @@ class HotTopicExtractor:
         for (one, two), count in often.items():
             if one != two and one not in self._stop and two not in self._stop:
                 yield f"{one} {two}", count, (rarity(one) + rarity(two)) / 2
+
+
+def _is_file(word: str) -> bool:
+    return _FILE.search(word) is not None
+
+
+def _form(word: str) -> float:
+    """How likely a word of this form names a thing: English adverbs and participles seldom do."""
+    return _UNLIKELY if len(word) > 5 and word.isascii() and word.endswith(("ly", "ing", "ed", "able")) else 1.0
 
 
 def _folded(pairs: Counter[tuple[str, str]], ends: _Ends) -> dict[tuple[str, str], int]:
@@ -284,14 +321,17 @@ def _without_variants(ordered: Sequence[tuple[str, float]], n: int) -> list[tupl
     """The first `n`, leaving out other spellings (hyphens, plural) of one that is already in."""
     kept: list[tuple[str, float]] = []
     seen: set[str] = set()
+    shared: Counter[str] = Counter()
     for topic, score in ordered:
         if len(kept) >= n:
             break
         plain = topic.replace("-", "").replace("_", "").replace(" ", "\0")
         forms = {plain, plain + "s", plain.removesuffix("s") if len(plain) > 4 else plain}
-        if score > 0 and not forms & seen:
+        stems = {word[:_STEM_LETTERS] for word in _STEM.split(topic) if len(word) > 2}
+        if score > 0 and not forms & seen and all(shared[stem] < _MOST_OF_A_STEM for stem in stems):
             kept.append((topic, score))
             seen.add(plain)
+            shared.update(stems)
     return kept
 
 

@@ -23,6 +23,7 @@ _HANGUL_PARTICLE = re.compile("(?:에서|으로|까지|부터|은|는|이|가|�
 
 _BLOB_RUN = re.compile(r"[A-Za-z0-9+/_=-]{16,}")
 _CAPITALS = re.compile(r"[A-Z]{2,}(?=[a-z\d+/])")
+_SNAKE = re.compile(r"(?:[a-z]{2,}[_-])+(?:v?\d{1,4}|[a-z]{2,})")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[+/_=-]")
 _HEX = re.compile(r"[0-9a-f]+(?:-[0-9a-f]+)*")
 _PADDED = re.compile(r"[A-Za-z0-9+/_-]{4,}={1,2}\W*")
@@ -162,6 +163,8 @@ def looks_random(run: str) -> bool:
 
     Names change between capitals, small letters and digits every few characters; encoded data at nearly every one.
     """
+    if _SNAKE.fullmatch(run):  # words joined by strokes, perhaps with a version: polymarket_arb_bot_v2
+        return False
     humps = len(_HUMP.findall(run))
     digits = any(c.isdigit() for c in run)
     if _REPEATED.search(run) or len(run) < (3.0 if digits else 2.7) * humps:
@@ -209,3 +212,13 @@ def keywords(text: str) -> tuple[str, ...]:
     for run in unspaced:
         found.update(dict.fromkeys(unspaced_words(run)[0]))
     return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def content_words(text: str) -> frozenset[str]:
+    """The words two texts are compared by: topic words, and of scripts without spaces every pair of signs."""
+    words = set(keywords(text))
+    if not text.isascii():
+        for run in _unspaced().findall(text):
+            words.update(run[at : at + 2] for at in range(len(run) - 1))
+    return frozenset(words)

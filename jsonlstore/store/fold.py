@@ -343,6 +343,14 @@ def _pin(item: Any) -> Any:
         return repr(item)
 
 
+def _commit(item: Any) -> Any:
+    return str(item.get("sha") or item.get("subject")) if isinstance(item, dict) else repr(item)
+
+
+def _closed(item: Any) -> Any:
+    return str(item.get("id") or item.get("title")) if isinstance(item, dict) else repr(item)
+
+
 _KEY_OF: dict[str, Callable[[Any], Any]] = {
     "working_memory": _pin,
     "pending_tasks": _by("task_id"),
@@ -350,4 +358,7 @@ _KEY_OF: dict[str, Callable[[Any], Any]] = {
     "sop_interactions": _by("sop_path", "tool_call"),
     "notes": _by("id"),
     "recent_learnings": str,
+    "commits": _commit,
+    "files": _by("path"),
+    "closed": _closed,
 }

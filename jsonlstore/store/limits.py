@@ -19,9 +19,22 @@ _ORDER: tuple[tuple[str, bool], ...] = (
     ("sop_interactions", True),
     ("recent_learnings", True),
     ("hot_topics", False),
+    ("files", False),
     ("notes", True),
     ("in_progress", True),
+    ("open_questions", True),
+    ("constraints", True),
     ("active_projects", False),
+    # what closes other things goes last: without it they would seem open
+    ("commits", True),
+    ("closed", True),
+)
+_MOST: tuple[tuple[str, int, bool], ...] = (
+    ("commits", 20, True),
+    ("files", 20, False),
+    ("constraints", 10, True),
+    ("open_questions", 10, True),
+    ("closed", 60, True),
 )
 _KEPT_SHORT = 64  # identifiers and times are never worth shortening
 
@@ -35,6 +48,11 @@ def cap(fields: dict[str, Any], limit: int = MAX_STATE_BYTES) -> dict[str, Any]:
     trimmed: dict[str, int] = dict(out.get("trimmed") or {})
     _cap_tasks(out, trimmed)
     _cap_pins(out, trimmed)
+    for key, most, from_front in _MOST:
+        items = out.get(key)
+        if isinstance(items, list) and len(items) > most:
+            _count(trimmed, key, len(items) - most)
+            out[key] = items[-most:] if from_front else items[:most]
     excess = _size(out) - limit
     if excess > 0:
         excess += 256  # room for the counts themselves

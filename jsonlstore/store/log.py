@@ -6,7 +6,7 @@ A reader needs no lock: it sees whole lines, and a last line without its newline
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -82,8 +82,11 @@ class Scan(NamedTuple):
 class SessionLog:
     """The append-only file of one session. Appending wants the session's lock; reading wants nothing."""
 
-    def __init__(self, path: Path, quarantine: Path, disk: Disk) -> None:
+    def __init__(
+        self, path: Path, quarantine: Path, disk: Disk, is_whole: Callable[[bytes], object | None] = parse_event
+    ) -> None:
         self.path = path
+        self._is_whole = is_whole  # whether an unfinished last line lacks nothing but its newline
         self._quarantine = quarantine
         self._disk = disk
 
@@ -124,7 +127,7 @@ class SessionLog:
     def _mend_tail(self, fd: int, size: int) -> tuple[int, bytes]:
         """Finish a whole last line, or cut a torn one into quarantine; the size to append at, and what to put first."""
         start, tail = _last_line(fd, size)
-        if parse_event(tail) is not None:
+        if self._is_whole(tail) is not None:
             return size, b"\n"
         self.quarantine(tail, start)
         os.ftruncate(fd, start)

@@ -13,7 +13,7 @@ import orjson
 
 from jsonlstore.core.clock import normalise_time
 from jsonlstore.core.errors import InvalidSessionId, UsageError
-from jsonlstore.core.model import LINKS, PART_LISTS, RESTORE_ONLY, SCALARS, STRING_LISTS, TIMES, Part, Tokens
+from jsonlstore.core.model import LINKS, PART_LISTS, RESTORE_ONLY, SCALARS, SINGLE_PARTS, STRING_LISTS, TIMES, Part
 from jsonlstore.core.paths import check_session_id
 from jsonlstore.redact import hide_generated, hide_generated_in, sanitised
 from jsonlstore.store.limits import MAX_STATE_BYTES, cap, shrink
@@ -22,7 +22,7 @@ from jsonlstore.store.limits import MAX_STATE_BYTES, cap, shrink
 _ADDRESS = "session_key"
 # set by events of their own or derived, never by an update
 _NOT_GIVEN = frozenset({"session_id", "continued_by", "crash_recovered", "schema_version", "trimmed", *RESTORE_ONLY})
-_PART_TIMES = ("pinnedAt", "timestamp", "injected_at")
+_PART_TIMES = ("pinnedAt", "timestamp", "injected_at", "at")
 
 
 def clean(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,8 +94,8 @@ def _check(key: str, value: Any) -> Any:
 
 
 def _check_single(key: str, value: Any) -> Any:
-    if key == "tokens":
-        return _check_part(key, Tokens, value)
+    if key in SINGLE_PARTS:
+        return _check_part(key, SINGLE_PARTS[key], value)
     if key in TIMES:
         return check_time(key, value)
     if key in SCALARS or key in LINKS:

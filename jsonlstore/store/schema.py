@@ -11,7 +11,7 @@ import orjson
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-NAMES = ("state", "event", "index", "mirror", "metric", "config")
+NAMES = ("state", "event", "index", "mirror", "metric", "config", "transcript-record", "transcript-index")
 
 
 def schema_dir() -> Path:

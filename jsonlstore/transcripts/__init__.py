@@ -8,39 +8,31 @@ cut into stretches at every reset.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
-    from jsonlstore.transcripts.catalogue import Catalogue as Catalogue
-    from jsonlstore.transcripts.records import Entry as Entry
-    from jsonlstore.transcripts.runtimes import Discovery as Discovery
-    from jsonlstore.transcripts.runtimes import Runtime as Runtime
-    from jsonlstore.transcripts.runtimes import has_transcript as has_transcript
-    from jsonlstore.transcripts.runtimes import register_runtime as register_runtime
-    from jsonlstore.transcripts.runtimes import unregister_runtime as unregister_runtime
-    from jsonlstore.transcripts.session import Session as Session
-    from jsonlstore.transcripts.source import Cursor as Cursor
-    from jsonlstore.transcripts.source import Ending as Ending
-    from jsonlstore.transcripts.source import Reading as Reading
-    from jsonlstore.transcripts.source import Transcript as Transcript
-    from jsonlstore.transcripts.source import TranscriptSource as TranscriptSource
-    from jsonlstore.transcripts.stretches import Stretch as Stretch
-    from jsonlstore.transcripts.stretches import by_stretch as by_stretch
+    from jsonlstore.transcripts.catalogue import Catalogue
+    from jsonlstore.transcripts.records import Entry
+    from jsonlstore.transcripts.runtimes import Discovery, Runtime, has_transcript, register_runtime, unregister_runtime
+    from jsonlstore.transcripts.session import Session
+    from jsonlstore.transcripts.source import Cursor, Ending, Reading, Transcript, TranscriptSource
+    from jsonlstore.transcripts.stretches import Stretch, by_stretch
 
-_HOMES = {
-    "catalogue": "Catalogue",
-    "records": "Entry",
-    "runtimes": "Discovery Runtime has_transcript register_runtime unregister_runtime",
-    "session": "Session",
-    "source": "Cursor Ending Reading Transcript TranscriptSource",
-    "stretches": "Stretch by_stretch",
-}
+__all__ = [
+    "Catalogue", "Cursor", "Discovery", "Ending", "Entry", "Reading", "Runtime", "Session", "Stretch", "Transcript",
+    "TranscriptSource", "by_stretch", "has_transcript", "register_runtime", "unregister_runtime",
+]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    # a hook call loads this package and must not pay for what it does not use
-    for module, names in _HOMES.items():
-        if name in names.split():
-            return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy(
+    __name__,
+    {
+        "catalogue": "Catalogue",
+        "records": "Entry",
+        "runtimes": "Discovery Runtime has_transcript register_runtime unregister_runtime",
+        "session": "Session",
+        "source": "Cursor Ending Reading Transcript TranscriptSource",
+        "stretches": "Stretch by_stretch",
+    },
+)

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from jsonlstore.core.errors import AmbiguousSessionId, SessionNotFound, SourceUnreadable
 from jsonlstore.core.logs import logger
 from jsonlstore.core.session_key import SKIPPED_BY_DEFAULT
 from jsonlstore.transcripts.runtimes import Discovery, discover, runtimes
 from jsonlstore.transcripts.session import Copy, Session
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from collections.abc import Set as AbstractSet
-    from pathlib import Path
-
-    from jsonlstore.transcripts.source import TranscriptSource
-    from jsonlstore.transcripts.stretches import Stretch
+from jsonlstore.transcripts.source import TranscriptSource
+from jsonlstore.transcripts.stretches import Stretch
 
 log = logger(__name__)
 
@@ -111,7 +107,7 @@ class Catalogue:
 
     def start_of(self, session: Session) -> str | None:
         """The time of the first entry that has one; remembered, because a start never changes."""
-        key = (session.agent_id, session.session_id)
+        key = session.key
         if key not in self._starts:
             first = _start_of(session)
             if first is None:
@@ -121,29 +117,24 @@ class Catalogue:
 
     def find(self, id_or_prefix: str) -> tuple[Session, Stretch | None]:
         """The session with this id or unique prefix, or the session one of whose stretches has it."""
-        exact = [session for session in self.sessions if session.session_id == id_or_prefix]
-        matches = exact or [session for session in self.sessions if session.session_id.startswith(id_or_prefix)]
-        if len(matches) == 1:
-            return matches[0], None
-        if len(matches) > 1:
+        exact = [one for one in self.sessions if one.session_id == id_or_prefix]
+        matches = exact or [one for one in self.sessions if one.session_id.startswith(id_or_prefix)]
+        found: dict[object, tuple[Session, Stretch | None]] = {one.key: (one, None) for one in matches}
+        if not found:
+            found = {
+                stretch.id: (session, stretch)
+                for session in self.sessions
+                for stretch, entry in session.stretches()
+                if entry.type == "reset" and stretch.id.startswith(id_or_prefix)
+            }
+        if not found:
+            raise SessionNotFound(f"no transcript {id_or_prefix!r}", hint="see: jsonlstore transcripts list")
+        if len(found) > 1:
+            ids = [stretch.id if stretch else session.session_id for session, stretch in found.values()]
             raise AmbiguousSessionId(
-                f"{id_or_prefix!r} fits {len(matches)} transcripts",
-                hint="give more of the id: " + ", ".join(session.session_id for session in matches[:5]),
+                f"{id_or_prefix!r} fits {len(found)} transcripts", hint="give more of the id: " + ", ".join(ids[:5])
             )
-        return self._find_stretch(id_or_prefix)
-
-    def _find_stretch(self, prefix: str) -> tuple[Session, Stretch | None]:
-        found = {
-            stretch.id: (session, stretch)
-            for session in self.sessions
-            for stretch, entry in session.stretches()
-            if entry.type == "reset" and stretch.id.startswith(prefix)
-        }
-        if len(found) == 1:
-            return next(iter(found.values()))
-        if found:
-            raise AmbiguousSessionId(f"{prefix!r} fits {len(found)} transcripts", hint=", ".join(list(found)[:5]))
-        raise SessionNotFound(f"no transcript {prefix!r}", hint="see: jsonlstore transcripts list")
+        return next(iter(found.values()))
 
 
 def find_sessions(paths: Sequence[Path], *, skip: AbstractSet[str]) -> tuple[list[Session], list[str]]:
@@ -164,7 +155,7 @@ def find_sessions(paths: Sequence[Path], *, skip: AbstractSet[str]) -> tuple[lis
             here = [_alone(path)]
         elif not here and not catalogue.warnings and not (discovery.sources and root == path.resolve()):
             raise SourceUnreadable(f"no transcripts in {path}", hint=_PATH_HINT, path=path)
-        found |= {(one.agent_id, one.session_id): one for one in here}
+        found |= {one.key: one for one in here}
     return list(found.values()), list(dict.fromkeys(warnings))
 
 

@@ -5,13 +5,11 @@ The rules are those of pi's session manager, plus OpenClaw's `leaf` and `reset` 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonlstore.transcripts.records import Entry, read_millis
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +24,11 @@ class Context:
 
 def build_context(entries: Iterable[Entry], leaf: str | None = None) -> Context:
     """What the model would see at `leaf` (an entry id; by default where the conversation stands)."""
-    records = migrated(entries)
-    path = _path(records, leaf)
+    return context_of(_path(migrated(entries), leaf))
+
+
+def context_of(path: Sequence[Entry]) -> Context:
+    """What the model would see at the end of a path that begins at the root, or where nothing before it is seen."""
     thinking, model = _settings(path)
     visible = _after_reset(path)
     compaction = next((entry for entry in reversed(visible) if entry.type == "compaction"), None)
@@ -114,21 +115,16 @@ def _settings(path: Sequence[Entry]) -> tuple[str, Mapping[str, Any] | None]:
 
 
 def _after_reset(path: Sequence[Entry]) -> Sequence[Entry]:
-    """What the latest reset left: everything after it, and before it only what it says it keeps."""
-    for at in range(len(path) - 1, -1, -1):
-        if path[at].type != "reset":
-            continue
-        kept = path[at].raw.get("firstKeptEntryId")
-        start = next((i for i in range(at) if kept is not None and path[i].id == kept), at)
-        return [*path[start:at], *path[at + 1 :]]
-    return path
+    """What the latest reset left."""
+    reset = next((entry for entry in reversed(path) if entry.type == "reset"), None)
+    return _kept(path, reset) if reset else path
 
 
-def _kept(path: Sequence[Entry], compaction: Entry) -> list[Entry]:
-    """What a compaction leaves: from its first kept entry up to it, and everything after it."""
-    at = next(i for i, entry in enumerate(path) if entry.type == "compaction" and entry.id == compaction.id)
-    first = compaction.raw.get("firstKeptEntryId")
-    start = next((i for i in range(at) if path[i].id == first and first is not None), at)
+def _kept(path: Sequence[Entry], cut: Entry) -> list[Entry]:
+    """What a reset or compaction leaves: everything after it, and before it only from its first kept entry on."""
+    at = next(i for i, entry in enumerate(path) if entry is cut)
+    first = cut.raw.get("firstKeptEntryId")
+    start = next((i for i in range(at) if first is not None and path[i].id == first), at)
     return [*path[start:at], *path[at + 1 :]]
 
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
 
 from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.transcripts.readonly import Database, consistently, fingerprint
-from jsonlstore.transcripts.source import Transcript, TranscriptSource, file_identity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from jsonlstore.transcripts.source import Cursor
+from jsonlstore.transcripts.source import Cursor, Transcript, TranscriptSource, file_identity
 
 SETTLING_SECONDS = 0.03  # some ticks of the coarsest clock file times are taken from
 T = TypeVar("T")
@@ -30,10 +26,6 @@ class DatabaseSource(TranscriptSource):
         self.path = path
         self.agent_id = agent_id
         self._warnings: list[str] = []
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return tuple(self._warnings)
 
     def transcripts(self) -> list[Transcript]:
         try:

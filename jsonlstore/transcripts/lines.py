@@ -5,16 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from jsonlstore.transcripts.records import LAZY_BYTES, Entry, parse_entry, parse_object
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from jsonlstore.transcripts.source import Reading
+from jsonlstore.transcripts.source import Reading
 
 MAX_LINE = 32 * 1024 * 1024
 _CHUNK = 1 << 20

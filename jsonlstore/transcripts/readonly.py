@@ -13,16 +13,14 @@ import sqlite3
 import struct
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
 from jsonlstore.core.errors import SourceUnreadable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 Situation = Literal["immutable", "shared", "copy"]
@@ -65,6 +63,19 @@ class Database:
         rows = self.connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
         return frozenset(cell_text(row[0]) for row in rows)
 
+    def rows(self, table: str, fields: Iterable[str], where: str = "1", given: tuple[Any, ...] = ()) -> list[Any]:
+        """Rows of a table, none if it is not there; a column that it does not have reads as NULL.
+
+        Names and conditions are always ours; what comes from outside is `given`.
+        """
+        columns = self.columns(table)
+        if not columns:
+            return []
+        # what is no plain name is an expression
+        wanted = (one if one in columns or not one.isidentifier() else f"NULL AS {one}" for one in fields)
+        query = f"SELECT {', '.join(wanted)} FROM {table} WHERE {where}"  # noqa: S608
+        return self.connection.execute(query, given).fetchall()
+
     @property
     def schema_version(self) -> int:
         return int(self.connection.execute("PRAGMA user_version").fetchone()[0])
@@ -82,13 +93,13 @@ def opened(path: Path) -> Iterator[Database]:
     path = _resolved(path)
     situation = _situation(path)
     before = fingerprint(path)
-    if situation != "copy":
-        try:
-            _probe(path, situation)
-        except sqlite3.Error:
-            # locked, half-initialised or unreadable shared memory: the files themselves still tell
-            situation = "copy"
-    connection = _open_copy(path) if situation == "copy" else _connect(path, situation)
+    try:
+        connection = _open_copy(path) if situation == "copy" else _connect(path, situation)
+    except sqlite3.Error:
+        if situation == "copy":
+            raise
+        # locked, half-initialised or unreadable shared memory: the files themselves still tell
+        situation, connection = "copy", _open_copy(path)
     if situation == "shared":
         _shared[path] = _shared.get(path, 0) + 1
     try:
@@ -153,20 +164,13 @@ def _connect(file: Path, situation: Situation) -> sqlite3.Connection:
         f"file:{quote(os.fsencode(file))}?{option}", uri=True, timeout=_BUSY_SECONDS, isolation_level=None
     )
     connection.text_factory = bytes
-    return connection
-
-
-def _probe(path: Path, situation: Situation) -> None:
-    connection = _connect(path, situation)
     try:
-        _touch(connection)
-    finally:
+        # until something is read SQLite opens nothing
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error:
         connection.close()
-
-
-def _touch(connection: sqlite3.Connection) -> None:
-    """Have SQLite open all there is to a database; until something is read it opens nothing."""
-    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        raise
+    return connection
 
 
 def _open_copy(path: Path) -> sqlite3.Connection:
@@ -183,13 +187,7 @@ def _open_copy(path: Path) -> sqlite3.Connection:
                 break
         else:
             raise SourceUnreadable(f"{path} changes faster than it can be read", path=path)
-        connection = _connect(target, "copy")
-        try:
-            _touch(connection)
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
+        return _connect(target, "copy")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.core.clock import format_time, from_millis, normalise_time, parse_time
-from jsonlstore.transcripts.speech import Speaker, cut_continuity, hear
+from jsonlstore.transcripts.speech import Speaker, cut_continuity, hear, own_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -170,7 +170,8 @@ class Entry:
         """Its words: text blocks joined, the gateway's wrapping and our own injected block taken off."""
         said = self._said or self._who()
         if said[1] is None:
-            said = self._said = (said[0], cut_continuity(join_text(self.content)))
+            text = cut_continuity(join_text(self.content))
+            said = self._said = (said[0], own_words(text) if said[0] is Speaker.ASSISTANT else text)
         assert said[1] is not None
         return said[1]
 

@@ -7,16 +7,15 @@ it imports next to nothing, and a runtime should load its reader only when it is
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
     from jsonlstore.transcripts.source import Transcript, TranscriptSource
 
-_BUILT_IN = ("jsonlstore.transcripts.openclaw", "jsonlstore.transcripts.goclaw")
+_BUILT_IN = ("jsonlstore.transcripts.openclaw", "jsonlstore.transcripts.goclaw", "jsonlstore.transcripts.own")
 _registered: list[Runtime] = []
 
 

@@ -9,20 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.core.session_key import skip_reason
-from jsonlstore.transcripts.source import LIVE, Ending, Reading
+from jsonlstore.transcripts.records import Entry
+from jsonlstore.transcripts.source import LIVE, Cursor, Ending, Reading, Transcript, TranscriptSource
 from jsonlstore.transcripts.stretches import Stretch, by_stretch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from jsonlstore.transcripts.records import Entry
-    from jsonlstore.transcripts.source import Cursor, Transcript, TranscriptSource
 
 Copy = tuple["TranscriptSource", "Transcript"]
 
@@ -111,12 +106,22 @@ class Session:
     certain: bool = True
 
     @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from every other: two agents may have sessions with the same id."""
+        return self.agent_id, self.session_id
+
+    @property
     def session_key(self) -> str | None:
         return next((copy.session_key for _, copy in reversed(self.copies) if copy.session_key), None)
 
     @property
     def channel(self) -> str:
         return next((copy.channel for _, copy in reversed(self.copies) if copy.channel != "unknown"), "unknown")
+
+    @property
+    def context_tokens(self) -> int | None:
+        """The window of the model that answers in it, where a runtime says it."""
+        return next((copy.context_tokens for _, copy in reversed(self.copies) if copy.context_tokens), None)
 
     @property
     def skip(self) -> str | None:

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import SourceUnreadable
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from jsonlstore.transcripts.records import Entry
+from jsonlstore.transcripts.records import Entry
 
 LIVE = "live"
 _KEPT_BAD = 1000
@@ -46,20 +44,12 @@ class Cursor:
         """The cursor `value` describes; None if it is torn or absent. Whether it fits is for its source to say."""
         if not isinstance(value, dict):
             return None
-        kind, identity, position = value.get("kind"), value.get("identity"), value.get("position")
-        if not isinstance(kind, str) or not isinstance(identity, str):
+        names = ("kind", "identity", "generation", "last_entry_id")
+        texts = {name: text for name in names if isinstance(text := value.get(name), str)}
+        position, changed = value.get("position"), value.get("changed_at")
+        if not {"kind", "identity"} <= texts.keys() or not isinstance(position, int) or isinstance(position, bool):
             return None
-        if not isinstance(position, int) or isinstance(position, bool):
-            return None
-        generation, last, changed = value.get("generation"), value.get("last_entry_id"), value.get("changed_at")
-        return cls(
-            kind,
-            identity,
-            position,
-            generation if isinstance(generation, str) else None,
-            last if isinstance(last, str) else None,
-            changed if isinstance(changed, int) else None,
-        )
+        return cls(**texts, position=position, changed_at=changed if isinstance(changed, int) else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +84,7 @@ class Transcript:
     native_id: str | None = None
     newest: int | None = None
     generation: str | None = None
+    context_tokens: int | None = None  # the model's window, where the runtime says it
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +137,7 @@ class Reading(Iterable["Entry"]):
 class TranscriptSource(ABC):
     """One place that holds transcripts of one agent. Reading never changes a byte of it.
 
-    Six methods must be written; the others have defaults that are right for a source of whole files that only grow.
+    Five methods must be written; the others have defaults that are right for a source of whole files that only grow.
     """
 
     kind: str  # the word `status` shows
@@ -154,14 +145,15 @@ class TranscriptSource(ABC):
     path: Path
     medium = "files"  # what it keeps transcripts in, as `setup` says it
     lag_unit = "bytes"  # or `events`
+    _warnings: Sequence[str] = ()
     ids_span_resets = False  # whether a session keeps its id when a reset begins a new stretch
 
     # what there is
 
     @property
-    @abstractmethod
     def warnings(self) -> tuple[str, ...]:
         """What could not be read in the last listing, so that nobody is green but blind."""
+        return tuple(self._warnings)
 
     @abstractmethod
     def transcripts(self) -> list[Transcript]:
@@ -256,10 +248,17 @@ class TranscriptSource(ABC):
         return None
 
 
+@contextmanager
+def reading_from(path: Path) -> Iterator[None]:
+    """Whatever the system says against reading `path` is `SourceUnreadable`."""
+    try:
+        yield
+    except OSError as problem:
+        raise SourceUnreadable(f"cannot read {path}: {problem.strerror or problem}", path=path) from problem
+
+
 def file_identity(path: Path) -> str:
     """Device and inode of a file."""
-    try:
+    with reading_from(path):
         stat = os.stat(path)
-    except OSError as problem:
-        raise SourceUnreadable(f"cannot read {path}: {problem.strerror}", path=path) from problem
     return f"{stat.st_dev}:{stat.st_ino}"

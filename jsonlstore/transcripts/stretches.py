@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from jsonlstore.core.paths import is_session_id
 from jsonlstore.redact import is_secret_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from jsonlstore.transcripts.records import Entry
 
 # Permanent: derived session ids in people's stores depend on it.

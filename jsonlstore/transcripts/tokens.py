@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from jsonlstore.transcripts.context import build_context
-from jsonlstore.transcripts.records import join_text, read_millis
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from jsonlstore.transcripts.records import Entry
+from jsonlstore.transcripts.context import Context, build_context
+from jsonlstore.transcripts.records import Entry, join_text, read_millis
 
 _PARTS = ("input", "output", "cacheRead", "cacheWrite")
 _IMAGE_CHARACTERS = 4800
+_CUTS = frozenset({"compaction", "reset", "leaf"})
+_MOST_FOLLOWING = 64
 _MOST_TOKENS = 2**53  # beyond it, and for infinity, a provider's number is no count
 
 
@@ -36,7 +34,11 @@ class TokenCount:
 
 def count_tokens(entries: Iterable[Entry], window: int | None = None, leaf: str | None = None) -> TokenCount:
     """Usage of the last good assistant message in the context plus an estimate of what follows it (decision 38)."""
-    context = build_context(entries, leaf)
+    return count_context(build_context(entries, leaf), window)
+
+
+def count_context(context: Context, window: int | None = None) -> TokenCount:
+    """The same for a context that is built already."""
     messages = context.messages
     reported = _reported(messages)
     compacted = _compacted_at(context.path)
@@ -46,6 +48,48 @@ def count_tokens(entries: Iterable[Entry], window: int | None = None, leaf: str 
     used = estimate if at is None else reported[at] + estimate
     method = estimator() if at is None else (f"usage+{estimator()}" if estimate else "usage")
     return TokenCount(used, window, estimate, method)
+
+
+class TokenMeter:
+    """How full the window is, for readers that see each entry once and keep none.
+
+    The same numbers on every machine: the estimate is characters/4, whatever is installed. After a compaction, or where
+    a provider reports nothing, it says nothing until the next answer.
+    """
+
+    def __init__(self) -> None:
+        self._reported = 0
+        self._cut_at = 0
+        self._following: list[Entry] = []
+
+    def feed(self, entry: Entry) -> None:
+        """Take in the next entry."""
+        if entry.type == "message":
+            if entry.role == "assistant" and (total := _good_usage(entry.message)) and self._is_fresh(entry):
+                self._reported = total
+                self._following.clear()
+            elif self._reported:
+                self._following.append(entry)
+                if len(self._following) > _MOST_FOLLOWING:
+                    self._reset()
+        elif entry.type in _CUTS:
+            self._reset()
+            self._cut_at = read_millis(entry.raw.get("timestamp")) or 0
+
+    def result(self) -> tuple[int, bool] | None:
+        """Tokens used, and whether part of that is an estimate; None if it cannot be known."""
+        if not self._reported:
+            return None
+        characters = sum(len(_visible_text(entry.message)) for entry in self._following)
+        return self._reported + -(-characters // 4), characters > 0
+
+    def _is_fresh(self, entry: Entry) -> bool:
+        # a compaction keeps earlier answers; what they report counts what is no longer there
+        return not self._cut_at or (read_millis(entry.raw.get("timestamp")) or 0) > self._cut_at
+
+    def _reset(self) -> None:
+        self._reported = 0
+        self._following.clear()
 
 
 def estimator() -> str:

@@ -9,13 +9,10 @@ trace. A single chat with a named peer, and nothing is inferred.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.session_key import agent_of, names_a_peer
+from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.runtimes import runtimes
-
-if TYPE_CHECKING:
-    from jsonlstore.store.store import SessionStore
 
 _UNKNOWN = "unknown"
 

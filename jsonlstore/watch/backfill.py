@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
+from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.doctor import repair_unfinished
+from jsonlstore.store.projection import Entry
+from jsonlstore.transcripts.catalogue import Catalogue
+from jsonlstore.transcripts.session import Session
+from jsonlstore.watch.search_writer import SearchWriter
 from jsonlstore.watch.tail import Progress, Tailer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from datetime import timedelta
-
-    from jsonlstore.store.bulk import BulkStore
-    from jsonlstore.store.projection import Entry
-    from jsonlstore.transcripts.catalogue import Catalogue
-    from jsonlstore.transcripts.session import Session
 
 log = logging.getLogger("jsonlstore.watch")
 
@@ -53,6 +49,7 @@ def backfill(
     *,
     archive_after: timedelta | None,
     progress: Reporter = lambda _done, _total: None,
+    search: SearchWriter | None = None,
 ) -> Summary:
     """Catch up with every session, oldest first; then archive those that ended long ago.
 
@@ -74,12 +71,28 @@ def backfill(
                     _take(tailer, session, summary)
                     summary.bytes += sizes[id(session)]
                     progress(summary.bytes, total)
+            if search is not None:
+                search.catch_up_all(portion)
             summary.archived += _archive(store, archive_after, changed)
         repair_unfinished(store)
         summary.archived += _archive(store, archive_after, store.index.lazy_entries())
+        if search is not None:
+            _complete(search, everything, summary)
     finally:
         store.sync()
     return summary
+
+
+def _complete(search: SearchWriter, sessions: list[Session], summary: Summary) -> None:
+    """Index what was captured before there was an index; what the logs have long had is not behind for them."""
+    search.remove_if_disabled()
+    search.catch_up_all(sessions)
+    search.reconcile()
+    search.update_memory()
+    search.tidy(wholly=True)
+    if search.problem is not None:
+        summary.warnings.append(search.problem)
+    search.close()
 
 
 @contextmanager
@@ -98,7 +111,7 @@ def _archive(store: BulkStore, older_than: timedelta | None, among: Mapping[str,
 
 
 def _settled(tailer: Tailer, session: Session) -> bool:
-    position = tailer.cursors.get((session.agent_id, session.session_id))
+    position = tailer.cursors.get(session.key)
     return position is None or position.is_over(session.end_reason)
 
 
@@ -119,7 +132,7 @@ def _take(tailer: Tailer, session: Session, summary: Summary) -> None:
         summary.failed[session.session_id] = str(problem)
         return
     finally:
-        tailer.cursors.release((session.agent_id, session.session_id))
+        tailer.cursors.release(session.key)
     summary.written += done is Progress.WRITTEN
     summary.unchanged += done is Progress.NOTHING
     summary.skipped += done is Progress.REFUSED

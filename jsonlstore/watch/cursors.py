@@ -9,45 +9,31 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.store.store import SessionStore
+from jsonlstore.transcripts.session import Session
 from jsonlstore.transcripts.source import Cursor
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from collections.abc import Set as AbstractSet
-
-    from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.session import Session
-    from jsonlstore.watch.follower import Follower
+from jsonlstore.watch.follower import Follower
 
 Key = tuple[str, str]
 FOLLOWED_AT_ONCE = 32
 VANISHED = "vanished"
 GONE = frozenset({VANISHED, "forgotten"})  # the second is the word of older logs
-# concluded from what is missing; all others were left in writing by the runtime
-_INFERRED = frozenset({"idle", "daily", "rollover", "import", *GONE})
-# nothing but that the transcript was not in its place
-_MISSED = frozenset({"import", "delete", *GONE})
+# ends concluded from what is missing; all others were left in writing by the runtime
+INFERRED = frozenset({"idle", "daily", "rollover", "import", *GONE})
+# ends that say nothing but that the transcript was not in its place
+MISSED = frozenset({"import", "delete", *GONE})
 _LAST = "\uffff"  # after every session id
-_FROM_STATE = ("session_key", "channel", "updated_at", "end_time", "agent_id")
-
-
-def is_inferred(reason: str | None) -> bool:
-    """Whether an end was only concluded from what is missing, not left in writing."""
-    return reason in _INFERRED
-
-
-def is_missed(reason: str | None) -> bool:
-    """Whether all that ended a session was that its transcript was not in its place."""
-    return reason in _MISSED
 
 
 def corrects(reason: str, recorded: str | None) -> bool:
     """Whether `reason` is better founded than the one on record: told, where that was only inferred."""
-    return recorded is None or (is_inferred(recorded) and not is_inferred(reason))
+    return recorded is None or (recorded in INFERRED and reason not in INFERRED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,39 +51,50 @@ class Position:
     end_time: str | None = None
     end_reason: str | None = None
 
+    @classmethod
+    def of(cls, session_id: str, state: Mapping[str, Any], source: Mapping[str, Any] | None) -> Position:
+        """Where a session stands by its state, or its index entry, and by the `source` its log keeps."""
+        source = source or {}
+        stretch, extent = source.get("stretch"), source.get("mark")
+        # A stretch that a reset has closed says nothing about how far its transcript was read: the one after it does,
+        # and if that is missing we died between the two.
+        final = bool(source.get("final"))
+        return cls(
+            session_id,
+            stretch=stretch if isinstance(stretch, int) else 0,
+            extent=extent if isinstance(extent, str) and not final else None,
+            cursor=Cursor.from_json(dict(source)) if not final else None,
+            ended=state.get("end_time") is not None,
+            session_key=state.get("session_key"),
+            channel=state.get("channel") or "unknown",
+            last_at=source.get("last_at") or state.get("updated_at"),
+            end_time=state.get("end_time"),
+            end_reason=state.get("end_reason"),
+        )
+
     def is_over(self, reason: str | None) -> bool:
         """Whether an end that is read off the disk now is no news."""
         return reason is None or (self.ended and not corrects(reason, self.end_reason))
-
-
-@dataclass(frozen=True, slots=True)
-class EndedSession:
-    """An ended session, as far as a link to it needs."""
-
-    session_id: str
-    end_time: str
-    channel: str
-    session_key: str | None
 
 
 class EndedSessions:
     """The ended sessions of one agent in the order they ended, by conversation and by channel too."""
 
     def __init__(self) -> None:
-        self._ended: dict[str, EndedSession] = {}
+        self._ended: dict[str, Position] = {}
         self._groups: dict[tuple[str | None, str | None], list[tuple[str, str]]] = {}
 
-    def add(self, session: EndedSession) -> None:
+    def add(self, session: Position) -> None:
         """Take a session in, or its new end."""
         before = self._ended.get(session.session_id)
         if before == session:
             return
         if before is not None:
             for group in _groups_of(before.session_key, before.channel):
-                self._groups[group].remove((before.end_time, before.session_id))
+                self._groups[group].remove((before.end_time or "", before.session_id))
         self._ended[session.session_id] = session
         for group in _groups_of(session.session_key, session.channel):
-            insort(self._groups.setdefault(group, []), (session.end_time, session.session_id))
+            insort(self._groups.setdefault(group, []), (session.end_time or "", session.session_id))
 
     def latest(self, start: str, channel: str, session_key: str | None, but: AbstractSet[str]) -> str | None:
         """The last to end by `start`: of this conversation, else of this channel, else of all."""
@@ -136,44 +133,26 @@ class Cursors:
             elif entry.get("end_time"):
                 self._take(session_id, entry, entry.get("source"))
             else:
-                self._take_open(session_id, entry)
+                self._take_open(session_id)
 
-    def _take_open(self, session_id: str, entry: Mapping[str, Any]) -> None:
+    def _take_open(self, session_id: str) -> None:
         """The index follows boundaries only: of an open session the log itself knows the cursor."""
         try:
             folded = self._store.folded(session_id)
         except JsonlStoreError:
             return
-        state = folded.to_dict()
-        self._take(session_id, {**entry, **{key: state[key] for key in _FROM_STATE}}, folded.source)
+        self._take(session_id, folded.to_dict(), folded.source)
 
-    def _take(self, session_id: str, entry: Mapping[str, Any], source: Mapping[str, Any] | None) -> None:
-        end_time = entry.get("end_time")
-        position = Position(
-            session_id,
-            ended=end_time is not None,
-            session_key=entry.get("session_key"),
-            channel=entry.get("channel") or "unknown",
-            last_at=(source or {}).get("last_at") or entry.get("updated_at"),
-            end_time=end_time,
-            end_reason=entry.get("end_reason"),
-        )
-        agent = entry.get("agent_id") or ""
+    def _take(self, session_id: str, state: Mapping[str, Any], source: Mapping[str, Any] | None) -> None:
+        position = Position.of(session_id, state, source)
+        agent = state.get("agent_id") or ""
         self._add_ended(agent, position)
-        if not source:
-            return
-        runtime_id = str(source.get("session_id") or session_id)
-        stretch = source.get("stretch")
-        extent, cursor = read_to(source)
-        self.put(
-            (str(source.get("agent_id") or agent), runtime_id),
-            replace(position, stretch=stretch if isinstance(stretch, int) else 0, extent=extent, cursor=cursor),
-        )
+        if source:
+            self.put((str(source.get("agent_id") or agent), str(source.get("session_id") or session_id)), position)
 
     def _add_ended(self, agent: str, position: Position) -> None:
         if position.end_time:
-            ended = EndedSession(position.session_id, position.end_time, position.channel, position.session_key)
-            self._ended.setdefault(agent, EndedSessions()).add(ended)
+            self._ended.setdefault(agent, EndedSessions()).add(position)
 
     # where our logs stand
 
@@ -186,8 +165,7 @@ class Cursors:
         if before is None or before.stretch <= position.stretch or before.session_id == position.session_id:
             self._positions[key] = position
         self._owner.setdefault(key[1], key[0])
-        if position.ended:
-            self._add_ended(key[0], position)
+        self._add_ended(key[0], position)
 
     def remove(self, key: Key) -> None:
         """Make room for an earlier stretch: the one that was the newest is not in the transcript any more."""
@@ -270,15 +248,3 @@ class Cursors:
             self._positions.pop((before, runtime_id), None)
         self._owner[runtime_id] = agent
         self.unsettle((agent, runtime_id))  # dealt with so far by leaving it to the other agent
-
-
-def read_to(source: Mapping[str, Any]) -> tuple[str | None, Cursor | None]:
-    """How far a session's log says its transcript was read: the extent (`mark` in the log), and the cursor.
-
-    A stretch that a reset has closed says nothing about it: the one after it does, and if that is missing we died
-    between the two.
-    """
-    if source.get("final"):
-        return None, None
-    extent = source.get("mark")
-    return extent if isinstance(extent, str) else None, Cursor.from_json(dict(source))

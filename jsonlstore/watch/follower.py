@@ -7,23 +7,16 @@ happened to the files (replaced, rewritten, truncated, another copy turned up) m
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import SourceUnreadable
-from jsonlstore.signals.distil import Distiller
-from jsonlstore.transcripts.session import CopyMerger, CursorOutdated, read_copies
-from jsonlstore.transcripts.source import Reading
+from jsonlstore.signals.distil import Distiller, Signals
+from jsonlstore.signals.options import SignalOptions
+from jsonlstore.transcripts.records import Entry
+from jsonlstore.transcripts.session import CopyMerger, CursorOutdated, Session, read_copies
+from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 from jsonlstore.transcripts.stretches import Stretch, by_stretch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from jsonlstore.signals.distil import Signals
-    from jsonlstore.signals.options import SignalOptions
-    from jsonlstore.transcripts.records import Entry
-    from jsonlstore.transcripts.session import Session
-    from jsonlstore.transcripts.source import Cursor, Transcript
 
 _LOOK_AT_CLOCK_EVERY = 64
 _MOST_RESTARTS = 4

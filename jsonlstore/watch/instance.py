@@ -8,20 +8,18 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-import time
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.errors import JsonlStoreError, LockTimeout
 from jsonlstore.core.files import Disk, write_failed
+from jsonlstore.core.locks import locked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from jsonlstore.core.config import Config
     from jsonlstore.core.paths import StatePaths
     from jsonlstore.store.store import SessionStore
@@ -63,22 +61,15 @@ def single_instance(paths: StatePaths, disk: Disk | None = None) -> Iterator[Non
     """
     (disk or Disk()).make_dir(paths.states)
     path = paths.states / LOCK
-    try:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as problem:
-        raise write_failed(path, problem) from problem
-    try:
+    with ExitStack() as held:
         try:
-            _lock(fd, _LOOK_SECONDS)
-        except BlockingIOError as problem:
-            holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
+            fd = held.enter_context(locked(path, _LOOK_SECONDS))
+        except LockTimeout as problem:
             raise WatcherRunning(
-                f"a watcher already runs for {paths.state_dir}: process {holder or 'unknown'}",
+                f"a watcher already runs for {paths.state_dir}: process {running(paths) or 'unknown'}",
                 hint="`jsonlstore status` shows how it is doing; `jsonlstore watch --once` works beside it",
                 path=path,
             ) from problem
-        except OSError as problem:
-            raise write_failed(path, problem) from problem
         try:
             os.ftruncate(fd, 0)
             os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
@@ -86,22 +77,6 @@ def single_instance(paths: StatePaths, disk: Disk | None = None) -> Iterator[Non
             # the lock is held all the same, and a watcher that waits for room on the disk loses nothing
             log.warning("%s", write_failed(path, problem).message)
         yield
-    finally:
-        os.close(fd)
-
-
-def _lock(fd: int, seconds: float) -> None:
-    """Lock `fd`, waiting so long for whoever has it."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                raise
-            time.sleep(0.02)
-        else:
-            return
 
 
 def running(paths: StatePaths) -> int | None:
@@ -137,6 +112,7 @@ def read_report(paths: StatePaths) -> Report | None:
 
 
 def remove_report(paths: StatePaths) -> None:
+    """Leave nothing that says a watcher runs here."""
     (paths.states / REPORT).unlink(missing_ok=True)
 
 
@@ -145,25 +121,13 @@ def catch_up_unwatched(store: SessionStore, config: Config) -> int | None:
     if not config.enabled or running(store.paths) is not None:
         return None
     store.prepare()
-    with _one_at_a_time(store.paths.states / _CATCH_UP_LOCK) as mine:
-        if not mine:
+    with ExitStack() as held:
+        try:
+            # whoever waits was called for what the one before may not have seen any more
+            held.enter_context(locked(store.paths.states / _CATCH_UP_LOCK, _CATCH_UP_SECONDS))
+        except LockTimeout:
+            log.info("another process has been catching up for %.0f s; left to it", _CATCH_UP_SECONDS)
             return None
         from jsonlstore.watch.loop import Watcher
 
         return Watcher(store, config).once()
-
-
-@contextmanager
-def _one_at_a_time(path: Path) -> Iterator[bool]:
-    """Whether it is our turn. Whoever waits was called for what the one before may not have seen any more."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            _lock(fd, _CATCH_UP_SECONDS)
-        except OSError:
-            log.info("another process has been catching up for %.0f s; left to it", _CATCH_UP_SECONDS)
-            yield False
-        else:
-            yield True
-    finally:
-        os.close(fd)

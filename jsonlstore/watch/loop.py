@@ -5,26 +5,24 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.clock import parse_time
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
+from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.runtimes import discover, runtimes
-from jsonlstore.watch.maintenance import Failures, Maintenance, notify
+from jsonlstore.transcripts.session import Session
+from jsonlstore.watch.cursors import Key, Position
+from jsonlstore.watch.instance import remove_report
+from jsonlstore.watch.maintenance import Maintenance, notify
 from jsonlstore.watch.observer import Hints, Observer
+from jsonlstore.watch.search_writer import SearchWriter
 from jsonlstore.watch.tail import Progress, Tailer, skipped_by
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from jsonlstore.core.config import Config
-    from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.session import Session
-    from jsonlstore.watch.cursors import Key, Position
 
 log = logging.getLogger("jsonlstore.watch")
 
@@ -77,16 +75,22 @@ class Watcher:
         self._hinted = False
         self._missing: dict[Key, int] = {}
         self._missed = 0
-        self._failures = Failures()
+        # What will be tried again. Transcripts we cannot read are the runtime's, and mostly pass; sessions we cannot
+        # write are ours: a disk that is full, read-only or locked.
+        self._unread: dict[Key, str] = {}
+        self._unwritten: dict[Key, str] = {}
         self._first_pass_done = False
         self._scan_at = 0.0
-        self.maintenance = Maintenance(store, self._timing.report, self._failures)
+        self.maintenance = Maintenance(store, self._timing.report)
         self._configure(config)
 
     def _configure(self, config: Config) -> None:
         self._config = config
         self.catalogue = Catalogue(partial(discover, self._store.paths.state_dir), skip=skipped_by(config))
         self.tailer = Tailer.of(self._store, config, self.catalogue, live=True)
+        self.search = SearchWriter.beside_captures(self._store, config)
+        self.search.remove_if_disabled()
+        self._search_noted = False
 
     # from outside
 
@@ -114,8 +118,9 @@ class Watcher:
                 written += self.step()
         finally:
             notify("STOPPING=1")
+            self.search.close()
             self.observer.stop()
-            self.maintenance.finish()
+            remove_report(self._store.paths)
         return written
 
     def once(self) -> int:
@@ -125,12 +130,17 @@ class Watcher:
         while self._unfinished:
             written += self._continue_with(self._take_unfinished())
         self._first_pass_done = True
+        self.search.run()
+        self.search.reconcile()
+        self.search.update_memory()
+        self.search.tidy(wholly=True)
+        self.search.close()
         return written
 
     @property
     def problems(self) -> list[str]:
         """What could not be read in the last look, or not be kept, and waits for another try."""
-        return list(dict.fromkeys([*self.catalogue.warnings, *self._failures.all]))
+        return list(dict.fromkeys([*self.catalogue.warnings, *self._unread.values(), *self._unwritten.values()]))
 
     # the loop
 
@@ -152,10 +162,26 @@ class Watcher:
             written += self.rescan(hinted=hinted)
         else:
             written += self._continue_with(self._take_unfinished())
+        self._index_some()
         self.maintenance.update_copies()
-        self.maintenance.report(self.observer, self.hints)
+        self.maintenance.report(self.observer, self.hints, next(iter(self._unwritten.values()), None))
         self.maintenance.keep_alive()
         return written
+
+    def _note_all_for_search(self) -> None:
+        """Once: the index may be younger than the logs. From then on whatever is caught up with is noted by itself."""
+        if self._search_noted:
+            return
+        self._search_noted = True
+        for session in self._by_key.values():
+            self.search.note_if_behind(session)
+
+    def _index_some(self) -> None:
+        """Index what was captured, for one slice: the next capture is not kept waiting."""
+        self.search.run(self._timing.slice)
+        self.search.reconcile()
+        if not self._unfinished:
+            self.search.tidy()
 
     def rescan(self, *, hinted: bool = False) -> int:
         """Look at everything; catch up with whatever changed since it was last looked at."""
@@ -167,7 +193,7 @@ class Watcher:
         news = self.catalogue.look()
         took = time.monotonic() - started
         if news:
-            self._by_key = {(one.agent_id, one.session_id): one for one in self.catalogue.sessions}
+            self._by_key = {one.key: one for one in self.catalogue.sessions}
             self._by_path = _by_path(self.catalogue.sessions)
             changed = self._changed()
             log.debug("looked at %d sessions in %.3f s, %d have changed", len(self._by_key), took, len(changed))
@@ -181,11 +207,14 @@ class Watcher:
                 log.debug("%s", warning)
         else:
             written = self._continue_with(waiting)
+        self._note_all_for_search()
+        self.search.update_memory()
         self.maintenance.last_scan_at = self._store.now()
         self.maintenance.archive(self._config.archive_after_days)
         # with many transcripts a look costs more: it may take a hundredth of the time, but never goes out of sight
         now = time.monotonic()
-        self._scan_at = now + min(max(self._interval(), 100 * took), self._timing.longest)
+        interval = self._timing.rescan if self.observer.mode == "events" else self._timing.poll
+        self._scan_at = now + min(max(interval, 100 * took), self._timing.longest)
         self._not_before = now + max(self._timing.debounce, 2 * took)
         if not self.catalogue.settled:
             self._scan_at = min(self._scan_at, now + self._timing.settling)
@@ -214,9 +243,6 @@ class Watcher:
                 written += self._catch_up(sessions[at : at + _SAVE_INDEX_EVERY], live=self._first_pass_done)
         return written
 
-    def _interval(self) -> float:
-        return self._timing.rescan if self.observer.mode == "events" else self._timing.poll
-
     def _patience(self) -> float:
         if self._unfinished:
             return self._timing.debounce / 2
@@ -232,7 +258,7 @@ class Watcher:
                 # an index, a database, a new file: only a look tells whose it is
                 unknown = True
                 continue
-            touched[session.agent_id, session.session_id] = session
+            touched[session.key] = session
         return [fresh for one in touched.values() if (fresh := one.refreshed())], unknown
 
     def _catch_up(self, sessions: Iterable[Session], *, live: bool) -> int:
@@ -245,7 +271,7 @@ class Watcher:
         return written
 
     def _catch_up_one(self, session: Session, *, live: bool) -> bool:
-        key = (session.agent_id, session.session_id)
+        key = session.key
         if self._too_soon(key, session):
             log.debug("%s: written to a moment ago, the rest of the burst may come with it", session.session_id)
             self._unfinished[key] = None
@@ -258,7 +284,9 @@ class Watcher:
         if progress is Progress.MORE:
             self._unfinished[key] = None
         elif progress is not None:
-            self._failures.over(key)
+            self._recovered(key)
+        if progress in (Progress.WRITTEN, Progress.NOTHING):
+            self.search.note_if_behind(session)
         if progress is Progress.WRITTEN:
             self._written_at[key] = time.monotonic()
             self.maintenance.last_event_at = self._store.now()
@@ -270,7 +298,7 @@ class Watcher:
             return self.tailer.catch_up(session, live=live, seconds=self._timing.slice)
         except (SourceUnreadable, OSError) as problem:
             log.debug("%s: %s", session.session_id, problem)
-            self._failures.not_read(key, f"{session.session_id}: {problem}")
+            self._unread[key] = f"{session.session_id}: {problem}"
             self.tailer.cursors.release(key)
             self.tailer.cursors.unsettle(key)
             self.catalogue.look_again()
@@ -284,9 +312,15 @@ class Watcher:
 
     def _complain(self, key: Key, problem: str) -> None:
         """Say it once, show it in `status`, and try again."""
-        self._failures.not_written(key, problem)
+        if self._unwritten.get(key) != problem:
+            log.error("%s", problem)
+        self._unwritten[key] = problem
         self.tailer.cursors.discard(key)
         self.catalogue.look_again()
+
+    def _recovered(self, key: Key) -> None:
+        self._unread.pop(key, None)
+        self._unwritten.pop(key, None)
 
     def _too_soon(self, key: Key, session: Session) -> bool:
         """A burst becomes one record, not one per line; an end is never kept waiting."""
@@ -299,7 +333,7 @@ class Watcher:
         ending = session.ending
         if ending is None or ending.reason != "unreferenced" or not self._first_pass_done:
             return False
-        if self.tailer.cursors.get((session.agent_id, session.session_id)) is not None:
+        if self.tailer.cursors.get(session.key) is not None:
             return False
         return abs(self._age(session)) < self._timing.grace  # a clock may have been put back, or run ahead elsewhere
 
@@ -336,7 +370,9 @@ class Watcher:
             else:
                 self.catalogue.look_again()
         self._missing = missing
-        self._failures.limit_to({*self._by_key, *(key for key, _ in self.tailer.cursors.open())})
+        there = {*self._by_key, *(key for key, _ in self.tailer.cursors.open())}
+        for key in {*self._unread, *self._unwritten} - there:
+            self._recovered(key)  # what is gone cannot be tried again
         return written
 
     def _vanish(self, key: Key, position: Position) -> bool:
@@ -345,7 +381,7 @@ class Watcher:
         except JsonlStoreError as problem:
             self._complain(key, problem.message)
             return False
-        self._failures.over(key)
+        self._recovered(key)
         # it may lie with another agent now, whose it was not as long as it was here
         if self.tailer.cursors.unsettle_copies(key[1]):
             self.catalogue.look_again()

@@ -6,19 +6,14 @@ import logging
 import os
 import socket
 import time
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.store.doctor import repair_unfinished
-from jsonlstore.watch.instance import Report, remove_report, write_report
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from jsonlstore.store.store import SessionStore
-    from jsonlstore.watch.cursors import Key
-    from jsonlstore.watch.observer import Hints, Observer
+from jsonlstore.store.store import SessionStore
+from jsonlstore.watch.instance import Report, write_report
+from jsonlstore.watch.observer import Hints, Observer
 
 log = logging.getLogger("jsonlstore.watch")
 
@@ -27,51 +22,11 @@ _AGAIN = 60.0  # after a failure, and twice as long after each one more
 _PATIENCE = 0.2
 
 
-class Failures:
-    """What a watcher could not do and will try again: transcripts it could not read, sessions it could not write."""
-
-    def __init__(self) -> None:
-        self._unread: dict[Key, str] = {}
-        self._unwritten: dict[Key, str] = {}
-
-    @property
-    def all(self) -> list[str]:
-        """Every one of them, once."""
-        return list(dict.fromkeys([*self._unread.values(), *self._unwritten.values()]))
-
-    @property
-    def oldest_unwritten(self) -> str | None:
-        """The oldest that is ours: a disk that is full, read-only or locked."""
-        return next(iter(self._unwritten.values()), None)
-
-    def not_read(self, key: Key, problem: str) -> None:
-        """It belongs to the runtime, and mostly passes: nothing to complain about yet."""
-        self._unread[key] = problem
-
-    def not_written(self, key: Key, problem: str) -> None:
-        """Log it, but once."""
-        if self._unwritten.get(key) != problem:
-            log.error("%s", problem)
-        self._unwritten[key] = problem
-
-    def over(self, key: Key) -> None:
-        """It went well this time."""
-        self._unread.pop(key, None)
-        self._unwritten.pop(key, None)
-
-    def limit_to(self, keys: Collection[Key]) -> None:
-        """What is gone cannot be tried again."""
-        for key in [*self._unread, *self._unwritten]:
-            if key not in keys:
-                self.over(key)
-
-
 class Maintenance:
     """The chores of one watcher, each done when it is due."""
 
-    def __init__(self, store: SessionStore, report_every: float, failures: Failures) -> None:
+    def __init__(self, store: SessionStore, report_every: float) -> None:
         self._store = store
-        self._failures = failures
         self._report_every = report_every
         self._alive_every = keep_alive_seconds()
         self._started_at = store.now()
@@ -96,8 +51,8 @@ class Maintenance:
             if self._alive_every:
                 notify("WATCHDOG=1")
 
-    def report(self, observer: Observer, hints: Hints) -> None:
-        """Write the report that `status` reads, if it is time."""
+    def report(self, observer: Observer, hints: Hints, problem: str | None) -> None:
+        """Write the report that `status` reads, if it is time; `problem` is what keeps us from writing."""
         now = time.monotonic()
         if now < self._report_at:
             return
@@ -110,13 +65,13 @@ class Maintenance:
             last_scan_at=self.last_scan_at,
             overflows=hints.overflows,
             restarts=observer.restarts,
-            problem=self._failures.oldest_unwritten,
+            problem=problem,
             polling_because=observer.problem,
         )
         try:
             write_report(self._store.paths, report)
-        except JsonlStoreError as problem:
-            log.warning("%s", problem.message)
+        except JsonlStoreError as failure:
+            log.warning("%s", failure.message)
 
     def update_copies(self) -> None:
         """Once an hour, have every copy of the store, such as brain.db, brought up to date with what it missed."""
@@ -154,10 +109,6 @@ class Maintenance:
             return
         if done:
             log.info("archived %d sessions", len(done))
-
-    def finish(self) -> None:
-        """Leave nothing that says a watcher runs here."""
-        remove_report(self._store.paths)
 
 
 def notify(message: str, env: Mapping[str, str] = os.environ) -> bool:

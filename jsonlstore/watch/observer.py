@@ -10,13 +10,12 @@ import logging
 import os
 import sys
 import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
     from watchdog.observers.api import BaseObserver
 
 log = logging.getLogger("jsonlstore.watch")
@@ -135,7 +134,8 @@ class Observer:
     def _check_watches(self) -> None:
         """Give up if some directory still has no watch: at its limit the kernel refuses, and nobody is told."""
         watches = watches_set()
-        partial = watches is not None and watches < sum(map(directories_below, self._watched))
+        directories = sum(1 for root in self._watched for _ in os.walk(root))  # those behind links have no watch
+        partial = watches is not None and watches < directories
         if partial and self._partial:
             where = ", ".join(map(str, self._watched))
             self.give_up(f"inotify's watch limit was reached below {where}: see fs.inotify.max_user_watches")
@@ -242,29 +242,19 @@ def watches_set() -> int | None:
     return count
 
 
-def directories_below(root: Path) -> int:
-    """`root` and every directory in it, links not followed."""
-    return sum(1 for _ in os.walk(root))
-
-
 def file_system_of(path: Path) -> str | None:
     """The type of the file system `path` lies on, where the system says (Linux); None elsewhere."""
     if not sys.platform.startswith("linux"):
         return None
+    wanted = f"{os.path.realpath(path).rstrip('/')}/"
     try:
-        wanted = os.path.realpath(path)
         with open("/proc/self/mounts", encoding="utf-8", errors="replace") as mounts:
-            rows = [line.split()[:3] for line in mounts]
+            rows = [line.split()[1:3] for line in mounts]
     except OSError:
         return None
-    best: tuple[int, str] | None = None
-    for row in rows:
-        if len(row) < 3:
-            continue
-        point = row[1].replace("\\040", " ")
-        if wanted == point or wanted.startswith(point.rstrip("/") + "/"):
-            best = max(best or (0, ""), (len(point), row[2]), key=lambda item: item[0])
-    return best[1] if best else None
+    points = [(row[0].replace("\\040", " ").rstrip("/") + "/", row[1]) for row in rows if len(row) == 2]
+    holding = [(len(point), -at, kind) for at, (point, kind) in enumerate(points) if wanted.startswith(point)]
+    return max(holding)[2] if holding else None
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -9,17 +9,15 @@ import subprocess
 import sys
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import Disk, write_failed
 from jsonlstore.core.paths import StatePaths
 from jsonlstore.watch.instance import running
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 UNIT = "jsonlstore-watch.service"
 LABEL = "dev.jsonlstore.watch"
@@ -56,30 +54,22 @@ class ServiceStatus:
     confined: bool = False
 
 
+@dataclass(frozen=True)
 class Service(ABC):
     """One way to keep the watcher running.
 
     `databases` are those the settings have the watcher write through to, `environment` is what finding them takes.
     """
 
-    kind: str
+    kind: ClassVar[str]
+    confines: ClassVar[bool] = False  # whether the file says what the service may not touch
 
-    def __init__(
-        self,
-        state_dir: Path,
-        *,
-        config_file: str | None = None,
-        sessions_dir: str | None = None,
-        databases: Sequence[Path] = (),
-        environment: Mapping[str, str] | None = None,
-        home: Path | None = None,
-    ) -> None:
-        self._state_dir = state_dir
-        self._config_file = config_file
-        self._sessions_dir = sessions_dir
-        self._databases = databases
-        self._environment = dict(environment or {})
-        self._home = home or Path.home()
+    state_dir: Path
+    config_file: str | None = None
+    sessions_dir: str | None = None
+    databases: Sequence[Path] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    home: Path = field(default_factory=Path.home)
 
     @property
     @abstractmethod
@@ -99,29 +89,42 @@ class Service(ABC):
         """Stop the service and leave no trace of it; False if there was none."""
 
     @abstractmethod
+    def _state(self) -> tuple[bool, bool, str]:
+        """Whether it is enabled and active as the service manager says, and in its words."""
+
     def status(self) -> ServiceStatus:
-        """What the service manager says."""
+        """What the service manager says, and whether the file is the one we would write now."""
+        enabled, active, detail = self._state()
+        try:
+            written = self.path.read_bytes()
+        except OSError:
+            written = None
+        return ServiceStatus(
+            self.kind,
+            os.fspath(self.path),
+            installed=self.path.exists(),
+            enabled=enabled,
+            active=active,
+            current=written in (self.text(), self._unconfined()),
+            detail=detail,
+            confined=self.confines and written == self.text(),
+        )
+
+    def _unconfined(self) -> bytes:
+        """The file as it is written where this machine refuses the sandbox."""
+        return self.text()
 
     def command(self) -> list[str]:
         """The watcher's command line, free of anything a login shell would have to set up."""
-        options = ["--state-dir", os.fspath(self._state_dir)]
-        if self._config_file:
-            options += ["--config", os.path.abspath(os.path.expanduser(self._config_file))]
+        options = ["--state-dir", os.fspath(self.state_dir)]
+        if self.config_file:
+            options += ["--config", os.path.abspath(os.path.expanduser(self.config_file))]
         return [sys.executable, "-m", "jsonlstore", *options, "watch"]
 
     def _write(self, text: bytes) -> None:
         disk = Disk()
         disk.make_dir(self.path.parent)
         disk.replace(self.path, text, self.path.parent)
-
-    def _is_current(self) -> bool:
-        return self._holds(self.text())
-
-    def _holds(self, text: bytes) -> bool:
-        try:
-            return self.path.read_bytes() == text
-        except OSError:
-            return False
 
     def _foreground(self) -> str:
         return f"run it in the foreground instead: {' '.join(self.command())}"
@@ -131,49 +134,23 @@ class Systemd(Service):
     """A systemd user unit."""
 
     kind = "systemd"
+    confines = True
 
     @property
     def path(self) -> Path:
-        base = os.environ.get("XDG_CONFIG_HOME") or os.fspath(self._home / ".config")
+        base = os.environ.get("XDG_CONFIG_HOME") or os.fspath(self.home / ".config")
         return Path(base) / "systemd" / "user" / UNIT
 
     def text(self) -> bytes:
         return self._text(self._sandbox())
 
-    def _text(self, sandbox: str) -> bytes:
-        given = [f"Environment={_quoted(f'{name}={value}')}\n" for name, value in self._environment.items()]
-        return f"""\
-[Unit]
-Description=jsonlstore: keeps what AI agent sessions were about
-StartLimitIntervalSec=300
-StartLimitBurst=10
+    def _unconfined(self) -> bytes:
+        return self._text("")
 
-[Service]
-Type=notify
-NotifyAccess=main
-{"".join(given)}ExecStart={" ".join(map(_argument, self.command()))}
-ExecReload=/bin/kill -HUP $MAINPID
-Restart=on-failure
-RestartSec=5
-WatchdogSec=120
-TimeoutStartSec=infinity
-TimeoutStopSec=30
-UMask=0077
-Nice=10
-MemoryHigh=300M
-MemoryMax=600M
-CPUQuota=50%
-TasksMax=64
-NoNewPrivileges=yes
-RestrictAddressFamilies=AF_UNIX
-LockPersonality=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-SystemCallArchitectures=native
-{sandbox}
-[Install]
-WantedBy=default.target
-""".encode()
+    def _text(self, sandbox: str) -> bytes:
+        given = [f"Environment={_quoted(f'{name}={value}')}\n" for name, value in self.environment.items()]
+        command = " ".join(map(_argument, self.command()))
+        return _template("systemd.unit").format(environment="".join(given), command=command, sandbox=sandbox).encode()
 
     def _sandbox(self) -> str:
         """What confines the service to our directories.
@@ -182,31 +159,27 @@ WantedBy=default.target
         """
         writable = [_quoted(os.fspath(path)) for path in self._writable()]
         # another program's: not ours to create
-        for path in self._databases:
+        for path in self.databases:
             writable += [_quoted(f"-{place}") for place in (path.parent, Path(os.path.realpath(path)).parent)]
         private = not any(place.is_relative_to(tmp) for place in self._needed() for tmp in _SHARED_TMP)
         if not private:
             writable += map(os.fspath, _SHARED_TMP)
-        return f"""\
-PrivateUsers=yes
-ProtectSystem=strict
-ProtectHome=read-only
-ReadWritePaths={" ".join(dict.fromkeys(writable))}
-ReadOnlyPaths={_quoted(f"-{self._state_dir / 'agents'}")}
-PrivateTmp={"yes" if private else "no"}
-PrivateNetwork=yes
-"""
+        return _template("systemd.sandbox").format(
+            writable=" ".join(dict.fromkeys(writable)),
+            agents=_quoted(f"-{self.state_dir / 'agents'}"),
+            private_tmp="yes" if private else "no",
+        )
 
     def _writable(self) -> list[Path]:
         """Our own directories; what else the service may write to are databases that the settings name."""
-        paths = StatePaths.of(self._state_dir, self._sessions_dir)
-        return list(dict.fromkeys((self._state_dir / "sessions", paths.sessions)))
+        paths = StatePaths.of(self.state_dir, self.sessions_dir)
+        return list(dict.fromkeys((self.state_dir / "sessions", paths.sessions)))
 
     def _needed(self) -> list[Path]:
         """Whatever the service must see to run at all."""
-        places = [self._state_dir, *self._writable(), *self._databases, Path(sys.executable), Path(__file__)]
-        if self._config_file:
-            places.append(Path(self._config_file).expanduser())
+        places = [self.state_dir, *self._writable(), *self.databases, Path(sys.executable), Path(__file__)]
+        if self.config_file:
+            places.append(Path(self.config_file).expanduser())
         return [place.absolute() for place in places]
 
     def install(self) -> list[str]:
@@ -216,7 +189,7 @@ PrivateNetwork=yes
             Disk().make_dir(path)
         failure = self._start(self.text())
         if failure in _NO_SANDBOX:
-            failure = self._start(self._text(""))
+            failure = self._start(self._unconfined())
             if failure is None:
                 return ["this machine does not let a user's service be confined: it could write anywhere in the home"]
         if failure is not None:
@@ -246,8 +219,8 @@ PrivateNetwork=yes
             time.sleep(0.1)
 
     def _why(self, code: str) -> str:
-        holder = running(StatePaths.of(self._state_dir, self._sessions_dir))
-        return f"process {holder} already watches {self._state_dir}" if holder is not None else f"exit code {code}"
+        holder = running(StatePaths.of(self.state_dir, self.sessions_dir))
+        return f"process {holder} already watches {self.state_dir}" if holder is not None else f"exit code {code}"
 
     def uninstall(self) -> bool:
         there = self.path.exists()
@@ -260,22 +233,10 @@ PrivateNetwork=yes
             self._ask("reset-failed", UNIT, must=False)
         return there
 
-    def status(self) -> ServiceStatus:
+    def _state(self) -> tuple[bool, bool, str]:
         enabled = self._ask("is-enabled", UNIT, must=False) if shutil.which("systemctl") else ""
         active = self._ask("is-active", UNIT, must=False) if enabled else ""
-        return ServiceStatus(
-            self.kind,
-            os.fspath(self.path),
-            installed=self.path.exists(),
-            enabled=enabled == "enabled",
-            active=active == "active",
-            current=self._is_current(),
-            detail=active or "systemd does not know it",
-            confined=self._holds(self.text()),
-        )
-
-    def _is_current(self) -> bool:
-        return self._holds(self.text()) or self._holds(self._text(""))
+        return enabled == "enabled", active == "active", active or "systemd does not know it"
 
     def _need(self) -> None:
         if not shutil.which("systemctl"):
@@ -298,26 +259,15 @@ class Launchd(Service):
 
     @property
     def path(self) -> Path:
-        return self._home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+        return self.home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
 
     def text(self) -> bytes:
-        log = os.fspath(self._home / "Library" / "Logs" / "jsonlstore.log")
-        return plistlib.dumps(
-            {
-                "Label": LABEL,
-                "ProgramArguments": self.command(),
-                "RunAtLoad": True,
-                "KeepAlive": {"SuccessfulExit": False},
-                "ThrottleInterval": 5,
-                "ProcessType": "Background",
-                "LowPriorityIO": True,
-                "Nice": 10,
-                "Umask": 0o077,
-                "SoftResourceLimits": {"NumberOfFiles": 4096},
-                "StandardErrorPath": log,
-                **({"EnvironmentVariables": self._environment} if self._environment else {}),
-            }
-        )
+        agent = plistlib.loads(_template("launchd.plist").encode())
+        agent["ProgramArguments"] = self.command()
+        agent["StandardErrorPath"] = os.fspath(self.home / "Library" / "Logs" / "jsonlstore.log")
+        if self.environment:
+            agent["EnvironmentVariables"] = dict(self.environment)
+        return plistlib.dumps(agent)
 
     def install(self) -> list[str]:
         if not shutil.which("launchctl"):
@@ -334,18 +284,10 @@ class Launchd(Service):
         self.path.unlink(missing_ok=True)
         return there
 
-    def status(self) -> ServiceStatus:
+    def _state(self) -> tuple[bool, bool, str]:
         said = _run(["launchctl", "print", self._target()], must=False) if shutil.which("launchctl") else ""
-        running = "state = running" in said
-        return ServiceStatus(
-            self.kind,
-            os.fspath(self.path),
-            installed=self.path.exists(),
-            enabled=bool(said),
-            active=running,
-            current=self._is_current(),
-            detail="running" if running else "launchd does not run it",
-        )
+        runs = "state = running" in said
+        return bool(said), runs, "running" if runs else "launchd does not run it"
 
     @staticmethod
     def _target() -> str:
@@ -371,6 +313,10 @@ def _run(command: Sequence[str], *, must: bool = True) -> str:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise NoServiceManager(f"{' '.join(command)}: {said[-1] if said else f'exit {done.returncode}'}")
     return done.stdout.strip()
+
+
+def _template(name: str) -> str:
+    return (Path(__file__).parent / "data" / name).read_text(encoding="utf-8")
 
 
 def _argument(word: str) -> str:

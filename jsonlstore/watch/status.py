@@ -6,41 +6,41 @@ It must be impossible to be green but blind: whatever cannot be read is a warnin
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from jsonlstore.core.clock import parse_time
-from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.core.config import Config
+from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.core.files import read_bytes
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.store.index_text import parse_index
+from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.runtimes import runtimes
+from jsonlstore.transcripts.session import Session
+from jsonlstore.watch.cursors import Cursors
 from jsonlstore.watch.instance import read_report, running
+from jsonlstore.watch.search_check import search_status
 from jsonlstore.watch.tail import Tailer, skipped_by
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from jsonlstore.core.config import Config
-    from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.session import Session
-    from jsonlstore.transcripts.source import TranscriptSource
-    from jsonlstore.watch.cursors import Cursors
-
+_MOST_CONTEXTS = 20
 BEHIND_AFTER = timedelta(seconds=60)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Status:
     """The document `status --json` prints, and whether it is reason to fail."""
 
     document: dict[str, Any]
-    failed: bool = False
-    watching: bool = False
-    warnings: list[str] = field(default_factory=list)
+    failed: bool
+
+    @property
+    def watching(self) -> bool:
+        return bool(self.document["watcher"]["running"])
 
 
 def status_of(
@@ -50,7 +50,7 @@ def status_of(
     catalogue = Catalogue.open(store.paths.state_dir, skip=skipped_by(config))
     tailer = Tailer(store)
     sources, behind = _sources(catalogue, tailer, now)
-    watcher, watching, problems = _watcher(store, now, behind)
+    watcher, problems = _watcher(store, now, behind)
     blind = [
         *catalogue.warnings,
         *(warning for runtime in runtimes() for warning in runtime.unknown_formats(store.paths.state_dir)),
@@ -62,22 +62,41 @@ def status_of(
     warnings = [*blind, *problems, *noted]
     if not kept["index_ok"]:
         warnings.append("the session index did not match the logs and was mended")
-    if not watching:
+    search = search_status(store, config)
+    if search["enabled"] and not search["fts5"]:
+        warnings.append(
+            "the SQLite of this Python has no FTS5: recall looks through topics and tasks, not through talk"
+        )
+    if "problem" in search:
+        warnings.append(search["problem"])
+    if not watcher["running"]:
         warnings.append("no watcher is running: `jsonlstore watch`, or `jsonlstore service install`")
     document = {
         "state_dir": shorten_home(store.paths.state_dir),
         "sources": sources,
         "store": kept,
+        "context": _context(store),
         "watcher": watcher,
+        "search": search,
         "bridges": dict(bridges),
         "warnings": warnings,
     }
-    return Status(document, failed=bool(blind or problems), watching=watching, warnings=warnings)
+    return Status(document, failed=bool(blind or problems))
 
 
 def _sources(catalogue: Catalogue, tailer: Tailer, now: datetime) -> tuple[list[dict[str, Any]], int]:
     """One row per source, and how many transcripts have waited too long to be read."""
-    rows: dict[int, dict[str, Any]] = {id(source): _row(source) for source in catalogue.sources}
+    rows: dict[int, dict[str, Any]] = {
+        id(source): {
+            "agent_id": source.agent_id,
+            "kind": source.kind,
+            "path": shorten_home(source.path),
+            "transcripts": 0,
+            "newest_event_at": None,
+            f"lag_{source.lag_unit}": 0,
+        }
+        for source in catalogue.sources
+    }
     behind = 0
     for session in catalogue.sessions:
         source, newest = session.copies[-1]
@@ -87,7 +106,7 @@ def _sources(catalogue: Catalogue, tailer: Tailer, now: datetime) -> tuple[list[
         row["newest_event_at"] = max(row["newest_event_at"] or "", newest.updated_at or "") or None
         if not tailer.is_behind(session) or not tailer.accepts(session) or not _has_entries(session, tailer.cursors):
             continue
-        position = tailer.cursors.get((session.agent_id, session.session_id))
+        position = tailer.cursors.get(session.key)
         lag = session.lag(position.cursor if position else None)
         row[f"lag_{source.lag_unit}"] += lag
         behind += bool(lag) and _waited(newest.updated_at, now)
@@ -97,7 +116,7 @@ def _sources(catalogue: Catalogue, tailer: Tailer, now: datetime) -> tuple[list[
 def _without_records(catalogue: Catalogue, tailer: Tailer) -> Iterator[str]:
     """Transcripts of which we know nothing and in which there is something, but not one record."""
     for session in catalogue.sessions:
-        if tailer.cursors.get((session.agent_id, session.session_id)) is not None:
+        if tailer.cursors.get(session.key) is not None:
             continue
         path, reading = session.copies[-1][1].path, session.read()
         try:
@@ -126,7 +145,7 @@ def _unknown_records(catalogue: Catalogue) -> Iterator[str]:
 
 def _refused(catalogue: Catalogue, tailer: Tailer) -> Iterator[str]:
     """Sessions whose id another agent's session has, and that are more than a copy of it: only one of them is kept."""
-    extents = {(one.agent_id, one.session_id): _extent(one) for one in catalogue.sessions}
+    extents = {one.key: _extent(one) for one in catalogue.sessions}
     for session in catalogue.sessions:
         owner = tailer.other_owner(session)
         if owner is None or tailer.accepts(session):
@@ -143,20 +162,9 @@ def _extent(session: Session) -> tuple[int, int | None]:
     return newest.size, newest.newest
 
 
-def _row(source: TranscriptSource) -> dict[str, Any]:
-    return {
-        "agent_id": source.agent_id,
-        "kind": source.kind,
-        "path": shorten_home(source.path),
-        "transcripts": 0,
-        "newest_event_at": None,
-        f"lag_{source.lag_unit}": 0,
-    }
-
-
 def _has_entries(session: Session, cursors: Cursors) -> bool:
     """Whether there is more than a header: nothing is kept of a session in which nothing was said."""
-    if cursors.get((session.agent_id, session.session_id)) is not None:
+    if cursors.get(session.key) is not None:
         return True
     try:
         return any(entry.type != "session" for entry in session.read())
@@ -171,7 +179,7 @@ def _waited(updated_at: str | None, now: datetime) -> bool:
         return True
 
 
-def _watcher(store: SessionStore, now: datetime, behind: int) -> tuple[dict[str, Any], bool, list[str]]:
+def _watcher(store: SessionStore, now: datetime, behind: int) -> tuple[dict[str, Any], list[str]]:
     pid = running(store.paths)
     report = read_report(store.paths)
     current = report if report and pid is not None and report.pid == pid else None
@@ -194,7 +202,7 @@ def _watcher(store: SessionStore, now: datetime, behind: int) -> tuple[dict[str,
         "problem": current.problem if current else None,
         "polling_because": current.polling_because if current else None,
     }
-    return row, pid is not None, problems
+    return row, problems
 
 
 def _store(store: SessionStore) -> dict[str, Any]:
@@ -209,6 +217,19 @@ def _store(store: SessionStore) -> dict[str, Any]:
         "bytes": sum(map(_size, (store.paths.states, store.paths.archive))),
         "index_ok": before == entries or (data is None and not entries),
     }
+
+
+def _context(store: SessionStore) -> list[dict[str, Any]]:
+    """How full the windows of the sessions are that are going on, the newest first; where nothing is known, nothing."""
+    rows = []
+    for entry in [one for one in store.entries() if one.end_time is None][:_MOST_CONTEXTS]:
+        try:
+            tokens = store.get(entry.session_id).tokens
+        except JsonlStoreError:
+            continue  # gone since the index was read
+        if tokens is not None:
+            rows.append({"session_id": entry.session_id, "session_key": entry.session_key, **tokens.to_dict()})
+    return rows
 
 
 def _size(root: Path) -> int:

@@ -8,30 +8,27 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
 
+from jsonlstore.core.config import Config
 from jsonlstore.core.errors import InvalidSessionId, SourceUnreadable, StaleSource
 from jsonlstore.core.paths import check_session_id
 from jsonlstore.core.session_key import SKIPPED_BY_DEFAULT
 from jsonlstore.signals.options import SignalOptions
+from jsonlstore.store.store import SessionStore
+from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.runtimes import runtimes
+from jsonlstore.transcripts.session import Session
 from jsonlstore.transcripts.source import LIVE
-from jsonlstore.watch.cursors import GONE, VANISHED, Cursors, Key, Position, is_inferred, is_missed
-from jsonlstore.watch.follower import Follower
-from jsonlstore.watch.writer import SessionWriter
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from collections.abc import Set as AbstractSet
-    from pathlib import Path
-
-    from jsonlstore.core.config import Config
-    from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.catalogue import Catalogue
-    from jsonlstore.transcripts.session import Session
-    from jsonlstore.watch.follower import DistilledStretch
+from jsonlstore.watch.cursors import GONE, INFERRED, MISSED, VANISHED, Cursors, Key, Position
+from jsonlstore.watch.follower import DistilledStretch, Follower
+from jsonlstore.watch.writer import Observation, SessionWriter
 
 log = logging.getLogger("jsonlstore.watch")
 
@@ -63,6 +60,8 @@ class Tailer:
     ) -> None:
         self._store = store
         self._options = options or SignalOptions()
+        self.again = False  # read every transcript once more: today's rules may tell more than those of its time
+        self._renewed: set[Key] = set()
         self._warned: set[str] = set()
         self.cursors = Cursors(store)
         self._writer = SessionWriter(store, self.cursors, pin_file, successor_start)
@@ -79,28 +78,25 @@ class Tailer:
 
         `live`: the session's end, if it is found now, happened just now, so what is pinned now belongs to it.
         """
-        key = (session.agent_id, session.session_id)
-        extent = session.extent
-        progress = self._catch_up(key, session, extent, live=live, seconds=seconds)
+        seen = Observation(session, session.extent, session.end_reason, live)
+        progress = self._catch_up(seen, seconds) if self.accepts(session) else Progress.REFUSED
         if progress is not Progress.MORE:
-            self.cursors.settle(key, session, extent)
+            self.cursors.settle(seen.key, session, seen.extent)
         return progress
 
-    def _catch_up(self, key: Key, session: Session, extent: str, *, live: bool, seconds: float) -> Progress:
-        if not self.accepts(session):
-            return Progress.REFUSED
-        reason = session.end_reason
+    def _catch_up(self, seen: Observation, seconds: float) -> Progress:
+        key, session = seen.key, seen.session
         position = self.cursors.get(key)
         follower = self.cursors.follower(key)
         if follower is None or not follower.reading:
-            back = position is not None and reason is None and _is_back(session, position)
-            over = position is None or position.is_over(reason)
-            if self.cursors.settled_extent(key) == extent and over and not back:
+            back = position is not None and seen.reason is None and _is_back(session, position)
+            over = position is None or position.is_over(seen.reason)
+            if self.cursors.settled_extent(key) == seen.extent and over and not back:
                 log.debug("%s: nothing has changed since it was last read", key[1])
-                return self._rename(key, position, session)
-            if position is not None and self._is_read(session, position, extent, follower):
+                return self._rename(seen, position)
+            if position is not None and self._is_read(session, position, seen.extent, follower):
                 log.debug("%s: everything in it is in our log", key[1])
-                return self._only_end(key, position, session, reason, live=live)
+                return self._only_end(seen, position)
         if follower is None:
             follower = Follower(key[1], self._options)
             log.debug("%s: %s", key[1], "there is more in it than in our log" if position else "not in our log yet")
@@ -108,11 +104,12 @@ class Tailer:
         if not follower.advance(session, seconds):
             log.debug("%s: more to read than one turn allows, the others come first", key[1])
             return Progress.MORE
-        return self._commit(key, follower, session, extent, reason, live=live)
+        self._renewed.add(key)
+        return self._commit(seen, follower)
 
     def is_behind(self, session: Session) -> bool:
         """Whether there is anything in the transcript that our log does not have."""
-        position = self.cursors.get((session.agent_id, session.session_id))
+        position = self.cursors.get(session.key)
         return position is None or not self._is_read(session, position, session.extent, None)
 
     def vanish(self, key: Key, position: Position) -> bool:
@@ -169,8 +166,9 @@ class Tailer:
             self._warned.add(what)
             log.warning("%s", message)
 
-    @staticmethod
-    def _is_read(session: Session, position: Position, extent: str, follower: Follower | None) -> bool:
+    def _is_read(self, session: Session, position: Position, extent: str, follower: Follower | None) -> bool:
+        if self.again and (session.agent_id, session.session_id) not in self._renewed:
+            return False
         if position.extent == extent:
             return True
         if follower is not None or len(session.copies) != 1 or position.cursor is None:
@@ -179,117 +177,86 @@ class Tailer:
         source, transcript = session.copies[0]
         return transcript.state == LIVE and not source.has_new(transcript, position.cursor)
 
-    def _rename(self, key: Key, position: Position | None, session: Session) -> Progress:
+    def _rename(self, seen: Observation, position: Position | None) -> Progress:
         """Record a channel or session key that was not known, or changed."""
-        if position is None:
+        if position is None or position.ended:
             return Progress.NOTHING
-        learned = {
-            name: value
-            for name, value, before in (
-                ("session_key", session.session_key, position.session_key),
-                ("channel", session.channel, position.channel),
-            )
-            if value not in (None, "unknown", before)
+        found = {"session_key": seen.session.session_key, "channel": seen.session.channel}
+        learned: dict[str, Any] = {
+            name: value for name, value in found.items() if value not in (None, "unknown", getattr(position, name))
         }
-        if not learned or position.ended:
+        if not learned:
             return Progress.NOTHING
-        log.debug("%s: its %s is known now", key[1], " and ".join(learned))
+        log.debug("%s: its %s is known now", seen.key[1], " and ".join(learned))
         written = self._store.update(position.session_id, learned, by="watcher")
-        session_key, channel = (learned.get(name, getattr(position, name)) for name in ("session_key", "channel"))
-        self.cursors.put(key, replace(position, session_key=session_key, channel=channel))
+        self.cursors.put(seen.key, replace(position, **learned))
         return Progress.WRITTEN if written else Progress.NOTHING
 
-    def _only_end(
-        self,
-        key: Key,
-        position: Position,
-        session: Session,
-        reason: str | None,
-        *,
-        live: bool,
-        extent: str | None = None,
-    ) -> Progress:
-        """Nothing new to read; perhaps the runtime has moved on since. `extent`: up to there it was read just now."""
-        if reason is None and _is_back(session, position) and self._writer.reopen(key, position):
+    def _only_end(self, seen: Observation, position: Position, *, read_on: bool = False) -> Progress:
+        """Nothing new to read; perhaps the runtime has moved on since. `read_on`: it was read to its end just now."""
+        reason = seen.reason
+        if reason is None and _is_back(seen.session, position) and self._writer.reopen(seen.key, position):
             return Progress.WRITTEN
         if reason is None or position.is_over(reason):
-            log.debug("%s: %s", key[1], f"that it ended ({reason}) is no news" if reason else "has not ended")
-            return self._rename(key, position, session)
-        fields: dict[str, Any] = self._writer.pinned_at_end(position.session_id) if live and not position.ended else {}
-        refined = self._writer.refined(reason, session, position.last_at, live=live)
-        moved = self._writer.moved(position, session, extent) if extent else None
-        done = self._writer.end(key, position, refined, position.last_at, fields, moved)
+            log.debug("%s: %s", seen.key[1], f"that it ended ({reason}) is no news" if reason else "has not ended")
+            return self._rename(seen, position)
+        pins = self._writer.pinned_at_end(position.session_id) if seen.live and not position.ended else {}
+        refined = self._writer.refined(reason, seen, position.last_at)
+        moved = self._writer.moved(position, seen) if read_on else None
+        done = self._writer.end(seen.key, position, refined, position.last_at, pins, moved)
         return Progress.WRITTEN if done else Progress.NOTHING
 
     # writing
 
-    def _commit(
-        self, key: Key, follower: Follower, session: Session, extent: str, reason: str | None, *, live: bool
-    ) -> Progress:
+    def _commit(self, seen: Observation, follower: Follower) -> Progress:
+        key = seen.key
         position = self.cursors.get(key)
         if not follower.fresh and not follower.rebuilt:
             # a line is still being written, or a file was renamed
             log.debug("%s: nothing new that is complete", key[1])
-            if position is None:
-                return Progress.NOTHING
-            return self._only_end(key, position, session, reason, live=live, extent=extent)
+            return Progress.NOTHING if position is None else self._only_end(seen, position, read_on=True)
         stretches = follower.distilled()
-        log.debug(
-            "%s: %d stretches, the last one %s", key[1], len(stretches), f"ended ({reason})" if reason else "still open"
-        )
+        end = f"ended ({seen.reason})" if seen.reason else "still open"
+        log.debug("%s: %d stretches, the last one %s", key[1], len(stretches), end)
         try:
-            wrote = self._end_what_was_cut(key, position, stretches, session, follower)
-            wrote |= self._write(key, follower, stretches, session, extent, reason, live=live)
+            wrote = self._end_what_was_cut(seen, position, stretches, follower)
+            wrote |= self._write(seen, follower, stretches)
         except StaleSource as problem:
             log.debug("%s; reading it again", problem.message)
             self.cursors.discard(key)
             return Progress.MORE
-        if reason is not None:
+        if seen.reason is not None:
             self.cursors.release(key)
         else:
-            follower.settle(session)
+            follower.settle(seen.session)
         if not wrote:
             log.debug("%s: what was read changes nothing we keep", key[1])
         return Progress.WRITTEN if wrote else Progress.NOTHING
 
-    def _write(
-        self,
-        key: Key,
-        follower: Follower,
-        stretches: list[DistilledStretch],
-        session: Session,
-        extent: str,
-        reason: str | None,
-        *,
-        live: bool,
-    ) -> bool:
+    def _write(self, seen: Observation, follower: Follower, stretches: list[DistilledStretch]) -> bool:
         """Each stretch as a session of its own; all but the last were ended by the reset that begins the next."""
         wrote, before = False, None
-        for number, one in enumerate(stretches):
-            following = stretches[number + 1].stretch if number + 1 < len(stretches) else None
-            why = session.newest_source.end_reason(following.begun_by or "reset") if following else reason
+        for one, following in zip_longest(stretches, stretches[1:]):
+            why = seen.reason
+            if following:
+                why = seen.session.newest_source.end_reason(following.stretch.begun_by or "reset")
             if one.entries:
-                source = self._writer.source(session, one, follower, extent, final=following is not None)
-                wrote |= self._writer.keep(key, session, one, source, why, before, live=live)
+                source = self._writer.source(seen, one, follower, final=following is not None)
+                wrote |= self._writer.keep(replace(seen, reason=why), one, source, before)
             before = one.stretch.id
         return wrote
 
     def _end_what_was_cut(
-        self,
-        key: Key,
-        position: Position | None,
-        stretches: list[DistilledStretch],
-        session: Session,
-        follower: Follower,
+        self, seen: Observation, position: Position | None, stretches: list[DistilledStretch], follower: Follower
     ) -> bool:
         """A rewrite may take back a reset: the stretch it had begun is gone, and the one before goes on."""
         if position is None or position.stretch <= stretches[-1].stretch.number:
             return False
-        if follower.problems or any(source.warnings for source, _ in session.copies):
+        if follower.problems or any(source.warnings for source, _ in seen.session.copies):
             # the reset may be in what cannot be read for the moment, and then it is not gone
-            raise SourceUnreadable(f"not all of {session.session_id} can be read")
-        done = not position.ended and self._writer.end(key, position, VANISHED, position.last_at)
-        self.cursors.remove(key)
+            raise SourceUnreadable(f"not all of {seen.session.session_id} can be read")
+        done = not position.ended and self._writer.end(seen.key, position, VANISHED, position.last_at)
+        self.cursors.remove(seen.key)
         return done
 
 
@@ -299,4 +266,4 @@ def _is_back(session: Session, position: Position) -> bool:
     That nobody says it is over does not show that; an index that cannot be read says nothing about anybody.
     """
     named = [one.session_key is not None for _, one in session.copies if one.state == LIVE]
-    return (is_missed(position.end_reason) and bool(named)) or (is_inferred(position.end_reason) and any(named))
+    return (position.end_reason in MISSED and bool(named)) or (position.end_reason in INFERRED and any(named))

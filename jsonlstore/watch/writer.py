@@ -4,31 +4,46 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from jsonlstore.core.errors import SessionForgotten, SessionNotFound
 from jsonlstore.core.model import WorkingMemoryPin, read_parts
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.redact import redact_text
 from jsonlstore.restore.pins import PinFile
-from jsonlstore.store.fold import EVENT_FIELDS
+from jsonlstore.signals.options import RULES
+from jsonlstore.store.fold import EVENT_FIELDS, SessionFold
 from jsonlstore.store.sanitise import clean
-from jsonlstore.watch.cursors import Cursors, Key, Position, corrects, is_missed, read_to
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from jsonlstore.store.fold import SessionFold
-    from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.session import Session
-    from jsonlstore.watch.follower import DistilledStretch, Follower
+from jsonlstore.store.store import SessionStore
+from jsonlstore.transcripts.session import Session
+from jsonlstore.watch.cursors import MISSED, Cursors, Key, Position, corrects
+from jsonlstore.watch.follower import DistilledStretch, Follower
 
 log = logging.getLogger("jsonlstore.watch")
 
+_LOOKED_AT = 20
 _PINS_CAPTURED = "pins_captured"
 _TAKEN_OVER = ("agent_id", "channel", "session_key")
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One session as it was found: how far it goes, and why it ended, if it did.
+
+    `live`: the end, if there is one, happened just now, so that what is pinned now belongs to it.
+    """
+
+    session: Session
+    extent: str
+    reason: str | None
+    live: bool
+
+    @property
+    def key(self) -> Key:
+        return self.session.key
 
 
 class SessionWriter:
@@ -47,28 +62,30 @@ class SessionWriter:
         self._successor_start = successor_start
 
     def source(
-        self, session: Session, distilled: DistilledStretch, follower: Follower, extent: str, *, final: bool
+        self, seen: Observation, distilled: DistilledStretch, follower: Follower, *, final: bool
     ) -> dict[str, Any]:
         """The cursor as it travels with the state; `final` for a stretch that a reset has closed."""
         assert follower.cursor is not None
-        transcript = session.copies[-1][1]
         return {
             **follower.cursor.to_json(),
-            "agent_id": session.agent_id,
-            "session_id": session.session_id,
+            "agent_id": seen.session.agent_id,
+            "session_id": seen.session.session_id,
             "stretch": distilled.stretch.number,
             "last_at": distilled.signals.end_time,
-            "mark": extent if not follower.problems else None,  # a copy that could not be read is worth another look
-            "file": self._shown(transcript.path),
+            "mark": seen.extent
+            if not follower.problems
+            else None,  # a copy that could not be read is worth another look
+            "file": self._shown(seen.session.copies[-1][1].path),
             "final": final,
+            "rules": RULES,
         }
 
-    def moved(self, position: Position, session: Session, extent: str) -> dict[str, Any] | None:
+    def moved(self, position: Position, seen: Observation) -> dict[str, Any] | None:
         """The cursor of a transcript that was read before and only has another name now."""
         folded = self._folded(position.session_id)
         if folded is None or not folded.source or folded.source.get("final"):
             return None
-        return {**folded.source, "mark": extent, "file": self._shown(session.copies[-1][1].path)}
+        return {**folded.source, "mark": seen.extent, "file": self._shown(seen.session.copies[-1][1].path)}
 
     def file_of(self, session_id: str) -> str | None:
         """The file a session was last read from, as its log names it."""
@@ -83,18 +100,9 @@ class SessionWriter:
             shown = shorten_home(path)
         return redact_text(shown)
 
-    def keep(
-        self,
-        key: Key,
-        session: Session,
-        distilled: DistilledStretch,
-        source: dict[str, Any],
-        reason: str | None,
-        before: str | None,
-        *,
-        live: bool,
-    ) -> bool:
+    def keep(self, seen: Observation, distilled: DistilledStretch, source: dict[str, Any], before: str | None) -> bool:
         """Start, update, resume and end one stretch's session, each only if it is news."""
+        session, reason = seen.session, seen.reason
         session_id = distilled.stretch.id
         fields = self._fields(session, distilled)
         last = distilled.signals.end_time or fields["updated_at"]
@@ -118,11 +126,11 @@ class SessionWriter:
             self._cursors.forget(session_id)
             return False
         kept = self._folded(session_id) or folded
-        position = self._position(session_id, distilled, source, kept)
-        self._cursors.put(key, position)
+        position = replace(Position.of(session_id, kept.to_dict(), source), ended=kept.ended)
+        self._cursors.put(seen.key, position)
         if reason is not None:
-            at_end = self.pinned_at_end(session_id) if live and was_open else {}
-            wrote |= self.end(key, position, self.refined(reason, session, last, live=live), last, at_end)
+            at_end = self.pinned_at_end(session_id) if seen.live and was_open else {}
+            wrote |= self.end(seen.key, position, self.refined(reason, seen, last), last, at_end)
         return wrote
 
     def _begin(
@@ -178,20 +186,23 @@ class SessionWriter:
         self._cursors.put(key, replace(position, ended=False, end_time=None, end_reason=None))
         return True
 
-    def refined(self, reason: str, session: Session, last: str | None, *, live: bool) -> str:
+    def refined(self, reason: str, seen: Observation, last: str | None) -> str:
         """`daily` or `idle` where the successor's first words, or our having been there, tell which."""
         if reason != "rollover":
             return reason
-        position = self._cursors.get((session.agent_id, session.session_id))
+        session = seen.session
+        position = self._cursors.get(seen.key)
         session_key = session.session_key or (position.session_key if position else None)
         if session_key is None:
             return reason
-        successor_start = self._successor_start(session.agent_id, session_key) or (self._store.now() if live else None)
-        return session.newest_source.rollover_reason(last, successor_start)
+        start = self._successor_start(session.agent_id, session_key) or (self._store.now() if seen.live else None)
+        return session.newest_source.rollover_reason(last, start)
 
     def _fields(self, session: Session, distilled: DistilledStretch) -> dict[str, Any]:
         # said outright: what is not known any more replaces what was thought before
-        fields = {"last_topic": None, "next_step": None, **distilled.signals.to_fields()}
+        fields = {"last_topic": None, "next_step": None, "tokens": None, **distilled.signals.to_fields()}
+        if fields["tokens"] and session.context_tokens:
+            fields["tokens"]["window"] = session.context_tokens
         last = fields.pop("end_time", None) or session.updated_at or self._store.now()
         fields.setdefault("start_time", last)
         fields["updated_at"] = last
@@ -207,40 +218,19 @@ class SessionWriter:
         except SessionNotFound:
             return None
 
-    def _position(
-        self, session_id: str, distilled: DistilledStretch, source: Mapping[str, Any], folded: SessionFold
-    ) -> Position:
-        state = folded.to_dict()
-        extent, cursor = read_to(source)
-        return Position(
-            session_id,
-            stretch=distilled.stretch.number,
-            extent=extent,
-            cursor=cursor,
-            ended=folded.ended,
-            session_key=state["session_key"],
-            channel=state["channel"],
-            last_at=source.get("last_at") or state["updated_at"],
-            end_time=state["end_time"],
-            end_reason=state["end_reason"],
-        )
-
     def pinned_at_end(self, session_id: str) -> dict[str, Any]:
         """What is pinned at the moment of a live end, beside what the transcript tells (decision 52)."""
-        pins = self._pins_now()
-        folded = self._folded(session_id)
-        if not pins or folded is None:
-            return {}
-        return _with_earlier_pins({"working_memory": pins, _PINS_CAPTURED: True}, folded, always=True)
-
-    def _pins_now(self) -> list[dict[str, Any]]:
-        """The pins in the file; a missing or broken one has none, and is left as it is."""
         if self._pin_file is None:
-            return []
+            return {}
         found = PinFile(self._pin_file, self._store).read()
         if found.problem:
+            # a broken file has no pins, and is left as it is
             log.warning("no pins captured: %s", found.problem)
-        return [pin.to_dict() for pin in found.pins]
+        folded = self._folded(session_id)
+        if not found.pins or folded is None:
+            return {}
+        pins = [pin.to_dict() for pin in found.pins]
+        return _with_earlier_pins({"working_memory": pins, _PINS_CAPTURED: True}, folded, always=True)
 
 
 def _with_earlier_pins(fields: Mapping[str, Any], folded: SessionFold, *, always: bool = False) -> dict[str, Any]:
@@ -270,9 +260,23 @@ def _was_no_end(folded: SessionFold) -> bool:
     """Whether all that ended the session was that its transcript was missed, or a reset that was taken back since."""
     if set(folded.ends) != {"watcher"}:
         return False
-    return is_missed(folded.ends["watcher"].get("reason")) or bool((folded.source or {}).get("final"))
+    return folded.ends["watcher"].get("reason") in MISSED or bool((folded.source or {}).get("final"))
 
 
 def _end_time(folded: SessionFold) -> str | None:
     end: str | None = folded.to_dict()["end_time"]
     return end
+
+
+def any_of_older_rules(store: SessionStore) -> bool:
+    """Whether the session that was read last was distilled by rules older than today's: then all before it were."""
+    entries = store.index.entries()
+    ended = [(entry.get("end_time") or "", session_id) for session_id, entry in entries.items() if entry]
+    for _, session_id in sorted(ended, reverse=True)[:_LOOKED_AT]:
+        try:
+            source = store.folded(session_id).source
+        except (SessionForgotten, SessionNotFound):
+            continue
+        if source:
+            return source.get("rules") != RULES
+    return False

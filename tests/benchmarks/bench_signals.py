@@ -56,8 +56,7 @@ def small_sessions(size: int) -> list[list[bytes]]:
 def talk(messages: int) -> list[bytes]:
     """A session of nothing but talk, every sentence of which may tell something: the worst there is."""
     chance = random.Random(4)
-    patterns = Path(__file__).parents[2] / "fixtures" / "patterns"
-    said = [orjson.loads(line)["text"] for path in sorted(patterns.glob("*.jsonl")) for line in path.open("rb")]
+    said = corpus.sentences()
     lines = []
     for number in range(messages):
         text = " ".join(chance.sample(said, chance.randrange(1, 9)))
@@ -121,6 +120,13 @@ def main() -> None:
     print(
         f"many small sessions: {len(sessions)} of {total / len(sessions) / 1e3:.0f} KB, {total / 1e6 / each:.0f} MB/s, "
         f"{each / len(sessions) * 1e3:.2f} ms a session, {each / parsed:.1f} times the bare parse"
+    )
+    real = [list(corpus.real_records(700_000, seed)) for seed in range(max(1, min(size, 10_000_000) // 700_000))]
+    total = sum(sum(map(len, lines)) for lines in real)
+    parsed, each = best(lambda: [orjson.loads(line) for lines in real for line in lines], lambda: distilled_each(real))
+    print(
+        f"real proportions: {len(real)} sessions, {total / 1e6 / each:.0f} MB/s (budget >= 20), "
+        f"{each / parsed:.0f} times the bare parse of {total / 1e6 / parsed:.0f} MB/s"
     )
     lines = talk(min(2_000, size // 1_000))
     total = sum(map(len, lines))

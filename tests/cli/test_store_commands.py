@@ -53,11 +53,11 @@ def filled(store: SessionStore, clock: FakeClock) -> SessionStore:
 def test_list_gives_the_documented_keys_newest_first(run: Any, filled: SessionStore) -> None:
     rows = run("list", "--json").json
     assert [row["session_id"] for row in rows] == ["bbb-2", "aaa-1"]
-    assert rows[1] | {"end_reason": 0, "archived": 0} == {
+    assert rows[1] | {"end_reason": 0, "archived": 0, "tokens": 0} == {
         "session_id": "aaa-1", "agent_id": "main", "channel": "cli", "start_time": "2026-02-18T12:00:00.000Z",
         "end_time": "2026-02-18T12:00:00.000Z", "hot_topics": ["ft991a", "ham radio"],
         "active_projects": ["lbf-ham-radio"], "pending_task_count": 1, "pin_count": 0, "crash_recovered": False,
-        "previous_session_id": None, "continued_by": "bbb-2", "end_reason": 0, "archived": 0,
+        "previous_session_id": None, "continued_by": "bbb-2", "end_reason": 0, "archived": 0, "tokens": 0,
     }  # fmt: skip
 
 

@@ -47,7 +47,8 @@ def manifest() -> dict[str, Any]:
 def test_openclaw_accepts_every_setting_we_document_and_no_other() -> None:
     schema = manifest()["configSchema"]
     assert schema["additionalProperties"] is False
-    assert set(schema["properties"]) == {item.name for item in fields(Config)} | {"brain_db", "command", "timeoutMs"}
+    besides = {"brain_db", "search", "session", "command", "timeoutMs"}
+    assert set(schema["properties"]) == {item.name for item in fields(Config)} | besides
 
 
 def test_each_setting_is_described_in_the_same_words_and_never_refused_for_its_range() -> None:

@@ -225,7 +225,7 @@ def test_the_command_prints_the_documented_keys(week: Home) -> None:
     (row,) = json.loads(done.stdout)
     assert set(row) == {
         "session_id", "start_time", "end_time", "score", "why", "hot_topics", "active_projects", "pending_tasks",
-        "agent_id",
+        "agent_id", "passages",
     }  # fmt: skip
     assert (row["session_id"], row["agent_id"]) == ("radio", "main")
     assert row["pending_tasks"][0]["task_id"] == "task-017"

@@ -67,7 +67,7 @@ def test_decision_27_optional_lines_are_quoted_and_between_projects_and_topics()
     told = PreambleContext([ended(notes=notes, next_step="solder the plug")], hot_topics=["t"], active_projects=["p"])
     lines = (PreambleInjector.format(told, now=NOW) or "").splitlines()
     assert [line.split(":")[0] for line in lines if line][1:] == [
-        "ACTIVE PROJECTS", "LAST SESSION", "DECISIONS", "BLOCKERS", "NEXT STEP", "HOT TOPICS",
+        "ACTIVE PROJECTS", "LAST SESSION", "NEXT STEP", "BLOCKERS", "DECISIONS", "HOT TOPICS",
     ]  # fmt: skip
     assert 'BLOCKERS: "the port is gone"' in lines
 

@@ -64,7 +64,7 @@ def test_a_file_anywhere_will_do_and_people_get_plain_lines(tmp_path: Path, caps
     path.write_text(lines("We decided to use a roller inductor."))
     assert main(["signals", str(path), "--explain"]) == 0
     out = capsys.readouterr().out
-    assert "decision 0.85: We decided to use a roller inductor.  <- e0" in out
+    assert "decision 0.70: We decided to use a roller inductor.  <- e0" in out
     assert SESSION in out
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
-from jsonlstore.core.model import PART_LISTS, RESTORE_ONLY, SessionState, Tokens
+from jsonlstore.core.model import PART_LISTS, RESTORE_ONLY, SINGLE_PARTS, SessionState
 from jsonlstore.store.schema import NAMES, load, problems, schema_dir
 from tests.store.test_metrics import fill
 from tests.store.test_model import states
@@ -93,17 +93,21 @@ def test_schema_model_and_docs_list_the_same_keys() -> None:
     assert set(documented_state()) == model
 
 
-PARTS = {**PART_LISTS, "tokens": Tokens}
+PARTS = {**PART_LISTS, **SINGLE_PARTS}
 DEFINED_AS = {
     "working_memory": "pin", "pending_tasks": "task", "confidence_updates": "confidence_update",
     "sop_interactions": "sop_interaction", "notes": "note", "tokens": "tokens",
+    "commits": "commit", "files": "file", "closed": "closed", "last_request": "last_request", "failing": "failing",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("key", PARTS)
 def test_schema_model_and_docs_list_the_same_keys_of_every_part(key: str) -> None:
-    """The same for what a field is made of; a pin's `importance` is Cortex's, and only passes through the model."""
+    """The same for what a field is made of; `importance` and evidence only pass through the model."""
     part = PARTS[key]
     model = {part.KEYS.get(item.name, item.name) for item in fields(part)} - {"extra"}
-    assert set(load("state")["$defs"][DEFINED_AS[key]]["properties"]) - {"importance"} == model
+    assert (
+        set(load("state")["$defs"][DEFINED_AS[key]]["properties"]) - ({"importance", "evidence", "confidence"} - model)
+        == model
+    )
     assert documented_state()[key] == model

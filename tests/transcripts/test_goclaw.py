@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jsonlstore.transcripts.catalogue import Catalogue
-from jsonlstore.transcripts.goclaw.sessions_db import GoclawSource, inherit
-from jsonlstore.transcripts.records import Entry
+from jsonlstore.transcripts.goclaw.sessions_db import GoclawSource
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,11 +115,3 @@ def test_a_strange_database_is_a_warning(tmp_path: Path) -> None:
     source = GoclawSource(tmp_path / "sessions.db")
     assert source.transcripts() == []
     assert "unknown schema" in source.warnings[0]
-
-
-def test_inheriting_takes_user_and_assistant_messages_once(make: ModuleType) -> None:
-    records = make.ordinary("s", "x").records
-    entries = [Entry(record) for record in [*records, *records]]
-    taken = list(inherit(entries, known_ids=[records[4]["id"]]))
-    assert [entry.role for entry in taken] == ["assistant", "assistant"]
-    assert len({entry.id for entry in taken}) == 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,12 +12,13 @@ from hypothesis import strategies as st
 
 from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.transcripts.lines import read_entries
-from jsonlstore.transcripts.openclaw.files import current_file, parse_name
+from jsonlstore.transcripts.openclaw.files import parse_name
 from jsonlstore.transcripts.openclaw.jsonl import JsonlSource, open_file
 from jsonlstore.transcripts.records import parse_entry
 from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import ModuleType
 
 
@@ -279,18 +279,11 @@ def test_a_file_that_cannot_be_read_is_an_error_or_a_warning_never_silence(sourc
     assert source.warnings
 
 
-def test_a_renamed_file_is_found_as_its_newest_reset_archive(source: JsonlSource, make: ModuleType) -> None:
-    path = source.path / f"{make.LIVE}.jsonl"
-    assert current_file(path) is None
-    for day in ("09", "11", "10"):
-        Path(f"{path}.reset.2026-01-{day}T00-00-00.000Z").write_bytes(make.ordinary(make.LIVE, day).bytes())
-    newest = current_file(path)
-    assert newest
-    assert "2026-01-11" in newest.name  # DECISION 41
-    reader, one = open_file(newest)
+def test_a_renamed_file_is_read_as_the_session_it_was(source: JsonlSource, make: ModuleType) -> None:
+    archive = source.path / f"{make.LIVE}.jsonl.reset.2026-01-11T00-00-00.000Z"
+    archive.write_bytes(make.ordinary(make.LIVE, "11").bytes())
+    reader, one = open_file(archive)  # DECISION 41
     assert (one.session_id, one.state, len(list(reader.read(one)))) == (make.LIVE, "reset", 8)
-    path.write_bytes(b"")
-    assert current_file(path) == path
 
 
 def test_parse_entry_and_reader_agree(make: ModuleType) -> None:

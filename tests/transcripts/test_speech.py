@@ -55,6 +55,15 @@ def test_the_gateways_words_are_not_the_users(text: str) -> None:
     ("text", "words"),
     [
         ("[Sun 2026-11-15 12:00 UTC] hi", "hi"),
+        ("[Queued messages while agent was busy]\n\n---\nQueued #1\nhi", "hi"),
+        (
+            "[Queued messages while agent was busy]\n\n[Queue overflow] 1\nSummary:\n- [Sun 2026-11-15 12:00 UTC] hi",
+            "hi",
+        ),
+        ("hi\n[message_id: 12-ab]", "hi"),
+        ("[[reply_to_current]] hi", "hi"),
+        ('hi <file name="a.txt">TODO: old things</file>', "hi "),
+        ("<system-reminder>use the tool</system-reminder>\nhi", "hi"),
         ("[Sun 2026-11-15 14:00 GMT+2] hi", "hi"),
         ("[Telegram Ann (@ann) id:12 +2m 2026-11-15 12:00 UTC] hi", "hi"),
         ("context of a plugin\n\n[Sun 2026-11-15 12:00 UTC] hi", "hi"),

@@ -72,3 +72,50 @@ def test_the_context_line_is_the_specifications() -> None:
 )
 def test_any_usage_gives_a_number(usage: dict[str, Any]) -> None:
     assert usage_total(usage) >= 0
+
+
+STEPS = st.lists(st.sampled_from(["user", "assistant", "failed", "silent", "compaction", "tool"]), max_size=30)
+
+
+@given(STEPS)
+def test_the_meter_agrees_with_the_count_wherever_it_says_anything(steps: list[str]) -> None:
+    """Fed entry by entry, it gives what counting the whole gives, with characters/4 for what is not reported."""
+    records: list[dict[str, Any]] = []
+    for number, step in enumerate(steps):
+        usage = {"input": 10 * number + 1, "output": 5}
+        message = {
+            "user": {"role": "user", "content": "x" * number},
+            "assistant": {"role": "assistant", "content": "y" * number, "usage": usage},
+            "failed": {"role": "assistant", "content": "z", "usage": usage, "stopReason": "error"},
+            "silent": {"role": "assistant", "content": "w" * 9},
+            "tool": {"role": "toolResult", "toolCallId": "c", "content": [{"type": "text", "text": "v"}]},
+        }.get(step)  # fmt: skip
+        at = 1_790_000_000_000 + number
+        record = {"id": str(number), "parentId": records[-1]["id"] if records else None, "timestamp": at}
+        kept = {"type": "compaction", "summary": "s", "firstKeptEntryId": "0", "tokensBefore": 1}
+        records.append(
+            {**record, "type": "message", "message": {**message, "timestamp": at}} if message else record | kept
+        )
+    meter = tokens.TokenMeter()
+    for record in records:
+        meter.feed(Entry(record))
+    counted = count_tokens(map(Entry, records))
+    result = meter.result()
+    if result is None:
+        assert counted.method in ("bpe", "chars/4")  # nothing was reported since the last compaction
+        return
+    used, estimated = result
+    assert used - counted.used in range(-60, 61)
+    assert used >= counted.used - counted.estimated
+    assert estimated is (counted.estimated > 0)
+
+
+def test_the_meter_gives_up_rather_than_guess() -> None:
+    """After a long stretch without a report it says nothing, and holds nothing."""
+    meter = tokens.TokenMeter()
+    meter.feed(Entry({"type": "message", "message": {"role": "assistant", "content": "x", "usage": {"input": 5}}}))
+    assert meter.result() == (5, False)
+    for _ in range(100):
+        meter.feed(Entry({"type": "message", "message": {"role": "user", "content": "four"}}))
+    assert meter.result() is None
+    assert not meter._following

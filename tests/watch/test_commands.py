@@ -324,7 +324,7 @@ def test_status_has_the_keys_of_the_contract(openclaw: OpenClaw, database: Datab
     talk = Talk(OTHER)
     database.add(OTHER, [talk.header, *talk.turn("harbour")], key="agent:main:x:dm:u")
     document = run("status")
-    assert set(document) == {"state_dir", "sources", "store", "watcher", "bridges", "warnings"}
+    assert set(document) == {"state_dir", "sources", "store", "search", "context", "watcher", "bridges", "warnings"}
     rows = {row["kind"]: row for row in document["sources"]}
     assert rows["jsonl"]["lag_bytes"] == openclaw.path(SID).stat().st_size
     assert rows["sqlite"]["lag_events"] == 3
@@ -498,3 +498,28 @@ def test_a_backfill_makes_the_logs_durable_before_the_index_tells_of_them(opencl
     assert told
     assert any(written[0] < at < told[0] for at in synced)
     assert synced[-1] > told[-1]
+
+
+def test_again_distils_anew_and_keeps_what_hooks_and_operators_said(
+    openclaw: OpenClaw, state_dir: Path, run: Command
+) -> None:
+    """What older rules told is replaced; the other layers stay, and a second time changes nothing."""
+    openclaw.begin(SID, "antenna")
+    run("backfill")
+    store = SessionStore.open(state_dir)
+    told = store.folded(SID)
+    older = {
+        "next_step": "keeps the lights on",
+        "pending_tasks": [{"task_id": "text-old", "title": "old", "flagged_incomplete": True}],
+    }
+    store.update(SID, older, by="watcher", source={**(told.source or {}), "rules": 1}, expect_source=told.source)
+    store.update(SID, {"last_topic": "what the hook said"}, by="hook")
+    assert run("backfill")["written"] == 0
+    assert run("show", SID)["next_step"] == "keeps the lights on"
+    assert run("backfill", "--again", "--dry-run")["behind"] == [SID]
+    assert run("backfill", "--again")["written"] == 1
+    renewed = run("show", SID)
+    assert renewed["next_step"] != "keeps the lights on"
+    assert "text-old" not in [task["task_id"] for task in renewed["pending_tasks"]]
+    assert renewed["last_topic"] == "what the hook said"
+    assert run("backfill", "--again")["written"] == 0

@@ -5,17 +5,17 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.watch.cursors import EndedSession, EndedSessions
+from jsonlstore.watch.cursors import EndedSessions, Position
 
 KEYS = st.sampled_from([None, "agent:main:main", "agent:main:tg:dm:u"])
 CHANNELS = st.sampled_from(["unknown", "webchat", "telegram"])
 TIMES = st.integers(0, 6).map(lambda hour: f"2026-09-21T0{hour}:00:00.000Z")
-PASTS = st.builds(EndedSession, st.sampled_from("abcdef"), TIMES, CHANNELS, KEYS)
+PASTS = st.builds(Position, st.sampled_from("abcdef"), end_time=TIMES, channel=CHANNELS, session_key=KEYS)
 
 
 @given(st.lists(PASTS, max_size=20), TIMES, CHANNELS, KEYS, st.sets(st.sampled_from("abcdef"), max_size=2))
 def test_the_closest_conversation_comes_first_then_the_latest_end(
-    ended: list[EndedSession], start: str, channel: str, key: str | None, but: set[str]
+    ended: list[Position], start: str, channel: str, key: str | None, but: set[str]
 ) -> None:
     """Compared with ranking all of them; a session that is added again counts as it was added last."""
     sessions = EndedSessions()

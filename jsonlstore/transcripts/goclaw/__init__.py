@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from jsonlstore.transcripts.runtimes import Discovery, Runtime, may_exist
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _DATABASE = "sessions.db"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-from jsonlstore.core.errors import InvalidSessionId
-from jsonlstore.core.paths import check_session_id
+from jsonlstore.core.paths import is_session_id
 from jsonlstore.core.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.database import DatabaseSource
 from jsonlstore.transcripts.readonly import Database, cell_text, fingerprint
@@ -14,14 +15,13 @@ from jsonlstore.transcripts.records import Entry, parse_object, read_time
 from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 from jsonlstore.transcripts.stretches import STRETCH_NAMESPACE
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
 _DOCUMENTED = frozenset({"id", "session_key", "parent_id", "type", "timestamp", "data"})
 _SHIPPED = frozenset({"id", "session_key", "timestamp", "role", "content"})
 _SECONDS_BEFORE = 100_000_000_000  # smaller numbers are seconds: as milliseconds they would lie in 1973
+_MESSAGES = "session_key = ? AND rowid > ?"
+_TOOL_FIELDS = ("tool_call_id", "tool_name", "tool_input", "tool_result", "tool_is_error")
 _OTHERS = ("checkpoints", "compactions")
+_OTHER_FIELDS = ("parent_id", "first_kept_entry_id", "tokens_before", "topics", "key_decisions", "open_questions")
 
 
 class GoclawSource(DatabaseSource):
@@ -41,9 +41,7 @@ class GoclawSource(DatabaseSource):
         if not _shape(database):
             self._warnings.append(f"unknown schema {database.schema_version} in {self.path}: no GoClaw messages")
             return []
-        columns = database.columns("sessions")
-        wanted = ", ".join(name if name in columns else f"NULL AS {name}" for name in ("id", "updated_at", "metadata"))
-        rows = database.connection.execute(f"SELECT key, {wanted} FROM sessions").fetchall()  # noqa: S608 - names of ours
+        rows = database.rows("sessions", ("key", "id", "updated_at", "metadata"))
         return [self._transcript(cell_text(key), known, at, metadata) for key, known, at, metadata in rows]
 
     def _transcript(self, key: str, known: object, at: object, metadata: object) -> Transcript:
@@ -82,11 +80,9 @@ class GoclawSource(DatabaseSource):
         reading.cursor = Cursor("goclaw", identity, position, None, last)
 
     def _rows(self, key: str, after: int) -> list[tuple[int, dict[str, Any] | None]]:
-        def ask(database: Database) -> list[tuple[int, dict[str, Any] | None]]:
-            rows = _documented if _shape(database) == "document" else _shipped
-            return rows(database, key, after)
-
-        return self.query(ask)
+        return self.query(
+            lambda database: (_documented if _shape(database) == "document" else _shipped)(database, key, after)
+        )
 
     def has_new(self, transcript: Transcript, cursor: Cursor | None) -> bool:
         return cursor is None or any(True for _ in self.read(transcript, cursor))
@@ -94,19 +90,6 @@ class GoclawSource(DatabaseSource):
     def measure(self, transcript: Transcript) -> tuple[int, int]:
         rows = self._rows(transcript.part, -1)
         return sum(len(str(raw)) for _, raw in rows), len(rows)
-
-
-def inherit(entries: Iterable[Entry], known_ids: Iterable[str] = ()) -> Iterator[Entry]:
-    """What GoClaw takes over from another runtime's session: user and assistant messages, each id once."""
-    seen = set(known_ids)
-    for entry in entries:
-        if entry.type != "message" or entry.role not in {"user", "assistant"}:
-            continue
-        if entry.id is not None:
-            if entry.id in seen:
-                continue
-            seen.add(entry.id)
-        yield entry
 
 
 def _shape(database: Database) -> str | None:
@@ -119,11 +102,8 @@ def _shape(database: Database) -> str | None:
 
 
 def _documented(database: Database, key: str, after: int) -> list[tuple[int, dict[str, Any] | None]]:
-    rows = database.connection.execute(
-        "SELECT rowid, id, parent_id, type, timestamp, data FROM messages "
-        "WHERE session_key = ? AND rowid > ? ORDER BY timestamp, rowid",
-        (key, after),
-    )
+    fields = ("messages.rowid", "id", "parent_id", "type", "timestamp", "data")
+    rows = database.rows("messages", fields, f"{_MESSAGES} ORDER BY timestamp, rowid", (key, after))
     return [(row[0], _documented_record(*row[1:])) for row in rows]
 
 
@@ -141,12 +121,10 @@ def _documented_record(
 
 def _shipped(database: Database, key: str, after: int) -> list[tuple[int, dict[str, Any] | None]]:
     """Messages, and when reading from the start the checkpoints and compactions between them, by time."""
-    columns = database.columns("messages")
-    names = ("parent_id", "tool_call_id", "tool_name", "tool_input", "tool_result", "tool_is_error")
-    wanted = ", ".join(name if name in columns else f"NULL AS {name}" for name in names)
-    query = f"SELECT rowid, id, timestamp, role, content, {wanted} FROM messages WHERE session_key = ? AND rowid > ?"  # noqa: S608
+    fields = ("messages.rowid", "id", "timestamp", "role", "content", "parent_id", *_TOOL_FIELDS)
     found: list[tuple[int, int, int, dict[str, Any] | None]] = [
-        (_stamp(row[2]), 1, row[0], _shipped_record(row)) for row in database.connection.execute(query, (key, after))
+        (_stamp(row[2]), 1, row[0], _shipped_record(row))
+        for row in database.rows("messages", fields, _MESSAGES, (key, after))
     ]
     if after < 0:
         for table in _OTHERS:
@@ -182,14 +160,13 @@ def _shipped_record(row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _others(database: Database, table: str, key: str) -> list[tuple[int, int, int, dict[str, Any] | None]]:
-    columns = database.columns(table)
-    if not columns >= {"id", "session_key", "timestamp", "summary"}:
+    if not database.columns(table) >= {"id", "session_key", "timestamp", "summary"}:
         return []
-    names = ("parent_id", "first_kept_entry_id", "tokens_before", "topics", "key_decisions", "open_questions")
-    wanted = ", ".join(name if name in columns else f"NULL AS {name}" for name in names)
-    query = f"SELECT id, timestamp, summary, {wanted} FROM {table} WHERE session_key = ? ORDER BY rowid"  # noqa: S608
     found: list[tuple[int, int, int, dict[str, Any] | None]] = []
-    for entry_id, at, summary, parent, first_kept, tokens, *lists in database.connection.execute(query, (key,)):
+    rows = database.rows(
+        table, ("id", "timestamp", "summary", *_OTHER_FIELDS), "session_key = ? ORDER BY rowid", (key,)
+    )
+    for entry_id, at, summary, parent, first_kept, tokens, *lists in rows:
         envelope = _envelope(entry_id, parent, at)
         if table == "compactions":
             raw = {"type": "compaction", **envelope, "summary": cell_text(summary), "tokensBefore": tokens}
@@ -227,9 +204,5 @@ def _time(at: object) -> str | None:
 
 def _session_id(key: str, known: object) -> str:
     """GoClaw's own id, else the key if it can be an id, else one derived from it."""
-    for candidate in (cell_text(known) if known else "", key):
-        try:
-            return check_session_id(candidate)
-        except InvalidSessionId:
-            continue
-    return str(uuid.uuid5(STRETCH_NAMESPACE, f"goclaw:{key}"))
+    candidates = (cell_text(known) if known else "", key)
+    return next(filter(is_session_id, candidates), None) or str(uuid.uuid5(STRETCH_NAMESPACE, f"goclaw:{key}"))

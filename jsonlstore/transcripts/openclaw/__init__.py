@@ -2,22 +2,29 @@
 
 An agent lives in `agents/<id>/`. Up to 2026.7 each session is a JSONL file in `sessions/`, beside an index: see `jsonl`
 and `files`. Since 2026.8 all are rows of one SQLite database: see `sqlite`, and `events` for its event table. An import
-moves the files aside. `endings` knows how sessions end, `lookup` what a hook asks of one session.
+moves the files aside. `endings` knows how sessions end. What a hook asks of one session is answered here, because a
+hook must not load a reader of whole transcripts.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
+from jsonlstore.core.logs import logger
+from jsonlstore.core.paths import check_session_id
+from jsonlstore.core.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.runtimes import Discovery, Runtime, may_exist
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
+    from jsonlstore.transcripts.readonly import Database
     from jsonlstore.transcripts.source import Transcript, TranscriptSource
+
+log = logger("jsonlstore.session")
 
 AGENTS = "agents"
 SESSIONS = "sessions"
@@ -58,37 +65,45 @@ class OpenClaw(Runtime):
         return _sources(path) if any(map(os.path.isdir, parts)) else []
 
     def open_file(self, path: Path) -> tuple[TranscriptSource, Transcript] | None:
-        from jsonlstore.core.errors import SourceUnreadable
         from jsonlstore.transcripts.openclaw.files import parse_name
         from jsonlstore.transcripts.openclaw.jsonl import open_file
+        from jsonlstore.transcripts.source import reading_from
 
         if ".jsonl" in path.name and parse_name(path.name) is None:
             raise SourceUnreadable(f"{path} belongs to a transcript and is none", hint=_HINT, path=path)
         directory = path.resolve().parent
         agent = directory.parent.name if directory.name in (SESSIONS, IMPORT_ARCHIVE) else ""
-        try:
+        with reading_from(path):
             source, transcript = open_file(path, agent or "main")
             empty = not os.path.getsize(path)
-        except OSError as problem:
-            raise SourceUnreadable(f"cannot read {path}: {problem.strerror or problem}", path=path) from problem
         if not empty and next(iter(source.read(transcript)), None) is None:
             raise SourceUnreadable(f"{path} is no transcript: there is not one record in it", hint=_HINT, path=path)
         return source, transcript
 
     def has_transcript(self, state_dir: Path, agent: str, session_id: str) -> bool:
-        from jsonlstore.transcripts.openclaw.lookup import has_transcript
-
-        return has_transcript(state_dir / AGENTS, agent, session_id)
+        if not _is_plain_name(agent):
+            return False
+        folder = state_dir / AGENTS / agent
+        # an event counts in whichever form it is kept
+        query = "SELECT 1 FROM transcript_events WHERE session_id = ? LIMIT 1"
+        file = folder / SESSIONS / f"{check_session_id(session_id)}.jsonl"
+        return file.exists() or bool(_event_rows(folder, query, session_id))
 
     def utility_key(self, state_dir: Path, agent: str, session_id: str) -> str | None:
-        from jsonlstore.transcripts.openclaw.lookup import utility_key
-
-        return utility_key(state_dir / AGENTS, agent, session_id)
+        index = _index(state_dir, agent, session_id.encode())
+        keys = (key for key, entry in index.items() if entry.get("sessionId") == session_id)
+        return next(filter(skip_reason, keys), None)
 
     def resets(self, state_dir: Path, agent: str, session_id: str) -> list[str]:
-        from jsonlstore.transcripts.openclaw.lookup import resets
-
-        return resets(state_dir / AGENTS, agent, session_id)
+        """Since 2026.9 a session keeps its id over `/new` and `/reset`."""
+        if not _is_plain_name(agent):
+            return []
+        query = """SELECT event_json FROM transcript_events
+            WHERE session_id = ? AND event_json LIKE '%"reset"%' ORDER BY seq"""
+        # a reset that cannot be read began nothing we could name
+        records = [_parsed(data) for (data,) in _event_rows(state_dir / AGENTS / agent, query, session_id)]
+        resets = [one.get("id") for one in records if one.get("type") == "reset"]
+        return [entry_id for entry_id in resets if isinstance(entry_id, str)]
 
     def agent_is_gone(self, state_dir: Path, agent: str, file: str) -> bool:
         if not file.startswith(f"{AGENTS}/{agent}/"):
@@ -100,9 +115,8 @@ class OpenClaw(Runtime):
         return False
 
     def channels(self, state_dir: Path, agent: str) -> Mapping[str, str]:
-        from jsonlstore.transcripts.openclaw.lookup import channels
-
-        return channels(state_dir / AGENTS, agent)
+        index = _index(state_dir, agent)
+        return {key: channel_of(entry, key) for key, entry in index.items() if not skip_reason(key)}
 
 
 RUNTIME = OpenClaw()
@@ -156,3 +170,57 @@ def _strange_database(folder: Path) -> Path | None:
         if name.endswith((".sqlite", ".db", ".sqlite3")) and not any(part in name for part in _IGNORED_DATABASES):
             return folder / name
     return None
+
+
+def _is_plain_name(agent: str) -> bool:
+    """Whether an agent's id can only name a directory of its own: hooks are told ids by others."""
+    return bool(agent) and "/" not in agent and agent not in (".", "..")
+
+
+def _index(state_dir: Path, agent: str, needle: bytes = b"") -> dict[str, dict[str, Any]]:
+    """The entries of `sessions.json`; none if it cannot be read, or does not hold `needle` at all."""
+    if not _is_plain_name(agent):
+        return {}
+    path = state_dir / AGENTS / agent / SESSIONS / INDEX
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as problem:
+        log.warning("cannot read %s: %s", path, problem.strerror or problem)
+        return {}
+    # parsing it takes longer than everything else a hook does
+    entries = _parsed(data) if needle in data else {}
+    return {key: entry for key, entry in entries.items() if isinstance(entry, dict)}
+
+
+def _event_rows(agent_dir: Path, query: str, session_id: str) -> list[tuple[Any, ...]]:
+    """What a query finds of one session's events; nothing, and a word in the log, if the database cannot be read."""
+    path = agent_dir / DATABASE
+    if not path.is_file():
+        return []
+    import sqlite3
+
+    from jsonlstore.transcripts.readonly import consistently
+
+    def ask(database: Database) -> list[tuple[Any, ...]]:
+        if "event_json" not in database.columns("transcript_events"):
+            return []
+        return database.connection.execute(query, (session_id,)).fetchall()
+
+    try:
+        return consistently(path, ask)
+    except (sqlite3.Error, JsonlStoreError) as problem:
+        log.warning("transcripts in %s not read: %s", path, problem)
+        return []
+
+
+def _parsed(data: bytes) -> dict[str, Any]:
+    """The JSON object in `data`; empty if there is none."""
+    import orjson
+
+    try:
+        document = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return {}
+    return document if isinstance(document, dict) else {}

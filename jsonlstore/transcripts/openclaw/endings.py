@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from datetime import timedelta, tzinfo
 
 from jsonlstore.core.clock import parse_time
 from jsonlstore.transcripts.source import TranscriptSource
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
 
 # what OpenClaw says -> what we store
 _REASONS = {
@@ -50,10 +46,7 @@ def rollover_reason(last_activity: str | None, successor_start: str | None, zone
         return "rollover"
     if after < before:
         return "rollover"
-    reset = _latest_reset(after)
-    return "daily" if before < reset <= after else "idle"
-
-
-def _latest_reset(moment: datetime) -> datetime:
-    today = moment.replace(hour=DAILY_RESET_HOUR, minute=0, second=0, microsecond=0)
-    return today if today <= moment else today - timedelta(days=1)
+    reset = after.replace(hour=DAILY_RESET_HOUR, minute=0, second=0, microsecond=0)
+    if reset > after:
+        reset -= timedelta(days=1)
+    return "daily" if before < reset else "idle"

@@ -1,49 +1,16 @@
-"""The table `transcript_events`: rows in pages of bounded size, and what is asked of one session without reading it."""
+"""The table `transcript_events`: rows in pages of bounded size."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from jsonlstore.transcripts.readonly import Database
+from jsonlstore.transcripts.readonly import Database
 
 _PAGE_ROWS = 256
 _PAGE_BYTES = 4 * 1024 * 1024
-_TABLE = "transcript_events"
-_RESETS = "SELECT event_json FROM transcript_events WHERE session_id = ? AND event_json LIKE '%\"reset\"%' ORDER BY seq"
 _LAST_SEQ = 2**63 - 1  # text sorts behind every number
-
-
-def has_events(database: Database, session_id: str) -> bool:
-    """Whether there is a row of this session."""
-    if "event_json" not in database.columns(_TABLE):
-        return False
-    query = "SELECT 1 FROM transcript_events WHERE session_id = ? LIMIT 1"  # in whichever form its events are kept
-    return database.connection.execute(query, (session_id,)).fetchone() is not None
-
-
-def reset_ids(database: Database, session_id: str) -> list[str]:
-    """The ids of a session's reset records, oldest first."""
-    if "event_json" not in database.columns(_TABLE):
-        return []
-    import orjson
-
-    query = (
-        "SELECT event_json FROM transcript_events WHERE session_id = ? AND event_json LIKE '%\"reset\"%' ORDER BY seq"
-    )
-    found = []
-    for (data,) in database.connection.execute(query, (session_id,)):
-        try:
-            record = orjson.loads(data)
-        except orjson.JSONDecodeError:
-            continue  # a reset that cannot be read began nothing we could name
-        if isinstance(record, dict) and record.get("type") == "reset" and isinstance(record.get("id"), str):
-            found.append(record["id"])
-    return found
 
 
 def pages(database: Database, session_id: str, after: int, max_cell: int) -> Iterator[list[tuple[int, bytes | None]]]:

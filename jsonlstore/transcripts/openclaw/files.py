@@ -6,13 +6,10 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from jsonlstore.transcripts.records import read_time
 from jsonlstore.transcripts.source import LIVE
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _NAME = re.compile(
     r"(?P<stem>.+?)\.jsonl"
@@ -78,15 +75,3 @@ def imprint(path: Path, length: int) -> bytes | None:
     except OSError:
         return None
     return digest.digest()
-
-
-def current_file(path: Path) -> Path | None:
-    """`path`, else the newest archive a reset made of it: `/new` may have renamed it already (decision 41)."""
-    if path.is_file():
-        return path
-    archives = [
-        (name.at or "", item)
-        for item in path.parent.glob("*.jsonl.reset.*")
-        if item.name.startswith(f"{path.name}.reset.") and (name := parse_name(item.name))
-    ]
-    return max(archives)[1] if archives else None

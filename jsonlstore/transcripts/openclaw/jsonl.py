@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any
 
 from jsonlstore.core.clock import format_time
-from jsonlstore.core.errors import SourceUnreadable
-from jsonlstore.core.session_key import channel_of, skip_reason
+from jsonlstore.core.session_key import channel_of, skip_reason, window_of
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, open_stream, read_entries, skip_bytes
 from jsonlstore.transcripts.openclaw import IMPORT_ARCHIVE, INDEX, SESSIONS
 from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
 from jsonlstore.transcripts.openclaw.files import id_from_stem, imprint, parse_name
 from jsonlstore.transcripts.records import Entry, parse_entry, parse_object
-from jsonlstore.transcripts.source import LIVE, Cursor, Ending, Reading, Transcript, TranscriptSource
+from jsonlstore.transcripts.source import LIVE, Cursor, Ending, Reading, Transcript, TranscriptSource, reading_from
 from jsonlstore.transcripts.stretches import usable_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_INDEX = 256 * 1024 * 1024
 
@@ -42,6 +39,7 @@ class IndexedSession:
     channel: str
     file_name: str
     spawned: bool
+    context_tokens: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +69,7 @@ class JsonlSource(TranscriptSource):
         self._warnings: list[str] = []
         self._indexes: _Indexes | None = None
         self._known: dict[str, tuple[tuple[int, ...], Transcript]] = {}
-        self._header_ids: dict[str, tuple[tuple[int, ...], str | None]] = {}
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return tuple(self._warnings)
+        self._native_ids: dict[str, tuple[tuple[int, ...], str]] = {}
 
     def transcripts(self) -> list[Transcript]:
         self._warnings = []
@@ -87,7 +81,7 @@ class JsonlSource(TranscriptSource):
             for item in self._scan(folder)
             if (transcript := self._remembered(item, indexes, before))
         ]
-        self._header_ids = {path: known for path, known in self._header_ids.items() if path in self._known}
+        self._native_ids = {path: known for path, known in self._native_ids.items() if path in self._known}
         return sorted(found, key=lambda one: (one.session_id, one.updated_at or "", one.path.name))
 
     def _remembered(
@@ -101,7 +95,7 @@ class JsonlSource(TranscriptSource):
         except OSError as problem:
             self._warnings.append(f"cannot read {item.path}: {problem.strerror}")
             return None
-        key = (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size)
+        key = _key(stat)
         known = before.get(item.path)
         if known is None or known[0] != key:
             transcript = self._describe(item, stat, key, indexes)
@@ -114,8 +108,7 @@ class JsonlSource(TranscriptSource):
     def _read_indexes(self) -> _Indexes:
         """The index and the imported ones; read again only when one of them changed."""
         archived = [item for item in self._scan(self._agent_dir / IMPORT_ARCHIVE) if _IMPORTED_INDEX in item.name]
-        paths = [str(self.path / INDEX), *(item.path for item in archived)]
-        version = tuple(map(_version, paths))
+        version = (_version(self.path / INDEX), *map(_version, archived))
         if self._indexes is None or self._indexes.version != version or self._indexes.warnings:
             before = len(self._warnings)
             index = self._index(self.path / INDEX)
@@ -164,7 +157,7 @@ class JsonlSource(TranscriptSource):
         try:
             if not item.is_file():
                 return None
-            native = self._header_id(item.path, key) or id_from_stem(name.stem)
+            native = self._native_id(item.path, name.stem, key)
         except OSError as problem:
             self._warnings.append(f"cannot read {item.path}: {problem.strerror or problem}")
             return None
@@ -188,23 +181,24 @@ class JsonlSource(TranscriptSource):
             ending=ending,
             skip=("subagent" if known.spawned else skip_reason(known.session_key)) if known else None,
             native_id=native if native != session_id else None,
+            context_tokens=known.context_tokens if known else None,
         )
 
-    def _header_id(self, path: str, key: tuple[int, ...]) -> str | None:
-        """The id in a file's header; the index changes often, and files hardly ever do."""
-        known = self._header_ids.get(path)
+    def _native_id(self, path: str, stem: str, key: tuple[int, ...]) -> str:
+        """The id a file gives its session, remembered: the index changes often, and files hardly ever do."""
+        known = self._native_ids.get(path)
         if known is None or known[0] != key:
-            known = self._header_ids[path] = key, _read_header_id(Path(path))
+            known = self._native_ids[path] = key, _native_id(Path(path), stem)
         return known[1]
 
     def version(self) -> object:
-        found: list[tuple[str, int, int, int]] = []
+        found: list[tuple[str, tuple[int, ...]]] = []
         for folder in (self.path, self._agent_dir / IMPORT_ARCHIVE):
             try:
                 with os.scandir(folder) as items:
-                    found.extend(map(_version_of_file, items))
+                    found.extend((item.name, _version(item)) for item in items)
             except OSError as problem:
-                found.append((f"{folder}: {problem.errno}", 0, 0, 0))
+                found.append((f"{folder}: {problem.errno}", ()))
         return hash(tuple(sorted(found)))
 
     def file_of(self, transcript: Transcript) -> Path:
@@ -233,16 +227,16 @@ class JsonlSource(TranscriptSource):
         return reading.deliver(self._entries(transcript, after, reading))
 
     def start_of(self, transcript: Transcript) -> str | None:
-        try:
+        with reading_from(transcript.path):
             header = _read_header(transcript.path)
-        except OSError as problem:
-            raise _unreadable(transcript.path, problem) from problem
         return (header.timestamp if header else None) or super().start_of(transcript)
 
     def _entries(self, transcript: Transcript, after: Cursor | None, reading: Reading) -> Iterator[Entry]:
         path = transcript.path
         final = transcript.state != LIVE
-        with _opened(path) as stream:
+        with reading_from(path):
+            stream = open_stream(path)
+        with stream:
             start = self._resume(path, after, reading)
             reading.last_entry_id = after.last_entry_id if after and start else None
             try:
@@ -297,25 +291,11 @@ class JsonlSource(TranscriptSource):
 
     def measure(self, transcript: Transcript) -> tuple[int, int]:
         size = lines = 0
-        with _opened(transcript.path) as stream:
-            try:
-                while block := stream.read(1 << 20):
-                    size += len(block)
-                    lines += block.count(b"\n")
-            except OSError as problem:
-                raise _unreadable(transcript.path, problem) from problem
+        with reading_from(transcript.path), open_stream(transcript.path) as stream:
+            while block := stream.read(1 << 20):
+                size += len(block)
+                lines += block.count(b"\n")
         return size, lines
-
-
-def _opened(path: Path) -> BinaryIO:
-    try:
-        return open_stream(path)
-    except OSError as problem:
-        raise _unreadable(path, problem) from problem
-
-
-def _unreadable(path: Path, problem: OSError) -> SourceUnreadable:
-    return SourceUnreadable(f"cannot read {path}: {problem.strerror or problem}", path=path)
 
 
 def _has_newline(path: Path, start: int) -> bool:
@@ -335,9 +315,10 @@ def _read_header(path: Path) -> Entry | None:
     return entry if entry and entry.type == "session" else None
 
 
-def _read_header_id(path: Path) -> str | None:
+def _native_id(path: Path, stem: str) -> str:
+    """The id in a file's header, else the one in its name."""
     header = _read_header(path)
-    return header.id if header else None
+    return (header.id if header else None) or id_from_stem(stem)
 
 
 def _index_entry(key: str, value: dict[str, Any]) -> IndexedSession | None:
@@ -351,22 +332,20 @@ def _index_entry(key: str, value: dict[str, Any]) -> IndexedSession | None:
         channel=channel_of(value, key),
         file_name=os.path.basename(file) if isinstance(file, str) else "",
         spawned=bool(value.get("spawnedBy")),
+        context_tokens=window_of(value),
     )
 
 
-def _version_of_file(item: os.DirEntry[str]) -> tuple[str, int, int, int]:
+def _version(file: os.DirEntry[str] | Path) -> tuple[int, ...]:
+    """Equal as long as a file was not written, replaced or removed."""
     try:
-        stat = item.stat()
+        stat = file.stat()
     except OSError as problem:
-        return item.name, 0, 0, -(problem.errno or 1)
-    return item.name, stat.st_ino, stat.st_size, stat.st_mtime_ns
+        return 0, 0, 0, -(problem.errno or 1)
+    return _key(stat)
 
 
-def _version(path: str) -> tuple[int, ...] | None:
-    try:
-        stat = os.stat(path)
-    except OSError:
-        return None
+def _key(stat: os.stat_result) -> tuple[int, ...]:
     return stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
@@ -378,7 +357,7 @@ def open_file(path: Path, agent_id: str = "main") -> tuple[JsonlSource, Transcri
     """A single transcript file wherever it lies, with the source that reads it."""
     source = JsonlSource(path.parent.parent)
     name = parse_name(path.name)
-    session_id = usable_id(_read_header_id(path) or id_from_stem(name.stem if name else path.name))
+    session_id = usable_id(_native_id(path, name.stem if name else path.name))
     state = name.state if name else LIVE
     ending = Ending(state, name.at) if name and state in {"reset", "deleted"} else None
     return source, Transcript(agent_id, "jsonl", path, session_id, state, size=path.stat().st_size, ending=ending)

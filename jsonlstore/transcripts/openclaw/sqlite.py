@@ -6,9 +6,10 @@ import glob
 import io
 import os
 import sqlite3
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.core.session_key import channel_of, skip_reason
@@ -19,11 +20,8 @@ from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
 from jsonlstore.transcripts.openclaw.events import pages
 from jsonlstore.transcripts.readonly import Changed, Database, cell_text, opened
 from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
-from jsonlstore.transcripts.source import Cursor, Ending, Reading, Transcript
+from jsonlstore.transcripts.source import Cursor, Ending, Reading, Transcript, reading_from
 from jsonlstore.transcripts.stretches import usable_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _NEEDED = frozenset({"session_id", "seq", "event_json"})
 _ATTEMPTS = 8
@@ -33,6 +31,12 @@ _COLD_FILE = "file"
 # how a window ended that was left behind, by the status of its last run
 _LEFT = {"done": "shutdown", "failed": "crash", "killed": "crash", "timeout": "crash"}
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+
+_NODE_FIELDS = ("session_key", "current_session_id", "entry_json", "archived_at", "spawned_by")
+_WINDOW_FIELDS = (
+    "session_id", "session_key", "previous_session_id", "reason", "ended_at",
+    "channel", "spawned_by", "created_at", "status",
+)  # fmt: skip
 
 Row = tuple[Any, ...]
 
@@ -69,20 +73,12 @@ class SqliteSource(DatabaseSource):
             f"SELECT g.session_id, g.last, {stamp} FROM (SELECT session_id, max(seq) AS last FROM transcript_events "  # noqa: S608
             "GROUP BY session_id) g JOIN transcript_events e ON e.session_id = g.session_id AND e.seq = g.last"
         ).fetchall()
-        generations = {
-            cell_text(session_id): cell_text(generation)
-            for session_id, generation in self._rows(
-                database, "transcript_rewrite_watermarks", ("session_id", "generation")
-            )
-        }
-        found = [
-            replace(
-                self._transcript(cell_text(session_id), read_time(at), windows),
-                newest=newest,
-                generation=generations.get(cell_text(session_id)),
-            )
-            for session_id, newest, at in rows
-        ]
+        marks = self._rows(database, "transcript_rewrite_watermarks", ("session_id", "generation"))
+        generations = {cell_text(session_id): cell_text(generation) for session_id, generation in marks}
+        found = []
+        for session_id, newest, at in rows:
+            one = self._transcript(cell_text(session_id), read_time(at), windows)
+            found.append(replace(one, newest=newest, generation=generations.get(cell_text(session_id))))
         return found + self._archives(database, windows)
 
     def _transcript(self, native: str, at: str | None, windows: dict[str, _Window]) -> Transcript:
@@ -107,8 +103,16 @@ class SqliteSource(DatabaseSource):
         for table in _ARCHIVE_TABLES:
             if not database.columns(table) >= {"session_id", "generation", "archive_blob"}:
                 continue
-            fields = ("session_id", "generation", "session_key", "reason", "created_at", "archived_at")
-            rows = self._rows(database, table, fields, "length(archive_blob)", where="archive_blob IS NOT NULL")
+            fields = (
+                "session_id",
+                "generation",
+                "session_key",
+                "reason",
+                "created_at",
+                "archived_at",
+                "length(archive_blob)",
+            )
+            rows = self._rows(database, table, fields, "archive_blob IS NOT NULL")
             for session_id, generation, key, why, created, archived, size in rows:
                 when = read_time(created if created is not None else archived)
                 base = self._transcript(cell_text(session_id), when, windows)
@@ -128,49 +132,30 @@ class SqliteSource(DatabaseSource):
         if not database.columns(table) >= {"session_id", "archive_name", "storage"}:
             return []
         found = []
-        for session_id, name in self._rows(database, table, ("session_id", "archive_name"), where="storage = 'file'"):
+        for session_id, name in self._rows(database, table, ("session_id", "archive_name"), "storage = 'file'"):
             base = self._transcript(cell_text(session_id), None, windows)
-            file = self._below_agent(os.path.basename(cell_text(name)))
+            base_name = os.path.basename(cell_text(name))
+            file = next(self.path.parent.parent.rglob(glob.escape(base_name)), None) if base_name else None
             if file is None:
                 self._warnings.append(f"the cold archive {cell_text(name)} of {base.session_id} is not there")
             else:
                 found.append(replace(base, state="archived", size=_size(file), part=f"{_COLD_FILE}:{file}"))
         return found
 
-    def _below_agent(self, name: str) -> Path | None:
-        return next(self.path.parent.parent.rglob(glob.escape(name)), None) if name else None
-
-    def _rows(self, database: Database, table: str, fields: tuple[str, ...], *more: str, where: str = "1") -> list[Row]:
-        """Rows of a table we can do without: columns it does not have read as NULL, damage is a warning."""
-        columns = database.columns(table)
-        if not columns:
-            return []
-        wanted = ", ".join([*(field if field in columns else f"NULL AS {field}" for field in fields), *more])
+    def _rows(self, database: Database, table: str, fields: Sequence[str], where: str = "1") -> list[Any]:
+        """Rows of a table we can do without: damage in it is a warning."""
         try:
-            return database.connection.execute(f"SELECT {wanted} FROM {table} WHERE {where}").fetchall()  # noqa: S608 - names of ours
+            return database.rows(table, fields, where)
         except sqlite3.DatabaseError as problem:
             database.check()
             self._warnings.append(f"cannot read {table} in {self.path}: {problem}")
             return []
 
     def _windows(self, database: Database) -> dict[str, _Window]:
-        nodes = self._rows(
-            database, "session_nodes", ("session_key", "current_session_id", "entry_json", "archived_at", "spawned_by")
-        )
+        nodes = self._rows(database, "session_nodes", _NODE_FIELDS)
         by_key = {cell_text(row[0]): row for row in nodes}
         current = {cell_text(row[1]) for row in nodes}
-        fields = (
-            "session_id",
-            "session_key",
-            "previous_session_id",
-            "reason",
-            "ended_at",
-            "channel",
-            "spawned_by",
-            "created_at",
-            "status",
-        )
-        windows = self._rows(database, "session_windows", fields)
+        windows = self._rows(database, "session_windows", _WINDOW_FIELDS)
         successors = {cell_text(row[2]): row for row in windows if row[2] is not None}
         found = {}
         for row in windows:
@@ -233,7 +218,8 @@ class SqliteSource(DatabaseSource):
         """The entries of a blob in an archive table: JSONL, plain or zstd."""
         table, _, generation = transcript.part.partition(":")
         if table == _COLD_FILE:
-            data = _read_file(Path(generation))
+            with reading_from(Path(generation)):
+                data = Path(generation).read_bytes()
         elif table in _ARCHIVE_TABLES:
             data = self._blob(table, transcript.native_id or transcript.session_id, generation)
         else:
@@ -270,14 +256,11 @@ class SqliteSource(DatabaseSource):
             return transcript.size, sum(1 for _ in self.read(transcript))
 
         def count(database: Database) -> Row:
-            packed = "event_zstd" in database.columns("transcript_events")
             size = "length(CAST(event_json AS BLOB))"
-            if packed:
+            if "event_zstd" in database.columns("transcript_events"):
                 size = f"coalesce({size}, length(event_zstd))"
-            row: Row = database.connection.execute(
-                f"SELECT sum({size}), count(*) FROM transcript_events WHERE session_id = ?",  # noqa: S608
-                (transcript.native_id or transcript.session_id,),
-            ).fetchone()
+            native = transcript.native_id or transcript.session_id
+            row: Row = database.rows("transcript_events", (f"sum({size})", "count(*)"), "session_id = ?", (native,))[0]
             return row
 
         size, rows = self.query(count)
@@ -293,19 +276,17 @@ class SqliteSource(DatabaseSource):
             if not columns >= _NEEDED:
                 return 0
             empty = " AND ".join(f"{one} IS NULL" for one in ("event_json", "event_zstd") if one in columns)
-            found = database.connection.execute(f"SELECT count(*) FROM transcript_events WHERE {empty}").fetchone()  # noqa: S608
-            return int(found[0])
+            return int(database.rows("transcript_events", ("count(*)",), empty)[0][0])
 
         return self.query(count)
 
     def _generation(self, session_id: str) -> str | None:
+        table, fields = "transcript_rewrite_watermarks", ("session_id", "generation")
+
         def query(database: Database) -> str | None:
-            if not database.columns("transcript_rewrite_watermarks") >= {"session_id", "generation"}:
-                return None
-            row = database.connection.execute(
-                "SELECT generation FROM transcript_rewrite_watermarks WHERE session_id = ?", (session_id,)
-            ).fetchone()
-            return cell_text(row[0]) if row else None
+            known = database.columns(table) >= {*fields}
+            rows = database.rows(table, fields, "session_id = ?", (session_id,)) if known else []
+            return cell_text(rows[0][1]) if rows else None
 
         return self.query(query)
 
@@ -315,13 +296,6 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def _read_file(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as problem:
-        raise SourceUnreadable(f"cannot read {path}: {problem.strerror}", path=path) from problem
 
 
 def _channel(node: Row | None, key: str | None, known: bytes | None) -> str:

@@ -307,6 +307,31 @@ test("the tool names no session of another conversation, whatever the program sa
   }
 });
 
+test("session_recall asks for the conversation the agent is in, whatever the agent says", async () => {
+  const host = new Host("good");
+  const given = { query: "antenna", when: "last week", limit: 3, session_key: "agent:main:telegram:direct:9", scope: "all" };
+  const { content } = await host.recallTool(host.context()).execute("1", given);
+  assert.equal(content[0].text, "<session-recall>quoted</session-recall>");
+  const [{ words, input }] = host.calls("session-recall");
+  assert.deepEqual(words.slice(-2), ["hook", "session-recall"]);
+  assert.equal(input.session_key, KEY);
+  assert.deepEqual(Object.keys(input).sort(), ["agent_id", "channel", "limit", "query", "session_id", "session_key", "when"]);
+});
+
+test("session_recall asks nothing without words, and passes on neither errors nor more than 4 KB", async () => {
+  const idle = new Host("good");
+  for (const query of ["", "  ", 7, undefined]) {
+    const { content } = await idle.recallTool(idle.context()).execute("1", { query });
+    assert.equal(content[0].text, "Say what to look for.");
+  }
+  assert.equal(idle.calls().length, 0);
+  for (const behaviour of ["foreign", "huge"]) {
+    const host = new Host(behaviour);
+    const { content } = await host.recallTool(host.context()).execute("1", { query: "antenna" });
+    assert.equal(content[0].text, "Earlier sessions cannot be searched right now.");
+  }
+});
+
 test("the tool of a version that does not name the session uses the one the conversation is in", async () => {
   const host = new Host("good");
   await host.turn();

@@ -38,8 +38,9 @@ export class Host {
       on: (name, handler) => {
         this.handlers[name] = handler;
       },
-      registerTool: (tool) => {
-        this.tool = tool;
+      registerTool: (tool, { name }) => {
+        if (name === "session_recall") this.recallTool = tool;
+        else this.tool = tool;
       },
       registerCommand: (command) => {
         this.commandSpec = command;

@@ -20,6 +20,10 @@ if (words.includes("continue")) {
 } else if (event === "turn-end" || event === "session-end") {
   say({ session_id: "stretch-2", updated: true });
   if (behaviour === "busy") await new Promise((resolve) => setTimeout(resolve, 300));
+} else if (event === "session-recall") {
+  if (behaviour === "foreign") say({ text: null, error: "session a1b2c3d4 cannot be read" });
+  else if (behaviour === "huge") say({ text: "x".repeat(5000), session_ids: [] });
+  else say({ text: "<session-recall>quoted</session-recall>", session_ids: ["a1b2c3d4"] });
 } else if (event === "session-start") {
   const restored = { session_id: "s", preamble: BLOCK, already_restored: false, pending_task_count: 2 };
   const candidate = { session_id: "abcdef1234", hours_elapsed: 3, score: 0.5, qualified: true, reason: "score" };

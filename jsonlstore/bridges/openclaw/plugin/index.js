@@ -6,6 +6,7 @@
 import { TOOL, TOOL_DESCRIPTION, TOOL_PARAMETERS, continueSession, continuity } from "./answers.js";
 import { bridge as theBridge } from "./bridge.js";
 import { hasHistory, isBackgroundTurn, mayBelongTo, promptOf, reasonOf, identify, withoutPreamble } from "./conversation.js";
+import { RECALL_DESCRIPTION, RECALL_PARAMETERS, RECALL_TOOL, recallSessions } from "./recall.js";
 
 const FIRST = { priority: 100 };
 
@@ -97,6 +98,18 @@ function offerWith(bridge, api) {
     },
   });
   api.registerTool?.(tool, { name: TOOL, names: [TOOL] });
+  const recall = (context) => ({
+    name: RECALL_TOOL,
+    label: "Recall earlier sessions",
+    description: RECALL_DESCRIPTION,
+    parameters: RECALL_PARAMETERS,
+    async execute(_id, given) {
+      const identity = identify(context) ?? bridge.current(context?.sessionKey)?.identity;
+      const text = await recallSessions(bridge, identity, given);
+      return { content: [{ type: "text", text }], details: {} };
+    },
+  });
+  api.registerTool?.(recall, { name: RECALL_TOOL, names: [RECALL_TOOL] });
   api.registerCommand?.({
     name: "continuity",
     description: "Show what was restored into this session, and why.",

@@ -1,0 +1,299 @@
+"""Transcripts as OpenClaw keeps them: one append-only JSONL file per session beside a `sessions.json`.
+
+A session's name is durable in `sessions.json` before its file exists, and the file appears with its first records in
+it; so no file is ever without a name, and an entry without a file is no session yet. Each header holds its session's
+key: a `sessions.json` that is lost or damaged is made again from the files.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import uuid
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from jsonlstore.context.backend import Backend, Build, Stored, Tail
+from jsonlstore.core.clock import system_clock
+from jsonlstore.core.errors import WriteFailed
+from jsonlstore.core.files import TEMP_PREFIX, Disk, read_bytes, unreadable
+from jsonlstore.core.locks import Locks
+from jsonlstore.core.logs import logger
+from jsonlstore.store.log import SessionLog
+from jsonlstore.transcripts.lines import MAX_LINE
+from jsonlstore.transcripts.records import parse_object, read_millis
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from jsonlstore.context.records import Line
+    from jsonlstore.core.clock import Clock
+    from jsonlstore.store.log import Signature
+
+log = logger(__name__)
+
+INDEX = "sessions.json"
+_BLOCK = 256 * 1024
+_UNFINISHED_SECONDS = 3600
+_NOT_DETAILS = frozenset({"sessionId", "updatedAt", "sessionFile", "createdAt"})
+
+
+class JsonlBackend(Backend):
+    """One directory of session files; shared between threads and processes by file locks."""
+
+    kind = "jsonl"
+
+    def __init__(self, path: Path, *, disk: Disk | None = None, clock: Clock = system_clock) -> None:
+        self.path = path
+        self._clock = clock
+        self._disk = disk or Disk()
+        self._disk.make_dir(path)
+        self._index_file = path / INDEX
+        self._locks_dir = path / ".locks"
+        self._quarantine = path / ".quarantine"
+        self._disk.make_dir(self._locks_dir)
+        self._sweep()
+        self._locks = Locks(self._locks_dir)
+        self._index: tuple[object, dict[str, dict[str, Any]]] = (object(), {})
+        self._tails: dict[str, tuple[Signature, Tail]] = {}
+        self._mutex = threading.Lock()
+
+    def stored(self, key: str) -> Stored | None:
+        entry = self._entries().get(key)
+        return self._described(key, entry) if entry else None
+
+    def sessions(self) -> tuple[Stored, ...]:
+        found = (self._described(key, entry) for key, entry in sorted(self._entries().items()))
+        return tuple(one for one in found if one)
+
+    def _described(self, key: str, entry: Mapping[str, Any]) -> Stored | None:
+        path = self._file(entry)
+        try:
+            written = round(os.stat(path).st_mtime * 1000)
+        except OSError:
+            return None  # named, and not written yet
+        known = entry.get("updatedAt")
+        updated = max(written, known) if isinstance(known, int) else written
+        created = entry.get("createdAt")
+        details = {name: value for name, value in entry.items() if name not in _NOT_DETAILS}
+        session_id = str(entry["sessionId"])
+        return Stored(key, session_id, created if isinstance(created, int) else updated, updated, path, details)
+
+    def lines(self, key: str) -> Iterator[bytes]:
+        stored = self.stored(key)
+        return read_forward(stored.path) if stored else iter(())
+
+    def lines_back(self, key: str) -> Iterator[bytes]:
+        stored = self.stored(key)
+        return read_backward(stored.path) if stored else iter(())
+
+    def append(self, key: str, build: Build) -> Sequence[Line]:
+        with self._locks.session(key):
+            stored = self.stored(key) or self._look_again(key)
+            if stored is None:
+                return self._create(key, build)
+            file = SessionLog(stored.path, self._quarantine, self._disk, is_whole=parse_object)
+            tail = self._tail(key, stored, file)
+            lines = build(tail)
+            if lines:
+                signature = file.append(b"".join(line.data + b"\n" for line in lines))
+                last = lines[-1].id or tail.last_id
+                self._remember(key, signature, Tail(stored.session_id, last))
+            return lines
+
+    def _look_again(self, key: str) -> Stored | None:
+        """Before a session is taken for new: times of files are coarse, and the index may have changed unseen."""
+        self._index = (object(), {})
+        return self.stored(key)
+
+    def _sweep(self) -> None:
+        """Remove what killed writers left unfinished; nobody takes an hour to write a file."""
+        for left in self._locks_dir.glob(f"{TEMP_PREFIX}*"):
+            with suppress(OSError):
+                if time.time() - left.stat().st_mtime > _UNFINISHED_SECONDS:
+                    left.unlink()
+
+    def _create(self, key: str, build: Build) -> Sequence[Line]:
+        lines = build(Tail(None, None))
+        if not lines:
+            return lines
+        header = lines[0] if lines[0].type == "session" else None
+        session_id = header.id if header and header.id else str(uuid.uuid4())
+        path = self.path / f"{_file_stem(session_id)}.jsonl"
+        now = round(self._clock().timestamp() * 1000)
+        entry = {
+            "sessionId": session_id,
+            "updatedAt": now,
+            "sessionFile": str(path),
+            "createdAt": (header.millis if header else None) or now,
+        }
+        self._change(key, entry, lasting=True)
+        # whole or not at all: a session that was taken over from elsewhere must not begin with half of it
+        try:
+            self._disk.replace(path, (line.data + b"\n" for line in lines), self._locks_dir)
+        except WriteFailed:
+            # refused is refused: a session that is there after all would hold the same words twice on the next try
+            with suppress(OSError):
+                os.unlink(path)
+            raise
+        return lines
+
+    def _tail(self, key: str, stored: Stored, file: SessionLog) -> Tail:
+        """The newest record's id; read from the file only if somebody else wrote to it since."""
+        known = self._tails.get(key)
+        if known and known[0] == file.signature():
+            return known[1]
+        records = map(parse_object, read_backward(stored.path))
+        last = next((raw["id"] for raw in records if raw and isinstance(raw.get("id"), str)), None)
+        return Tail(stored.session_id, None if last == stored.session_id else last)
+
+    def _remember(self, key: str, signature: Signature, tail: Tail) -> None:
+        with self._mutex:
+            if len(self._tails) > 1000:
+                self._tails.clear()
+            self._tails[key] = signature, tail
+
+    def describe(self, key: str, details: Mapping[str, Any]) -> None:
+        entry = self._entries().get(key)
+        if entry is None:
+            return
+        kept = {name: value for name, value in entry.items() if name in _NOT_DETAILS}
+        kept["updatedAt"] = round(self._clock().timestamp() * 1000)
+        self._change(key, {**kept, **details}, lasting=False)
+
+    def close(self) -> None:
+        """Nothing stays open between calls."""
+
+    def _file(self, entry: Mapping[str, Any]) -> Path:
+        """The file is in this directory whatever the entry's path says: directories are moved and mounted elsewhere."""
+        named = entry.get("sessionFile")
+        name = os.path.basename(named) if isinstance(named, str) else ""
+        return self.path / (name or f"{entry['sessionId']}.jsonl")
+
+    def _entries(self) -> dict[str, dict[str, Any]]:
+        """The index, read again when it changed, made again from the headers when it cannot be read."""
+        path = self._index_file
+        version = _version(path)
+        known = self._index
+        if known[0] == version:
+            return known[1]
+        data = read_bytes(path)
+        entries = _parse_index(data)
+        if entries is None:
+            if data:
+                log.warning("%s is damaged: made again from the session files", path)
+            entries = self._rebuilt()
+        self._index = version, entries
+        return entries
+
+    def _rebuilt(self) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
+        for path in sorted(self.path.glob("*.jsonl")):
+            header = parse_object(next(read_forward(path), b""))
+            if header and isinstance(header.get("sessionKey"), str) and isinstance(header.get("id"), str):
+                stat = path.stat()
+                found[header["sessionKey"]] = {
+                    "sessionId": header["id"],
+                    "updatedAt": round(stat.st_mtime * 1000),
+                    "sessionFile": str(path),
+                    "createdAt": read_millis(header.get("timestamp")) or round(stat.st_mtime * 1000),
+                }
+        return found
+
+    def _change(self, key: str, entry: Mapping[str, Any], *, lasting: bool) -> None:
+        with self._locks.index():
+            path = self._index_file
+            self._index = (object(), {})
+            entries = {**self._entries(), key: dict(entry)}
+            self._keep_damaged(path)
+            data = orjson.dumps(entries, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+            self._disk.replace(path, data, self._locks_dir, lasting=lasting)
+            self._index = _version(path), entries
+
+    def _keep_damaged(self, path: Path) -> None:
+        """What cannot be read may still be of use to its owner; it is moved aside before it is replaced."""
+        data = read_bytes(path)
+        if data and _parse_index(data) is None:
+            self._disk.make_dir(self._quarantine)
+            self._disk.replace(self._quarantine / f"{INDEX}.{os.urandom(4).hex()}", data, self._locks_dir)
+
+
+def read_forward(path: Path) -> Iterator[bytes]:
+    """The lines of a file without their newlines, blank ones left out; one that is too long for any reader, too."""
+    try:
+        with open(path, "rb", buffering=1 << 20) as file:
+            while line := file.readline(MAX_LINE):
+                if line[-1:] != b"\n" and len(line) == MAX_LINE:
+                    _skip_line(file)
+                elif line.strip():
+                    yield line.removesuffix(b"\n")
+    except FileNotFoundError:
+        return
+    except OSError as problem:
+        raise unreadable(path, problem) from problem
+
+
+def _skip_line(file: Any) -> None:
+    while piece := file.readline(_BLOCK):
+        if piece.endswith(b"\n"):
+            return
+
+
+def read_backward(path: Path) -> Iterator[bytes]:
+    """The same, last line first; a last line without its newline counts if it is whole."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            end = os.fstat(file.fileno()).st_size
+            pieces: list[bytes] = []  # of the line whose end was seen and whose beginning was not, last first
+            while end > 0:
+                start = max(0, end - _BLOCK)
+                first, *lines = os.pread(file.fileno(), end - start, start).split(b"\n")
+                if lines:
+                    pieces.append(lines.pop())
+                    yield from _joined(pieces)
+                    yield from (line for line in reversed(lines) if line.strip())
+                    pieces = []
+                pieces.append(first)
+                end = start
+            yield from _joined(pieces)
+    except FileNotFoundError:
+        return
+    except OSError as problem:
+        raise unreadable(path, problem) from problem
+
+
+def _joined(pieces: list[bytes]) -> Iterator[bytes]:
+    if sum(map(len, pieces)) < MAX_LINE:
+        line = b"".join(reversed(pieces))
+        if line.strip():
+            yield line
+
+
+def _parse_index(data: bytes | None) -> dict[str, dict[str, Any]] | None:
+    document = parse_object(data) if data else None
+    if document is None:
+        return None
+    return {
+        key: entry
+        for key, entry in document.items()
+        if isinstance(entry, dict) and isinstance(entry.get("sessionId"), str)
+    }
+
+
+def _version(path: Path) -> object:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _file_stem(session_id: str) -> str:
+    """A session id of ours is a UUID; one that came from elsewhere may be no file name."""
+    from jsonlstore.core.paths import is_session_id
+
+    return session_id if is_session_id(session_id) else str(uuid.uuid5(uuid.NAMESPACE_OID, session_id))

@@ -1,0 +1,205 @@
+"""One conversation as an agent works with it: what the model sees, how full the window is, what is still unsaved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.context.records import new_record_id
+from jsonlstore.context.window import SPOKEN
+from jsonlstore.core.clock import format_time, system_clock
+from jsonlstore.core.errors import UsageError
+from jsonlstore.transcripts.context import Context, context_of
+from jsonlstore.transcripts.records import Entry
+from jsonlstore.transcripts.tokens import TokenCount, context_line, count_context, estimate_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from jsonlstore.context.records import Line
+    from jsonlstore.context.window import Window
+    from jsonlstore.core.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A summary made while the whole conversation was still in sight."""
+
+    id: str | None
+    timestamp: str | None
+    summary: str
+    tokens: int
+    message_count: int
+    topics: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    key_decisions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, entry: Entry) -> Checkpoint:
+        """What a `checkpoint` record says; fields it lacks are empty."""
+        fields = entry.raw.get("checkpoint")
+        inner: Mapping[str, Any] = fields if isinstance(fields, dict) else {}
+        return cls(
+            entry.id,
+            entry.timestamp,
+            str(inner.get("summary") or ""),
+            _number(inner.get("tokensAtCheckpoint")),
+            _number(inner.get("messageCountAtCheckpoint")),
+            _texts(inner.get("topics")),
+            _texts(inner.get("openQuestions")),
+            _texts(inner.get("keyDecisions")),
+        )
+
+
+class Session:
+    """The active branch of one conversation. Records added here are on disk once `TranscriptStore.save` returned.
+
+    What is added in this process is seen as it was said; what is read back later is without secrets.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        session_id: str,
+        window: Window,
+        *,
+        max_tokens: int,
+        reserve_tokens: int,
+        metadata: Mapping[str, Any] | None = None,
+        opening: Sequence[Line] = (),
+        clock: Clock = system_clock,
+    ) -> None:
+        self.key = key
+        self.session_id = session_id
+        self.max_tokens = max_tokens
+        self.reserve_tokens = reserve_tokens
+        self.metadata: dict[str, Any] = dict(metadata or {})
+        self._path = list(window.path)
+        self._earlier = window.earlier
+        self._last = window.last
+        self._clock = clock
+        self._opening = tuple(opening)
+        self._unsaved: list[dict[str, Any]] = []
+        self._context: Context | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing of it is on disk yet."""
+        return bool(self._opening)
+
+    @property
+    def unsaved(self) -> tuple[Mapping[str, Any], ...]:
+        """The records that `save` will write."""
+        return tuple(self._unsaved)
+
+    @property
+    def leaf(self) -> str | None:
+        """The id of the newest record on this branch: what the next one follows."""
+        return next((entry.id for entry in reversed(self._path) if entry.id), None)
+
+    @property
+    def messages(self) -> tuple[Mapping[str, Any], ...]:
+        """What the model would see, oldest first; a compaction's summary comes first if there is one."""
+        messages = self._seen().messages
+        return messages if self._last is None else messages[-self._last :]
+
+    @property
+    def model(self) -> Mapping[str, Any] | None:
+        """The model that answers: provider and modelId, as far as the records tell."""
+        return context_of([*self._earlier, *self._path]).model
+
+    @property
+    def thinking_level(self) -> str:
+        return context_of([*self._earlier, *self._path]).thinking_level
+
+    @property
+    def tokens(self) -> TokenCount:
+        """How full the window is, and how that is known (decision 38)."""
+        return count_context(self._seen(), self.max_tokens)
+
+    @property
+    def total_tokens(self) -> int:
+        """What the last answer's usage says, and an estimate of what came after it."""
+        return self.tokens.used
+
+    @property
+    def context_line(self) -> str:
+        """`[Context: 156k/200k tokens (78%)]`, for the prompt of the next turn."""
+        return context_line(self.total_tokens, self.max_tokens)
+
+    def estimate(self, text: str) -> int:
+        """How full the window would be with `text` in it: asked before a turn, to warn in time."""
+        return self.total_tokens + estimate_tokens(text)
+
+    def should_compact(self) -> bool:
+        """Whether only the reserve is left."""
+        return self.total_tokens >= self.max_tokens - self.reserve_tokens
+
+    def most_recent_checkpoint(self) -> Checkpoint | None:
+        """The newest checkpoint on this branch."""
+        found = (entry for entry in (*reversed(self._path), *reversed(self._earlier)) if entry.type == "checkpoint")
+        return next(map(Checkpoint.of, found), None)
+
+    def add(self, record: Mapping[str, Any]) -> str:
+        """Put any record at the end of this branch; its id. It is checked when it is saved."""
+        now = self._clock()
+        full = {"id": new_record_id(now), "parentId": self.leaf, "timestamp": format_time(now), **record}
+        self._unsaved.append(full)
+        self._path.append(Entry(full))
+        self._context = None
+        return str(full["id"])
+
+    def add_message(self, role: str, content: str | list[Any], **fields: Any) -> str:
+        """A message; with an assistant's `usage`, `provider` and `model` tokens are counted instead of guessed."""
+        moment = round(self._clock().timestamp() * 1000)
+        message = {"role": role, "content": content, "timestamp": moment, **fields}
+        return self.add({"type": "message", "message": message})
+
+    def add_checkpoint(self, summary: str, **fields: Any) -> str:
+        """A rolling summary; `topics`, `openQuestions` and `keyDecisions` may come with it."""
+        inner = {
+            "summary": summary,
+            "tokensAtCheckpoint": self.total_tokens,
+            "messageCountAtCheckpoint": sum(entry.type == "message" for entry in self._path),
+            **fields,
+        }
+        return self.add({"type": "checkpoint", "checkpoint": inner})
+
+    def keep_last(self, count: int) -> str:
+        """The id of the record with which the last `count` messages begin: what a compaction keeps from."""
+        spoken = [entry.id for entry in self._path if entry.type in SPOKEN and entry.id]
+        if not spoken:
+            raise UsageError("there is no message to keep")
+        return spoken[-min(count, len(spoken))]
+
+    def compact(self, summary: str, first_kept: str, *, from_checkpoint: bool = False) -> str:
+        """Put everything before `first_kept` away; the model sees `summary` in its place."""
+        record = {"type": "compaction", "summary": summary, "firstKeptEntryId": first_kept}
+        return self.add({**record, "tokensBefore": self.total_tokens, "fromCheckpoint": from_checkpoint})
+
+    def reset(self, reason: str = "new") -> str:
+        """Begin a new conversation in this session: the model sees nothing of the old one, the watcher ends it."""
+        return self.add({"type": "reset", "reason": reason})
+
+    def pending(self) -> tuple[tuple[Line, ...], tuple[Mapping[str, Any], ...]]:
+        """What `TranscriptStore.save` has to write: the opening of a new session, and the records added."""
+        return self._opening, tuple(self._unsaved)
+
+    def settle(self, session_id: str, written: int) -> None:
+        """The first `written` of the added records are on disk."""
+        self.session_id = session_id
+        self._opening = ()
+        del self._unsaved[:written]
+
+    def _seen(self) -> Context:
+        if self._context is None:
+            self._context = context_of(self._path)
+        return self._context
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()

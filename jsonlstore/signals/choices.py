@@ -1,0 +1,177 @@
+"""What the user decided, in the user's own words: directives, standing rules, a choice among options, tasks set."""
+
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jsonlstore.signals.language import small_kinds
+from jsonlstore.signals.offers import all_options
+from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
+from jsonlstore.signals.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from jsonlstore.signals.language import Language
+    from jsonlstore.signals.offers import Offer
+
+DECISION, CONSTRAINT, TASK, SCOPE, REVERT, WORKS = "decision", "constraint", "task", "scope_creep", "revert", "works"
+CHOICE, DECIDED, INSIGHT = "choice", "decided", "insight"
+LONGEST = 160
+_LONGEST_SENTENCE = 240
+_LONGEST_CHOICE = 60
+_LONGEST_EXTRA = 90
+_LONGEST_REMARK = 100
+_CONFIDENCE = {SCOPE: 0.65, REVERT: 0.7, WORKS: 0.7}  # scope creep as DECISION 44 has it
+_QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|`[^`\n]{1,200}`")
+_LETTERS = re.compile(r"(?<![\w'’])([A-Fa-f]|[1-9])(?![\w'’%.:/-]|\s*(?:minute|hour|file|day|time|mal|uhr|h\b|min))")
+_CHINESE_NUMBER = re.compile(r"(?:方案|选项|第|選項|案)\s*([A-Fa-f1-9一二三四])")
+_CONTRAST = re.compile(
+    r"instead|rather than|, not |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|而不是|改成|改为|换成|ではなく|代わりに|대신|말고",
+    re.IGNORECASE,
+)
+_ASKED = ("rule", "decide", "task_cue", "works", "scope", "revert")
+_TOLD = ("decided", "insight")
+_NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*\d{1,2}[.、)]$")  # the next item's number, left behind by its sentence
+_DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One thing a message says: its kind, the words, and how surely."""
+
+    kind: str
+    text: str
+    confidence: float
+
+    @property
+    def source(self) -> str:
+        """Whose words it rests on: a choice rests on what was offered, too."""
+        return CHOICE if self.kind == CHOICE else "user"
+
+
+def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]:
+    """The options a short answer picks from what was offered last, as (key, option text)."""
+    plain = text.strip()
+    if not plain or len(plain) > _LONGEST_CHOICE or plain.endswith("?"):
+        return []
+    options = dict(offer.options if offer and offer.options else all_options(before))
+    if not options:
+        return []
+    keys = [_DIGITS.get(key, key).upper() for key in _CHINESE_NUMBER.findall(plain)]
+    if not keys:
+        # "a" is a word of many languages: alone it picks only when it is all that was said
+        keys = [key.upper() for key in _LETTERS.findall(plain) if key not in {"a", "e"} or len(plain) <= 3]
+    return [(key, options[key]) for key in dict.fromkeys(keys) if key in options]
+
+
+def may_answer(text: str) -> bool:
+    """Whether a message could be a choice or a yes: only then is what was offered worth working out."""
+    plain = text.strip()
+    if len(plain) > _LONGEST_CHOICE or plain.endswith("?"):
+        return False
+    return bool(_LETTERS.search(plain) or _CHINESE_NUMBER.search(plain)) or "yes" in small_kinds(plain)
+
+
+def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
+    """A choice or a yes, resolved to what was offered."""
+    picked = choice(text, offer, before)
+    if picked:
+        return [Said(CHOICE, shorten(f"{option} (option {key})", LONGEST), 0.65) for key, option in picked]
+    if offer and offer.is_offer and "yes" in small_kinds(text):
+        return [Said(CHOICE, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
+    return []
+
+
+def directives(text: str, speakers: Iterable[Language]) -> list[Said]:
+    """What a user's message decides, rules, asks to be remembered, takes back or calls working."""
+    # asked of the whole message first: most say nothing of the kind, and sentences are many
+    whole = text.replace("’", "'")
+    known = [one for one in speakers if one.may_say(_ASKED, whole)]
+    if not known:
+        return []
+    found: list[Said] = []
+    for sentence in own_sentences(text):
+        said = _read(sentence, known)
+        if said:
+            found.append(said)
+    return found
+
+
+def explicit(text: str, speakers: Iterable[Language]) -> list[Said]:
+    """What an assistant says outright it decided or found out; its other prose counts for nothing."""
+    known = [one for one in speakers if one.may_say(_TOLD, text)]
+    found: list[Said] = []
+    for sentence in (one for line in (prose_lines(text) if known else ()) for one in sentences(line)):
+        plain = plain_text(sentence).replace("’", "'").strip()
+        if (
+            not 20 <= len(plain) <= _LONGEST_SENTENCE
+            or plain.endswith(("?", "？", ":"))
+            or len(content_words(plain)) < 3
+        ):
+            continue
+        bare = _QUOTED.sub("…", plain)
+        for language in known:
+            if language.pattern("conditional").match(plain):
+                continue
+            if language.says(DECIDED, bare):
+                found.append(Said(DECISION, shorten(plain, LONGEST), 0.7))
+            elif language.says(INSIGHT, bare):
+                found.append(Said(INSIGHT, shorten(plain, LONGEST), 0.7))
+            else:
+                continue
+            break
+    return found
+
+
+def _read(sentence: str, known: Sequence[Language]) -> Said | None:
+    plain = _NUMBER_AFTER.sub("", plain_text(sentence).replace("’", "'").strip())
+    if not 4 <= len(plain) <= _LONGEST_SENTENCE:
+        return None
+    asks = plain.endswith(("?", "？")) or any(language.pattern("asks").match(plain) for language in known)
+    task = None if asks else task_in(plain, known)
+    if task:
+        return Said(TASK, task, 0.85)
+    bare = _QUOTED.sub("…", plain)
+    kind = _small_kind(bare, known, asks=asks)
+    if kind:
+        return Said(kind, shorten(plain, LONGEST), _CONFIDENCE[kind])
+    if asks or len(content_words(plain)) < 2:
+        return None
+    return _decision(plain, bare, known)
+
+
+def _decision(plain: str, bare: str, known: Sequence[Language]) -> Said | None:
+    if any(language.says("rule", bare) for language in known):
+        return Said(CONSTRAINT, shorten(plain, LONGEST), 0.85)
+    if any(language.says("decide", bare) for language in known):
+        return Said(DECISION, shorten(plain, LONGEST), 0.8 if _CONTRAST.search(bare) else 0.7)
+    return None
+
+
+def _small_kind(bare: str, known: Sequence[Language], *, asks: bool) -> str | None:
+    """Whether a sentence goes beyond what was asked, takes something back or says that it works."""
+    if any(language.says("scope", bare) for language in known):
+        return SCOPE
+    if asks or len(bare) >= _LONGEST_REMARK:
+        return None
+    return next((kind for kind in (REVERT, WORKS) if any(language.says(kind, bare) for language in known)), None)
+
+
+def task_in(plain: str, known: Iterable[Language]) -> str | None:
+    """What a sentence asks to be kept for later."""
+    for language in known:
+        if not language.says("task", plain):
+            continue
+        for expression in language.patterns("task"):
+            match = expression.match(plain) or (expression.search(plain) if len(plain) < _LONGEST_EXTRA * 2 else None)
+            if not match:
+                continue
+            title = next((group for group in match.groups() if group), "").strip(" .,;:!+。！、")
+            if len(title) >= 3 and content_words(title):
+                return shorten(title, LONGEST)
+    return None

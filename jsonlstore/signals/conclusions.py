@@ -1,0 +1,274 @@
+"""From evidence and ending to what is said of a session: tasks, blockers, next step, questions, what is closed.
+
+Everything later evidence closes is closed here, and what is not supported is not said.
+"""
+
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.core.model import Closed, Commit, Failing, FileInWork, LastRequest, Note, PendingTask
+from jsonlstore.signals.choices import CHOICE
+from jsonlstore.signals.ending import (
+    ANSWERED,
+    FAILED,
+    INTERRUPTED,
+    UNANSWERED,
+    Ending,
+    Opened,
+    is_nudge,
+    read_ending,
+    reported_error,
+)
+from jsonlstore.signals.notes import NoteBook
+from jsonlstore.signals.patterns import BLOCKER, DONE
+from jsonlstore.signals.sentences import shorten
+from jsonlstore.signals.tasks import covers, evidence, hash_id
+from jsonlstore.signals.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from jsonlstore.signals.conversation import Exchange
+    from jsonlstore.signals.evidence import Family, WorkLog
+    from jsonlstore.signals.language import Language
+    from jsonlstore.signals.tasks import TaskBook
+    from jsonlstore.signals.todos import TodoItem
+
+MOST_SHOWN = 20
+_LONGEST_LINE = 200
+RECENT = 6  # exchanges
+STALE_LIST = 4  # turns
+STALE_FILE = 30
+_UNFINISHED = frozenset({UNANSWERED, INTERRUPTED, FAILED})
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusions:
+    """What is said of a session at its end; field names are those of `SessionState`."""
+
+    last_request: LastRequest | None
+    last_answer: str | None
+    next_step: str | None
+    in_progress: tuple[str, ...]
+    open_questions: tuple[str, ...]
+    pending_tasks: tuple[PendingTask, ...]
+    failing: Failing | None
+    commits: tuple[Commit, ...]
+    files: tuple[FileInWork, ...]
+    closed: tuple[Closed, ...]
+    notes: tuple[Note, ...]
+    reasons: dict[str, dict[str, Any]]
+
+
+def conclude(
+    talk: Sequence[Exchange],
+    work: WorkLog,
+    tasks: TaskBook,
+    notes: Iterable[Note],
+    language: Language | None,
+    most_tasks: int,
+) -> Conclusions:
+    """Put together what a session's end, its tools and its user said."""
+    ending = read_ending(talk, language)
+    request = ending.request
+    reasons: dict[str, dict[str, Any]] = {}
+    failing = work.failing()
+    still_open = [one for one in ending.listed if not _is_covered(one, work)]
+    pending = _pending(ending, still_open, work, tasks, most_tasks)
+    step = _next_step(ending, still_open, work)
+    if step:
+        reasons["next_step"] = {**evidence([step.entry_id], step.kind), "confidence": step.confidence}
+    return Conclusions(
+        last_request=_last_request(ending),
+        last_answer=ending.answer if request and request.fate != FAILED else None,
+        next_step=step.text if step else None,
+        in_progress=_in_progress(ending, work),
+        open_questions=(ending.offer.text,) if ending.offer else (),
+        pending_tasks=tuple(pending),
+        failing=_failing(failing),
+        commits=_commits(work),
+        files=_files(work),
+        closed=_closed(work, tasks, ending, still_open),
+        notes=(*_standing_notes(notes, talk), *_done_notes(work), *_blockers(ending, failing, talk)),
+        reasons=reasons,
+    )
+
+
+def _standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
+    """The notes; what the user picked or agreed to in the last exchanges is what the next session builds on."""
+    recent = {one.user.id for one in talk[-RECENT:]}
+    return [
+        replace(note, confidence=max(note.confidence, 0.7))
+        if note.source_entry_id in recent and note.extra["evidence"]["kind"] == CHOICE
+        else note
+        for note in notes
+    ]
+
+
+def _last_request(ending: Ending) -> LastRequest | None:
+    request = ending.request
+    if request is None or not request.text:
+        return None
+    text = shorten(f"{request.text} (to: {request.accepted})" if request.accepted else request.text, _LONGEST_LINE)
+    doing = shorten(request.doing, _LONGEST_LINE) if request.fate in _UNFINISHED and request.doing else None
+    error = shorten(request.error, _LONGEST_LINE) if request.error else None
+    return LastRequest(text, request.at, request.fate, doing, error, extra=evidence([request.entry_id], "request"))
+
+
+def _wanted(ending: Ending) -> str:
+    """The unfinished request as a piece of work: what was accepted where the words alone say little."""
+    request = ending.request
+    assert request is not None
+    if request.accepted and len(content_words(request.text)) < 3:
+        return shorten(f"{request.text}: {request.accepted}", _LONGEST_LINE)
+    return request.text
+
+
+def _next_step(ending: Ending, still_open: Sequence[Opened], work: WorkLog) -> Opened | None:
+    request = ending.request
+    if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
+        return Opened(_wanted(ending), request.entry_id, request.at, 0, 0, f"request {request.fate}", 0.85)
+    if ending.offer:
+        return ending.offer
+    recent = [one for one in still_open if one.back == 0]
+    if recent:
+        return recent[0]
+    waiting = [Opened(item.title, item.entry_id, "", 0, 0, "todo", 0.75) for item in _open_todos(work)]
+    return ending.verify or next(iter([*ending.labelled, *waiting]), None)
+
+
+def _open_todos(work: WorkLog) -> list[TodoItem]:
+    """What todo lists leave open; one that nobody touched while the work went elsewhere is history."""
+    return [
+        item
+        for item in work.todos.open_items()
+        if work.turn - item.turn <= (STALE_FILE if item.in_file else STALE_LIST)
+    ]
+
+
+def _in_progress(ending: Ending, work: WorkLog) -> tuple[str, ...]:
+    found: list[str] = []
+    request = ending.request
+    if request and request.fate == INTERRUPTED:
+        found.append(shorten(request.doing or request.text, 160))
+    found += [item.title for item in _open_todos(work) if item.status.startswith("in")]
+    return tuple(dict.fromkeys(found))[:5]
+
+
+def _pending(
+    ending: Ending, still_open: Sequence[Opened], work: WorkLog, tasks: TaskBook, most: int
+) -> list[PendingTask]:
+    """Open tasks, oldest first: what was to be remembered, lists left over, todo tools, the request that was not done."""
+    found = {task.task_id: task for task in tasks.pending(most)}
+    for one in still_open:
+        _add(found, one.text, one.entry_id, one.kind, one.confidence)
+    for one in ending.labelled:
+        _add(found, one.text, one.entry_id, one.kind, one.confidence)
+    for item in _open_todos(work):
+        _add(found, item.title, item.entry_id, "todo", 0.85)
+    if ending.offer and ending.offer.kind == "offer":
+        _add(found, ending.offer.text, ending.offer.entry_id, "offer", 0.7)
+    if ending.verify:
+        _add(found, ending.verify.text, ending.verify.entry_id, ending.verify.kind, ending.verify.confidence)
+    request = ending.request
+    if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
+        _add(found, _wanted(ending), request.entry_id, f"request {request.fate}", 0.85)
+    return list(found.values())[-most:]
+
+
+def _add(found: dict[str, PendingTask], title: str, entry_id: str | None, kind: str, confidence: float) -> None:
+    words = content_words(title)
+    if any(covers(words, content_words(known.title)) and len(words) > 1 for known in found.values()):
+        return
+    task_id = hash_id(title)
+    found[task_id] = PendingTask(
+        task_id,
+        shorten(title, _LONGEST_LINE),
+        flagged_incomplete=True,
+        extra={"confidence": confidence, **evidence([entry_id], kind)},
+    )
+
+
+def _is_covered(one: Opened, work: WorkLog) -> bool:
+    """Whether something done after it was listed is about it."""
+    words = content_words(one.text)
+    later = [commit.subject for commit in work.commits if commit.turn > one.turn]
+    ticked = [item.title for item in work.todos.done_items() if item.turn >= one.turn]
+    return any(covers(words, content_words(text)) for text in (*later, *ticked))
+
+
+def _failing(failing: Family | None) -> Failing | None:
+    if failing is None:
+        return None
+    extra = {**evidence([failing.entry_id], "command"), "confidence": 0.9}
+    return Failing(
+        shorten(failing.command, _LONGEST_LINE), failing.at, shorten(failing.summary, _LONGEST_LINE), extra=extra
+    )
+
+
+def _commits(work: WorkLog) -> tuple[Commit, ...]:
+    made = work.commits[-MOST_SHOWN:]
+    return tuple(
+        Commit(shorten(one.subject, _LONGEST_LINE), one.sha, one.at, extra=evidence([one.entry_id], "commit"))
+        for one in made
+    )
+
+
+def _files(work: WorkLog) -> tuple[FileInWork, ...]:
+    return tuple(FileInWork(one.path, one.changes, one.uncommitted) for one in work.files()[:MOST_SHOWN])
+
+
+def _closed(work: WorkLog, tasks: TaskBook, ending: Ending, still_open: Sequence[Opened]) -> tuple[Closed, ...]:
+    found = [
+        Closed(one.title, one.how, one.task_id, extra=evidence([one.entry_id], "said")) for one in tasks.closed()[-20:]
+    ]
+    found += [
+        Closed(one.text, "covered by later work", hash_id(one.text), extra=evidence([one.entry_id], "commit"))
+        for one in ending.listed
+        if one not in still_open
+    ]
+    found += [
+        Closed(item.title, "ticked", hash_id(item.title), extra=evidence([item.entry_id], "todo"))
+        for item in work.todos.done_items()[-20:]
+    ]
+    found += [
+        Closed(one.name, "failed, then passed", extra=evidence([one.entry_id], "command"))
+        for one in work.mended()[-10:]
+    ]
+    return tuple(found)
+
+
+def _done_notes(work: WorkLog) -> list[Note]:
+    book = NoteBook()
+    for one in work.commits[-10:]:
+        book.add(DONE, one.subject, 0.95, entry_id=one.entry_id, at=one.at, source="commit")
+    return book.notes()
+
+
+def _blockers(ending: Ending, failing: Family | None, talk: Sequence[Exchange]) -> list[Note]:
+    """What is still in the way: a failing command, an error reported and not seen gone, what was said at the end."""
+    book = NoteBook()
+    request = ending.request
+    if request and request.fate == FAILED and request.error:
+        book.add(
+            BLOCKER,
+            f"The last request failed: {request.error}",
+            0.85,
+            entry_id=request.entry_id,
+            at=request.at,
+            source="request",
+        )
+    if request:
+        error = reported_error(talk)
+        if error and (error.back or ending.verify or request.fate in _UNFINISHED):
+            book.add(BLOCKER, error.text, error.confidence, entry_id=error.entry_id, at=error.at, source="reported")
+    for one in reversed(ending.blockers):
+        book.add(BLOCKER, one.text, one.confidence, entry_id=one.entry_id, at=one.at, source=one.kind)
+    if failing is not None and (request is None or request.fate != ANSWERED or failing.turn >= 0):
+        said = f"{failing.command} fails" + (f": {failing.summary}" if failing.summary else "")
+        book.add(BLOCKER, said, 0.85, entry_id=failing.entry_id, at=failing.at, source="command")
+    return book.notes()

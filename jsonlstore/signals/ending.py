@@ -1,0 +1,369 @@
+"""Where a session stood when it stopped: the last request and its fate, the last answer, what it left open.
+
+A session's end tells more than its middle: what was asked last and whether it was answered, the list of next steps
+in the closing message, its last offer. A turn that died half-way is told exactly.
+"""
+
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jsonlstore.signals.choices import choice
+from jsonlstore.signals.conversation import ASSISTANT, USER
+from jsonlstore.signals.language import small_kinds
+from jsonlstore.signals.offers import closing_offer, labelled, listed_next, spoken_languages
+from jsonlstore.signals.outcome import last_error
+from jsonlstore.signals.sentences import (
+    is_document,
+    own_lines,
+    own_sentences,
+    plain_text,
+    prose_lines,
+    sentences,
+    shorten,
+)
+from jsonlstore.signals.shell import Purpose, steps
+from jsonlstore.signals.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jsonlstore.signals.conversation import Exchange, Moment
+    from jsonlstore.signals.language import Language
+    from jsonlstore.signals.offers import Offer
+
+LONGEST_LINE = 200
+ANSWERED, UNANSWERED, INTERRUPTED, FAILED, REFUSED = "answered", "unanswered", "interrupted", "failed", "refused"
+LISTS_REACH = 5  # a list of next steps older than so many exchanges is history
+BLOCKERS_REACH = 3
+_MOST_COMPARED, _LEAST_COMPARED, _LONG_ANSWER = 600, 3, 200
+_NUDGES_BACK = 6
+_SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
+_FAILED_TURN = re.compile(
+    r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude|Codex)? ?usage limit reached|Rate limit|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
+    re.IGNORECASE,
+)
+_INTERRUPTED = re.compile(
+    r"^\[Request interrupted by user|^(?:Cancelled|Canceled|Aborted|\[aborted\])\.?$", re.IGNORECASE
+)
+_PROMPT_COMMAND = re.compile(
+    r"(?:^|[$%❯#>~»⚡]\s{0,3}|\) (?:\S+ )?)((?:sudo )?(?:uv|npm|pnpm|yarn|bun|npx|python3?|pytest|cargo|go|docker|docker-compose|make|node|deno|uvicorn|flask|java|mvn|gradle|\./\w[\w.-]*|dotnet|ruby|rails|php|kubectl|terraform|git push|pip3?|poetry|streamlit)\s[^\n]{2,140})",
+    re.MULTILINE,
+)
+
+
+_PROMPT = re.compile(r"\s*\([\w.-]+\)[^()\n]{0,60}$")  # "(venv) main ~ " before a pasted command
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked last, with what became of it."""
+
+    text: str
+    at: str
+    fate: str
+    entry_id: str | None
+    doing: str = ""  # what was being done when it stopped
+    error: str = ""
+    accepted: str = ""  # the offer it said yes to
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Something left open, with where it was said: exchanges counted back from the end."""
+
+    text: str
+    entry_id: str | None
+    at: str
+    back: int
+    turn: int
+    kind: str
+    confidence: float
+    by_user: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Everything the end of a session tells."""
+
+    request: Request | None = None
+    answer: str | None = None
+    answer_id: str | None = None
+    offer: Opened | None = None
+    listed: tuple[Opened, ...] = ()
+    blockers: tuple[Opened, ...] = ()
+    verify: Opened | None = None
+    labelled: tuple[Opened, ...] = ()
+
+
+def read_ending(talk: Sequence[Exchange], language: Language | None) -> Ending:
+    """The ending of a conversation."""
+    if not talk:
+        return Ending()
+    at = _last_substantive(talk)
+    if at is None:
+        return Ending()
+    request = _request(talk, at, language)
+    last = talk[at]
+    closing = last.closing
+    done = request.fate == ANSWERED
+    offer = _offer(talk, at, language) if done else None
+    return Ending(
+        request=request,
+        answer=_one_line(closing.text) if closing and request.fate != FAILED else None,
+        answer_id=closing.id if closing else None,
+        offer=offer,
+        listed=tuple(_listed(talk, language)),
+        blockers=tuple(_blockers(talk, at, language)),
+        verify=_unverified(talk, at) if done and offer is None else None,
+        labelled=tuple(
+            one
+            for kind, who in (("next_label", (USER, ASSISTANT)), ("advice_label", (USER,)))
+            for one in _labelled(talk, kind, language, who)
+            if one.by_user or one.back == 0
+        ),
+    )
+
+
+# the last request
+
+
+def is_nudge(text: str) -> bool:
+    """Whether a message asks for nothing of its own: agreement, "go on", small talk, a slash command."""
+    plain = text.strip()
+    return not plain or bool(_SLASH.match(plain)) or bool(small_kinds(plain)) or bool(_INTERRUPTED.match(plain))
+
+
+def _last_substantive(talk: Sequence[Exchange]) -> int | None:
+    """The last exchange that was about something: small talk and slash commands that were answered are not."""
+    for at in range(len(talk) - 1, -1, -1):
+        text = talk[at].user.text.strip()
+        kinds = small_kinds(text)
+        empty = not text or _SLASH.match(text) or kinds == {"talk"} or _INTERRUPTED.match(text)
+        if not empty and not (kinds and at == 0 and not talk[at].answers):
+            return at
+    return None
+
+
+def _request(talk: Sequence[Exchange], at: int, language: Language | None) -> Request:
+    one = talk[at]
+    text, accepted = _asked(talk, at, language)
+    fate, doing, error = _fate(one, talk[at + 1] if at + 1 < len(talk) else None, language)
+    return Request(text, one.user.at, fate, one.user.id, doing, error, accepted)
+
+
+def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tuple[str, str]:
+    """The words of a request, and what it accepted where it was an answer to an offer."""
+    text = request_line(talk[at].user.text)
+    kinds = small_kinds(text)
+    before = talk[at - 1].closing if at else None
+    offer = _offer_of(before, language) if before else None
+    picked = choice(text, offer, before.text) if before else []
+    if picked:
+        return text, shorten("; ".join(option for _, option in picked), LONGEST_LINE)
+    if offer and (kinds & {"yes", "nudge"} or _begins_with_yes(text)):
+        return text, offer.text
+    if kinds and at:
+        for earlier in range(at - 1, max(at - _NUDGES_BACK, -1), -1):
+            said = request_line(talk[earlier].user.text)
+            if not small_kinds(said):
+                return shorten(f"{text} ({said})", LONGEST_LINE), ""
+    return text, ""
+
+
+def _begins_with_yes(text: str) -> bool:
+    first = re.split(r"[\s,.!;:，。！]", text.strip(), maxsplit=1)[0]
+    return len(text) < 120 and "yes" in small_kinds(first)
+
+
+def request_line(text: str) -> str:
+    """A request in one line: its own words, of a pasted document only the user's, cut before what was pasted."""
+    lines = [plain_text(line) for line in own_lines(text)]
+    said = " ".join(line for line in lines if line)
+    if not said:
+        said = plain_text(text.strip().split("\n", 1)[0])
+    elif is_document(text):
+        said = lines[0] if len(content_words(lines[0])) >= 2 or len(lines) == 1 else said
+    pasted = _PROMPT_COMMAND.search(said)
+    if pasted and pasted.start(1) > 12 and is_document(text):
+        said = _PROMPT.sub("", said[: pasted.start(1)]).rstrip(" ($⚡~:")
+    return shorten(said, LONGEST_LINE)
+
+
+def _fate(one: Exchange, after: Exchange | None, language: Language | None) -> tuple[str, str, str]:
+    last = one.last
+    stopped = after is not None and bool(_INTERRUPTED.match(after.user.text.strip()))
+    doing = "; ".join(list(last.waiting.values())[:2]) or last.last_call
+    if last.error:
+        return FAILED, doing, last.error
+    if last.who == "assistant" and _FAILED_TURN.match(last.text.strip()) and not last.calls:
+        return FAILED, doing, shorten(plain_text(last.text), 120)
+    if last.aborted or stopped or last.ends_with in {"called", "answered"}:
+        return INTERRUPTED, doing, ""
+    if last.who == "user" or not one.answers:
+        return UNANSWERED, doing, ""
+    opening = last.text[:300]
+    if any(known.says("refuse", opening) for known in spoken_languages(opening, language)) and not any(
+        moment.calls for moment in one.answers
+    ):
+        return REFUSED, "", ""
+    return (UNANSWERED if _is_beside(one) else ANSWERED), "", ""
+
+
+def _is_beside(one: Exchange) -> bool:
+    """Whether what followed a request is about something else: long, no tool used, and not one word in common.
+
+    A message sent while the agent was busy is stored before the end of the answer to the one before it.
+    """
+    closing = one.closing
+    if closing is None or any(moment.calls for moment in (one.user, *one.answers)):
+        return False
+    asked = content_words(one.user.text[:_MOST_COMPARED])
+    answer = closing.text.lower()
+    return len(asked) >= _LEAST_COMPARED and len(answer) >= _LONG_ANSWER and not any(word in answer for word in asked)
+
+
+def _one_line(text: str) -> str:
+    """What an answer says, in one line: its first words that are more than a heading."""
+    said: list[str] = []
+    length = 0
+    for line in prose_lines(text):
+        plain = plain_text(line).strip(" -–—|")
+        if (
+            not content_words(plain)
+            or line.lstrip().startswith(("|", "---"))
+            or (line.lstrip().startswith("#") and not said)
+        ):
+            continue
+        said.append(plain)
+        length += len(plain)
+        if length >= LONGEST_LINE:
+            break
+    return shorten(" ".join(said) or plain_text(text), LONGEST_LINE)
+
+
+# what the closing message leaves open
+
+
+def _offer_of(moment: Moment | None, language: Language | None) -> Offer | None:
+    return closing_offer(moment.text, spoken_languages(moment.text, language)) if moment else None
+
+
+def _offer(talk: Sequence[Exchange], at: int, language: Language | None) -> Opened | None:
+    closing = talk[at].closing
+    offer = _offer_of(closing, language)
+    if not offer or not closing:
+        return None
+    return Opened(
+        offer.text,
+        closing.id,
+        closing.at,
+        len(talk) - 1 - at,
+        closing.turn,
+        "offer" if offer.is_offer else "question",
+        0.8,
+    )
+
+
+def _listed(talk: Sequence[Exchange], language: Language | None) -> list[Opened]:
+    """The latest list of next steps in a closing message, while it is young: a newer one replaces an older."""
+    asked = 0
+    for back, one in enumerate(reversed(talk)):
+        if asked >= LISTS_REACH:
+            break
+        asked += not small_kinds(one.user.text)
+        closing = one.closing
+        if not closing or closing is not one.last or closing.ends_with != "said":
+            continue
+        items = listed_next(closing.text, spoken_languages(closing.text, language))
+        if items:
+            sure = 0.8 if back <= 1 else 0.7
+            return [Opened(item, closing.id, closing.at, back, closing.turn, "listed", sure) for item in items]
+    return []
+
+
+def _blockers(talk: Sequence[Exchange], at: int, language: Language | None) -> list[Opened]:
+    """What is in the way at the end: labelled as such by either side, or said in the closing message."""
+    found = _labelled(talk, "block_label", language, (USER, ASSISTANT))
+    closing = talk[at].closing
+    if closing:
+        back = len(talk) - 1 - at
+        for said in _inabilities(closing.text, spoken_languages(closing.text, language)):
+            found.append(Opened(said, closing.id, closing.at, back, closing.turn, "said", 0.75))
+    last = talk[at]
+    if not any(moment.changes for moment in (last.user, *last.answers)):
+        found += _reported_trouble(last.user, spoken_languages(last.user.text, language))
+    return found
+
+
+def _reported_trouble(moment: Moment, known: Sequence[Language]) -> list[Opened]:
+    """What the user says does not work, where nothing was changed since."""
+    said = (plain_text(one).replace("’", "'") for one in own_sentences(moment.text))
+    return [
+        Opened(shorten(one, 160), moment.id, moment.at, 0, moment.turn, "reported", 0.75)
+        for one in said
+        if 15 <= len(one) <= 260 and any(language.says("trouble", one) for language in known)
+    ][:2]
+
+
+def _labelled(talk: Sequence[Exchange], kind: str, language: Language | None, who: tuple[str, ...]) -> list[Opened]:
+    """What either side named outright by a label, in the last exchanges."""
+    found: list[Opened] = []
+    for back, exchange in enumerate(reversed(talk[-BLOCKERS_REACH:])):
+        for moment in (exchange.closing, exchange.user):
+            if moment is not None and moment.text and moment.who in who:
+                said = labelled(moment.text, kind, spoken_languages(moment.text, language))
+                by_user = moment.who == USER
+                found += [
+                    Opened(one, moment.id, moment.at, back, moment.turn, "labelled", 0.8, by_user) for one in said
+                ]
+    return found
+
+
+def _inabilities(text: str, known: Sequence[Language]) -> list[str]:
+    """Sentences of a closing message that say what cannot be done: no heading, question, condition or quotation."""
+    found = []
+    for line in prose_lines(text):
+        if line.lstrip().startswith(("#", "|", ">")):
+            continue
+        for sentence in sentences(line):
+            plain = plain_text(sentence).replace("’", "'")
+            if not 15 <= len(plain) <= 260 or plain.endswith(("?", "？", ":")) or len(content_words(plain)) < 2:
+                continue
+            if any(language.says("cannot", plain) for language in known) and not any(
+                language.pattern("conditional").match(plain) for language in known
+            ):
+                found.append(shorten(plain, 160))
+    return found[:2]
+
+
+def _unverified(talk: Sequence[Exchange], at: int) -> Opened | None:
+    """An error the user pasted and that was worked on, but which nobody has seen gone: what to run again."""
+    one = talk[at]
+    pasted = one.user.text
+    error = last_error(pasted)
+    if not error or not any(moment.changes for moment in (one.user, *one.answers)):
+        return None
+    command = _PROMPT_COMMAND.search(pasted)
+    ran = command[1].strip() if command else ""
+    telling = [step for step in steps(ran) if step.purpose is not Purpose.LOOK] if ran else []
+    text = (
+        f"Check that it is gone: {' '.join(ran.split())[:100]}"
+        if telling
+        else "Check whether the reported error is gone"
+    )
+    return Opened(f"{text} ({shorten(error, 80)})", one.user.id, one.user.at, 0, one.user.turn, "unverified", 0.75)
+
+
+def reported_error(talk: Sequence[Exchange]) -> Opened | None:
+    """The error a user pasted with one of the last requests."""
+    for back, one in enumerate(reversed(talk[-2:])):
+        error = last_error(one.user.text)
+        cut_off = one.last.aborted or one.last.ends_with != "said"
+        if error and "\n" in one.user.text and (back == 0 or cut_off):
+            return Opened(error, one.user.id, one.user.at, back, one.user.turn, "reported", 0.75)
+    return None

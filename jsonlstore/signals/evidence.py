@@ -1,0 +1,213 @@
+"""What the tools did in a session, exactly: commits, commands with their last outcome, files changed, todo lists.
+
+It is told from tool calls and their results alone; nothing here depends on the language people spoke.
+"""
+
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.signals.outcome import Outcome, outcome
+from jsonlstore.signals.shell import Purpose, Step, commit_subject, steps, written_files
+from jsonlstore.signals.todos import TodoBoard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+MOST_COMMITS = 200
+MOST_FILES = 400
+MOST_FAMILIES = 400
+_COMMITTED = re.compile(r"^\[([^\]\n]{1,80}?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
+_UPDATED = re.compile(r"^[AMD] (\S.*)$", re.MULTILINE)
+_IN_THE_WAY = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.RUN, Purpose.SHIP, Purpose.INSTALL})
+_HOME = re.compile(r"^(?:/home/[^/]+|/Users/[^/]+|[A-Za-z]:/Users/[^/]+|/root)(?=/)")
+_WRITERS = frozenset({"write", "edit", "multiedit", "apply_patch", "notebookedit", "str_replace", "create", "str_replace_editor", "str_replace_based_edit_tool", "write_file", "edit_file", "create_file", "replace", "insert"})  # fmt: skip
+_PATH_KEYS = ("path", "file_path", "filePath", "file", "filename", "notebook_path", "target_file")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit the session made."""
+
+    subject: str
+    at: str
+    entry_id: str | None
+    sha: str = ""
+    pushed: bool = False
+    turn: int = 0
+
+
+@dataclass(slots=True)
+class ChangedFile:
+    """A file the session changed: how often, and whether since the last commit."""
+
+    path: str
+    changes: int = 0
+    uncommitted: bool = False
+    last: int = 0
+
+
+@dataclass(slots=True)
+class Family:
+    """The runs of one command family: how the last went, and in which turn."""
+
+    name: str
+    purpose: Purpose
+    command: str = ""
+    failed: bool = False
+    was_failing: bool = False
+    summary: str = ""
+    at: str = ""
+    entry_id: str | None = None
+    turn: int = 0
+    runs: int = 0
+
+
+@dataclass(slots=True)
+class WorkLog:
+    """Collects the evidence of one stretch in bounded memory."""
+
+    commits: list[Commit] = field(default_factory=list)
+    todos: TodoBoard = field(default_factory=TodoBoard)
+    turn: int = 0
+    base: str = ""
+    _home: str = ""
+    _files: dict[str, ChangedFile] = field(default_factory=dict)
+    _families: dict[str, Family] = field(default_factory=dict)
+    _changes: int = 0
+    _pushes: int = 0
+
+    def next_turn(self) -> None:
+        """The user spoke."""
+        self.turn += 1
+
+    # what calls and results say
+
+    def ran(self, command: str, text: str, details: Mapping[str, Any], *, is_error: bool, at: str, entry_id: str | None) -> Outcome:  # fmt: skip
+        """A command and what it answered."""
+        done = steps(command)
+        went = outcome(text, details, is_error=is_error, is_test=any(one.purpose is Purpose.TEST for one in done))
+        if went.interrupted:
+            return went
+        self._note_steps(done, went, at, entry_id)
+        if "git commit" in command or "git merge" in command:
+            self._note_commits(command, text, went, at, entry_id)
+        if went.failed is not True:
+            if any(one.family == "git push" for one in done):
+                self.commits = [replace(one, pushed=True) for one in self.commits]
+                self._pushes += 1
+            listed = (
+                _UPDATED.findall(text[:2_000]) if "*** " in command and "Updated the following files" in text else []
+            )
+            for path in listed or written_files(command):
+                self.changed(path)
+        return went
+
+    def _note_steps(self, done: tuple[Step, ...], went: Outcome, at: str, entry_id: str | None) -> None:
+        telling = [one for one in done if one.purpose in _IN_THE_WAY]
+        # of a chain that failed the last telling step is taken to be the one that did: what came before it had passed
+        for place, one in enumerate(telling):
+            failed = bool(went.failed) and place == len(telling) - 1
+            if went.failed is None and not failed and one.purpose is Purpose.TEST:
+                continue  # a test run that says nothing of its outcome neither breaks nor mends anything
+            known = self._families.pop(one.family, None) or Family(one.family, one.purpose)
+            known.was_failing = known.failed or (known.was_failing and failed)
+            known.failed, known.command, known.at, known.entry_id = failed, one.text, at, entry_id
+            known.summary = went.summary if failed or one.purpose is Purpose.TEST else ""
+            known.turn, known.runs = self.turn, known.runs + 1
+            self._families[one.family] = known
+        if len(self._families) > MOST_FAMILIES:
+            del self._families[next(iter(self._families))]
+
+    def _note_commits(self, command: str, text: str, went: Outcome, at: str, entry_id: str | None) -> None:
+        confirmed = _COMMITTED.findall(text[:20_000])
+        subject = commit_subject(command)
+        made = [Commit(" ".join(said.split())[:200], at, entry_id, sha, turn=self.turn) for _, sha, said in confirmed]
+        if not made and subject and went.failed is False:
+            made = [Commit(subject, at, entry_id, turn=self.turn)]
+        if not made:
+            return
+        if "--amend" in command and self.commits:
+            self.commits.pop()
+        self.commits += made
+        del self.commits[:-MOST_COMMITS]
+        for file in self._files.values():
+            file.uncommitted = False
+
+    def changed(self, path: str) -> None:
+        """A file was written or edited, and the tool did not say that it failed."""
+        key = self._shown(path.strip().replace("\\", "/"))
+        if not key or len(key) > 400 or "\n" in key:
+            return
+        self._changes += 1
+        known = self._files.get(key)
+        if known is None:
+            if len(self._files) >= MOST_FILES:
+                oldest = min(self._files.values(), key=lambda one: (one.uncommitted, one.last))
+                del self._files[oldest.path]
+            known = self._files[key] = ChangedFile(key)
+        known.changes += 1
+        known.uncommitted = True
+        known.last = self._changes
+
+    def _shown(self, path: str) -> str:
+        """One spelling for one file: from where the session was started, or from home."""
+        if self.base and path.lower().startswith(self.base.lower() + "/"):
+            return path[len(self.base) + 1 :]
+        path = _HOME.sub("~", path)
+        return (
+            path[len(self._home) + 1 :] if self._home and path.startswith(self._home + "/") else path.removeprefix("./")
+        )
+
+    def start_in(self, directory: str) -> None:
+        """Where the session was started."""
+        self.base = directory.replace("\\", "/").rstrip("/")
+        self._home = _HOME.sub("~", self.base)
+
+    def wrote(self, name: str, arguments: Mapping[str, Any]) -> list[str]:
+        """The files a tool of this name changed; what it wrote may hold a checklist."""
+        if name not in _WRITERS:
+            return []
+        paths = [value for key in _PATH_KEYS if isinstance(value := arguments.get(key), str) and value][:1]
+        patch = arguments.get("patch") or arguments.get("input")
+        if not paths and isinstance(patch, str):
+            paths = written_files(patch)
+        for path in paths:
+            self.changed(path)
+            self.todos.wrote(path, arguments)
+        return paths
+
+    # what there is to tell
+
+    def files(self) -> list[ChangedFile]:
+        """The files changed: those not committed yet first, then those changed most and last."""
+        return sorted(self._files.values(), key=lambda one: (not one.uncommitted, -one.changes, -one.last))
+
+    @property
+    def commits_anything(self) -> bool:
+        """Whether committing is this session's habit: only then does an uncommitted file mean anything."""
+        return bool(self.commits)
+
+    def families(self) -> Iterable[Family]:
+        """The command families, the one run last at the end."""
+        return self._families.values()
+
+    def failing(self, reach: int = 2) -> Family | None:
+        """The command still failing at the end: run in one of the last turns, and not passed since."""
+        late = [one for one in self._families.values() if one.failed and self.turn - one.turn < reach]
+        if not late:
+            return None
+        order = {Purpose.TEST: 3, Purpose.BUILD: 2, Purpose.SHIP: 2}
+        return max(reversed(late), key=lambda one: (order.get(one.purpose, 1), one.turn))
+
+    def mended(self) -> list[Family]:
+        """The families that failed once and passed at last."""
+        return [one for one in self._families.values() if one.was_failing and not one.failed]
+
+    def unpushed(self) -> list[Commit]:
+        """Commits made after the last push, where the session pushes at all."""
+        return [one for one in self.commits if not one.pushed] if self._pushes else []

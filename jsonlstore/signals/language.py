@@ -1,0 +1,178 @@
+"""The languages in which prose is read, as data: one JSON file each in `languages/`; adding one is adding a file.
+
+A file names the words a language is recognised by and, for each kind of statement, regular expressions that are
+matched at word boundaries ignoring case. Text in a language without a file says nothing here: only evidence counts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache, cached_property
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.core.regex import compiled, searcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jsonlstore.core.regex import Search
+
+LATIN, CYRILLIC, HAN, KANA, HANGUL = "latin", "cyrillic", "han", "kana", "hangul"
+_SAMPLE = 800  # a message's language shows in its first lines
+_UNSPACED = frozenset({HAN, KANA})
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_KANA = re.compile("[\u3041-\u30fa]")
+_HAN = re.compile("[\u3400-\u9fff]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_CYRILLIC = re.compile("[\u0400-\u04ff]")
+_UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
+_MOST_SMALL = 80
+
+# what a whole message may be without saying anything of its own
+SMALL = ("yes", "no", "nudge", "talk")
+
+
+class Language:
+    """One language's words and rules; expressions are compiled when they are first asked for."""
+
+    def __init__(self, code: str, data: dict[str, Any]) -> None:
+        self.code = code
+        self.name: str = data["name"]
+        self.script: str = data.get("script", LATIN)
+        self.words = frozenset(data["words"])
+        self._data = data
+        self._compiled: dict[str, tuple[re.Pattern[str], ...]] = {}
+        self._joined: dict[str, re.Pattern[str]] = {}
+        self._glances: dict[tuple[str, ...], Search] = {}
+
+    def __reduce__(self) -> tuple[Callable[[str], Language], tuple[str]]:
+        """Copied by name: what is compiled here is the process's own."""
+        return _by_code, (self.code,)
+
+    def phrases(self, kind: str) -> list[str]:
+        """The expressions of one kind, as the file has them."""
+        return list(self._data.get(kind, ()))
+
+    def pattern(self, kind: str) -> re.Pattern[str]:
+        """One expression for all of a kind."""
+        found = self._joined.get(kind)
+        if found is None:
+            found = self._joined[kind] = self._compile("|".join(f"(?:{one.rstrip()})" for one in self.phrases(kind)))
+        return found
+
+    def patterns(self, kind: str) -> tuple[re.Pattern[str], ...]:
+        """The expressions of a kind one by one, where a group says what is meant."""
+        found = self._compiled.get(kind)
+        if found is None:
+            found = self._compiled[kind] = tuple(self._compile(one.rstrip()) for one in self.phrases(kind))
+        return found
+
+    def _compile(self, source: str) -> re.Pattern[str]:
+        if not source:
+            return re.compile(r"(?!)")
+        before = "" if self.script in _UNSPACED or self.script == HANGUL else r"(?<!\w)"
+        # Cyrillic and Korean words go on after their stem
+        after = r"(?!\w)" if self.script == LATIN else ""
+        return re.compile(f"{before}(?:{source}){after}", re.IGNORECASE)
+
+    def says(self, kind: str, text: str) -> bool:
+        """Whether `text` holds a phrase of the kind."""
+        return self.pattern(kind).search(text) is not None
+
+    def may_say(self, kinds: tuple[str, ...], text: str) -> bool:
+        """Whether a long text could hold a phrase of any of the kinds: one fast look that errs on the side of yes."""
+        search = self._glances.get(kinds)
+        if search is None:
+            source = "|".join(f"(?:{one.rstrip()})" for kind in kinds for one in self.phrases(kind))
+            search = self._glances[kinds] = searcher(compiled(f"(?i){source}", text=True))
+        return search(text.encode("utf-8", "replace"), 0)[0][0] >= 0
+
+    @cached_property
+    def headings(self) -> re.Pattern[str]:
+        """A whole line that heads a list of what is left to do."""
+        return self._whole("next_heading")
+
+    def _whole(self, kind: str) -> re.Pattern[str]:
+        return re.compile("(?:" + "|".join(f"(?:{one})" for one in self.phrases(kind)) + r")\s*", re.IGNORECASE)
+
+
+def _by_code(code: str) -> Language:
+    return languages()[code]
+
+
+@cache
+def languages() -> dict[str, Language]:
+    """Every language there is a file for, by its code."""
+    found: dict[str, Language] = {}
+    for file in sorted(resources.files(__package__).joinpath("languages").iterdir(), key=lambda one: one.name):
+        if file.name.endswith(".json"):
+            code = file.name.removesuffix(".json")
+            found[code] = Language(code, json.loads(file.read_text(encoding="utf-8")))
+    return found
+
+
+def recognise(text: str) -> Language | None:
+    """The language a message is written in, None if that cannot be told or there is no file for it."""
+    sample = text[:_SAMPLE]
+    known = languages()
+    if not sample.isascii():
+        code = _by_script(sample)
+        if code:
+            return known.get(code)
+    words = {word.replace("’", "'") for word in _WORD.findall(sample.lower())}
+    if not words:
+        return None
+    shared, code = max((len(words & one.words), code) for code, one in known.items() if one.script == LATIN)
+    rivals = sum(len(words & one.words) == shared for one in known.values() if one.script == LATIN)
+    needed = 1 if len(words) <= 6 else 2
+    return known[code] if shared >= needed and rivals == 1 else None
+
+
+def _by_script(sample: str) -> str | None:
+    if len(_KANA.findall(sample)) >= 2:
+        return "ja"
+    if len(_HANGUL.findall(sample)) >= 2:
+        return "ko"
+    han = len(_HAN.findall(sample))
+    if han >= 2 and han * 12 >= len(sample):
+        return "zh"
+    cyrillic = len(_CYRILLIC.findall(sample))
+    if cyrillic >= 2 and cyrillic * 6 >= len(sample):
+        return "uk" if _UKRAINIAN.search(sample) else "ru"
+    return None
+
+
+def small_kinds(text: str) -> frozenset[str]:
+    """What a message amounts to that is nothing but agreement, refusal, a nudge or small talk; empty if it is more."""
+    plain = text.strip().lower()
+    if not plain or len(plain) > _MOST_SMALL:
+        return frozenset()
+    expression = _small()
+    if not expression.fullmatch(plain):
+        return frozenset()
+    first = [kind for kind in SMALL if _small_kind(kind).match(plain)]
+    return frozenset(first) or frozenset({"talk"})
+
+
+@cache
+def _small() -> re.Pattern[str]:
+    return re.compile(rf"[\W_]*(?:(?:{_phrases(SMALL)})[\W_]*)+")
+
+
+@cache
+def _small_kind(kind: str) -> re.Pattern[str]:
+    return re.compile(rf"[\W_]*(?:{_phrases((kind,))})")
+
+
+def _phrases(kinds: tuple[str, ...]) -> str:
+    """Phrases of all languages, the longest first so that none hides a longer one; only unspaced scripts join up."""
+    spaced: set[str] = set()
+    unspaced: set[str] = set()
+    for language in languages().values():
+        into = unspaced if language.script in _UNSPACED else spaced
+        into |= {phrase.lower() for kind in kinds for phrase in language.phrases(kind)}
+    joined = "|".join(sorted(map(re.escape, spaced), key=len, reverse=True))
+    loose = "|".join(sorted(map(re.escape, unspaced), key=len, reverse=True))
+    return rf"(?:{joined})(?!\w)|(?:{loose})"

@@ -1,0 +1,228 @@
+"""What an assistant's message leaves open: lists of next steps, an offer or question with its options."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jsonlstore.signals.language import languages, recognise
+from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten, without_code
+from jsonlstore.signals.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from jsonlstore.signals.language import Language
+
+LONGEST_ITEM = 160
+LONGEST_OFFER = 200
+MOST_ITEMS = 6
+_LAST_LINES = 16
+_MOST_AFTER_QUESTION = 240
+_ITEM = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)]|[a-z]\))[ \t]+(?:\[[ ]\][ \t]+)?(\S.*)$")
+_TICKED = re.compile(r"\[[xX]\]|✅|✓|✔|☑|~~")
+_OPTION = re.compile(
+    r"^[\s>|*_#-]*(?:\b(?:option|variante|opción|opcion|opção|вариант|варіант|方案|选项|案|plan)\s*)?[*_]*([A-Fa-f]|[1-9一二三四])[*_]*\s?[).:：、|–-]+[*_]*\s*\|?\s*(\S.*)$",
+    re.IGNORECASE,
+)
+_TABLE_ROW = re.compile(r"^\s*\|(.+)\|\s*$")
+_RULE_LINE = re.compile(r"^[\s|:=*_-]+$")
+_LABEL = re.compile(r"^[\s>*_#-]*([^\n:：]{2,40}?)[*_]*\s*[:：]\s*[*_]*\s*(\S.*)$")
+_CAPITALS = re.compile(r"(?<!\w)((?:[^\W\d_a-zà-öø-ÿа-яёіїє]{4,}(?:\s|:|$)\s?){1,3})")
+_DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
+_ENGLISH_TOO = frozenset({"de", "fr", "ru", "uk", "zh", "ja", "ko"})  # elsewhere "todo" is an everyday word
+
+
+_NEAR = {"ru": ("uk",), "uk": ("ru",)}  # a short sentence may be either
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The question a message ends with, and the options it lets choose from."""
+
+    text: str
+    options: tuple[tuple[str, str], ...] = ()
+    is_offer: bool = True
+
+    def option(self, key: str) -> str | None:
+        """What stands behind a letter or number."""
+        return next((text for name, text in self.options if name == key.upper()), None)
+
+
+def spoken_languages(text: str, fallback: Language | None) -> list[Language]:
+    """The languages whose rules hold for a message: its own, or the session's where it does not show one."""
+    return rules_of(recognise(text) or fallback)
+
+
+def rules_of(own: Language | None) -> list[Language]:
+    """The languages whose rules hold where `own` is spoken."""
+    if own is None:
+        return []
+    english = languages()["en"]
+    near = [languages()[code] for code in _NEAR.get(own.code, ())]
+    return [own, *near, english] if own.code in _ENGLISH_TOO else [own]
+
+
+def listed_next(text: str, speakers: Iterable[Language]) -> list[str]:
+    """The items under a heading such as "Next steps", and what stands behind such a label on its own line."""
+    known = list(speakers)
+    if not known:
+        return []
+    found: list[str] = []
+    lines = without_code(text).split("\n")
+    collecting = False
+    heading = ""
+    for number, line in enumerate(lines):
+        if not line.strip():
+            continue
+        if is_heading_of_next(line, known):
+            collecting = True
+            heading = plain_text(line).strip(" :：")
+            continue
+        item = _ITEM.match(line)
+        row = _TABLE_ROW.match(line)
+        if collecting and item and not line.startswith(("   ", "\t")):
+            _take(found, item[1])
+        elif collecting and row:
+            cells = [cell for cell in row[1].split("|") if cell.strip()]
+            is_head = number + 1 < len(lines) and _RULE_LINE.match(lines[number + 1])
+            if cells and not _RULE_LINE.match(line) and not is_head:
+                _take(found, f"{heading}: {' '.join(cells[:2])}")
+        elif not line.startswith(("   ", "\t")) and not _RULE_LINE.match(line):
+            collecting = collecting and not found and not line.lstrip().startswith("#")
+    return found[:MOST_ITEMS]
+
+
+def is_heading_of_next(line: str, known: Iterable[Language]) -> bool:
+    """Whether a line heads a list of what is left; a sentence that begins so does not."""
+    plain = plain_text(line).replace("’", "'").strip(" :：.-–—0123456789")
+    if not 2 <= len(plain) <= 60:
+        return False
+    for language in known:
+        match = language.headings.match(plain)
+        if match and len(plain) - match.end() <= (0 if len(plain) <= 6 else 28) and "." not in plain[match.end() :]:
+            return True
+    return False
+
+
+def _take(found: list[str], item: str) -> None:
+    plain = plain_text(item).rstrip(" :;.,")
+    if _TICKED.search(item) or len(plain) < 6 or not content_words(plain):
+        return
+    found.append(shorten(plain, LONGEST_ITEM))
+
+
+def labelled(text: str, kind: str, speakers: Iterable[Language]) -> list[str]:
+    """What stands behind a label of a kind ("Blocked: waiting for the key", "NEXT STEP: …"), one text each."""
+    known = list(speakers)
+    found = []
+    for line in prose_lines(text):
+        pairs = [(match[1], match[2]) for sentence in sentences(line) if (match := _LABEL.match(sentence))]
+        pairs += _shouted(line)
+        for label, words in pairs:
+            plain = plain_text(label).strip().lower()
+            said = plain_text(words).strip(" .:")
+            if (
+                any(language.pattern(kind).fullmatch(plain) for language in known)
+                and len(said) >= 6
+                and content_words(said)
+            ):
+                found.append(shorten(said, LONGEST_ITEM))
+    return list(dict.fromkeys(found))
+
+
+def _shouted(line: str) -> list[tuple[str, str]]:
+    """The parts of a status report written in one line, each behind a label in capitals."""
+    parts = _CAPITALS.split(line)
+    if len(parts) < 5:  # one word in capitals is emphasis
+        return []
+    return list(zip(parts[1::2], parts[2::2], strict=False))
+
+
+def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
+    """The question or offer a message ends with; None if it ends with a statement or asks for nothing in particular."""
+    known = list(speakers)
+    lines = [line for line in without_code(text).split("\n") if line.strip() and not _RULE_LINE.match(line)]
+    last = lines[-_LAST_LINES:]
+    asked = _last_question(last, known)
+    if asked is None:
+        return None
+    at, question, is_offer = asked
+    if _ITEM.match(last[at]):
+        return _offered_list(last, at, known) or Offer(shorten(question, LONGEST_OFFER), (), is_offer)
+    # options follow their question; a bare "what would you like?" refers to those before it
+    options = tuple(_options(last[at:]) or (_options(last[:at]) if len(content_words(question)) < 4 else ()))
+    after = sum(len(line) for line in last[at + 1 :] if not _OPTION.match(line) and not _ITEM.match(line))
+    if after > _MOST_AFTER_QUESTION:
+        return None
+    if options and (question.endswith((":", "：")) or len(content_words(question)) < 4 or _asks_which(question)):
+        listed = " ".join(f"{name}) {said}" for name, said in options)
+        return Offer(shorten(f"{question} {listed}", LONGEST_OFFER), options, is_offer)
+    if _is_empty(question, known):
+        return None if not options else Offer(shorten(question, LONGEST_OFFER), options, is_offer)
+    return Offer(shorten(question, LONGEST_OFFER), options, is_offer)
+
+
+def _offered_list(lines: list[str], at: int, known: list[Language]) -> Offer | None:
+    """An offer whose things stand as a list under it: "Want me to add:" and what."""
+    top = at
+    while top > 0 and _ITEM.match(lines[top - 1]):
+        top -= 1
+    lead = plain_text(lines[top - 1]) if top else ""
+    if not lead.endswith((":", "：", "…")) or not any(language.says("offer", lead) for language in known):
+        return None
+    items = [plain_text(match[1]) for line in lines[top : at + 1] if (match := _ITEM.match(line))]
+    listed = tuple((str(number), shorten(item, 100)) for number, item in enumerate(items, 1))
+    return Offer(shorten(f"{lead} {'; '.join(items)}", LONGEST_OFFER), listed)
+
+
+def _asks_which(question: str) -> bool:
+    return len(question) < 60
+
+
+def _is_empty(question: str, known: list[Language]) -> bool:
+    """Whether a question offers nothing in particular: beyond the words of offering it names hardly anything."""
+    bare = question
+    for kind in ("empty_offer", "offer"):
+        for language in known:
+            bare = language.pattern(kind).sub(" ", bare)
+    needed = 3 if any(language.says("empty_offer", question) for language in known) else 1
+    return len(content_words(bare)) < needed
+
+
+def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, bool] | None:
+    for at in range(len(lines) - 1, -1, -1):
+        if _TABLE_ROW.match(lines[at]):
+            continue
+        said = [plain_text(one) for one in sentences(lines[at])]
+        for place in range(len(said) - 1, -1, -1):
+            sentence = said[place]
+            is_question = sentence.rstrip(' )*_"”').endswith(("?", "？"))
+            offered = any(language.says("offer", sentence) for language in known)
+            if (is_question and not _OPTION.match(lines[at])) or (
+                offered and (is_question or sentence.endswith((":", "：")))
+            ):
+                aside = " ".join(one for one in said[place + 1 :] if one.startswith("("))
+                return at, f"{sentence.strip()} {aside}".strip(), offered
+            if offered and at >= len(lines) - 2 and not is_question and len(sentence) < 240:
+                return at, sentence.strip(), True
+    return None
+
+
+def _options(lines: list[str]) -> list[tuple[str, str]]:
+    found: dict[str, str] = {}
+    for line in lines:
+        match = _OPTION.match(line)
+        if not match:
+            continue
+        key = _DIGITS.get(match[1], match[1]).upper()
+        text = plain_text(match[2].replace("|", " ")).strip(" -–:")
+        if text:
+            found[key] = shorten(text, 100)
+    return list(found.items()) if len(found) >= 2 else []
+
+
+def all_options(text: str) -> tuple[tuple[str, str], ...]:
+    """Every option a message lists, wherever it does."""
+    return tuple(_options(without_code(text).split("\n")))

@@ -1,0 +1,124 @@
+"""How a command went, told from what its tool reported: exit codes, test runners' own counts, the last error line."""
+
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LONGEST_SUMMARY = 160
+_TAIL = 3_000
+_HEAD = 600
+
+_EXIT = re.compile(
+    r"(?:\(?Command exited with(?: exit)? code|Process exited with code|^Exit code:?|\"exit_code\":|^exit status|exited with code) ?(-?\d+)",
+    re.MULTILINE,
+)
+_RUNNING = re.compile(
+    r"^Command still running|still running \(session|running in (?:the )?background|moved to (?:the )?background",
+    re.IGNORECASE,
+)
+_INTERRUPTED = re.compile(
+    r"\[Request interrupted by user|The user doesn't want to (?:proceed|take this action)|user rejected|was rejected by (?:the )?user",
+    re.IGNORECASE,
+)
+_PYTEST = re.compile(
+    r"^=*\s?((?:\d+ (?:failed|passed|errors?|skipped|xfailed|xpassed|deselected|warnings?)(?:, )?)+)(?: in [\d.:]+s?.*)?\s*=*$",
+    re.MULTILINE,
+)
+_JEST = re.compile(r"^\s*Tests?:?\s+((?:\d+ (?:failed|passed|skipped|todo|total)[,| ]*)+)", re.MULTILINE)
+_CARGO = re.compile(r"^test result: (?:ok|FAILED)\. (\d+ passed; \d+ failed)", re.MULTILINE)
+_GO = re.compile(r"^(?:FAIL|ok)\s+\S+(?:\s+[\d.]+s|\s+\[|\s+\(cached\))", re.MULTILINE)
+_MOCHA = re.compile(r"^\s+(\d+ failing)\b", re.MULTILINE)
+_UNITTEST = re.compile(r"^(FAILED \((?:failures|errors)=.*\)|OK(?: \(.*\))?)$", re.MULTILINE)
+_LINT = re.compile(r"^(Found \d+ errors?\b.*|✖ \d+ problems?.*|.*\berror TS\d+: .*)$", re.MULTILINE)
+_COUNTING = ("passed", "failed", "FAIL", "failing", "\nOK", "error TS", "Found ", "problem", "ok  ", "ok\t", " errors")
+_FAILED_COUNT = re.compile(r"\b([1-9]\d*) (?:failed|errors?)\b")
+_TROUBLE = re.compile(r"^(?:.*(?:command not found|No such file or directory|Permission denied).*|(?:fatal|error|ERROR|npm ERR!|npm error|Error|panic|Traceback)\b.*|error(?:\[\w+\])?: .*|[\w.]*(?:Error|Exception): .*)$", re.MULTILINE)  # fmt: skip
+_LAST_ERROR = re.compile(r"^(?:E {3,}\S.*|[\w.]*(?:Error|Exception|Exit)\b:? .*|(?:\[?(?:FATAL|ERROR)\]?:?|fatal:|error(?:\[\w+\])?:|Error:|npm ERR!|npm error|FAILED|panic:|CONFLICT) ?.*|.*(?:command not found|Permission denied|rejected\]).*)$", re.MULTILINE)  # fmt: skip
+
+
+# how each runner counts, and what in its count means failure
+_RUNNERS = (
+    (_PYTEST, _FAILED_COUNT),
+    (_JEST, _FAILED_COUNT),
+    (_CARGO, re.compile("FAILED")),
+    (_GO, re.compile("FAIL")),
+    (_MOCHA, re.compile("failing")),
+    (_UNITTEST, re.compile("FAILED")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Whether a command failed (None: nobody can say) and one line that says how."""
+
+    failed: bool | None
+    summary: str = ""
+    interrupted: bool = False
+
+
+def outcome(text: str, details: Mapping[str, Any], *, is_error: bool, is_test: bool) -> Outcome:
+    """What became of a command. A runner's own counts outrank the exit code, which a pipe hides."""
+    tail = text[-_TAIL:]
+    if is_error and _INTERRUPTED.search(text[:_HEAD]):
+        return Outcome(None, interrupted=True)
+    if details.get("status") == "running" or _RUNNING.search(text[:_HEAD]):
+        return Outcome(None)
+    counted = _counted(tail)
+    if counted is not None:
+        return counted
+    failed = _exit_failed(text, tail, details, is_error=is_error)
+    if failed is None and (is_test or _opens_with_trouble(tail)):
+        failed = True if _opens_with_trouble(tail) else None
+    return Outcome(failed, last_error(tail) if failed else "")
+
+
+def _exit_failed(text: str, tail: str, details: Mapping[str, Any], *, is_error: bool) -> bool | None:
+    code = details.get("exitCode", details.get("exit_code"))
+    if isinstance(code, int) and not isinstance(code, bool):
+        return code != 0
+    told = _EXIT.search(tail) or _EXIT.search(text[:_HEAD])
+    if told:
+        return int(told[1]) != 0
+    if is_error or details.get("status") in {"error", "failed"}:
+        return True
+    return None
+
+
+def _opens_with_trouble(tail: str) -> bool:
+    """Whether what a command printed last is an error: its last lines, not something it quoted on the way."""
+    last = "\n".join(tail.rstrip().rsplit("\n", 3)[-3:])
+    return _TROUBLE.search(last) is not None
+
+
+def _counted(tail: str) -> Outcome | None:
+    """What a test runner or checker says of its own run, by its last word on it."""
+    if not any(word in tail for word in _COUNTING):
+        return None
+    found = [
+        (match.start(), bool(failed.search(match[0])), match[1] if match.lastindex else match[0])
+        for counts, failed in _RUNNERS
+        for match in counts.finditer(tail)
+    ]
+    found = found or [(match.start(), True, match[1]) for match in _LINT.finditer(tail)]
+    if not found:
+        return None
+    failed = [one for one in found if one[1]]
+    _, is_failure, said = max(failed or found)
+    return Outcome(is_failure, " ".join(said.split())[:LONGEST_SUMMARY].rstrip(" ,"))
+
+
+def last_error(text: str) -> str:
+    """The last line of an output that names an error, shortened; empty if none does."""
+    lines = _LAST_ERROR.findall(text[-_TAIL:])[-4:]
+    if not lines:
+        return ""
+    # a program's very last word is often just that it gives up
+    telling = max(reversed(lines), key=lambda line: min(len(line.split()), 8))
+    return " ".join(telling.split())[:LONGEST_SUMMARY]

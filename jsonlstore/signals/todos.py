@@ -1,0 +1,146 @@
+"""Todo lists and plans kept with tools or in files, as the last call leaves them."""
+
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+MOST_ITEMS = 200
+_LISTS = ("todos", "plan", "tasks", "items", "steps", "newTodos")
+_TITLES = ("content", "step", "subject", "title", "text", "task", "description", "name")
+_DONE = frozenset(
+    {"completed", "complete", "done", "cancelled", "canceled", "closed", "deleted", "skipped", "finished"}
+)
+_RUNNING = frozenset({"in_progress", "in-progress", "inprogress", "active", "doing", "started"})
+_TODO_TOOLS = frozenset({"todowrite", "todo_write", "update_plan", "todo", "todos", "taskcreate", "taskupdate", "task_create", "task_update", "tasklist", "plan", "set_plan", "manage_todo_list", "write_todos", "todo_list"})  # fmt: skip
+_BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[([ xX✓~-])\][ \t]+(\S.*)$", re.MULTILINE)
+_TODO_FILE = re.compile(r"(?:^|[._-])(?:todos?|to-do|tasks?|backlog)(?:[._-]|$)", re.IGNORECASE)
+_TEMPLATE = re.compile(r"template|^skill\.md$|example|sample|prompt|agents\.md|claude\.md", re.IGNORECASE)
+_HEADING = re.compile(r"^#{1,3}[ \t]+(.+)$", re.MULTILINE)
+_TODO_HEADING = re.compile(r"^(?:\W*)(?:todo|to-do|to do|task|aufgabe)\s*[:–-]\s*(\S.*)$", re.IGNORECASE)
+_CREATED = re.compile(r"Task #?(\w+) created")
+_MOST_IN_FILE = 12
+_LONGEST = 200
+
+
+@dataclass(slots=True)
+class TodoItem:
+    """One entry of a list."""
+
+    title: str
+    status: str
+    entry_id: str | None = None
+    turn: int = 0
+    in_file: bool = False
+
+
+@dataclass(slots=True)
+class TodoBoard:
+    """The lists of a session: one that tools replace as a whole, one that grows item by item, and those in files."""
+
+    _list: list[TodoItem] = field(default_factory=list)
+    _items: dict[str, TodoItem] = field(default_factory=dict)
+    _files: dict[str, dict[str, TodoItem]] = field(default_factory=dict)
+    _entry: str | None = None
+    _turn: int = 0
+
+    def at(self, entry_id: str | None, turn: int) -> None:
+        """Where the next calls stand."""
+        self._entry, self._turn = entry_id, turn
+
+    def called(self, name: str, arguments: Mapping[str, Any], answer: str) -> bool:
+        """One call of a todo or plan tool; False if it is none."""
+        if name not in _TODO_TOOLS:
+            return False
+        listed = next((value for key in _LISTS if isinstance(value := arguments.get(key), list)), None)
+        if listed is not None:
+            items = [item for raw in listed[:MOST_ITEMS] if (item := self._item(raw))]
+            if items or not listed:
+                self._list = items
+            return True
+        self._one(name, arguments, answer)
+        return True
+
+    def _item(self, raw: object) -> TodoItem | None:
+        if not isinstance(raw, Mapping):
+            return None
+        title = next((value for key in _TITLES if isinstance(value := raw.get(key), str) and value.strip()), None)
+        if title is None:
+            return None
+        status = raw.get("status")
+        if not isinstance(status, str):
+            status = "completed" if raw.get("done") is True or raw.get("completed") is True else "pending"
+        return TodoItem(" ".join(title.split())[:_LONGEST], status.lower(), self._entry, self._turn)
+
+    def _one(self, name: str, arguments: Mapping[str, Any], answer: str) -> None:
+        known = arguments.get("taskId") or arguments.get("task_id") or arguments.get("id")
+        key = str(known) if known is not None else ""
+        status = arguments.get("status")
+        action = str(arguments.get("action") or "").lower()
+        if key and key in self._items:
+            item = self._items[key]
+            if isinstance(status, str):
+                item.status = status.lower()
+            elif action in {"done", "complete", "toggle", "remove", "delete"}:
+                item.status = "completed" if item.status not in _DONE else "pending"
+            item.turn = self._turn
+            return
+        made = self._item(arguments)
+        if made and name not in {"taskupdate", "task_update"} and action not in {"list", "get", "clear"}:
+            named = _CREATED.search(answer)
+            self._items[named[1] if named else key or str(len(self._items) + 1)] = made
+            while len(self._items) > MOST_ITEMS:
+                del self._items[next(iter(self._items))]
+
+    def wrote(self, path: str, arguments: Mapping[str, Any]) -> None:
+        """A file was written or edited: a todo file's boxes, or the one thing it is about."""
+        base = path.replace("\\", "/").rpartition("/")[2]
+        stem = base.rpartition(".")[0] or base
+        if not _TODO_FILE.search(stem) or _TEMPLATE.search(base):
+            return
+        whole = next(
+            (v for key in ("content", "file_text", "contents") if isinstance(v := arguments.get(key), str)), None
+        )
+        part = next(
+            (v for key in ("new_string", "newText", "new_str") if isinstance(v := arguments.get(key), str)), None
+        )
+        known = self._files.setdefault(path, {})
+        if whole is not None:
+            known.clear()
+            heading = _HEADING.search(whole)
+            named = _TODO_HEADING.match(heading[1].strip("*_ ")) if heading else None
+            if named:
+                known[""] = TodoItem(named[1].strip("*_ ")[:_LONGEST], "pending", self._entry, self._turn, in_file=True)
+        for mark, title in _BOX.findall(whole if whole is not None else part or ""):
+            plain = " ".join(title.split())[:_LONGEST]
+            known[plain.lower()] = TodoItem(
+                plain, "pending" if mark == " " else "completed", self._entry, self._turn, in_file=True
+            )
+        if len(self._files) > 50:
+            del self._files[next(iter(self._files))]
+
+    def open_items(self) -> list[TodoItem]:
+        """What is not done, what is being done first; a list that nobody touched in a file of many is a template."""
+        found = [*self._list, *self._items.values()]
+        for items in self._files.values():
+            if "" in items:
+                found.append(items[""])
+                continue
+            waiting = [item for item in items.values() if item.status not in _DONE]
+            if len(waiting) <= _MOST_IN_FILE:
+                found += waiting
+        waiting = [item for item in found if item.status not in _DONE]
+        return sorted(waiting, key=lambda item: item.status not in _RUNNING)
+
+    def done_items(self) -> list[TodoItem]:
+        """What was ticked off."""
+        listed = [
+            *self._list,
+            *self._items.values(),
+            *(item for items in self._files.values() for item in items.values()),
+        ]
+        return [item for item in listed if item.status in _DONE]

@@ -1,0 +1,388 @@
+"""Brings the full-text index up to date with the transcripts: after the log, never in its way.
+
+The index has cursors of its own, so it may lag behind, be removed or be made anew without touching a log. A transcript
+that only grew is read on from its cursor; any other change reads it from the start. Everything that reaches the index
+has passed the redactor as a whole turn.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.core.errors import JsonlStoreError, SearchUnavailable, SourceUnreadable
+from jsonlstore.core.logs import logger
+from jsonlstore.recall.answers import entries_stamp
+from jsonlstore.recall.documents import Document, Turn
+from jsonlstore.recall.fulltext import SearchIndex
+from jsonlstore.recall.index_file import OutdatedIndex, has_fts5, is_damaged, remove_index
+from jsonlstore.recall.memory import MemoryFiles
+from jsonlstore.redact.text import redact_text
+from jsonlstore.transcripts.session import CopyMerger, CursorOutdated, read_copies
+from jsonlstore.transcripts.source import Cursor, Reading
+from jsonlstore.transcripts.speech import Speaker
+from jsonlstore.transcripts.stretches import Stretch, by_stretch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from jsonlstore.core.config import Config
+    from jsonlstore.core.model import SessionState
+    from jsonlstore.store.store import SessionStore
+    from jsonlstore.transcripts.records import Entry
+    from jsonlstore.transcripts.session import Session
+
+log = logger(__name__)
+
+_SPOKEN = {Speaker.USER: "user", Speaker.ASSISTANT: "assistant"}
+_SAYS_NOTHING = frozenset({"HEARTBEAT_OK", "NO_REPLY"})
+_DELETED = frozenset({"delete", "deleted"})
+_BATCH_BYTES = 4 << 20
+_TOOL_CHARS = 2000
+_WATCHER_PATIENCE = 0.1  # a capture must not wait for whoever else writes the index
+
+
+class SearchWriter:
+    """Writes one store's index. Failures are noted in `problem`, never raised: a cache must not stop a capture."""
+
+    def __init__(self, store: SessionStore, config: Config, *, patience: float = 5.0) -> None:
+        self._store = store
+        self._config = config
+        self._patience = patience
+        self._index: SearchIndex | None = None
+        self._marks: dict[str, str | None] = {}
+        self._due: dict[str, Session] = {}
+        self.enabled = config.enabled and config.search_enabled and has_fts5()
+        self.problem: str | None = None
+
+    @classmethod
+    def beside_captures(cls, store: SessionStore, config: Config) -> SearchWriter:
+        """A writer that gives way at once to whoever else writes."""
+        return cls(store, config, patience=_WATCHER_PATIENCE)
+
+    def remove_if_disabled(self) -> bool:
+        """What was switched off is not kept: remove the index; False if there was none."""
+        return not self._config.search_enabled and remove_index(self._store.paths.search)
+
+    # -- what is to do
+
+    def note_if_behind(self, session: Session) -> None:
+        """Remember to index a session that has more to say than the index knows."""
+        if self.enabled and not self._is_read(session):
+            self._due[_key(session)] = session
+
+    def run(self, seconds: float = float("inf")) -> int:
+        """Work through what was noted, for about `seconds`; returns how many documents' transcripts were written."""
+        deadline = time.monotonic() + seconds
+        written = 0
+        while self._due and time.monotonic() < deadline:
+            key = next(iter(self._due))
+            session = self._due.pop(key)
+            if not self._safely(lambda one=session: self._catch_up(one)):  # type: ignore[misc]
+                if self.problem is not None:
+                    self._due[key] = session
+                    break
+                continue
+            written += 1
+        return written
+
+    def catch_up_all(self, sessions: Iterable[Session]) -> int:
+        """Bring the index up to date with these sessions, many in one transaction."""
+        if not self.enabled:
+            return 0
+        written, batch, size = 0, [], 0
+        for session in sessions:
+            if self._is_read(session):
+                continue
+            batch.append(session)
+            size += session.size
+            if size >= _BATCH_BYTES:
+                written += self._batch(batch)
+                batch, size = [], 0
+        return written + (self._batch(batch) if batch else 0)
+
+    def update_memory(self) -> bool:
+        """Read the user's memory files again where they changed."""
+        if not self.enabled:
+            return False
+        return self._safely(lambda: MemoryFiles(self._store.paths.state_dir).update(self._open()))
+
+    def reconcile(self) -> bool:
+        """Take out what was forgotten while nobody told the index; take in sessions that have no transcript."""
+        return self.enabled and not self._due and self._safely(self._reconcile)
+
+    def _reconcile(self) -> bool:
+        stamp = entries_stamp(self._store)
+        index = self._open()
+        if stamp is None or index.note("entries") == stamp:
+            return False
+        heard = {one.id: one.no for one in index.documents("kind = 'session'")}
+        entries = self._store.index.entries()
+        unwanted = {one for one, entry in entries.items() if self._is_unwanted(entry)}
+        forgotten = [no for session_id, no in heard.items() if session_id in unwanted]
+        unheard = [one for one in entries if one not in heard and one not in unwanted]
+        with index.transaction():
+            index.remove(forgotten)
+            for session_id in unheard:
+                self._write_state(index, session_id)
+            index.set_note("entries", stamp)
+        return True
+
+    def _is_unwanted(self, entry: Mapping[str, Any]) -> bool:
+        deleted = entry.get("end_reason") in _DELETED and not self._config.search_keep_deleted
+        return bool(entry.get("forgotten")) or deleted
+
+    def _write_state(self, index: SearchIndex, session_id: str) -> None:
+        try:
+            state = self._store.get(session_id)
+        except JsonlStoreError as problem:
+            log.debug("%s is not indexed: %s", session_id, problem)
+            return
+        document = Document("session", session_id, "", state.agent_id, state.session_key, state.channel)
+        index.set_state(document, state_turns(state))
+        index.set_times(document, state.start_time, state.end_time or state.updated_at)
+
+    def tidy(self, *, wholly: bool = False) -> bool:
+        """Get rid of what was taken out, a little at a time; True while there is more."""
+        index = self._index
+        if index is None or self._due:
+            return False
+        if not wholly:
+            return self._safely(index.scrub_some)
+        if index.note("unscrubbed"):
+            self._safely(index.scrub)
+        return False
+
+    def close(self) -> None:
+        """Leave nothing in the write-ahead log."""
+        if self._index is not None:
+            self._index.checkpoint()
+            self._index.close()
+            self._index = None
+
+    # -- one transcript
+
+    def _open(self) -> SearchIndex:
+        if self._index is None:
+            self._store.prepare()
+            self._index = SearchIndex.open(self._store.paths.search, patience=self._patience)
+            self._marks = self._index.marks()
+        return self._index
+
+    def _is_read(self, session: Session) -> bool:
+        self._safely(lambda: self._open() is not None)
+        return self._marks.get(_key(session)) == session.extent
+
+    def _batch(self, sessions: list[Session]) -> int:
+        def all_at_once() -> bool:
+            with self._open().transaction():
+                for session in sessions:
+                    self._catch_up(session)
+            return True
+
+        if self._safely(all_at_once):
+            return len(sessions)
+        # one of them failed and took the others with it: each by itself, then
+        return sum(self._safely(lambda one=one: self._catch_up(one)) for one in sessions)  # type: ignore[misc]
+
+    def _safely(self, work: Callable[[], object]) -> bool:
+        """Whether it worked and did something. A damaged index is removed: the next call makes it anew."""
+        try:
+            done = bool(work())
+        except (SearchUnavailable, sqlite3.Error) as problem:
+            self.problem = str(problem)
+            log.warning("not searchable yet: %s", problem)
+            if isinstance(problem, OutdatedIndex) or is_damaged(problem) or is_damaged(problem.__cause__):
+                self._index = None
+                remove_index(self._store.paths.search)
+            elif self._index is not None:
+                self._marks = {}
+                self._index.close()
+                self._index = None
+            return False
+        except (JsonlStoreError, OSError) as problem:
+            log.debug("not indexed: %s", problem)
+            return False
+        self.problem = None
+        return done
+
+    def _catch_up(self, session: Session) -> bool:
+        index = self._open()
+        key, extent = _key(session), session.extent
+        if self._marks.get(key) == extent:
+            return False
+        with index.transaction():
+            if session.end_reason in _DELETED and not self._config.search_keep_deleted:
+                self._drop(index, key)
+                index.set_source(key, extent, None, {})
+            elif not self._read_on(index, session, key, extent):
+                self._drop(index, key)
+                self._read(index, session, key, extent, None, Stretch.first(session.session_id))
+        self._marks[key] = extent
+        return True
+
+    @staticmethod
+    def _drop(index: SearchIndex, key: str) -> None:
+        index.remove([one.no for one in index.documents("transcript = ?", (key,))])
+        index.drop_source(key)
+
+    def _read_on(self, index: SearchIndex, session: Session, key: str, extent: str) -> bool:
+        """Read what follows the cursor; False if only reading from the start will do."""
+        known = index.source(key)
+        cursor = Cursor.from_json(known[1]) if known else None
+        if known is None or cursor is None or len(session.copies) != 1:
+            return False
+        source, newest = session.copies[-1]
+        imprint = source.imprint(newest, cursor)
+        if (imprint.hex() if imprint else None) != known[2].get("imprint") or not known[2].get("stretch"):
+            return False
+        try:
+            self._read(index, session, key, extent, cursor, Stretch(*known[2]["stretch"]))
+        except CursorOutdated:
+            return False
+        return True
+
+    def _read(
+        self, index: SearchIndex, session: Session, key: str, extent: str, after: Cursor | None, stretch: Stretch
+    ) -> None:
+        reading = Reading()
+        merger = CopyMerger() if len(session.copies) > 1 else None
+        pending: list[Turn] = []
+        size = 0
+        for place, entry in by_stretch(stretch, read_copies(session.copies, reading, merger, after)):
+            if place.id != stretch.id or size >= _BATCH_BYTES:
+                self._write(index, session, key, stretch, pending)
+                stretch, pending, size = place, [], 0
+            for turn in self._turns(entry):
+                pending.append(turn)
+                size += len(turn.text)
+        if reading.problems:
+            raise SourceUnreadable(reading.problems[0])
+        self._write(index, session, key, stretch, pending)
+        source, newest = session.copies[-1]
+        imprint = source.imprint(newest, reading.cursor) if reading.cursor else None
+        tail = {
+            "imprint": imprint.hex() if imprint else None,
+            "stretch": [stretch.id, stretch.number, stretch.runtime_id, stretch.reset_entry_id, stretch.begun_by],
+        }
+        index.set_source(key, extent, reading.cursor.to_json() if reading.cursor else None, tail)
+
+    def _write(self, index: SearchIndex, session: Session, key: str, stretch: Stretch, turns: list[Turn]) -> None:
+        """The words of one stretch, and what its log knows besides; nothing of a session the store does not have."""
+        try:
+            state = self._store.get(stretch.id)
+        except JsonlStoreError as problem:
+            log.debug("%s is not indexed: %s", stretch.id, problem)
+            return
+        if state.agent_id and state.agent_id != session.agent_id:
+            log.debug("%s is not indexed as %s's: it is %s's", stretch.id, session.agent_id, state.agent_id)
+            return  # the same id under another agent is somebody else's talk
+        document = Document(
+            "session",
+            stretch.id,
+            key,
+            state.agent_id or session.agent_id,
+            state.session_key or session.session_key,
+            state.channel if state.channel != "unknown" else session.channel,
+        )
+        index.append(document, turns)
+        index.set_state(document, state_turns(state))
+
+    def _turns(self, entry: Entry) -> Iterator[Turn]:
+        speaker = entry.speaker
+        if speaker in _SPOKEN:
+            text = entry.text.strip()
+            if text and text not in _SAYS_NOTHING:
+                yield Turn(entry.id, entry.timestamp, _SPOKEN[speaker], redact_text(text))
+        if self._config.search_tools:
+            yield from _tool_turns(entry)
+
+
+def _tool_turns(entry: Entry) -> Iterator[Turn]:
+    """The commands an assistant ran, and what a failed one said."""
+    for call in entry.tool_calls:
+        command = call.arguments.get("command") or call.arguments.get("cmd")
+        if isinstance(command, str):
+            yield Turn(entry.id, entry.timestamp, "tool", redact_text(command)[:_TOOL_CHARS])
+    if entry.speaker is Speaker.TOOL and entry.is_error:
+        yield Turn(entry.id, entry.timestamp, "tool", redact_text(entry.text)[:_TOOL_CHARS])
+
+
+def state_turns(state: SessionState) -> list[Turn]:
+    """What a session's log knows besides the talk: topics, projects, tasks, notes, commits, files."""
+    known: dict[str, Any] = state.to_dict()
+    named: list[tuple[str, str]] = []
+    named += [("project", name) for name in known.get("active_projects") or ()]
+    named += [("topic", name) for name in known.get("hot_topics") or ()]
+    fields = (
+        ("task", "pending_tasks", "title"), ("note", "notes", "content"), ("commit", "commits", "subject"),
+        ("file", "files", "path"), ("pin", "working_memory", "content"),
+    )  # fmt: skip
+    for label, name, key in fields:
+        named += [(label, str(item[key])) for item in known.get(name) or () if isinstance(item, dict) and item.get(key)]
+    named += [("learning", str(text)) for text in known.get("recent_learnings") or ()]
+    named += [("next step", known["next_step"])] if known.get("next_step") else []
+    return [Turn(None, None, "state", redact_text(f"{label}: {text}")) for label, text in named]
+
+
+def rebuild(store: SessionStore, config: Config, sessions: Iterable[Session]) -> int:
+    """Make the index anew beside the old one and put it in its place; returns how many transcripts are in it.
+
+    What only the old index still has, because its transcript is gone, is carried over, redacted by today's rules.
+    """
+    path = store.paths.search
+    fresh = path.with_name("search.new.sqlite")
+    remove_index(fresh)
+    everything = list(sessions)
+    writer = SearchWriter(store, config)
+    writer._index = SearchIndex.open(fresh)  # noqa: SLF001 - a writer of our own
+    try:
+        written = writer.catch_up_all(everything)
+        if writer.problem is not None:
+            raise SearchUnavailable(writer.problem, path=path)
+        _carry_over(store, path, writer._index, {_key(one) for one in everything})  # noqa: SLF001
+        writer.update_memory()
+    finally:
+        writer.close()
+    remove_index(path)
+    os.replace(fresh, path)
+    return written
+
+
+def _carry_over(store: SessionStore, path: Path, fresh: SearchIndex, present: set[str]) -> None:
+    if not path.exists():
+        return
+    try:
+        old = SearchIndex.open(path)
+    except SearchUnavailable as problem:
+        log.warning("nothing is carried over from the old index: %s", problem)
+        return
+    try:
+        for one in old.documents("kind = 'session'"):
+            transcript = old.transcript_of(one.no)
+            if transcript in present or not _is_kept(store, one.id):
+                continue
+            turns = [turn._replace(text=redact_text(turn.text)) for turn in old.all_turns(one.no)]
+            document = Document("session", one.id, transcript, one.agent_id, one.session_key, one.channel)
+            fresh.append(document, turns)
+            fresh.set_state(document, state_turns(store.get(one.id)))
+    except (sqlite3.Error, zlib.error) as problem:
+        log.warning("not all of the old index is carried over: %s", problem)
+    finally:
+        old.close()
+
+
+def _is_kept(store: SessionStore, session_id: str) -> bool:
+    try:
+        store.get(session_id)
+    except JsonlStoreError:
+        return False
+    return True
+
+
+def _key(session: Session) -> str:
+    return f"{session.agent_id}/{session.session_id}"

@@ -1,0 +1,126 @@
+"""The search ladder: plain FTS5, then each part of our ranking added, on synthetic conversations.
+
+python -m tests.benchmarks.bench_search [SEED...]
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fixtures.make_conversations import conversations
+from jsonlstore.core.clock import format_time
+from jsonlstore.recall.documents import Document, Turn
+from jsonlstore.recall.fulltext import SearchIndex
+from jsonlstore.recall.query import Query, read_query
+from jsonlstore.recall.ranking import Weights, rank
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fixtures.make_conversations import Conversation, Question
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+LADDER = {
+    "session BM25": Weights(forms=False, passage=0, pair=0, date=0, relative_date=0),
+    "+ word forms": Weights(passage=0, pair=0, date=0, relative_date=0),
+    "+ best passage": Weights(pair=0, date=0, relative_date=0),
+    "+ best pair": Weights(date=0, relative_date=0),
+    "+ dates": Weights(),
+}
+Asker = "Callable[[str], list[str]]"
+
+
+def plain_fts5(talks: Sequence[Conversation]) -> Callable[[str], list[str]]:
+    """What SQLite gives out of the box: porter, bm25, one row per session, any of the words."""
+    db = sqlite3.connect(":memory:")
+    db.execute(
+        "CREATE VIRTUAL TABLE t USING fts5 (id UNINDEXED, body, tokenize='porter unicode61 remove_diacritics 2')"
+    )
+    for talk in talks:
+        for session in talk.sessions:
+            db.execute(
+                "INSERT INTO t VALUES (?, ?)", (session.id, "\n".join(f"{who}: {text}" for who, text in session.turns))
+            )
+
+    def ask(question: str) -> list[str]:
+        words = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", question))
+        return [row[0] for row in db.execute("SELECT id FROM t WHERE t MATCH ? ORDER BY rank LIMIT 5", (words,))]
+
+    return ask
+
+
+def build(path: Path, talks: Sequence[Conversation]) -> SearchIndex:
+    """Our index over the same sessions."""
+    index = SearchIndex.open(path)
+    with index.transaction():
+        for talk in talks:
+            for session in talk.sessions:
+                at = format_time(datetime.fromisoformat(session.at))
+                turns = [Turn(str(n), at, "user", f"{who}: {text}") for n, (who, text) in enumerate(session.turns)]
+                index.append(Document("session", session.id, session.id), turns)
+    return index
+
+
+def ours(index: SearchIndex, weights: Weights) -> Callable[[str], list[str]]:
+    def ask(question: str) -> list[str]:
+        query: Query = read_query([question], NOW, UTC)
+        return [one.document.id for one in rank(index, query, limit=5, weights=weights)]
+
+    return ask
+
+
+def hits(ask: Callable[[str], list[str]], questions: Sequence[Question]) -> dict[str, Counter[int]]:
+    """Per kind of question: how many there are (0), and in how many the first (1) or one of five (5) is right."""
+    found: dict[str, Counter[int]] = defaultdict(Counter)
+    for question in questions:
+        answers = ask(question.text)
+        for kind in ("all", question.kind):
+            found[kind].update(
+                {
+                    0: 1,
+                    1: bool(set(answers[:1]) & set(question.evidence)),
+                    5: bool(set(answers) & set(question.evidence)),
+                }
+            )
+    return found
+
+
+def ladder(seeds: Sequence[int], *, together: bool = False) -> dict[str, dict[str, Counter[int]]]:
+    """The hits of every rung; `together` puts all conversations into one store."""
+    totals: dict[str, dict[str, Counter[int]]] = {name: defaultdict(Counter) for name in ("plain FTS5", *LADDER)}
+    for seed in seeds:
+        talks = conversations(seed)
+        for group in [talks] if together else [[talk] for talk in talks]:
+            questions = [question for talk in group for question in talk.questions]
+            with tempfile.TemporaryDirectory() as folder:
+                index = build(Path(folder) / "search.sqlite", group)
+                askers = {"plain FTS5": plain_fts5(group)} | {name: ours(index, each) for name, each in LADDER.items()}
+                for name, ask in askers.items():
+                    for kind, counted in hits(ask, questions).items():
+                        totals[name][kind].update(counted)
+                index.close()
+    return totals
+
+
+def main() -> None:
+    seeds = [int(word) for word in sys.argv[1:]] or [7]
+    for together in (False, True):
+        print("all in one store" if together else "per conversation")
+        for name, kinds in ladder(seeds, together=together).items():
+            told = "  ".join(
+                f"{kind} {100 * c[1] / c[0]:.0f}/{100 * c[5] / c[0]:.0f}" for kind, c in kinds.items() if kind != "all"
+            )
+            every = kinds["all"]
+            first, five = (100 * every[n] / every[0] for n in (1, 5))
+            print(f"{name:15} {first:5.1f} / {five:5.1f}   {every[0]} questions; {told}")
+
+
+if __name__ == "__main__":
+    main()

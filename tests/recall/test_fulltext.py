@@ -1,0 +1,211 @@
+"""The full-text index keeps what it is given, finds it, and lets go of it."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jsonlstore.core.errors import SearchUnavailable
+from jsonlstore.recall.documents import BLOCK_CHARS, Document, Turn
+from jsonlstore.recall.fulltext import SearchIndex
+from jsonlstore.recall.index_file import remove_index
+from jsonlstore.recall.query import read_query
+from jsonlstore.recall.ranking import rank
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
+AT = "2026-09-21T14:00:00.000Z"
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> SearchIndex:
+    return SearchIndex.open(tmp_path / "search.sqlite")
+
+
+def add(index: SearchIndex, name: str, *texts: str, at: str = AT) -> None:
+    index.append(
+        Document("session", name, name), [Turn(f"{name}{n}", at, "user", text) for n, text in enumerate(texts)]
+    )
+
+
+def ask(index: SearchIndex, text: str) -> list[str]:
+    return [one.document.id for one in rank(index, read_query([text], NOW, UTC))]
+
+
+VOCABULARY = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "größe", "東京塔", "мир")
+WORDS = st.lists(st.sampled_from(VOCABULARY), max_size=30)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(WORDS, min_size=1, max_size=8), st.integers(0, 7))
+def test_turns_added_one_by_one_are_stored_as_if_added_at_once(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[list[str]], cut: int
+) -> None:
+    """However the turns arrive, the blocks are the same, and removing the document leaves no term."""
+    turns = [Turn(str(n), AT, "user", " ".join(words)) for n, words in enumerate(texts)]
+    folder = tmp_path_factory.mktemp("index")
+    found = []
+    for name, portions in (("a", [turns]), ("b", [turns[:cut], turns[cut:]]), ("c", [[turn] for turn in turns])):
+        index = SearchIndex.open(folder / name)
+        for portion in portions:
+            index.append(Document("session", "s", "t"), portion)
+        assert index.problems() == []
+        found.append([block.turns for one in index.documents() for block in index.blocks_of(one.no)])
+        index.remove([one.no for one in index.documents()])
+        index.scrub()
+        assert index.problems() == []
+        assert index._db.execute("SELECT count(*) FROM vocabulary").fetchone() == (0,)
+        assert index.size()[0] == 0
+        index.close()
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_long_session_is_many_blocks_and_one_answer(index: SearchIndex) -> None:
+    """A session longer than a block is found once, by what stands at its beginning or at its end."""
+    add(
+        index,
+        "long",
+        "the zebra came first",
+        *["filler words about nothing at all"] * (BLOCK_CHARS // 16),
+        "the yak came last",
+    )
+    assert index.size()[0] > 2
+    assert ask(index, "zebra") == ask(index, "yak") == ["long"]
+
+
+def test_words_close_together_beat_words_far_apart(index: SearchIndex) -> None:
+    """Of two sessions with the same words the one that says them in one breath is first."""
+    filler = " ".join(["and so on and so forth"] * 12)
+    add(index, "far", f"we bought a boat {filler} the paint is green {filler}")
+    add(index, "near", f"{filler} the boat has green paint now {filler}")
+    assert ask(index, "green paint boat") == ["near", "far"]
+
+
+def test_a_date_lifts_and_never_hides(index: SearchIndex) -> None:
+    """What was said around a date comes first, what was said long before is still there."""
+    add(index, "then", "the harbour was full", at="2026-05-08T10:00:00.000Z")
+    add(index, "other", "the harbour was full", at="2026-02-08T10:00:00.000Z")
+    assert ask(index, "the harbour on 7 May 2026") == ["then", "other"]
+    assert ask(index, "the harbour on 8 February 2026") == ["other", "then"]
+
+
+def test_phrases_and_words_that_must_not_occur(index: SearchIndex) -> None:
+    """A phrase stands word for word; a word behind a minus excludes."""
+    add(index, "one", "the antenna tuner from ebay")
+    add(index, "two", "the tuner of the antenna is home-made")
+    assert ask(index, '"antenna tuner"') == ["one"]
+    assert ask(index, "tuner -ebay") == ["two"]
+
+
+def test_accents_case_and_compounds(index: SearchIndex) -> None:
+    """What is typed plainly finds what is written properly, and parts find compounds."""
+    add(index, "de", "Ich habe die Waschmaschinenleitung und das Café für Zoë nicht gefunden, das ist schade")
+    add(index, "ja", "昨日東京水族館へ行きました")
+    for words in ("cafe", "ZOE", "Leitung", "Waschmaschine", "maschinen"):
+        assert ask(index, words) == ["de"], words
+    assert ask(index, "水族館") == ["ja"]
+    assert ask(index, "東") == ask(index, "館") == ["ja"]
+
+
+def test_irregular_forms_find_each_other(index: SearchIndex) -> None:
+    """A question in the present finds an answer in the past."""
+    add(index, "past", "She went to Lisbon and bought a lamp")
+    add(index, "other", "He likes the lamp shop in Porto")
+    assert ask(index, "did she buy something")[:1] == ["past"]
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=150, deadline=None)
+def test_no_question_is_an_error(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    """Whatever is typed, FTS5's own syntax included, is answered."""
+    path = tmp_path_factory.getbasetemp() / "questions.sqlite"
+    index = SearchIndex.open(path)
+    if not index.size()[0]:
+        add(index, "s", "alpha bravo NEAR OR AND NOT words parts * ( ) column")
+    ask(index, text)
+    index.close()
+
+
+def test_another_process_reads_while_one_writes(index: SearchIndex) -> None:
+    """A reader sees what was committed, and is not kept waiting by a transaction under way."""
+    add(index, "one", "alpha")
+    with index.transaction():
+        add(index, "two", "alpha")
+        code = (
+            "import sys; from pathlib import Path; from jsonlstore.recall.fulltext import SearchIndex;"
+            "i = SearchIndex.open_existing(Path(sys.argv[1])); print(sorted(d.id for d in i.documents()))"
+        )
+        seen = subprocess.run([sys.executable, "-c", code, str(index.path)], capture_output=True, text=True, check=True)
+    assert seen.stdout.strip() == "['one']"
+    assert ask(index, "alpha") == ["two", "one"] or ask(index, "alpha") == ["one", "two"]
+
+
+def test_an_index_of_another_layout_is_not_used(index: SearchIndex) -> None:
+    """What another version wrote is neither read nor written into."""
+    index.set_note("layout", 99)
+    index.close()
+    assert SearchIndex.open_existing(index.path) is None
+    with pytest.raises(SearchUnavailable):
+        SearchIndex.open(index.path)
+
+
+def test_damage_is_told(index: SearchIndex) -> None:
+    """Rows that do not add up to their checksum are named."""
+    add(index, "one", "alpha bravo")
+    assert index.problems() == []
+    index._db.execute("UPDATE blocks SET digest = x'00'")
+    assert any("one" in problem for problem in index.problems())
+    index._db.execute("DELETE FROM blocks")
+    assert index.problems()
+
+
+def test_a_failed_transaction_leaves_what_was_before(index: SearchIndex) -> None:
+    """An error in the middle changes nothing, terms included."""
+    add(index, "one", "alpha")
+
+    def failing() -> None:
+        with index.transaction():
+            add(index, "two", "bravo")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        failing()
+    assert ask(index, "bravo") == []
+    assert index.problems() == []
+
+
+def test_removing_the_file_removes_what_lies_beside_it(index: SearchIndex) -> None:
+    """Nothing named after the index stays."""
+    add(index, "one", "alpha")
+    folder = index.path.parent
+    assert remove_index(index.path)
+    index.close()
+    remove_index(index.path)
+    assert not list(folder.iterdir())
+    assert not remove_index(index.path)
+
+
+@pytest.mark.parametrize("step", range(1, 40, 3))
+def test_a_full_disk_leaves_the_index_complete_or_as_it_was(index: SearchIndex, step: int) -> None:
+    """Wherever the disk fills up, what was committed stays whole and the rest can be tried again."""
+    add(index, "one", "alpha " * 200)
+    (pages,) = index._db.execute("PRAGMA page_count").fetchone()
+    index._db.execute(f"PRAGMA max_page_count = {pages + step}")
+    try:
+        add(index, "two", *["bravo charlie delta " * 300] * 60)
+    except (SearchUnavailable, sqlite3.OperationalError):
+        assert ask(index, "bravo") == []
+        assert index.problems() == []
+        index._db.execute("PRAGMA max_page_count = 1000000")
+        add(index, "two", *["bravo charlie delta " * 300] * 60)
+    assert ask(index, "bravo") == ["two"]
+    assert index.problems() == []

@@ -1,0 +1,138 @@
+"""Languages as data: every file is whole, recognised by its own words, and nothing matches what it should not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonlstore.signals.choices import choice, decided, directives, explicit
+from jsonlstore.signals.ending import is_nudge, request_line
+from jsonlstore.signals.language import languages, recognise, small_kinds
+from jsonlstore.signals.offers import closing_offer, labelled, listed_next, spoken_languages
+from jsonlstore.signals.sentences import own_sentences, plain_text
+
+CODES = ("de", "en", "es", "fr", "ja", "ko", "pt", "ru", "uk", "zh")
+SENTENCES = {
+    "en": "could you please look at the harbour chart and tell me what is missing",
+    "de": "kannst du bitte die Hafenkarte ansehen und mir sagen was noch fehlt",
+    "es": "puedes mirar la carta del puerto y decirme qué falta por favor",
+    "fr": "peux-tu regarder la carte du port et me dire ce qui manque",
+    "pt": "você pode olhar a carta do porto e me dizer o que está faltando",
+    "ru": "посмотри на карту гавани и скажи, что ещё нужно",
+    "uk": "подивись на карту гавані і скажи, що ще потрібно",
+    "zh": "请看一下港口图，告诉我还缺什么",
+    "ja": "港の図を見て、足りないものを教えてください",
+    "ko": "항구 지도를 보고 부족한 것을 알려줘",
+}
+EVERYBODY = [*languages().values()]
+
+
+def test_the_languages_there_are() -> None:
+    """Adding one is adding a file; these are the ones promised."""
+    assert set(CODES) <= languages().keys()
+
+
+@pytest.mark.parametrize("code", sorted(languages()))
+def test_every_file_has_every_kind(code: str) -> None:
+    """A kind left out would be silently unread in that language."""
+    wanted = {kind for kind in languages()["en"]._data if kind not in {"name", "words", "script"}}
+    for kind in wanted:
+        assert languages()[code].phrases(kind), kind
+        languages()[code].pattern(kind)
+
+
+@pytest.mark.parametrize(("code", "sentence"), SENTENCES.items())
+def test_a_sentence_is_known_by_its_language(code: str, sentence: str) -> None:
+    """By script, or by the small words of its language."""
+    found = recognise(sentence)
+    assert found is not None
+    assert found.code == code
+
+
+@pytest.mark.parametrize("text", ["", "git push origin main", "12345", "Tegn kaiene rødt nå takk", "B", "🚢"])
+def test_what_shows_no_language_is_read_in_none(text: str) -> None:
+    """Evidence only: no rule of a language holds for it."""
+    assert recognise(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ok",
+        "yes please",
+        "continue",
+        "weiter",
+        "sí",
+        "dale",
+        "oui",
+        "продолжай",
+        "далі",
+        "继续",
+        "はい",
+        "네",
+        "thanks!",
+        "/new",
+    ],
+)
+def test_nudges_ask_for_nothing(text: str) -> None:
+    """In any language, whatever the session speaks."""
+    assert is_nudge(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["ok, cap the retries", "yes then push it all", "继续修复登录", "weiter mit der Karte", "does it work"]
+)
+def test_a_nudge_with_a_request_is_a_request(text: str) -> None:
+    """Agreement in front of work is work."""
+    assert small_kinds(text) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("said", "picked"),
+    [
+        ("B", ["vector"]),
+        ("b", ["vector"]),
+        ("option b please", ["vector"]),
+        ("A and C", ["raster", "image"]),
+        ("a bit later", []),
+        ("what is B?", []),
+        ("D", []),
+    ],
+)
+def test_a_letter_picks_what_was_offered(said: str, picked: list[str]) -> None:
+    """Only a letter that was offered, and only in a short answer."""
+    offered = "Shall I use\n- A) raster\n- B) vector\n- C) image"
+    assert [option for _, option in choice(said, None, offered)] == picked
+
+
+@given(st.text(max_size=400), st.text(max_size=400))
+def test_any_text_is_safe(text: str, before: str) -> None:
+    """Whatever was said, reading it never fails."""
+    speakers = spoken_languages(text, languages()["en"])
+    offer = closing_offer(before, EVERYBODY)
+    decided(text, offer, before)
+    directives(text, speakers)
+    directives(text, EVERYBODY)
+    explicit(text, EVERYBODY)
+    listed_next(text, EVERYBODY)
+    labelled(text, "block_label", EVERYBODY)
+    assert len(request_line(text)) <= 200
+    assert "\n" not in plain_text(text)
+    own_sentences(text)
+    small_kinds(text)
+
+
+@pytest.mark.parametrize(
+    "unit", ["a ", "not ", "(", "if ((", "ok ", "`", "'", "好", "[[", "A) x\n", "- ", "Next: ", "WORT ", "use x "]
+)
+def test_hostile_repetition_ends(unit: str) -> None:
+    """A quadratic rule would not come back within the suite's patience."""
+    text = unit * 4_000
+    for language in EVERYBODY:
+        directives(text, [language])
+        explicit(text, [language])
+    closing_offer(text, EVERYBODY)
+    listed_next(text, EVERYBODY)
+    labelled(text, "next_label", EVERYBODY)
+    request_line(text)
