@@ -38,7 +38,7 @@ _IS = (
 )
 # A telling name, and (matched right behind it) what joins it to a value. The groups of the joint say how.
 _HEAD = re.compile(
-    rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]*+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
+    rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]{{0,300}}+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
 )
 # RE2 finds where to look closer. Every tail is bounded: a name that may still find its joint far away holds up the
 # search for all that comes after it. It has no groups, since reading them costs more than matching again, and it asks for
