@@ -128,8 +128,8 @@ class Story:
 
 
 def is_replayed(words: str, asked: Sent) -> bool:
-    """Whether the user's words came back as anything but the quoted and dated last request."""
-    told = [line for line in asked.inside.splitlines() if not line.startswith("LAST REQUEST")]
+    """Whether the user's words came back as anything but the quoted last request; the mock model answers by echo."""
+    told = [line for line in asked.inside.splitlines() if not line.startswith(("LAST REQUEST", "LAST ANSWER"))]
     return words in asked.outside or words in "\n".join(told)
 
 
