@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 LONGEST_SENTENCE = 600
 _LINE_HEAD = 200  # what a line is shows at its beginning; looking further would cost time on hostile input
@@ -47,8 +47,8 @@ def without_code(text: str) -> str:
     return _FENCE.sub("\n", text)
 
 
-def prose_lines(text: str) -> Iterator[str]:
-    """The lines somebody said: not fenced, not indented as code, not quoted, not log output."""
+def prose_lines(text: str, wanted: Callable[[str], bool] | None = None) -> Iterator[str]:
+    """The lines somebody said: not fenced, not indented as code, not quoted, not log output; all or those `wanted`."""
     after_blank = True
     in_code = False
     for line in without_code(text).split("\n"):
@@ -63,7 +63,9 @@ def prose_lines(text: str) -> Iterator[str]:
         )
         in_code = indented and (after_blank or in_code)
         after_blank = False
-        if not in_code and stripped[0] != ">" and not _LOG_LINE.match(line[:_LINE_HEAD]):
+        if in_code or stripped[0] == ">" or (wanted is not None and not wanted(line)):
+            continue
+        if not _LOG_LINE.match(line[:_LINE_HEAD]):
             yield line
 
 
