@@ -132,11 +132,14 @@ def _read(sentence: str, known: Sequence[Language]) -> Said | None:
     plain = _NUMBER_AFTER.sub("", plain_text(sentence).replace("’", "'").strip())
     if not 4 <= len(plain) <= _LONGEST_SENTENCE:
         return None
+    bare = _QUOTED.sub("…", plain)
+    # asked of both: without its quotation a sentence may be short enough for an expression that spans it
+    if not any(one.may_say(_ASKED, plain) or (bare != plain and one.may_say(_ASKED, bare)) for one in known):
+        return None
     asks = plain.endswith(("?", "？")) or any(language.pattern("asks").match(plain) for language in known)
     task = None if asks else task_in(plain, known)
     if task:
         return Said(TASK, task, 0.85)
-    bare = _QUOTED.sub("…", plain)
     kind = _small_kind(bare, known, asks=asks)
     if kind:
         return Said(kind, shorten(plain, LONGEST), _CONFIDENCE[kind])

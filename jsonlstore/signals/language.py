@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from functools import cache, cached_property
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -124,10 +125,18 @@ def recognise(text: str) -> Language | None:
     words = {word.replace("’", "'") for word in _WORD.findall(sample.lower())}
     if not words:
         return None
-    shared, code = max((len(words & one.words), code) for code, one in known.items() if one.script == LATIN)
-    rivals = sum(len(words & one.words) == shared for one in known.values() if one.script == LATIN)
+    shared = Counter(code for word in words & _latin_words().keys() for code in _latin_words()[word])
+    (code, most), (_, next_most) = [*shared.most_common(2), ("", 0), ("", 0)][:2]
     needed = 1 if len(words) <= 6 else 2
-    return known[code] if shared >= needed and rivals == 1 else None
+    return known[code] if most >= needed and next_most < most else None
+
+
+@cache
+def _latin_words() -> dict[str, tuple[str, ...]]:
+    """Every word a language in Latin letters is recognised by -> the languages it speaks for."""
+    latin = [one for one in languages().values() if one.script == LATIN]
+    words = frozenset().union(*(one.words for one in latin))
+    return {word: tuple(one.code for one in latin if word in one.words) for word in words}
 
 
 def _by_script(sample: str) -> str | None:

@@ -61,10 +61,10 @@ class _Tally:
         pieces, unspaced = split_pieces(text)
         self.pieces.update(pieces)
         self.pairs.update(pairwise(pieces[:PAIRED_PIECES]))
-        for run in unspaced:
-            whole, parts = unspaced_words(run)
-            self.pieces.update(whole)
-            self.parts.update(parts)
+        if unspaced:
+            read = [unspaced_words(run) for run in unspaced]
+            self.pieces.update(word for whole, _ in read for word in whole)
+            self.parts.update(part for _, parts in read for part in parts)
         for counter in (self.pieces, self.pairs, self.parts):
             if len(counter) > MOST_COUNTED:
                 _cut_back(counter)
