@@ -35,6 +35,7 @@ _CONTRAST = re.compile(
     re.IGNORECASE,
 )
 _ASKED = ("rule", "decide", "task_cue", "works", "scope", "revert")
+_CUE = ("task_cue",)
 _TOLD = ("decided", "insight")
 _NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*\d{1,2}[.、)]$")  # the next item's number, left behind by its sentence
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
@@ -149,26 +150,31 @@ def _read(sentence: str, known: Sequence[Language]) -> Said | None:
 
 
 def _decision(plain: str, bare: str, known: Sequence[Language]) -> Said | None:
-    if any(language.says("rule", bare) for language in known):
+    if _says("rule", bare, known):
         return Said(CONSTRAINT, shorten(plain, LONGEST), 0.85)
-    if any(language.says("decide", bare) for language in known):
+    if _says("decide", bare, known):
         return Said(DECISION, shorten(plain, LONGEST), 0.8 if _CONTRAST.search(bare) else 0.7)
     return None
 
 
 def _small_kind(bare: str, known: Sequence[Language], *, asks: bool) -> str | None:
     """Whether a sentence goes beyond what was asked, takes something back or says that it works."""
-    if any(language.says("scope", bare) for language in known):
+    if _says("scope", bare, known):
         return SCOPE
     if asks or len(bare) >= _LONGEST_REMARK:
         return None
-    return next((kind for kind in (REVERT, WORKS) if any(language.says(kind, bare) for language in known)), None)
+    return next((kind for kind in (REVERT, WORKS) if _says(kind, bare, known)), None)
+
+
+def _says(kind: str, bare: str, known: Sequence[Language]) -> bool:
+    """Whether a sentence holds a phrase of a kind; the fast look first, because most hold none."""
+    return any(language.may_say((kind,), bare) and language.says(kind, bare) for language in known)
 
 
 def task_in(plain: str, known: Iterable[Language]) -> str | None:
     """What a sentence asks to be kept for later."""
     for language in known:
-        if not language.says("task", plain):
+        if not language.may_say(_CUE, plain) or not language.says("task", plain):
             continue
         for expression in language.patterns("task"):
             match = expression.match(plain) or (expression.search(plain) if len(plain) < _LONGEST_EXTRA * 2 else None)

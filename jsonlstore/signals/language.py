@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,7 @@ class Language:
         search = self._glances.get(kinds)
         if search is None:
             source = "|".join(f"(?:{one.rstrip()})" for kind in kinds for one in self.phrases(kind))
+            source = source.replace(r"\w", r"[\pL\pN_]")  # RE2's own holds ASCII only
             search = self._glances[kinds] = searcher(compiled(f"(?i){source}", text=True))
         return search(text.encode("utf-8", "replace"), 0)[0][0] >= 0
 
@@ -116,7 +117,11 @@ def languages() -> dict[str, Language]:
 
 def recognise(text: str) -> Language | None:
     """The language a message is written in, None if that cannot be told or there is no file for it."""
-    sample = text[:_SAMPLE]
+    return _recognised(text[:_SAMPLE])
+
+
+@lru_cache(maxsize=256)  # a message is asked for its language by every rule that reads it
+def _recognised(sample: str) -> Language | None:
     known = languages()
     if not sample.isascii():
         code = _by_script(sample)

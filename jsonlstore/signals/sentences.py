@@ -37,6 +37,7 @@ _SENTENCE_END = re.compile(r"[.!?…。！？](?:(?<=[。！？])|([\"')\]*_”�
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|z\.b|d\.h|bzw|ca|approx|resp|Mr|Dr|No|Nr|fig|cf|usw)|\b[A-Za-z])\.$", re.IGNORECASE
 )
+_LONGEST_ABBREVIATION = 9  # with its dot and a character before it
 
 
 def without_code(text: str) -> str:
@@ -77,7 +78,7 @@ def sentences(line: str) -> list[str]:
         return []
     parts: list[str] = []
     for part in _split(text):
-        if parts and _ABBREVIATION.search(parts[-1]):
+        if parts and parts[-1].endswith(".") and _ABBREVIATION.search(parts[-1][-_LONGEST_ABBREVIATION:]):
             parts[-1] += " " + part
         elif part:
             parts.append(part)
