@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.language import small_kinds
+from jsonlstore.signals.language import may_any_say, small_kinds
 from jsonlstore.signals.offers import all_options
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.words import content_words
@@ -38,6 +38,7 @@ _ASKED = ("rule", "decide", "task_cue", "works", "scope", "revert")
 _CUE = ("task_cue",)
 _TOLD = ("decided", "insight")
 _NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*\d{1,2}[.、)]$")  # the next item's number, left behind by its sentence
+_AFTER_NUMBER = (".", "、", ")")
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
 
 
@@ -88,13 +89,13 @@ def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
     return []
 
 
-def directives(text: str, speakers: Iterable[Language]) -> list[Said]:
+def directives(text: str, speakers: Sequence[Language]) -> list[Said]:
     """What a user's message decides, rules, asks to be remembered, takes back or calls working."""
     # asked of the whole message first: most say nothing of the kind, and sentences are many
     whole = text.replace("’", "'")
-    known = [one for one in speakers if one.may_say(_ASKED, whole)]
-    if not known:
+    if not may_any_say(speakers, _ASKED, whole):
         return []
+    known = [one for one in speakers if one.may_say(_ASKED, whole)]
     found: list[Said] = []
     for sentence in own_sentences(text):
         said = _read(sentence, known)
@@ -103,11 +104,13 @@ def directives(text: str, speakers: Iterable[Language]) -> list[Said]:
     return found
 
 
-def explicit(text: str, speakers: Iterable[Language]) -> list[Said]:
+def explicit(text: str, speakers: Sequence[Language]) -> list[Said]:
     """What an assistant says outright it decided or found out; its other prose counts for nothing."""
+    if not may_any_say(speakers, _TOLD, text):
+        return []
     known = [one for one in speakers if one.may_say(_TOLD, text)]
     found: list[Said] = []
-    for sentence in (one for line in (prose_lines(text) if known else ()) for one in sentences(line)):
+    for sentence in (one for line in prose_lines(text) for one in sentences(line)):
         plain = plain_text(sentence).replace("’", "'").strip()
         if (
             not 20 <= len(plain) <= _LONGEST_SENTENCE
@@ -130,12 +133,14 @@ def explicit(text: str, speakers: Iterable[Language]) -> list[Said]:
 
 
 def _read(sentence: str, known: Sequence[Language]) -> Said | None:
-    plain = _NUMBER_AFTER.sub("", plain_text(sentence).replace("’", "'").strip())
+    plain = plain_text(sentence).replace("’", "'").strip()
+    if plain.endswith(_AFTER_NUMBER):
+        plain = _NUMBER_AFTER.sub("", plain)
     if not 4 <= len(plain) <= _LONGEST_SENTENCE:
         return None
     bare = _QUOTED.sub("…", plain)
     # asked of both: without its quotation a sentence may be short enough for an expression that spans it
-    if not any(one.may_say(_ASKED, plain) or (bare != plain and one.may_say(_ASKED, bare)) for one in known):
+    if not may_any_say(known, _ASKED, plain) and (bare == plain or not may_any_say(known, _ASKED, bare)):
         return None
     asks = plain.endswith(("?", "？")) or any(language.pattern("asks").match(plain) for language in known)
     task = None if asks else task_in(plain, known)

@@ -109,6 +109,7 @@ _STRUCTURE = re.compile(
     r"^\s*(?:#{1,6} |\*{3}|```|diff --git|@@ |\|.*\||[-*] \*\*|<[a-z_-]+>|\d{1,2}\.\s)", re.MULTILINE
 )
 _MARKS = re.compile(r"[*_`~]{1,3}|^#{1,6}\s+|^>\s?|\[\[|\]\]", re.MULTILINE)
+_MARK_SIGN = re.compile(r"[*_`~#>\[\]]")
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,400}\)")
 _PICTURE = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50-\u2b55\ufe0f\u200d\u2190-\u21ff\u23e9-\u23fa]+")
 _SNAKE = re.compile(r"(?<=\w)_(?=\w)")
@@ -117,7 +118,9 @@ _SNAKE = re.compile(r"(?<=\w)_(?=\w)")
 def plain_text(line: str) -> str:
     """A line without marks of emphasis, headings, links and pictures; names in snake_case keep their strokes."""
     text = _SNAKE.sub("\0", _LINK.sub(r"\1", line)) if "_" in line or "](" in line else line
-    text = _MARKS.sub("", text).replace("\0", "_")
+    if _MARK_SIGN.search(text):  # most lines have none, and the expression has to try every character
+        text = _MARKS.sub("", text)
+    text = text.replace("\0", "_")
     if not text.isascii():
         text = _PICTURE.sub("", text)
     return " ".join(text.split())

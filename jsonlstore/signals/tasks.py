@@ -40,6 +40,8 @@ _ID = re.compile(r"(?<![\w/.-])task[-_](?:\d[\w-]{0,60}|[0-9a-f]{6,40})(?![\w/])
 _MARKER = re.compile(
     r"(?<![\w.-])TODO(?:\([^)\n]{1,40}\))?\s?[:–-]\s*|^TODO\s+(?=\S*[a-z0-9])|^(?:todo|to-do|Todo|ToDo|FIXME)\s?:\s*|\[(?:TASK|TODO|task|todo)\]\s*"
 )
+_LEADING_MARKERS = re.compile(rf"^(?:{_MARKER.pattern})+")
+_LOOSE_ENDS = re.compile(r"^[\s:;,.()\[\]–—-]+|\s+(?=[:,.])|[\s:;,(\[–—-]+$")
 _INCOMPLETE = re.compile(
     r"\b(?:INCOMPLETE|IN[- ]PROGRESS|UNFINISHED)\b"
     r"|\b(?:is|are|still|remains?|marked|status:)\s+(?:as\s+|still\s+)?(?:incomplete|in[- ]progress|unfinished)\b"
@@ -383,8 +385,8 @@ def evidence(entry_ids: Iterable[str | None], kind: str) -> dict[str, Any]:
 def _title(text: str) -> str:
     """A task's title: the words around its id and its marker at either end; what stands inside a sentence stays."""
     bare = plain_text(_ID.sub(" ", text))
-    bare = re.sub(rf"^(?:{_MARKER.pattern})+", "", bare.strip(" :;,.-–—"))
-    bare = re.sub(r"^[\s:;,.()\[\]–—-]+|\s+(?=[:,.])|[\s:;,(\[–—-]+$", "", " ".join(bare.split()))
+    bare = _LEADING_MARKERS.sub("", bare.strip(" :;,.-–—"))
+    bare = _LOOSE_ENDS.sub("", " ".join(bare.split()))
     return shorten(bare or text, LONGEST_TITLE)
 
 
