@@ -201,7 +201,7 @@ class TaskBook:
             self._let_go()
         opened: list[str] = []
         boxes: list[str] = []
-        for line in prose_lines(text, tells):
+        for line in prose_lines(text, tells if "\n" in text else None):
             box = _CHECKBOX.match(line)
             if box and box[1] == " ":
                 boxes.append(box[2])
