@@ -38,7 +38,7 @@ _IS = (
 )
 # A telling name, and (matched right behind it) what joins it to a value. The groups of the joint say how.
 _HEAD = re.compile(
-    rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]*+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
+    rf"(?i:({STRONG}|cookie|x-auth)([A-Za-z0-9_.-]{{0,300}}+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
 )
 # RE2 finds where to look closer. Every tail is bounded: a name that may still find its joint far away holds up the
 # search for all that comes after it. It has no groups, since reading them costs more than matching again, and it asks for
@@ -188,7 +188,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD and len(text) >= 6)
     loose = compared or op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or far
     if loose:
-        return (value.start, value.end) if looks_secret(text, chosen=True) else None
+        number = text.isdigit() and len(text) >= 6 and not compared
+        return (value.start, value.end) if number or looks_secret(text, chosen=True) else None
     if value.quoted:
         return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
     if text.isdigit():
@@ -198,7 +199,10 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
     if b":" in op or op in {b"\xef\xbc\x9a", b"%3A"}:
         return _judge_colon(data, value, text, link, spaced=spaced)
-    if spaced and (_VARIABLE.fullmatch(text) or (level is Key.SECRET and text.isalpha() and text.istitle())):
+    if spaced and (
+        (_VARIABLE.fullmatch(text) and randomness(text) < 4.8)
+        or (level is Key.SECRET and text.isalpha() and text.istitle())
+    ):
         return None
     if text.startswith(("True", "False", "None")) or (
         _ARGUMENT.match(text) and data[value.end : value.end + 1] in b",)"

@@ -33,7 +33,7 @@ _LEAVE = own_rules().leave
 Span: TypeAlias = tuple[int, int, str]
 
 MOST_BYTES = 16 << 20  # of one text; the rest of a longer one is not read
-MOST_STEPS = 8_000  # a megabyte of real text takes some hundred; a glance is one, a judgement several
+MOST_STEPS = 5_000  # a megabyte of real text takes some hundred; a glance is one, a judgement several
 _JUDGED, _MATCHED, _ROW = 10, 4, 8
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONG_NAME = 256
@@ -248,6 +248,7 @@ class _Scan:
         data = self._data
         any_of_them, each = _triggers(data[at])
         if any_of_them.match(data, at, at + 512):
+            self._budget.left -= 2
             for index, trigger in each:
                 if at >= self._searched.get(index, 0) and trigger.match(data, at, at + 512):
                     self._shape(index, at)
@@ -259,6 +260,7 @@ class _Scan:
         shape, find = SHAPES[index], _search(index)
         low, high = max(self._searched.get(index, 0) - _BACK, at - _BACK, 0), min(len(data), at + _AHEAD)
         while (groups := find(data, low, high))[0][0] >= 0:
+            self._budget.left -= 2
             start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])
             if end == high < len(data):  # a long one goes on as it began
                 end = _GOES_ON.match(data, end).end()  # type: ignore[union-attr]

@@ -17,7 +17,7 @@ from jsonlstore.redact.rules import MARK
 # on its own: not a part of an address, a path, a hash with its name before it or padded base64
 _RUN = re.compile(r"(?<![\w/.:@#%?&=+$-])[A-Za-z0-9][A-Za-z0-9_-]{18,}[A-Za-z0-9](?![\w/=+:@-])")
 # with the two signs that base64 has and names have not; hashes with their name before them stay
-_BASE64 = re.compile(r"(?<![\w/.:@#%?&=+$-])[A-Za-z0-9+/]{40,}={0,2}(?![\w/=+:@-])")
+_BASE64 = re.compile(r"(?<![\w/.:@#%?&=+$-])[A-Za-z0-9+/]{40,}={0,2}(?![\w/=+:@-]|\.\w)")
 _LEAST_CHANGES = 0.36  # a random run changes between capitals, small letters and digits at 0.62 of its places
 _LEAST_WITH_ONE_DIGIT = 0.45  # as names in camelCase have
 _NAMES = ("id", "ids", "path", "at", "time", "timestamp", "key")
@@ -28,7 +28,12 @@ def hide_generated(text: str) -> str:
     if len(text) < 20:
         return text
     text = _RUN.sub(lambda run: MARK if is_generated(run[0]) else run[0], text)
-    return _BASE64.sub(lambda run: MARK if is_generated(run[0].rstrip("=")) else run[0], text)
+    return _BASE64.sub(lambda run: MARK if _is_base64(run[0]) else run[0], text)
+
+
+def _is_base64(run: str) -> bool:
+    """A path has slashes too, but neither a plus nor padding."""
+    return ("+" in run or run.endswith("=")) and is_generated(run.rstrip("="))
 
 
 def hide_generated_in(record: dict[str, Any]) -> dict[str, Any]:

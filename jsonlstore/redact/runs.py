@@ -21,6 +21,7 @@ HINT = rules.RUN_HINT
 Span = tuple[int, int, str]
 
 BLOB = 512  # bytes of a run that is data, not a token
+_HINT = re.compile(HINT.encode())
 _RUN = re.compile(rb"[A-Za-z0-9_.~+/=%-]*")
 _WORD = re.compile(rb"[A-Za-z0-9]*")
 _RUN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~+/=%-"
@@ -43,6 +44,8 @@ _AFTER = b"/@%("
 
 def judge(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[int, Span | None, int]:
     """Where the run around `at` ends, it as a span if it is a token or hides a secret, and where its word ends."""
+    if not _HINT.match(data, at, at + 32):
+        return at + 1, None, at + 1  # another rule's hit
     inside = _WORD.match(data, at, at + 65536).end()  # type: ignore[union-attr]
     head = data[max(0, at - BLOB) : at]
     start = at - (len(head) - len(head.rstrip(_RUN_BYTES)))

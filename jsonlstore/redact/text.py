@@ -151,7 +151,7 @@ def _again(data: bytes, spans: list[Span]) -> list[Span]:
     places = {start for start, _, _ in spans}
     more: list[Span] = []
     for value in sorted(values, key=len, reverse=True)[:_MOST_VALUES]:
-        if not is_telling(value):
+        if data.count(value) < 2 or not is_telling(value):  # counting is cheap, judging is not
             continue
         at = data.find(value)
         while at >= 0 and len(more) < _MOST_AGAIN:
