@@ -162,8 +162,9 @@ _JSON_NAMES: Mapping[type, str] = {str: "a text", int: "a whole number", dict: "
 
 def _prepared(record: dict[str, Any], now: datetime, *, linked: bool) -> Prepared:
     try:
+        size = len(_dump(record))  # of what was given: the redactor drops what is too long for it to read
         clean = redact_value(record)
-        size = len(_dump(clean))
+        size = max(size, len(_dump(clean))) if clean is not record else size
     except (TypeError, ValueError, RecursionError) as problem:  # orjson's error is a TypeError
         raise RecordRefused(f"a record must be JSON: {problem}") from problem
     if size >= MAX_LINE - MAX_KEY:

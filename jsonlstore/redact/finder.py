@@ -33,7 +33,9 @@ _LEAVE = own_rules().leave
 Span: TypeAlias = tuple[int, int, str]
 
 MOST_BYTES = 16 << 20  # of one text; the rest of a longer one is not read
-MOST_STEPS = 5_000  # a megabyte of real text takes some hundred; a glance is one, a judgement several
+# A megabyte of real text takes about 10,000 steps and one of nothing but hostile triggers a million: what lies between
+# is code and configuration full of names, which is read whole up to 150 KB.
+_STEPS, _BYTES_A_STEP = 10_000, 16
 _JUDGED, _MATCHED, _ROW = 10, 4, 8
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONG_NAME = 256
@@ -46,8 +48,14 @@ def may_hide(data: bytes) -> bool:
     return len(data) > MOST_BYTES or _finder().glance(data, 0)[0][0] >= 0
 
 
-def find_spans(data: bytes, steps: int = MOST_STEPS) -> list[Span]:
+def steps_for(data: bytes) -> int:
+    """How many steps a text may take: a glance is one, a judgement several. Never a matter of time (decision 69)."""
+    return _STEPS + len(data) // _BYTES_A_STEP
+
+
+def find_spans(data: bytes, steps: int | None = None) -> list[Span]:
     """Byte spans to hide, unmerged, in the order of the rules; what more than so many steps would take is unread."""
+    steps = steps_for(data) if steps is None else steps
     beyond = [(MOST_BYTES, len(data), "unread")] if len(data) > MOST_BYTES else []
     data = data[:MOST_BYTES]
     finder = _finder()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from jsonlstore.redact.finder import MOST_STEPS, Span, back, find_spans, hide, mark_of
+from jsonlstore.redact.finder import Span, back, find_spans, hide, mark_of
 from jsonlstore.redact.looks import is_placeholder, is_type, looks_random, looks_secret, randomness
 from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.rules import MARK
@@ -51,7 +51,7 @@ def redact_text(text: str) -> str:
     return redact(text)[0]
 
 
-def redact_bytes(data: bytes, steps: int = MOST_STEPS) -> tuple[bytes, list[Span]]:
+def redact_bytes(data: bytes, steps: int | None = None) -> tuple[bytes, list[Span]]:
     """The same for bytes of any encoding, with the spans as (start, end, kind) in bytes; `steps` is the budget."""
     spans = _settle(data, steps)
     return (hide(data, spans)[0], spans) if spans else (data, [])
@@ -128,7 +128,7 @@ def _hide_string(value: str, level: Key) -> str:
     return value if new == value else new
 
 
-def _settle(data: bytes, steps: int = MOST_STEPS) -> list[Span]:
+def _settle(data: bytes, steps: int | None = None) -> list[Span]:
     """All spans to hide, in the coordinates of `data`, such that the result has none left."""
     found = find_spans(data, steps)
     if not found:

@@ -114,7 +114,7 @@ class Story:
             "history" if goes_on else "preamble",
             chat.task in where,
             chat.pin in where if goes_on else "1 pins inherited" in where,
-            replayed=asked.blocks > 0 if goes_on else asked.blocks != 1 or chat.aside in asked.outside + asked.inside,
+            replayed=asked.blocks > 0 if goes_on else asked.blocks != 1 or is_replayed(chat.aside, asked),
             foreign=any(one.task in asked.outside + asked.inside for one in others),
             later=later.blocks > 0,
             utility="LEAKED" if leaked else f"none of {len(stage.utility_runs())}",
@@ -125,6 +125,12 @@ class Story:
     def reset(self, name: str, label: str) -> Row:
         self.stage.openclaw.call("sessions.reset", key=self.chats[name].key, reason="new")
         return self.next_turns(name, label)
+
+
+def is_replayed(words: str, asked: Sent) -> bool:
+    """Whether the user's words came back as anything but the quoted last request; the mock model answers by echo."""
+    told = [line for line in asked.inside.splitlines() if not line.startswith(("LAST REQUEST", "LAST ANSWER"))]
+    return words in asked.outside or words in "\n".join(told)
 
 
 def new(story: Story) -> Iterator[Row]:
