@@ -160,3 +160,9 @@ def test_the_fast_look_misses_no_phrase(kind: str, data: st.DataObject) -> None:
     if language.says(kind, said):
         assert language.may_say((kind,), said)
         assert may_any_say(EVERYBODY, (kind,), said)
+
+
+def test_a_french_label_is_read_with_its_no_break_space() -> None:
+    """French typography sets one before the colon; the fast look must not stop at it."""
+    text = "Décision\u00a0: le quai est dessiné avant la bouée du port."
+    assert [said.kind for said in explicit(text, [languages()["fr"]])] == ["decision"]
