@@ -46,7 +46,8 @@ class Redactor:
             self._learn(answer[1])
             text = text[: answer.start(1)] + MARK + text[answer.end(1) :]
         hidden = self.text(text)
-        self._asked = _ASKS.search(hidden[-200:]) is not None
+        end = hidden[-200:]
+        self._asked = end.rstrip().endswith("?") and _ASKS.search(end) is not None
         return hidden
 
     def value(self, value: Any) -> Any:

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.language import small_kinds
+from jsonlstore.signals.language import may_any_say, small_kinds
 from jsonlstore.signals.offers import all_options
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.words import content_words
@@ -35,8 +35,10 @@ _CONTRAST = re.compile(
     re.IGNORECASE,
 )
 _ASKED = ("rule", "decide", "task_cue", "works", "scope", "revert")
+_CUE = ("task_cue",)
 _TOLD = ("decided", "insight")
 _NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*\d{1,2}[.、)]$")  # the next item's number, left behind by its sentence
+_AFTER_NUMBER = (".", "、", ")")
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
 
 
@@ -87,13 +89,13 @@ def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
     return []
 
 
-def directives(text: str, speakers: Iterable[Language]) -> list[Said]:
+def directives(text: str, speakers: Sequence[Language]) -> list[Said]:
     """What a user's message decides, rules, asks to be remembered, takes back or calls working."""
     # asked of the whole message first: most say nothing of the kind, and sentences are many
     whole = text.replace("’", "'")
-    known = [one for one in speakers if one.may_say(_ASKED, whole)]
-    if not known:
+    if not may_any_say(speakers, _ASKED, whole):
         return []
+    known = [one for one in speakers if one.may_say(_ASKED, whole)]
     found: list[Said] = []
     for sentence in own_sentences(text):
         said = _read(sentence, known)
@@ -102,11 +104,13 @@ def directives(text: str, speakers: Iterable[Language]) -> list[Said]:
     return found
 
 
-def explicit(text: str, speakers: Iterable[Language]) -> list[Said]:
+def explicit(text: str, speakers: Sequence[Language]) -> list[Said]:
     """What an assistant says outright it decided or found out; its other prose counts for nothing."""
+    if not may_any_say(speakers, _TOLD, text):
+        return []
     known = [one for one in speakers if one.may_say(_TOLD, text)]
     found: list[Said] = []
-    for sentence in (one for line in (prose_lines(text) if known else ()) for one in sentences(line)):
+    for sentence in (one for line in prose_lines(text) for one in sentences(line)):
         plain = plain_text(sentence).replace("’", "'").strip()
         if (
             not 20 <= len(plain) <= _LONGEST_SENTENCE
@@ -129,14 +133,19 @@ def explicit(text: str, speakers: Iterable[Language]) -> list[Said]:
 
 
 def _read(sentence: str, known: Sequence[Language]) -> Said | None:
-    plain = _NUMBER_AFTER.sub("", plain_text(sentence).replace("’", "'").strip())
+    plain = plain_text(sentence).replace("’", "'").strip()
+    if plain.endswith(_AFTER_NUMBER):
+        plain = _NUMBER_AFTER.sub("", plain)
     if not 4 <= len(plain) <= _LONGEST_SENTENCE:
+        return None
+    bare = _QUOTED.sub("…", plain)
+    # asked of both: without its quotation a sentence may be short enough for an expression that spans it
+    if not may_any_say(known, _ASKED, plain) and (bare == plain or not may_any_say(known, _ASKED, bare)):
         return None
     asks = plain.endswith(("?", "？")) or any(language.pattern("asks").match(plain) for language in known)
     task = None if asks else task_in(plain, known)
     if task:
         return Said(TASK, task, 0.85)
-    bare = _QUOTED.sub("…", plain)
     kind = _small_kind(bare, known, asks=asks)
     if kind:
         return Said(kind, shorten(plain, LONGEST), _CONFIDENCE[kind])
@@ -146,26 +155,31 @@ def _read(sentence: str, known: Sequence[Language]) -> Said | None:
 
 
 def _decision(plain: str, bare: str, known: Sequence[Language]) -> Said | None:
-    if any(language.says("rule", bare) for language in known):
+    if _says("rule", bare, known):
         return Said(CONSTRAINT, shorten(plain, LONGEST), 0.85)
-    if any(language.says("decide", bare) for language in known):
+    if _says("decide", bare, known):
         return Said(DECISION, shorten(plain, LONGEST), 0.8 if _CONTRAST.search(bare) else 0.7)
     return None
 
 
 def _small_kind(bare: str, known: Sequence[Language], *, asks: bool) -> str | None:
     """Whether a sentence goes beyond what was asked, takes something back or says that it works."""
-    if any(language.says("scope", bare) for language in known):
+    if _says("scope", bare, known):
         return SCOPE
     if asks or len(bare) >= _LONGEST_REMARK:
         return None
-    return next((kind for kind in (REVERT, WORKS) if any(language.says(kind, bare) for language in known)), None)
+    return next((kind for kind in (REVERT, WORKS) if _says(kind, bare, known)), None)
+
+
+def _says(kind: str, bare: str, known: Sequence[Language]) -> bool:
+    """Whether a sentence holds a phrase of a kind; the fast look first, because most hold none."""
+    return any(language.may_say((kind,), bare) and language.says(kind, bare) for language in known)
 
 
 def task_in(plain: str, known: Iterable[Language]) -> str | None:
     """What a sentence asks to be kept for later."""
     for language in known:
-        if not language.says("task", plain):
+        if not language.may_say(_CUE, plain) or not language.says("task", plain):
             continue
         for expression in language.patterns("task"):
             match = expression.match(plain) or (expression.search(plain) if len(plain) < _LONGEST_EXTRA * 2 else None)

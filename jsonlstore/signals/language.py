@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache, cached_property
+from collections import Counter
+from functools import cache, cached_property, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.core.regex import compiled, searcher
+from jsonlstore.core.regex import any_of, compiled, searcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from jsonlstore.core.regex import Search
 
@@ -29,6 +30,8 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
 _MOST_SMALL = 80
+# RE2's own classes hold ASCII only; French sets a no-break space before its colon
+_CLASSES = {r"\w": r"[\pL\pN_]", r"\d": r"\p{Nd}", r"\s": r"[\s\v\x1c-\x1f\x{85}\pZ]"}
 
 # what a whole message may be without saying anything of its own
 SMALL = ("yes", "no", "nudge", "talk")
@@ -85,8 +88,7 @@ class Language:
         """Whether a long text could hold a phrase of any of the kinds: one fast look that errs on the side of yes."""
         search = self._glances.get(kinds)
         if search is None:
-            source = "|".join(f"(?:{one.rstrip()})" for kind in kinds for one in self.phrases(kind))
-            search = self._glances[kinds] = searcher(compiled(f"(?i){source}", text=True))
+            search = self._glances[kinds] = _glance((self,), kinds)
         return search(text.encode("utf-8", "replace"), 0)[0][0] >= 0
 
     @cached_property
@@ -96,6 +98,20 @@ class Language:
 
     def _whole(self, kind: str) -> re.Pattern[str]:
         return re.compile("(?:" + "|".join(f"(?:{one})" for one in self.phrases(kind)) + r")\s*", re.IGNORECASE)
+
+
+def may_any_say(speakers: Iterable[Language], kinds: tuple[str, ...], text: str) -> bool:
+    """The same asked of several languages at once."""
+    spoken = tuple(speakers)
+    return bool(spoken) and _glance(spoken, kinds)(text.encode("utf-8", "replace"), 0)[0][0] >= 0
+
+
+@cache
+def _glance(spoken: tuple[Language, ...], kinds: tuple[str, ...]) -> Search:
+    source = any_of(one.rstrip() for language in spoken for kind in kinds for one in language.phrases(kind))
+    for short, whole in _CLASSES.items():
+        source = source.replace(short, whole)
+    return searcher(compiled(f"(?i){source}", text=True))
 
 
 def _by_code(code: str) -> Language:
@@ -115,19 +131,31 @@ def languages() -> dict[str, Language]:
 
 def recognise(text: str) -> Language | None:
     """The language a message is written in, None if that cannot be told or there is no file for it."""
-    sample = text[:_SAMPLE]
+    return _recognised(text[:_SAMPLE])
+
+
+@lru_cache(maxsize=256)  # a message is asked for its language by every rule that reads it
+def _recognised(sample: str) -> Language | None:
     known = languages()
     if not sample.isascii():
         code = _by_script(sample)
         if code:
             return known.get(code)
-    words = {word.replace("’", "'") for word in _WORD.findall(sample.lower())}
+    words = set(_WORD.findall(sample.lower().replace("’", "'")))
     if not words:
         return None
-    shared, code = max((len(words & one.words), code) for code, one in known.items() if one.script == LATIN)
-    rivals = sum(len(words & one.words) == shared for one in known.values() if one.script == LATIN)
+    shared = Counter(code for word in words & _latin_words().keys() for code in _latin_words()[word])
+    (code, most), (_, next_most) = [*shared.most_common(2), ("", 0), ("", 0)][:2]
     needed = 1 if len(words) <= 6 else 2
-    return known[code] if shared >= needed and rivals == 1 else None
+    return known[code] if most >= needed and next_most < most else None
+
+
+@cache
+def _latin_words() -> dict[str, tuple[str, ...]]:
+    """Every word a language in Latin letters is recognised by -> the languages it speaks for."""
+    latin = [one for one in languages().values() if one.script == LATIN]
+    words = frozenset().union(*(one.words for one in latin))
+    return {word: tuple(one.code for one in latin if word in one.words) for word in words}
 
 
 def _by_script(sample: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.language import languages, recognise
@@ -117,19 +118,24 @@ def labelled(text: str, kind: str, speakers: Iterable[Language]) -> list[str]:
     """What stands behind a label of a kind ("Blocked: waiting for the key", "NEXT STEP: …"), one text each."""
     known = list(speakers)
     found = []
-    for line in prose_lines(text):
-        pairs = [(match[1], match[2]) for sentence in sentences(line) if (match := _LABEL.match(sentence))]
-        pairs += _shouted(line)
-        for label, words in pairs:
-            plain = plain_text(label).strip().lower()
-            said = plain_text(words).strip(" .:")
-            if (
-                any(language.pattern(kind).fullmatch(plain) for language in known)
-                and len(said) >= 6
-                and content_words(said)
-            ):
-                found.append(shorten(said, LONGEST_ITEM))
+    for label, words in _labels(text):
+        if not any(language.pattern(kind).fullmatch(label) for language in known):
+            continue
+        said = plain_text(words).strip(" .:")
+        if len(said) >= 6 and content_words(said):
+            found.append(shorten(said, LONGEST_ITEM))
     return list(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=32)  # the last messages are asked for several kinds of label, one after the other
+def _labels(text: str) -> tuple[tuple[str, str], ...]:
+    """The labels of a message in small letters, each with what stands behind it."""
+    pairs: list[tuple[str, str]] = []
+    for line in prose_lines(text):
+        if ":" in line or "：" in line:
+            pairs += [(match[1], match[2]) for sentence in sentences(line) if (match := _LABEL.match(sentence))]
+        pairs += _shouted(line)
+    return tuple((plain_text(label).strip().lower(), words) for label, words in pairs)
 
 
 def _shouted(line: str) -> list[tuple[str, str]]:

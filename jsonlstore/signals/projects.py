@@ -100,6 +100,9 @@ def project_of(path: str, roots: Iterable[str] = (), *, is_file: bool = False) -
     return _by_root_name(parts) or (_by_home(below_home) if home else _by_drive(path, is_file=is_file))
 
 
+_ON_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+
+
 def _in_workspace(parts: list[str], *, is_file: bool) -> str | None:
     """The project a runtime's workspace holds; its own folders and the workspace itself are none."""
     parts = [part for part in (parts[:-1] if is_file else parts) if part]
@@ -130,6 +133,7 @@ def _project_of(path: str, roots: tuple[str, ...], is_file: bool) -> str | None:
     return project_of(path, roots, is_file=is_file)
 
 
+@lru_cache(maxsize=1024)
 def _normalise(path: str) -> str:
     """One spelling for one place: forward slashes, `~` for `$HOME`, no dots in it."""
     text = path.strip().replace("\\", "/")
@@ -249,7 +253,7 @@ class ProjectTally:
 
     def visit(self, path: str, *, base: str | None = None, is_file: bool = False, weight: int = 1) -> str | None:
         """Count a place the session worked at; relative paths start from `base`. Returns the project it lies in."""
-        if base and not path.startswith(("/", "~", "$")) and not re.match(r"[A-Za-z]:[\\/]", path):
+        if base and not path.startswith(("/", "~", "$")) and not _ON_DRIVE.match(path):
             path = posixpath.join(base, path)
         if self._home and _normalise(path).startswith(self._home[0] + "/"):
             name: str | None = self._home[1]

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 LONGEST_SENTENCE = 600
 _LINE_HEAD = 200  # what a line is shows at its beginning; looking further would cost time on hostile input
@@ -37,6 +37,7 @@ _SENTENCE_END = re.compile(r"[.!?…。！？](?:(?<=[。！？])|([\"')\]*_”�
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|z\.b|d\.h|bzw|ca|approx|resp|Mr|Dr|No|Nr|fig|cf|usw)|\b[A-Za-z])\.$", re.IGNORECASE
 )
+_LONGEST_ABBREVIATION = 9  # with its dot and a character before it
 
 
 def without_code(text: str) -> str:
@@ -47,8 +48,8 @@ def without_code(text: str) -> str:
     return _FENCE.sub("\n", text)
 
 
-def prose_lines(text: str) -> Iterator[str]:
-    """The lines somebody said: not fenced, not indented as code, not quoted, not log output."""
+def prose_lines(text: str, wanted: Callable[[str], bool] | None = None) -> Iterator[str]:
+    """The lines somebody said: not fenced, not indented as code, not quoted, not log output; all or those `wanted`."""
     after_blank = True
     in_code = False
     for line in without_code(text).split("\n"):
@@ -63,7 +64,9 @@ def prose_lines(text: str) -> Iterator[str]:
         )
         in_code = indented and (after_blank or in_code)
         after_blank = False
-        if not in_code and stripped[0] != ">" and not _LOG_LINE.match(line[:_LINE_HEAD]):
+        if in_code or stripped[0] == ">" or (wanted is not None and not wanted(line)):
+            continue
+        if not _LOG_LINE.match(line[:_LINE_HEAD]):
             yield line
 
 
@@ -75,7 +78,7 @@ def sentences(line: str) -> list[str]:
         return []
     parts: list[str] = []
     for part in _split(text):
-        if parts and _ABBREVIATION.search(parts[-1]):
+        if parts and parts[-1].endswith(".") and _ABBREVIATION.search(parts[-1][-_LONGEST_ABBREVIATION:]):
             parts[-1] += " " + part
         elif part:
             parts.append(part)
@@ -106,6 +109,7 @@ _STRUCTURE = re.compile(
     r"^\s*(?:#{1,6} |\*{3}|```|diff --git|@@ |\|.*\||[-*] \*\*|<[a-z_-]+>|\d{1,2}\.\s)", re.MULTILINE
 )
 _MARKS = re.compile(r"[*_`~]{1,3}|^#{1,6}\s+|^>\s?|\[\[|\]\]", re.MULTILINE)
+_MARK_SIGN = re.compile(r"[*_`~#>\[\]]")
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,400}\)")
 _PICTURE = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50-\u2b55\ufe0f\u200d\u2190-\u21ff\u23e9-\u23fa]+")
 _SNAKE = re.compile(r"(?<=\w)_(?=\w)")
@@ -114,7 +118,9 @@ _SNAKE = re.compile(r"(?<=\w)_(?=\w)")
 def plain_text(line: str) -> str:
     """A line without marks of emphasis, headings, links and pictures; names in snake_case keep their strokes."""
     text = _SNAKE.sub("\0", _LINK.sub(r"\1", line)) if "_" in line or "](" in line else line
-    text = _MARKS.sub("", text).replace("\0", "_")
+    if _MARK_SIGN.search(text):  # most lines have none, and the expression has to try every character
+        text = _MARKS.sub("", text)
+    text = text.replace("\0", "_")
     if not text.isascii():
         text = _PICTURE.sub("", text)
     return " ".join(text.split())

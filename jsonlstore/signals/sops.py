@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.model import SOPInteraction
@@ -28,6 +29,7 @@ _ACKNOWLEDGED = re.compile(
 _HOME = re.compile(r"^(?:/home/[^/]+|/Users/[^/]+)(?=/)")
 
 
+@lru_cache(maxsize=1024)
 def is_sop(path: str) -> bool:
     """Whether a path names an operating procedure."""
     return bool(_PATH.search(path.replace("\\", "/")))

@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.model import PendingTask
+from jsonlstore.core.regex import any_of, compiled, searcher
 from jsonlstore.signals.language import languages, recognise
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten
+from jsonlstore.signals.titles import TitleIndex
 from jsonlstore.signals.words import content_words, keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from jsonlstore.core.model import WorkingMemoryPin
     from jsonlstore.signals.language import Language
@@ -38,6 +40,8 @@ _ID = re.compile(r"(?<![\w/.-])task[-_](?:\d[\w-]{0,60}|[0-9a-f]{6,40})(?![\w/])
 _MARKER = re.compile(
     r"(?<![\w.-])TODO(?:\([^)\n]{1,40}\))?\s?[:–-]\s*|^TODO\s+(?=\S*[a-z0-9])|^(?:todo|to-do|Todo|ToDo|FIXME)\s?:\s*|\[(?:TASK|TODO|task|todo)\]\s*"
 )
+_LEADING_MARKERS = re.compile(rf"^(?:{_MARKER.pattern})+")
+_LOOSE_ENDS = re.compile(r"^[\s:;,.()\[\]–—-]+|\s+(?=[:,.])|[\s:;,(\[–—-]+$")
 _INCOMPLETE = re.compile(
     r"\b(?:INCOMPLETE|IN[- ]PROGRESS|UNFINISHED)\b"
     r"|\b(?:is|are|still|remains?|marked|status:)\s+(?:as\s+|still\s+)?(?:incomplete|in[- ]progress|unfinished)\b"
@@ -54,20 +58,20 @@ _STAGES = (
     re.compile(r"\b(?:stage|phase|stufe)\b\s*[:=]?\s*[\"'`]?([a-z]+)", re.IGNORECASE),
     re.compile(r"\b([a-z]+)[ -](?:stage|phase)\b", re.IGNORECASE),
 )
-_CANCELLED = re.compile(
-    r"\b(?:cancell?ed|killed|abandoned|obsolete|no longer needed|won't do|wontfix|dropped|abgebrochen)\b", re.IGNORECASE
-)
+_GIVEN_UP = r"(?:cancell?ed|killed|abandoned|obsolete|no longer needed|won't do|wontfix|dropped|abgebrochen)"
+_CANCELLED = re.compile(rf"\b{_GIVEN_UP}\b", re.IGNORECASE)
 _DONE_MARK = re.compile(
     r"\b(?:done|completed?|finished|closed|ack(?:ed|nowledged)?|erledigt|fertig|DONE)\b", re.IGNORECASE
 )
 _SPLIT_IDS = re.compile(r"[,;]|\bbut\b|\band\b|\baber\b|\bund\b")
 _CLOSED_STATUS = frozenset({"completed", "complete", "done", "killed", "cancelled", "canceled", "closed", "archived"})
-_WORDISH = re.compile(r"\w[\w.+'’-]*\w|\w")
 # one of these is in every text that opens a task: looked for as they are, which is faster than any expression
 _OPENERS = (
     "task-", "task_", "Task-", "TASK-", "TODO", "odo:", "oDo:", "o-do:", "o-Do:", "odo :", "FIXME", "[TASK", "[task", "[todo",
     "[ ]", "[x]", "[X]", "ncomplete", "NCOMPLETE", "rogress", "ROGRESS", "nfinished", "NFINISHED",
 )  # fmt: skip
+# the same for one line, whatever its case; together with the words for "done" no line without one changes a task
+_MARKS = r"task[-_][0-9a-f]|to-?do|fixme|\[task\]|\[[ x]\]|incomplete|in[- ]progress|unfinished"
 
 USER, ASSISTANT, PIN, MAIL = "user", "assistant", "pin", "mail"
 
@@ -99,6 +103,15 @@ def covers(title: frozenset[str], said: frozenset[str]) -> bool:
         return False
     shared = len(title & said)
     return shared >= min(2, len(title)) and 3 * shared >= 2 * len(title)
+
+
+@cache
+def _teller(language: Language | None) -> Callable[[str], bool]:
+    """A fast look whether a text may open or close a task, where `language` is spoken; it errs on the side of yes."""
+    spoken = [language] if language else languages().values()
+    done = [phrase for one in spoken for phrase in one.phrases("done")]
+    search = searcher(compiled(f"(?i){any_of([_MARKS, _GIVEN_UP, *done])}", text=True))
+    return lambda text: search(text.replace("’", "'").encode("utf-8", "replace"), 0)[0][0] >= 0
 
 
 def says_done(sentence: str, spoken: Language | None = None) -> bool:
@@ -168,7 +181,7 @@ class TaskBook:
         self._stages = (options or SignalOptions()).pending_stages
         self._open: dict[str, _Open] = {}
         self._closed: dict[str, ClosedTask] = {}
-        self._index: dict[str, list[str]] | None = None
+        self._titles = TitleIndex()
         self.turn = 0
         self.language: Language | None = None
 
@@ -179,13 +192,16 @@ class TaskBook:
 
     def read(self, text: str, entry_id: str | None = None, origin: str = USER) -> list[str]:
         """Take in what was said; returns the ids of tasks it opened."""
-        if not any(one in text for one in _OPENERS) and not self._touches(text):
+        tells = _teller(self.language)
+        if not tells(text) and not (origin == ASSISTANT and self._stale()):
+            return []
+        if not any(one in text for one in _OPENERS) and not self._titles.touched_by(text):
             return []
         if origin == ASSISTANT:
             self._let_go()
         opened: list[str] = []
         boxes: list[str] = []
-        for line in prose_lines(text):
+        for line in prose_lines(text, tells if "\n" in text else None):
             box = _CHECKBOX.match(line)
             if box and box[1] == " ":
                 boxes.append(box[2])
@@ -198,29 +214,6 @@ class TaskBook:
             for title in boxes:
                 opened += self._open_task(title, entry_id, origin)
         return opened
-
-    def _touches(self, text: str) -> bool:
-        """Whether a message could close an open task: it names enough of a title's words."""
-        if not self._open:
-            return False
-        said = text.lower()
-        index = self._by_word()
-        named = index.keys() & set(_WORDISH.findall(said))
-        if not said.isascii():
-            named |= {word for word in index if not word.isascii() and word in said}
-        if not named:
-            return False
-        shared = Counter(task_id for word in named for task_id in index[word])
-        return any(count >= min(2, len(self._open[task_id].words)) for task_id, count in shared.items())
-
-    def _by_word(self) -> dict[str, list[str]]:
-        """Word of a title -> the open tasks it is in; worked out again when one opens or closes."""
-        if self._index is None:
-            self._index = {}
-            for task in self._open.values():
-                for word in task.words:
-                    self._index.setdefault(word, []).append(task.task_id)
-        return self._index
 
     def add(self, title: str, entry_id: str | None, origin: str = USER) -> list[str]:
         """Somebody asked for this to be kept for later."""
@@ -258,8 +251,9 @@ class TaskBook:
     def close(self, task_id: str, how: str = "said done", entry_id: str | None = None) -> None:
         """Close one task by id; later mentions do not open it again unless they say so."""
         key = task_id.lower()
-        task = self._open.pop(key, None)
-        self._index = None
+        task = self._open.get(key)
+        if task:
+            self._forget(task)
         before = self._closed.pop(key, None)
         self._closed[key] = (
             ClosedTask(key, task.title, how, entry_id) if task else before or ClosedTask(key, "", how, entry_id)
@@ -297,9 +291,15 @@ class TaskBook:
 
     def _let_go(self) -> None:
         """Forget what is stale for good: nothing said later can bring back what nobody touched."""
-        for task in [one for one in self._open.values() if one.origin == ASSISTANT and self._is_stale(one)]:
-            del self._open[task.task_id]
-            self._index = None
+        for task in self._stale():
+            self._forget(task)
+
+    def _stale(self) -> list[_Open]:
+        return [one for one in self._open.values() if one.origin == ASSISTANT and self._is_stale(one)]
+
+    def _forget(self, task: _Open) -> None:
+        del self._open[task.task_id]
+        self._titles.remove(task.task_id, task.words)
 
     def closed(self) -> list[ClosedTask]:
         """The tasks that were open and are done, oldest first."""
@@ -310,9 +310,11 @@ class TaskBook:
         return {task.task_id: task.entry_id for task in self._open.values()}
 
     def _read_sentence(self, sentence: str, entry_id: str | None, origin: str) -> list[str]:
+        if not _teller(self.language)(sentence):
+            return []
         ids = [match.lower() for match in _ID.findall(sentence)]
         marked = _MARKER.search(sentence) or _INCOMPLETE.search(sentence)
-        if not ids and not marked and not self._touches(sentence):
+        if not ids and not marked and not self._titles.touched_by(sentence):
             return []
         done = says_done(sentence, self.language) or bool(_CANCELLED.search(sentence))
         if done and len(set(ids)) > 1:
@@ -353,11 +355,11 @@ class TaskBook:
                 known.stage, known.turn = stage_now, self.turn
                 continue
             words = content_words(title)
-            self._index = None
+            self._titles.add(task_id, words)
             self._open[task_id] = _Open(task_id, title, stage_now, words, entry_id, origin, self.turn)
             opened.append(task_id)
             if len(self._open) > MOST_OPEN:
-                del self._open[next(iter(self._open))]
+                self._forget(next(iter(self._open.values())))
         return opened
 
     def _close_named(self, text: str, how: str, entry_id: str | None) -> None:
@@ -383,8 +385,8 @@ def evidence(entry_ids: Iterable[str | None], kind: str) -> dict[str, Any]:
 def _title(text: str) -> str:
     """A task's title: the words around its id and its marker at either end; what stands inside a sentence stays."""
     bare = plain_text(_ID.sub(" ", text))
-    bare = re.sub(rf"^(?:{_MARKER.pattern})+", "", bare.strip(" :;,.-–—"))
-    bare = re.sub(r"^[\s:;,.()\[\]–—-]+|\s+(?=[:,.])|[\s:;,(\[–—-]+$", "", " ".join(bare.split()))
+    bare = _LEADING_MARKERS.sub("", bare.strip(" :;,.-–—"))
+    bare = _LOOSE_ENDS.sub("", " ".join(bare.split()))
     return shorten(bare or text, LONGEST_TITLE)
 
 

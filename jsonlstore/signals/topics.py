@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from functools import lru_cache
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -61,10 +62,10 @@ class _Tally:
         pieces, unspaced = split_pieces(text)
         self.pieces.update(pieces)
         self.pairs.update(pairwise(pieces[:PAIRED_PIECES]))
-        for run in unspaced:
-            whole, parts = unspaced_words(run)
-            self.pieces.update(whole)
-            self.parts.update(parts)
+        if unspaced:
+            read = [unspaced_words(run) for run in unspaced]
+            self.pieces.update(word for whole, _ in read for word in whole)
+            self.parts.update(part for _, parts in read for part in parts)
         for counter in (self.pieces, self.pairs, self.parts):
             if len(counter) > MOST_COUNTED:
                 _cut_back(counter)
@@ -110,15 +111,8 @@ class HotTopicExtractor:
 
     def record_name(self, name: str, weight: float = 1.0) -> None:
         """Something that is a topic as a whole: a label, a category, a project, a file name."""
-        key = " ".join(name.lower().split())
-        if not 2 <= len(key) <= LONGEST_LABEL or key in STOP:
-            return
-        words = key.split()
-        if not any(fold(word) or not word.isascii() for word in words):
-            return
-        if len(words) == 1 and not read_piece(name.strip()).words and key.isascii():
-            return
-        if key in self._named or len(self._named) < MOST_NAMED:
+        key = _label(name)
+        if key and (key in self._named or len(self._named) < MOST_NAMED):
             self._named[key] = self._named.get(key, 0.0) + weight
 
     def record_tool_call(self, tool_name: str, params: Mapping[str, Any] | None = None) -> None:
@@ -271,6 +265,18 @@ class HotTopicExtractor:
         for (one, two), count in often.items():
             if one != two and one not in self._stop and two not in self._stop:
                 yield f"{one} {two}", count, (rarity(one) + rarity(two)) / 2
+
+
+@lru_cache(maxsize=1024)  # a session works on few things, many times
+def _label(name: str) -> str:
+    """The form in which a name is counted; empty if it says nothing."""
+    key = " ".join(name.lower().split())
+    if not 2 <= len(key) <= LONGEST_LABEL or key in STOP:
+        return ""
+    words = key.split()
+    if not any(fold(word) or not word.isascii() for word in words):
+        return ""
+    return "" if len(words) == 1 and not read_piece(name.strip()).words and key.isascii() else key
 
 
 def _is_file(word: str) -> bool:

@@ -16,6 +16,7 @@ from jsonlstore.signals.background import CJK_FUNCTION, CJK_STOP, rarity
 LONGEST_PIECE = 64
 LONGEST_WORD = 40
 _BLOB_FROM = 16
+_CUTS = dict.fromkeys(map(ord, CJK_FUNCTION), " ")
 
 _WORD = re.compile(r"\w+(?:[-.'’+]\w+)*")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{2,}")
@@ -189,8 +190,7 @@ def unspaced_words(run: str) -> tuple[list[str], list[str]]:
 
 
 def _segments(han: str) -> list[str]:
-    cut = "".join(" " if c in CJK_FUNCTION else c for c in han)
-    return [segment for segment in cut.split() if len(segment) >= 2]
+    return [segment for segment in han.translate(_CUTS).split() if len(segment) >= 2]
 
 
 def _recurring(segment: str) -> list[str]:

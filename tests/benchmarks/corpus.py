@@ -79,7 +79,8 @@ def records(size: int, seed: int = 7, session_id: str = "00000000-0000-4000-8000
 
 # Measured on eleven real sessions (7.1 MB, 419 user messages): text of users 4.5 % of the bytes, of assistants 9 %, of
 # tools 29 %, the rest envelopes and tool arguments; 4 calls a user message; 60 % of the talk is not ASCII. Lengths are
-# the 5th, 20th, 35th, 50th, 65th, 80th and 95th percentile in characters.
+# the 5th, 20th, 35th, 50th, 65th, 80th and 95th percentile in characters: those of users and of arguments
+# are estimates, rounded by hand.
 USER_LENGTHS = (10, 40, 90, 150, 200, 300, 2_500)
 ANSWER_LENGTHS = (2, 36, 72, 133, 617, 1_238, 2_533)
 OUTPUT_LENGTHS = (23, 77, 109, 195, 659, 2_053, 6_024)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.signals.choices import choice, decided, directives, explicit
 from jsonlstore.signals.ending import is_nudge, request_line
-from jsonlstore.signals.language import languages, recognise, small_kinds
+from jsonlstore.signals.language import languages, may_any_say, recognise, small_kinds
 from jsonlstore.signals.offers import closing_offer, labelled, listed_next, spoken_languages
 from jsonlstore.signals.sentences import own_sentences, plain_text
 
@@ -136,3 +138,31 @@ def test_hostile_repetition_ends(unit: str) -> None:
     listed_next(text, EVERYBODY)
     labelled(text, "next_label", EVERYBODY)
     request_line(text)
+
+
+TASK_PHRASES = [(code, phrase) for code, one in languages().items() for phrase in one.phrases("task")]
+
+
+@given(st.data())
+def test_every_task_phrase_holds_its_cue(data: st.DataObject) -> None:
+    """A sentence without a cue is not read for tasks, so no phrase may do without one."""
+    code, phrase = data.draw(st.sampled_from(TASK_PHRASES))
+    said = data.draw(st.from_regex(re.compile(phrase.rstrip(), re.IGNORECASE), fullmatch=True))
+    assert languages()[code].may_say(("task_cue",), said)
+
+
+@given(st.sampled_from(["rule", "decide", "works", "scope", "revert", "done", "decided", "insight"]), st.data())
+def test_the_fast_look_misses_no_phrase(kind: str, data: st.DataObject) -> None:
+    """What a rule finds, the look that goes before it finds too, in one language or among several."""
+    language = data.draw(st.sampled_from(EVERYBODY))
+    phrase = data.draw(st.sampled_from(language.phrases(kind)))
+    said = data.draw(st.text(max_size=5)) + data.draw(st.from_regex(re.compile(phrase.rstrip()), fullmatch=True))
+    if language.says(kind, said):
+        assert language.may_say((kind,), said)
+        assert may_any_say(EVERYBODY, (kind,), said)
+
+
+def test_a_french_label_is_read_with_its_no_break_space() -> None:
+    """French typography sets one before the colon; the fast look must not stop at it."""
+    text = "Décision\u00a0: le quai est dessiné avant la bouée du port."
+    assert [said.kind for said in explicit(text, [languages()["fr"]])] == ["decision"]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from jsonlstore.core.model import WorkingMemoryPin
 from jsonlstore.signals.tasks import LONGEST_TITLE, MOST_OPEN, TaskBook, closed_in_pipeline, pipeline_tasks
+from jsonlstore.signals.titles import TitleIndex
 
 
 def open_after(*texts: str) -> list[str]:
@@ -186,3 +187,42 @@ def test_memory_is_bounded_and_the_oldest_go() -> None:
     ids = [task.task_id for task in book.pending(10_000)]
     assert len(ids) == MOST_OPEN
     assert ids[-1] == f"task-{999 + 2 * MOST_OPEN}"
+
+
+TITLES = st.frozensets(st.sampled_from(["pier", "buoy", "chart", "гавань", "港口", "口图", "mapa", "à"]), max_size=4)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), TITLES), max_size=12),
+    st.lists(st.sampled_from(["pier", "Buoy", "chart-x", "гавани", "港口图", "mapas", "à", "."]), max_size=5),
+)
+def test_the_index_of_titles_is_what_the_open_tasks_say(
+    changes: list[tuple[str, frozenset[str]]], said: list[str]
+) -> None:
+    """However tasks came and went, a text touches those that share two words with it, or their only one."""
+    index = TitleIndex()
+    held: dict[str, frozenset[str]] = {}
+    for task_id, words in changes:
+        if task_id in held:
+            index.remove(task_id, held.pop(task_id))
+        else:
+            index.add(task_id, words)
+            held[task_id] = words
+    text = " ".join(said)
+    named = {word for word in text.lower().split() if word.isascii()}
+    shared = [
+        (len({word for word in words if word in named or (not word.isascii() and word in text.lower())}), len(words))
+        for words in held.values()
+    ]
+    assert index.touched_by(text) == any(count and count >= min(2, size) for count, size in shared)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["TODO: ", "task-17 ", "chart", "the pier", " done", ".", "\n", "- [ ] ", "Status INCOMPLETE"])
+    )
+)
+def test_a_line_that_cannot_tell_is_passed_over_without_loss(parts: list[str]) -> None:
+    """Talk that names no task, before and after what does, changes nothing about what is open."""
+    text = "".join(parts)
+    assert open_after(f"we look at the sea\n\n{text}\n\nand go home") == open_after(text)
