@@ -35,7 +35,7 @@ log = logger("jsonlstore.session")
 _STARTED = time.perf_counter()
 _DEFAULT_BUDGET = 1.5  # until the settings are read: they may be what hangs
 _TEXTS = ("channel", "agent_id", "session_key", "cwd", "prompt", "reason")
-_SWITCHES = ("clean", "again", "explain", "catch_up")
+_SWITCHES = ("clean", "again", "explain", "catch_up", "tell_window")
 _RESETS = ("new", "reset")
 _LEVELS = {"debug": "DEBUG", "v": "INFO", "verbose": "INFO", "q": "ERROR", "quiet": "ERROR"}
 _OF_A_START = (*_TEXTS[1:], "clean", "again", "explain", "pid")
@@ -163,6 +163,9 @@ def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         if dry_run or not manager.records(fields):
             return answer, None
         manager.update_session_state({**fields, "session_id": session_id})
+        if document.get("tell_window"):
+            tokens = manager.store.get(session_id).tokens
+            answer["window"] = tokens.window if tokens else None
     except UsageError:
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: a turn that is not recorded stops nobody

@@ -40,6 +40,7 @@ COMMANDS: dict[str, str] = {
     "setup": "jsonlstore.cli.setup:setup",
     "show": "jsonlstore.cli.sessions:show_session",
     "signals": "jsonlstore.cli.signals:signals",
+    "stats": "jsonlstore.cli.stats:stats",
     "status": "jsonlstore.cli.status:status",
     "transcripts": "jsonlstore.cli.transcripts:transcripts",
     "watch": "jsonlstore.cli.watch:watch",

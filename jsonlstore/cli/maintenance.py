@@ -38,6 +38,8 @@ def archive(app: App, older_than: timedelta | None, dry_run: bool, as_json: bool
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_json: bool) -> None:
     """Remove sessions everywhere they are kept. A tombstone stays, so that no later scan brings them back."""
+    from jsonlstore.context.forgetting import forget_transcripts
+
     store = app.open_store()
     wanted: dict[str, None] = {}
     for given in session_ids:
@@ -45,9 +47,14 @@ def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_
         wanted.update(dict.fromkeys([session_id, *store.stretches(session_id)]))
     if not dry_run and not yes and sys.stdin.isatty():
         click.confirm(f"forget {', '.join(wanted)} for good?", abort=True, err=True)
-    outcomes = [] if dry_run else [store.forget(session_id) for session_id in wanted]
+    removed: list[str] = []
+    outcomes = []
+    for session_id in () if dry_run else wanted:
+        # the transcript first: if that is refused the session is still known, and can be forgotten once more
+        removed += forget_transcripts(app.state_dir, app.loaded.session, session_id)
+        outcomes.append(store.forget(session_id))
+        removed += outcomes[-1].removed
     if as_json:
-        removed = [path for outcome in outcomes for path in outcome.removed]
         heirs = sorted({heir for outcome in outcomes for heir in outcome.inherited_by})
         print_json({"forgotten": list(wanted), "dry_run": dry_run, "removed": removed, "inherited_by": heirs})
         return
@@ -129,6 +136,8 @@ def verify(app: App, as_json: bool) -> int:
 @command("config", "--json")
 def config(app: App, as_json: bool) -> None:
     """The settings in force and where each came from."""
+    from jsonlstore.core.session_settings import described
+
     loaded = app.loaded
     settings = {
         item.name: {
@@ -139,16 +148,20 @@ def config(app: App, as_json: bool) -> None:
         }
         for item in fields(Config)
     }
+    session = described(loaded.session, loaded.session_block, loaded.session_origin)
+    document = {"state_dir": str(app.state_dir), "settings": settings, "session": session}
     if as_json:
-        print_json({"state_dir": str(app.state_dir), "settings": settings, "unknown": list(loaded.unknown)})
+        print_json({**document, "unknown": list(loaded.unknown)})
         return
-    rows = [[name, _shown(each["value"]), str(each["origin"])] for name, each in settings.items()]
+    rows = [[name, _shown(each["value"]), str(each["origin"])] for name, each in (settings | session).items()]
     table(["setting", "value", "from"], rows, flexible=1)
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(value) or "-"
+    if isinstance(value, tuple | list):
+        return ", ".join(map(_shown, value)) or "-"
+    if isinstance(value, dict):  # a threshold: its words are in the document
+        return f"{value['percent']}%"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "-" if value is None else str(value)

@@ -4,8 +4,8 @@ An agent opens a `TranscriptStore`, loads its `Session`, appends records and ask
 stand behind one interface: a SQLite database, and JSONL files in OpenClaw's own format, which OpenClaw and pi read too.
 A record is checked and linked (`records`), stripped of secrets, and handed to a backend (`sqlite`, `jsonl`); reading
 goes backwards from the newest record and stops where the model stops seeing (`session`). Histories are taken over from
-OpenClaw (`inherit`) and carried from one backend to the other (`migrate`). The watcher reads them as it reads any
-other runtime's: see `transcripts.own`.
+OpenClaw (`inherit`), carried from one backend to the other (`migrate`) and removed without a trace (`forgetting`). The
+watcher reads them as it reads any other runtime's: see `transcripts.own`.
 """
 
 from __future__ import annotations

@@ -67,5 +67,13 @@ class Backend(ABC):
         """Replace the details of a session."""
 
     @abstractmethod
+    def remove(self, key: str) -> bool:
+        """Remove a session; False if there was none. After `scrub` no byte of it is in our files."""
+
+    @abstractmethod
+    def scrub(self) -> None:
+        """Finish removals, those that an earlier call had to leave included."""
+
+    @abstractmethod
     def close(self) -> None:
         """Let go of everything that is open."""

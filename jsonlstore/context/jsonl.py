@@ -165,6 +165,28 @@ class JsonlBackend(Backend):
         kept["updatedAt"] = round(self._clock().timestamp() * 1000)
         self._change(key, {**kept, **details}, lasting=False)
 
+    def remove(self, key: str) -> bool:
+        with self._locks.session(key):
+            self._index = (object(), {})
+            entry = self._entries().get(key)
+            if entry is None:
+                return False
+            path = self._file(entry)
+            # an entry without a file is no session: a crash before the last step leaves a name, and no word
+            self._change(key, {name: entry[name] for name in entry if name in _NOT_DETAILS}, lasting=True)
+            for left in (*self._left_of(path), path):
+                self._disk.remove(left)
+            self._change(key, None, lasting=True)
+        return True
+
+    def scrub(self) -> None:
+        """A file that is removed leaves nothing behind."""
+
+    def _left_of(self, path: Path) -> list[Path]:
+        """Torn tails cut from a session's file, copies of a damaged index, and what a killed writer left of either."""
+        torn = [one for one in self._quarantine.glob("*") if one.name.startswith((f"{path.stem}.", f"{INDEX}."))]
+        return torn + [one for one in self._locks_dir.glob(f"{TEMP_PREFIX}*") if path.stem in one.name]
+
     def close(self) -> None:
         """Nothing stays open between calls."""
 
@@ -204,11 +226,13 @@ class JsonlBackend(Backend):
                 }
         return found
 
-    def _change(self, key: str, entry: Mapping[str, Any], *, lasting: bool) -> None:
+    def _change(self, key: str, entry: Mapping[str, Any] | None, *, lasting: bool) -> None:
         with self._locks.index():
             path = self._index_file
             self._index = (object(), {})
-            entries = {**self._entries(), key: dict(entry)}
+            entries = {name: known for name, known in self._entries().items() if name != key}
+            if entry is not None:
+                entries[key] = dict(entry)
             self._keep_damaged(path)
             data = orjson.dumps(entries, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
             self._disk.replace(path, data, self._locks_dir, lasting=lasting)

@@ -247,6 +247,35 @@ class SqliteBackend(Backend):
             metadata = orjson.dumps({"sessionId": session_id, **details}).decode()
             connection.execute("UPDATE sessions SET metadata = ? WHERE key = ?", (metadata, key))
 
+    def remove(self, key: str) -> bool:
+        if self.stored(key) is None:
+            return False
+        self._disk.replace(self._unscrubbed, b"", self.path.parent)
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM messages WHERE session_key = ?", (key,))
+            connection.execute("DELETE FROM sessions WHERE key = ?", (key,))
+        return True
+
+    def scrub(self) -> None:
+        """Write the file anew: free pages, and gaps within pages that others still use, hold words of what is gone."""
+        if not self._unscrubbed.exists():
+            return
+        with self._using() as connection:
+            connection.execute("VACUUM")
+            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise LockTimeout(
+                f"{self.path} is being read: words of a removed session are still in it",
+                hint="forget the session again once the other program is done",
+                path=self.path,
+            )
+        self._disk.remove(self._unscrubbed)
+
+    @property
+    def _unscrubbed(self) -> Path:
+        """There while a removal is unfinished; a file, because the row that could say so is among what goes."""
+        return self.path.with_name(f"{self.path.name}.unscrubbed")
+
     def close(self) -> None:
         with self._mutex:
             if self._connection is not None and self._pid == os.getpid():

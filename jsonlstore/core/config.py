@@ -77,6 +77,8 @@ class Config:
         True, "Let the full-text index break ties between prior sessions of equal score."
     )
 
+    context_line: bool = _setting(False, "Tell an OpenClaw agent with each prompt how full its context is.")
+
     def __post_init__(self) -> None:
         for item in fields(self):
             object.__setattr__(self, item.name, _settled(str(item.type), getattr(self, item.name)))
@@ -101,6 +103,7 @@ class LoadedConfig:
     warnings: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     session_block: Mapping[str, Any] | None = None
+    session_origin: str = "default"
 
     @property
     def session(self) -> SessionSettings:
@@ -161,6 +164,7 @@ def load_config(
     origins = dict.fromkeys(_FIELDS, "default")
     unknown: list[str] = []
     session_block: Mapping[str, Any] | None = None
+    session_origin = "default"
     path = Path(config_file).expanduser() if config_file else openclaw_json(state_dir, env)
     try:
         sections = list(_sections(path, must_exist=config_file is not None))
@@ -173,6 +177,7 @@ def load_config(
         for name, value in _flatten(section).items():
             if name == "session":
                 session_block = _checked_session(value, origin, path, warnings if lenient else None)
+                session_origin = origin
                 continue
             if name not in _FIELDS:
                 unknown.append(f"{origin}: {name}")
@@ -189,7 +194,7 @@ def load_config(
     config = Config(**values)
     if env.get("CORTEX_SESSION_DEBUG", "").lower() in ("1", "true", "yes", "on"):
         config, origins["debug"] = replace(config, debug=True), "CORTEX_SESSION_DEBUG"
-    return LoadedConfig(config, origins, tuple(warnings), tuple(unknown), session_block)
+    return LoadedConfig(config, origins, tuple(warnings), tuple(unknown), session_block, session_origin)
 
 
 def _checked_session(block: Any, origin: str, path: Path, warnings: list[str] | None) -> Mapping[str, Any]:

@@ -71,5 +71,13 @@ def channel_of(entry: Mapping[str, Any], session_key: str | None, known: str | N
 
 def window_of(entry: Mapping[str, Any]) -> int | None:
     """The model's context window in an index entry; None if it does not say."""
-    tokens = entry.get("contextTokens")
-    return tokens if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens > 0 else None
+    return _count(entry.get("contextTokens")) or None
+
+
+def compactions_of(entry: Mapping[str, Any]) -> int | None:
+    """How often a session's history was compacted, as its index entry counts; None if it does not say."""
+    return _count(entry.get("compactionCount"))
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -6,7 +6,7 @@ Keys are those of the specification, in its spelling. A library user may pass th
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -155,6 +155,37 @@ def settings_from(block: object, problem: Problem) -> SessionSettings:
         )
         return SessionSettings()
     return settings
+
+
+def described(settings: SessionSettings, block: object, origin: str) -> dict[str, dict[str, Any]]:
+    """Every setting by its full name: its value, its default, and `origin` where `block` gives it."""
+    return dict(_rows(settings, SessionSettings(), block, origin, "session"))
+
+
+def _rows(now: Any, usual: Any, block: object, origin: str, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    given = block if isinstance(block, Mapping) else {}
+    for item in fields(now):
+        spelt = next((name for name in _names(item) if name in given), None)
+        name = f"{where}.{_names(item)[0]}"
+        value, default = getattr(now, item.name), getattr(usual, item.name)
+        if "block" in item.metadata:
+            inner = given[spelt] if spelt else None
+            # `inherit: true` is short for an object
+            inner = {"enabled": inner} if isinstance(inner, bool) else inner
+            yield from _rows(value, default, inner, origin, name)
+        else:
+            source = origin if spelt else "default"
+            row = {"value": _plain(value), "origin": source, "default": _plain(default), "help": item.metadata["help"]}
+            yield name, row
+
+
+def _plain(value: Any) -> Any:
+    """A value as it is spelt in the settings."""
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, FlushThreshold):
+        return {_names(item)[0]: getattr(value, item.name) for item in fields(value)}
+    return value
 
 
 def _read(kind: type[T], block: object, where: str, problem: Problem) -> T:

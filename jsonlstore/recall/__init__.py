@@ -9,6 +9,7 @@ and `forms` of words and their `occurrences` in passages; `memory` are the user'
 around a passage, `agent` what an agent is told, `relevance` what a restore may ask, `forgetting` how words go.
 For times, and where there is no index, `question` finds a time (`when`, with the words of `calendar`) and words, and
 `search` narrows the sessions down by the bytes of their logs and reads only those that can be among the best (`match`).
+`stats` counts what is kept.
 """
 
 from jsonlstore.recall.calendar import MONTHS, WEEKDAYS

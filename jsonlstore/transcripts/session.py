@@ -124,6 +124,11 @@ class Session:
         return next((copy.context_tokens for _, copy in reversed(self.copies) if copy.context_tokens), None)
 
     @property
+    def compactions(self) -> int | None:
+        """How often its history was compacted, where a runtime says it."""
+        return next((copy.compactions for _, copy in reversed(self.copies) if copy.compactions is not None), None)
+
+    @property
     def skip(self) -> str | None:
         return next((copy.skip for _, copy in self.copies if copy.skip), None) or skip_reason(self.session_key)
 

@@ -85,6 +85,7 @@ class Transcript:
     newest: int | None = None
     generation: str | None = None
     context_tokens: int | None = None  # the model's window, where the runtime says it
+    compactions: int | None = None  # as the runtime counts them
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,7 @@ COMMANDS: dict[str, list[str]] = {
     "restore": ["restore", "--channel", "telegram", "--agent", "main", "--prompt", "hamlib on the ft991a", "--explain",
                 "--dry-run", "--now", format_time(NOW)],
     "status": ["status", "--now", format_time(NOW)],
+    "stats": ["stats", "--now", format_time(NOW)],
     "doctor": ["doctor"],
     "recall": ["recall", "saturday", "hamlib", "--now", format_time(NOW)],
     "recall-nothing": ["recall", "last", "month", "hamlib", "--now", format_time(NOW)],

@@ -179,6 +179,32 @@ def test_config_says_where_each_value_came_from(run: Any, store: SessionStore) -
     assert (examined.code, examined.json["checks"][0]["ok"]) == (1, False)
 
 
+def test_config_lists_the_session_block(run: Any, store: SessionStore) -> None:
+    """Every key of it in the specification's spelling, with its value, its default and where it came from."""
+    assert {row["origin"] for row in run("config", "--json").json["session"].values()} == {"default"}
+    store.paths.state_dir.mkdir()
+    (store.paths.state_dir / "openclaw.json").write_text(
+        "{plugins: {entries: {jsonlstore: {config: {session: "
+        "{storage: 'jsonl', inherit: true, compaction: {reserveTokens: 9000}, "
+        "memoryFlush: {thresholds: [{percent: 60}]}}"
+        "}}}}}"
+    )
+    session = run("config", "--json").json["session"]
+    given = {name: (row["value"], row["default"]) for name, row in session.items() if row["origin"] != "default"}
+    stages = given.pop("session.memoryFlush.thresholds")
+    assert given == {
+        "session.store": ("jsonl", "sqlite"),
+        "session.inherit.enabled": (True, False),
+        "session.compaction.reserveTokens": (9000, 4000),
+    }
+    assert stages[0] == [{"percent": 60, "prompt": "", "injectAs": "marked"}]
+    assert [stage["percent"] for stage in stages[1]] == [50, 75, 90]
+    assert session["session.store"]["origin"].endswith("plugins.entries.jsonlstore.config")
+    shown = run("config").out
+    assert "session.compaction.reserveTokens" in shown
+    assert "60%" in shown
+
+
 def test_doctor_and_metrics_verify_exit_1_when_something_is_wrong(run: Any, filled: SessionStore) -> None:
     filled.metrics.emit(
         {

@@ -358,3 +358,18 @@ def test_a_private_copy_has_no_name_while_it_is_read_and_an_old_one_is_swept(
         assert sorted(temp.iterdir()) == [young]
         assert database.connection.execute("SELECT what FROM said").fetchall() == [(b"in the log only",)]
         assert database.columns("said") == {"what"}
+
+
+@pytest.mark.parametrize("windows", [True, False], ids=["session_windows", "session_nodes alone"])
+def test_the_models_window_is_that_of_the_keys_current_session(make: ModuleType, agent: Path, windows: bool) -> None:
+    """An entry says it for the session that is current; one before it may have had another model, and says nothing."""
+    with closing(make.create_database(agent / DATABASE, 23)) as database:
+        make.add_session(database, "agent:main:main", "old", make.ordinary("old", "what was").records)
+        make.add_session(database, "agent:main:main", "new", make.ordinary("new", "what is").records, previous="old")
+        entry = '{"contextTokens": 64000, "compactionCount": 2}'
+        with database:
+            database.execute("UPDATE session_nodes SET entry_json = ? WHERE current_session_id = 'new'", (entry,))
+            if not windows:
+                database.execute("DELETE FROM session_windows")
+    found = {one.session_id: (one.context_tokens, one.compactions) for one in SqliteSource(agent).transcripts()}
+    assert found == {"old": (None, None), "new": (64000, 2)}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jsonlstore.core.clock import format_time
-from jsonlstore.core.session_key import channel_of, skip_reason, window_of
+from jsonlstore.core.session_key import channel_of, compactions_of, skip_reason, window_of
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, open_stream, read_entries, skip_bytes
 from jsonlstore.transcripts.openclaw import IMPORT_ARCHIVE, INDEX, SESSIONS
 from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
@@ -40,6 +40,7 @@ class IndexedSession:
     file_name: str
     spawned: bool
     context_tokens: int | None
+    compactions: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,7 @@ class JsonlSource(TranscriptSource):
             skip=("subagent" if known.spawned else skip_reason(known.session_key)) if known else None,
             native_id=native if native != session_id else None,
             context_tokens=known.context_tokens if known else None,
+            compactions=known.compactions if known else None,
         )
 
     def _native_id(self, path: str, stem: str, key: tuple[int, ...]) -> str:
@@ -333,6 +335,7 @@ def _index_entry(key: str, value: dict[str, Any]) -> IndexedSession | None:
         file_name=os.path.basename(file) if isinstance(file, str) else "",
         spawned=bool(value.get("spawnedBy")),
         context_tokens=window_of(value),
+        compactions=compactions_of(value),
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from jsonlstore.core.errors import SourceUnreadable
-from jsonlstore.core.session_key import channel_of, skip_reason
+from jsonlstore.core.session_key import channel_of, compactions_of, skip_reason, window_of
 from jsonlstore.transcripts.database import DatabaseSource
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, read_entries, unpacked
 from jsonlstore.transcripts.openclaw import DATABASE
@@ -49,6 +49,8 @@ class _Window:
     channel: str
     ending: Ending | None
     skip: str | None
+    context_tokens: int | None
+    compactions: int | None
 
 
 class SqliteSource(DatabaseSource):
@@ -95,6 +97,8 @@ class SqliteSource(DatabaseSource):
             updated_at=at,
             ending=window.ending if window else None,
             skip=window.skip if window else None,
+            context_tokens=window.context_tokens if window else None,
+            compactions=window.compactions if window else None,
         )
 
     def _archives(self, database: Database, windows: dict[str, _Window]) -> list[Transcript]:
@@ -166,12 +170,14 @@ class SqliteSource(DatabaseSource):
                 channel=_channel(node, key, row[5]),
                 ending=_ending(row, node, current, successors.get(cell_text(row[0]))),
                 skip="subagent" if row[6] or (node and node[4]) else skip_reason(key),
+                **_counts(node, cell_text(row[0])),
             )
         for key, node in by_key.items():
             if cell_text(node[1]) not in found:
                 ending = Ending("archived", read_time(node[3])) if node[3] else None
                 skip = "subagent" if node[4] else skip_reason(key)
-                found[cell_text(node[1])] = _Window(key, _channel(node, key, None), ending, skip)
+                counts = _counts(node, cell_text(node[1]))
+                found[cell_text(node[1])] = _Window(key, _channel(node, key, None), ending, skip, **counts)
         return found
 
     def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
@@ -298,9 +304,18 @@ def _size(path: Path) -> int:
         return 0
 
 
+def _entry(node: Row | None) -> dict[str, Any]:
+    return (parse_object(node[2]) if node and isinstance(node[2], bytes) else None) or {}
+
+
 def _channel(node: Row | None, key: str | None, known: bytes | None) -> str:
-    entry = parse_object(node[2]) if node and isinstance(node[2], bytes) else None
-    return channel_of(entry or {}, key, cell_text(known) if known else None)
+    return channel_of(_entry(node), key, cell_text(known) if known else None)
+
+
+def _counts(node: Row | None, session_id: str) -> dict[str, int | None]:
+    """The model's window and the compactions of a key's current session: one before it may have had another model."""
+    entry = _entry(node) if node and cell_text(node[1]) == session_id else {}
+    return {"context_tokens": window_of(entry), "compactions": compactions_of(entry)}
 
 
 def _ending(window: Row, node: Row | None, current: set[str], successor: Row | None) -> Ending | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jsonlstore.core.session_key import OWN_RUNTIME, channel_of, skip_reason, window_of
+from jsonlstore.core.session_key import OWN_RUNTIME, channel_of, compactions_of, skip_reason, window_of
 from jsonlstore.transcripts.database import DatabaseSource
 from jsonlstore.transcripts.own import agent_in
 from jsonlstore.transcripts.readonly import cell_text
@@ -77,6 +77,7 @@ class OwnDatabase(DatabaseSource):
             native_id=native_id if native_id != session_id else None,
             newest=newest,
             context_tokens=window_of(details),
+            compactions=compactions_of(details),
         )
 
     def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:

@@ -189,6 +189,90 @@ test("our block is taken out of what an older OpenClaw stores, and nothing else 
   assert.equal(write(said("assistant", block)), undefined);
 });
 
+const LINE = "[Context: 156k/200k tokens (78%)]";
+const answered = (totalTokens, more = {}) => said("assistant", "yes", { stopReason: "stop", usage: { totalTokens }, ...more });
+const talk = [said("user", "before"), answered(9), said("user", "and"), answered(156_000)];
+const on = { config: { context_line: true } };
+
+test("how full the context is, is told with each prompt where the user wants it and both numbers are known", async () => {
+  const host = new Host("cold", on);
+  assert.equal(await host.turn({ messages: talk }), undefined); // nobody said how large the window is
+  host.fire("llm_output", { contextTokenBudget: 200_000, usage: { total: 1 } });
+  assert.equal(await host.turn({ messages: talk }), LINE);
+  assert.equal(await host.turn({ messages: [...talk, answered(0)] }), undefined);
+  assert.equal(await host.turn({ messages: [...talk, answered(5, { stopReason: "aborted" })] }), LINE);
+  assert.equal(await host.turn({ messages: [] }), undefined);
+  assert.equal(await host.turn({ messages: talk, context: host.context({ trigger: "heartbeat" }) }), undefined);
+  const other = host.context({ sessionKey: "agent:main:telegram:dm:7", sessionId: "s2" });
+  assert.equal(await host.turn({ messages: talk, context: other }), undefined);
+});
+
+test("without the setting the context is not spoken of, and nobody is asked about it", async () => {
+  for (const config of [{}, { context_line: false }, { context_line: "yes" }]) {
+    const host = new Host("good", { config });
+    assert.equal(host.handlers.llm_output, undefined);
+    await host.turn();
+    await host.fire("agent_end", { success: true, messages: talk });
+    await host.until(() => host.calls("turn-end").length === 1, "the report");
+    assert.ok(!("tell_window" in host.calls("turn-end")[0].input));
+    assert.equal(await host.turn({ messages: talk }), undefined);
+  }
+});
+
+test("an answer from before a compaction says nothing about the context after it", async () => {
+  const host = new Host("cold", on);
+  await host.turn();
+  host.fire("llm_output", { contextTokenBudget: 200_000 });
+  const summary = (timestamp) => ({ role: "compactionSummary", summary: "s", timestamp });
+  const kept = [said("user", "and"), answered(156_000, { timestamp: 2000 })];
+  assert.equal(await host.turn({ messages: [summary(3000), ...kept] }), undefined);
+  assert.equal(await host.turn({ messages: [summary(undefined), ...kept] }), undefined);
+  assert.equal(await host.turn({ messages: [summary("1970-01-01T00:00:01Z"), ...kept] }), LINE);
+});
+
+test("an older OpenClaw: the window is what the program knows, and the line is taken out of what is stored", async () => {
+  const host = new Host("good", on);
+  const write = (message) => host.fire("before_message_write", { message }, host.context());
+  await host.turn();
+  await host.fire("agent_end", { success: true, messages: talk });
+  let line;
+  await host.until(() => host.calls("turn-end").length === 1, "the report");
+  for (let tries = 0; line === undefined && tries < 500; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    line = await host.turn({ messages: talk });
+  }
+  assert.equal(line, LINE);
+  assert.deepEqual(write(said("user", `${LINE}\n\nwhat is ${LINE}?`)), { message: said("user", `what is ${LINE}?`) });
+  assert.equal(write(said("user", "[Context: 9k/200k tokens (5%)]")), undefined);
+  await host.turn({ messages: [...talk, answered(0)] });
+  assert.equal(write(said("user", LINE)), undefined); // that turn was given none
+});
+
+test("where blocks are not stored a line in the prompt is the user's own", async () => {
+  const host = new Host("cold", on);
+  await host.turn();
+  host.fire("llm_output", { contextTokenBudget: 200_000 });
+  assert.equal(await host.turn({ messages: talk }), LINE);
+  assert.equal(host.fire("before_message_write", { message: said("user", LINE) }), undefined);
+});
+
+test("a first prompt can get both, the block first", async () => {
+  const host = new Host("good", on);
+  await host.turn();
+  host.fire("llm_output", { contextTokenBudget: 200_000 });
+  const background = [said("user", "Read HEARTBEAT.md if it exists"), answered(156_000)];
+  const given = await host.turn({ messages: background });
+  assert.ok(given.startsWith("<session-continuity") && given.endsWith(`\n\n${LINE}`));
+});
+
+test("a hook beside the plugin does not switch the line off", async () => {
+  const host = new Host("cold", on);
+  await host.turn();
+  host.fire("llm_output", { contextTokenBudget: 200_000 });
+  await hook({ type: "agent", action: "bootstrap", sessionKey: KEY, context: {} });
+  assert.equal(await host.turn({ messages: talk }), LINE);
+});
+
 test("turns are reported one process at a time, a burst as two", async () => {
   const host = new Host("busy");
   for (let turn = 0; turn < 10; turn += 1) host.fire("agent_end", { success: true, messages: HISTORY });

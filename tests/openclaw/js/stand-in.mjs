@@ -18,7 +18,7 @@ if (words.includes("continue")) {
     say({ error: { code: "ambiguous_session_id", message: "'a' fits 2 sessions: a1b2c3d4, a9" } });
   else say({ reply: "Inherited from session a1b2c3d4", preamble: BLOCK });
 } else if (event === "turn-end" || event === "session-end") {
-  say({ session_id: "stretch-2", updated: true });
+  say({ session_id: "stretch-2", updated: true, ...(input.includes('"tell_window":true') ? { window: 200000 } : {}) });
   if (behaviour === "busy") await new Promise((resolve) => setTimeout(resolve, 300));
 } else if (event === "session-recall") {
   if (behaviour === "foreign") say({ text: null, error: "session a1b2c3d4 cannot be read" });

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 
 import { Heartbeat, defaultStateDir, packageAt } from "./heartbeat.js";
 import { commandOf, run } from "./program.js";
+import { contextLine, isCount } from "./window.js";
 
 const REGISTRY = Symbol.for("jsonlstore.openclaw.bridge.1");
 const VERSION = packageAt(path.dirname(fileURLToPath(import.meta.url)))?.version ?? null;
@@ -30,14 +31,16 @@ export class Bridge {
   #log = () => {};
   #sessions = new Map();
   #current = new Map();
+  #showsContext = false;
   #claimed = new Set();
   #waiting = new Map();
   #reporting = undefined;
   #heartbeat;
 
   /** Apply the settings. The module loaded last has the newest ones. */
-  configure({ command, timeoutMs, stateDir, log } = {}) {
+  configure({ command, timeoutMs, stateDir, log, showContext } = {}) {
     this.#command = commandOf(command);
+    if (showContext !== undefined) this.#showsContext = showContext; // the hook has no such setting
     this.#timeoutMs = Number.isFinite(timeoutMs) && timeoutMs > 0 ? timeoutMs : TIMEOUT_MS;
     if (stateDir && stateDir !== this.#stateDir) {
       this.#stateDir = stateDir;
@@ -137,9 +140,26 @@ export class Bridge {
     return this.#sessions.get(sessionId)?.outcome !== undefined;
   }
 
-  /** The block that was put before a prompt of this conversation, if one was. */
-  injectedPreamble(sessionKey) {
-    return this.current(sessionKey)?.preamble;
+  /** The window of the model that answers in a session. */
+  windowIs(sessionId, window) {
+    const session = this.#sessions.get(sessionId);
+    if (session && isCount(window)) session.window = window;
+  }
+
+  /** How full the context of this turn is, if the user wants it told and it is known. */
+  contextLine(identity, messages) {
+    const session = this.#lookUp(identity);
+    const window = session.window ?? session.windowOnDisk;
+    session.contextLine = this.#showsContext ? contextLine(messages, window) : undefined;
+    return session.contextLine;
+  }
+
+  /** The blocks that were put before a prompt of this conversation and may be stored with it. */
+  injected(sessionKey) {
+    const session = this.current(sessionKey);
+    // a version that tells the window stores no blocks: there such a line is the user's own, a quotation
+    const line = session?.window === undefined ? session?.contextLine : undefined;
+    return [session?.preamble, line].filter(Boolean);
   }
 
   // reports to jsonlstore
@@ -149,7 +169,8 @@ export class Bridge {
     const session = this.#lookUp(identity);
     if (success) session.turns += 1;
     const { session_id, session_key, agent_id, channel } = identity;
-    this.#report("turn-end", { session_id, session_key, agent_id, channel, catch_up: true });
+    const wanted = this.#showsContext ? { tell_window: true } : {};
+    this.#report("turn-end", { session_id, session_key, agent_id, channel, catch_up: true, ...wanted });
   }
 
   /** The runtime is done with a session; one it only puts aside goes on. */
@@ -174,6 +195,12 @@ export class Bridge {
     session.identity = { ...session.identity, ...identity };
     this.#current.set(identity.session_key, identity.session_id);
     return session;
+  }
+
+  /** Older versions tell the window to nobody but their session index, which the program reads. */
+  #noteWindowOnDisk(sessionId, window) {
+    const session = this.#sessions.get(sessionId);
+    if (session) session.windowOnDisk = isCount(window) ? window : undefined;
   }
 
   /** Forget what an earlier stretch of this session asked for: a new one begins. */
@@ -243,7 +270,8 @@ export class Bridge {
         clearTimeout(patience);
         resolve();
       };
-      run(this.#command, ["--state-dir", this.#stateDir, ...words], { input, timeoutMs, onExit });
+      const answer = run(this.#command, ["--state-dir", this.#stateDir, ...words], { input, timeoutMs, onExit });
+      if (input.tell_window) answer.then(({ value }) => this.#noteWindowOnDisk(input.session_id, value?.window));
     });
     this.#reporting = { session_key: input.session_key, done: done.then(() => this.#sendNextReport()) };
   }
@@ -258,5 +286,8 @@ function newSession() {
     answer: undefined,
     outcome: undefined,
     preamble: undefined,
+    window: undefined,
+    windowOnDisk: undefined,
+    contextLine: undefined,
   };
 }

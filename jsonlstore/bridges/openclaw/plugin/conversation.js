@@ -97,16 +97,16 @@ function textOf(content) {
 }
 
 /** `message` without our block, if it is in there; `undefined` if there is nothing to take out. */
-export function withoutPreamble(preamble, message) {
+export function without(block, message) {
   const content = message?.content;
   const cut = (text) => {
-    const at = text.indexOf(preamble);
-    return at < 0 ? text : text.slice(0, at) + text.slice(at + preamble.length).replace(/^\n+/, "");
+    const at = text.indexOf(block);
+    return at < 0 ? text : text.slice(0, at) + text.slice(at + block.length).replace(/^\n+/, "");
   };
   if (typeof content === "string") {
-    return content.includes(preamble) ? { ...message, content: cut(content) } : undefined;
+    return content.includes(block) ? { ...message, content: cut(content) } : undefined;
   }
-  if (!Array.isArray(content) || !content.some((part) => part?.text?.includes?.(preamble))) return undefined;
-  const parts = content.map((part) => (part?.text?.includes?.(preamble) ? { ...part, text: cut(part.text) } : part));
+  if (!Array.isArray(content) || !content.some((part) => part?.text?.includes?.(block))) return undefined;
+  const parts = content.map((part) => (part?.text?.includes?.(block) ? { ...part, text: cut(part.text) } : part));
   return { ...message, content: parts };
 }

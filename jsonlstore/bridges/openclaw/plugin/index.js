@@ -5,7 +5,7 @@
 
 import { TOOL, TOOL_DESCRIPTION, TOOL_PARAMETERS, continueSession, continuity } from "./answers.js";
 import { bridge as theBridge } from "./bridge.js";
-import { hasHistory, isBackgroundTurn, mayBelongTo, promptOf, reasonOf, identify, withoutPreamble } from "./conversation.js";
+import { hasHistory, isBackgroundTurn, mayBelongTo, promptOf, reasonOf, identify, without } from "./conversation.js";
 import { RECALL_DESCRIPTION, RECALL_PARAMETERS, RECALL_TOOL, recallSessions } from "./recall.js";
 
 const FIRST = { priority: 100 };
@@ -18,16 +18,18 @@ export default {
 };
 
 export function register(api) {
-  const { command, timeoutMs, enabled } = api.pluginConfig ?? {};
+  const { command, timeoutMs, enabled, context_line: contextLine } = api.pluginConfig ?? {};
   if (enabled === false) return;
   const bridge = theBridge().configure({
     command,
     timeoutMs,
     stateDir: stateDirOf(api),
+    showContext: contextLine === true,
     log: (line) => api.logger?.debug?.(line),
   });
   injectWith(bridge, api);
   reportWith(bridge, api);
+  if (contextLine === true) watchWindowWith(bridge, api);
   offerWith(bridge, api);
 }
 
@@ -54,20 +56,31 @@ function injectWith(bridge, api) {
     "before_prompt_build",
     async (event, context) => {
       const identity = identify(context);
-      if (!identity || isBackgroundTurn(event?.prompt, context) || hasHistory(event?.messages)) return undefined;
+      if (!identity || isBackgroundTurn(event?.prompt, context)) return undefined;
       const unanswered = Array.isArray(event?.messages);
-      const preamble = await bridge.preamble("plugin", identity, factsOfPrompt(event), { unanswered });
-      return preamble ? { prependContext: preamble } : undefined;
+      const isStart = !hasHistory(event?.messages);
+      const preamble = isStart ? await bridge.preamble("plugin", identity, factsOfPrompt(event), { unanswered }) : "";
+      // never in the system prompt: text that changes each turn would void the provider's prompt cache
+      const blocks = [preamble, bridge.contextLine(identity, event?.messages)].filter(Boolean);
+      return blocks.length > 0 ? { prependContext: blocks.join("\n\n") } : undefined;
     },
     FIRST,
   );
-  // Up to 2026.3 the prompt is stored with what was put before it: there we take our block out again, so that it is
+  // Up to 2026.3 the prompt is stored with what was put before it: there we take our blocks out again, so that they are
   // in no later turn. This must not be asynchronous.
   on(api, "before_message_write", (event, context) => {
     if (event?.message?.role !== "user") return undefined;
-    const preamble = bridge.injectedPreamble(context?.sessionKey ?? event.sessionKey);
-    const message = preamble && withoutPreamble(preamble, event.message);
-    return message ? { message } : undefined;
+    const blocks = bridge.injected(context?.sessionKey ?? event.sessionKey);
+    const message = blocks.reduce((stored, block) => without(block, stored) ?? stored, event.message);
+    return message === event.message ? undefined : { message };
+  });
+}
+
+/** Since 2026.7 OpenClaw says with each answer how large the window is. */
+function watchWindowWith(bridge, api) {
+  on(api, "llm_output", (event, context) => {
+    const identity = identify(context, event);
+    if (identity) bridge.windowIs(identity.session_id, event?.contextTokenBudget);
   });
 }
 
