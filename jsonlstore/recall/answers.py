@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import tzinfo
 
-    from jsonlstore.recall.documents import Stored
+    from jsonlstore.recall.documents import StoredDocument
     from jsonlstore.restore.scope import Scope
     from jsonlstore.store.store import SessionStore
 
@@ -210,7 +210,7 @@ class _Asking:
                 chosen.append(one.no)
         return chosen
 
-    def _fits(self, one: Stored, named: set[str] | None) -> bool:
+    def _fits(self, one: StoredDocument, named: set[str] | None) -> bool:
         if named is not None and one.id not in named:
             return False
         if self._asked.agent is not None and agent_of(one.agent_id, one.session_key) != self._asked.agent:
@@ -279,7 +279,7 @@ class _Asking:
         return [one for one in rest.found if self._scope is None or self._scope.allows(one.state)][:limit]
 
 
-def _is_then(one: Stored, times: Iterable[Interval]) -> bool:
+def _is_then(one: StoredDocument, times: Iterable[Interval]) -> bool:
     wanted = list(times)
     if not wanted:
         return True

@@ -45,7 +45,7 @@ class Block(NamedTuple):
     turns: list[Turn]
 
 
-class Stored(NamedTuple):
+class StoredDocument(NamedTuple):
     """A document as the index has it."""
 
     no: int

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.core.errors import SearchUnavailable
 from jsonlstore.core.logs import logger
 from jsonlstore.recall.fulltext import SearchIndex
-from jsonlstore.recall.index_file import has_fts5, is_damaged, remove_index
+from jsonlstore.recall.index_file import has_fts5, is_index_damaged, remove_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +41,7 @@ class ForgetWords:
         try:
             forget_words(index, [session_id])
         except SearchUnavailable as problem:
-            damaged = is_damaged(problem.__cause__)
+            damaged = is_index_damaged(problem.__cause__)
             if not damaged:
                 raise
         finally:

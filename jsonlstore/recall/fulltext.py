@@ -18,7 +18,7 @@ import orjson
 
 from jsonlstore.core.errors import SearchUnavailable
 from jsonlstore.core.logs import logger
-from jsonlstore.recall.documents import BLOCK_CHARS, STATE_SEQ, Block, Document, Stored, Turn, pieces_of
+from jsonlstore.recall.documents import BLOCK_CHARS, STATE_SEQ, Block, Document, StoredDocument, Turn, pieces_of
 from jsonlstore.recall.index_file import (
     LAYOUT,
     PATIENCE,
@@ -361,10 +361,10 @@ class SearchIndex:
         """Everything that was said in a document, without what is known besides."""
         return (turn for block in self.blocks_of(document) if block.seq >= 0 for turn in block.turns)
 
-    def documents(self, where: str = "1", values: Sequence[object] = ()) -> Iterator[Stored]:
+    def documents(self, where: str = "1", values: Sequence[object] = ()) -> Iterator[StoredDocument]:
         """The documents that fit a condition on their columns."""
         rows = self._db.execute(f"SELECT {_STORED} FROM documents WHERE {where}", values)  # noqa: S608 - ours
-        return (Stored(*row) for row in rows)
+        return (StoredDocument(*row) for row in rows)
 
     def transcript_of(self, document: int) -> str:
         """The transcript a document was read from."""

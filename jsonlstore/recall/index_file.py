@@ -58,7 +58,7 @@ def unavailable(path: Path, problem: Exception) -> SearchUnavailable:
     )
 
 
-def is_damaged(problem: BaseException | None) -> bool:
+def is_index_damaged(problem: BaseException | None) -> bool:
     """Whether an error says that the file itself is broken, and not that it is busy or the disk full."""
     if not isinstance(problem, sqlite3.DatabaseError):
         return False

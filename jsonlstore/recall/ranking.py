@@ -22,7 +22,7 @@ from jsonlstore.recall.query import AFTER, BEFORE, Concept, Query, closeness, is
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from jsonlstore.recall.documents import Block, Stored, Turn
+    from jsonlstore.recall.documents import Block, StoredDocument, Turn
     from jsonlstore.recall.fulltext import SearchIndex
 
 CANDIDATE_BLOCKS = 40
@@ -62,7 +62,7 @@ class Passage(NamedTuple):
 class Ranked:
     """A document that answers: how well, with which passages, and by which parts of the score."""
 
-    document: Stored
+    document: StoredDocument
     score: float
     share: float = 0.0  # of the best score these words could have
     passages: list[Passage] = field(default_factory=list)
@@ -79,7 +79,7 @@ class _Place(NamedTuple):
 
 @dataclass(slots=True)
 class _Candidate:
-    document: Stored
+    document: StoredDocument
     words: int = 0
     places: list[_Place] = field(default_factory=list)
 

@@ -12,7 +12,7 @@ from jsonlstore.transcripts.speech import Speaker
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from jsonlstore.recall.documents import Stored, Turn
+    from jsonlstore.recall.documents import StoredDocument, Turn
     from jsonlstore.recall.fulltext import SearchIndex
     from jsonlstore.store.store import SessionStore
 
@@ -22,7 +22,7 @@ _SPOKEN = {Speaker.USER: "user", Speaker.ASSISTANT: "assistant"}
 
 
 def turns_around(
-    store: SessionStore, index: SearchIndex, document: Stored, turn: Turn, count: int
+    store: SessionStore, index: SearchIndex, document: StoredDocument, turn: Turn, count: int
 ) -> list[dict[str, Any]]:
     """Up to `count` turns before and after a turn, it included, oldest first; every text redacted."""
     if document.kind == "session" and turn.entry_id is not None:
@@ -40,7 +40,7 @@ def turns_around(
     return _window(kept, turn.entry_id, count)
 
 
-def _from_transcript(store: SessionStore, index: SearchIndex, document: Stored) -> Iterator[dict[str, Any]]:
+def _from_transcript(store: SessionStore, index: SearchIndex, document: StoredDocument) -> Iterator[dict[str, Any]]:
     from jsonlstore.transcripts.catalogue import Catalogue
 
     wanted = index.transcript_of(document.no)

@@ -34,14 +34,14 @@ class LineFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class StreamPiece:
     """A part of the output, and what was hidden in it."""
 
     data: bytes
     findings: list[LineFinding]
 
 
-def redact_stream(source: BinaryIO) -> Iterator[Piece]:
+def redact_stream(source: BinaryIO) -> Iterator[StreamPiece]:
     """The redacted stream, piece by piece."""
     pending: list[bytes] = []
     size, line_number = 0, 1
@@ -86,38 +86,38 @@ def _json_value(line: bytes) -> Any:
         return None
 
 
-def _json_piece(line: bytes, value: Any, number: int) -> Piece:
+def _json_piece(line: bytes, value: Any, number: int) -> StreamPiece:
     hidden = redact_value(value)
     if hidden is value:
-        return Piece(line, [])
+        return StreamPiece(line, [])
     ending = b"\r\n" if line.endswith(b"\r\n") else b"\n" if line.endswith(b"\n") else b""
-    return Piece(orjson.dumps(hidden) + ending, [LineFinding("json", number)])
+    return StreamPiece(orjson.dumps(hidden) + ending, [LineFinding("json", number)])
 
 
-def _finish(lines: list[bytes], number: int) -> Piece:
+def _finish(lines: list[bytes], number: int) -> StreamPiece:
     data = b"".join(lines)
     shown, spans = redact_bytes(data, _STEPS)
-    return Piece(shown, _locate(data, spans, number))
+    return StreamPiece(shown, _locate(data, spans, number))
 
 
-def _emit(data: bytes, number: int) -> tuple[Piece, list[bytes], int]:
+def _emit(data: bytes, number: int) -> tuple[StreamPiece, list[bytes], int]:
     """Redact the part of a block that later lines cannot change: (that part, what stays, the line that begins at)."""
     _, spans = redact_bytes(data, _STEPS)
     if spans and spans[-1][2] == "private" and spans[-1][1] == len(data):
         start = spans[-1][0]
         shown, before = redact_bytes(data[:start], _STEPS)
         found = _locate(data, [*before, (start, start, "private")], number)
-        return Piece(shown, found), [_OPEN_PRIVATE], number + data.count(b"\n")
+        return StreamPiece(shown, found), [_OPEN_PRIVATE], number + data.count(b"\n")
     cut = _calm_line(data, max(0, len(data) - _KEPT))
     for start, end, _ in reversed(spans):
         if start < cut < end:
             cut = data.rfind(b"\n", 0, start) + 1
     if cut == 0 and len(data) < LONGEST_LINE:
-        return Piece(b"", []), [data], number
+        return StreamPiece(b"", []), [data], number
     cut = cut or len(data)
     shown, spans = redact_bytes(data[:cut], _STEPS)
     return (
-        Piece(shown, _locate(data, spans, number)),
+        StreamPiece(shown, _locate(data, spans, number)),
         [data[cut:]] if cut < len(data) else [],
         number + data.count(b"\n", 0, cut),
     )

@@ -18,7 +18,7 @@ from jsonlstore.restore.select import Contributor
 log = logger("jsonlstore.session")
 
 
-class Offer(NamedTuple):
+class PinOffer(NamedTuple):
     """A pin a prior session offers."""
 
     pin: WorkingMemoryPin
@@ -36,10 +36,10 @@ class PinPlan(NamedTuple):
     sources: tuple[str, ...]
 
 
-def offers(critical_from: Iterable[SessionState], best: Contributor | None, config: Config) -> list[Offer]:
+def offers(critical_from: Iterable[SessionState], best: Contributor | None, config: Config) -> list[PinOffer]:
     """CRITICAL pins of any session within their days, latest first, then the pins of the best session (decision 10)."""
     found = [
-        Offer(pin, state.session_id, state.end_time or "", "CRITICAL")
+        PinOffer(pin, state.session_id, state.end_time or "", "CRITICAL")
         for state in critical_from
         for pin in state.working_memory
         if pin.critical
@@ -49,13 +49,13 @@ def offers(critical_from: Iterable[SessionState], best: Contributor | None, conf
     return found
 
 
-def all_pins(state: SessionState, reason: str) -> list[Offer]:
+def all_pins(state: SessionState, reason: str) -> list[PinOffer]:
     """Every pin of one session, critical ones first."""
     ordered = sorted(state.working_memory, key=lambda pin: not pin.critical)
-    return [Offer(pin, state.session_id, state.end_time or "", reason) for pin in ordered]
+    return [PinOffer(pin, state.session_id, state.end_time or "", reason) for pin in ordered]
 
 
-def plan_pins(offered: Iterable[Offer], now_pinned: CurrentPins, most: int) -> PinPlan:
+def plan_pins(offered: Iterable[PinOffer], now_pinned: CurrentPins, most: int) -> PinPlan:
     """Which offers fit: no collision with a current pin, `min(most, 10 - current)` in all (decision 12)."""
     current = {key: pin for pin in now_pinned.pins for key in same_pin(pin)}
     room = min(most, MOST_PINS - now_pinned.taken)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.signals.learnings import MemoryLedger, categories_of
+from jsonlstore.signals.learnings import MemoryCalls, categories_of
 from jsonlstore.signals.pins import PinBoard
 from jsonlstore.signals.sops import SopTracker
 
@@ -27,7 +27,7 @@ class AgentTools:
         self.followed = tools.learn | tools.adjust | tools.recall | tools.pin | tools.mail | tools.sop
         self.topics = topics
         self.tasks = tasks
-        self.memory = MemoryLedger(options.max_learnings)
+        self.memory = MemoryCalls(options.max_learnings)
         self.pins = PinBoard()
         self.sops = SopTracker()
 

@@ -41,7 +41,7 @@ from jsonlstore.signals.patterns import DONE, detect_first_match
 from jsonlstore.signals.patterns import TASK as TASK_CREATED
 from jsonlstore.signals.projects import directories_in_command, git_roots_in_output
 from jsonlstore.signals.sentences import own_lines, shorten, without_code
-from jsonlstore.signals.shell import is_telling
+from jsonlstore.signals.shell import is_evidence
 from jsonlstore.signals.sops import is_sop
 from jsonlstore.signals.tasks import TaskBook
 from jsonlstore.signals.topics import HotTopicExtractor
@@ -378,7 +378,7 @@ class Distiller:
         call_id = entry.tool_call_id or ""
         call = self._waiting.pop(call_id, None)
         runs = name in self._tools.execute or (call is not None and ToolNames.plain(call.name) in self._tools.execute)
-        if entry.is_long and name not in self._agent.followed and not (runs and call and is_telling(command_of(call))):
+        if entry.is_long and name not in self._agent.followed and not (runs and call and is_evidence(command_of(call))):
             self._talk.answered(call_id, changed=False)
             return  # output nobody will quote: most of a transcript's bytes, and not worth parsing
         details = entry.details

@@ -27,7 +27,7 @@ _CHANGE_IN_TEXT = re.compile(
 )
 
 
-class MemoryLedger:
+class MemoryCalls:
     """Memories created and confidences changed in one session."""
 
     def __init__(self, most_learnings: int = 200) -> None:

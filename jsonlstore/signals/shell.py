@@ -118,7 +118,7 @@ def steps(command: str) -> tuple[Step, ...]:
     return tuple(found)
 
 
-def is_telling(command: str) -> bool:
+def is_evidence(command: str) -> bool:
     """Whether what a command answers may matter: it checks, runs, ships or writes something, or asks git for a place."""
     if "git commit" in command or "git merge" in command or "show-toplevel" in command or "*** " in command:
         return True

@@ -18,7 +18,7 @@ from jsonlstore.core.logs import logger
 from jsonlstore.recall.answers import entries_stamp
 from jsonlstore.recall.documents import Document, Turn
 from jsonlstore.recall.fulltext import SearchIndex
-from jsonlstore.recall.index_file import OutdatedIndex, has_fts5, is_damaged, remove_index
+from jsonlstore.recall.index_file import OutdatedIndex, has_fts5, is_index_damaged, remove_index
 from jsonlstore.recall.memory import MemoryFiles
 from jsonlstore.redact.text import redact_text
 from jsonlstore.transcripts.session import CopyMerger, CursorOutdated, read_copies
@@ -196,7 +196,7 @@ class SearchWriter:
         except (SearchUnavailable, sqlite3.Error) as problem:
             self.problem = str(problem)
             log.warning("not searchable yet: %s", problem)
-            if isinstance(problem, OutdatedIndex) or is_damaged(problem) or is_damaged(problem.__cause__):
+            if isinstance(problem, OutdatedIndex) or is_index_damaged(problem) or is_index_damaged(problem.__cause__):
                 self._index = None
                 remove_index(self._store.paths.search)
             elif self._index is not None:

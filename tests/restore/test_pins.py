@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.core.model import WorkingMemoryPin
-from jsonlstore.restore.inherit import Offer, plan_pins
+from jsonlstore.restore.inherit import PinOffer, plan_pins
 from jsonlstore.restore.pins import CurrentPins, PinFile, with_provenance
 from tests.home import Home
 
@@ -21,8 +21,8 @@ def pins(count: int, prefix: str = "pin") -> tuple[WorkingMemoryPin, ...]:
     return tuple(WorkingMemoryPin(f"content {n}", label=f"{prefix} {n}") for n in range(count))
 
 
-def offered(*found: WorkingMemoryPin) -> list[Offer]:
-    return [Offer(pin, "s1", END, "why") for pin in found]
+def offered(*found: WorkingMemoryPin) -> list[PinOffer]:
+    return [PinOffer(pin, "s1", END, "why") for pin in found]
 
 
 def test_decision_13_provenance_is_in_the_label_and_never_nests() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.signals.learnings import MemoryLedger, categories_of, find_memory_id
+from jsonlstore.signals.learnings import MemoryCalls, categories_of, find_memory_id
 from jsonlstore.signals.pins import LONGEST_CONTENT, MOST_PINS, PinBoard
 from jsonlstore.signals.sops import SopTracker, is_sop
 
@@ -39,13 +39,13 @@ def test_the_id_of_a_new_memory_is_found_wherever_the_tool_says_it(details: dict
 
 
 def test_a_result_without_an_id_gives_no_learning() -> None:
-    ledger = MemoryLedger()
+    ledger = MemoryCalls()
     assert ledger.learned({"content": "x"}, {}, "RecallHit.") is None
     assert ledger.learnings() == []
 
 
 def test_confidence_changes_say_from_what_to_what() -> None:
-    ledger = MemoryLedger()
+    ledger = MemoryCalls()
     ledger.adjusted({"memory_id": "m1", "confidence": 0.9, "reason": "sop_boost"}, {"old_confidence": 0.5}, "", "T1")
     ledger.adjusted({"memory_id": "m1", "confidence": 0.4}, {}, "", "T2")
     ledger.adjusted({"memory_id": "m2"}, {}, "confidence 0.80 -> 0.70", "T3")
@@ -55,7 +55,7 @@ def test_confidence_changes_say_from_what_to_what() -> None:
 
 
 def test_changes_that_hooks_made_are_taken_from_details() -> None:
-    ledger = MemoryLedger()
+    ledger = MemoryCalls()
     ledger.reported(
         {"confidence_updates": [{"memory_id": "m", "old_score": 1.0, "new_score": 0.8, "reason": "hook_penalty"}, 3]},
         "T",
@@ -64,7 +64,7 @@ def test_changes_that_hooks_made_are_taken_from_details() -> None:
 
 
 def test_the_latest_learnings_are_kept() -> None:
-    ledger = MemoryLedger(most_learnings=3)
+    ledger = MemoryCalls(most_learnings=3)
     for number in range(5):
         ledger.learned({}, {"id": f"m{number}"}, "")
     assert ledger.learnings() == ["m2", "m3", "m4"]
@@ -125,7 +125,7 @@ def test_a_procedure_is_shown_once_and_acknowledged_by_the_agents_words() -> Non
 
 @given(st.lists(st.tuples(OBJECTS, OBJECTS, st.text(max_size=30)), max_size=3))
 def test_any_call_and_result_is_safe(calls: list[tuple[dict[str, Any], dict[str, Any], str]]) -> None:
-    ledger, board, tracker = MemoryLedger(), PinBoard(), SopTracker()
+    ledger, board, tracker = MemoryCalls(), PinBoard(), SopTracker()
     for arguments, details, text in calls:
         ledger.learned(arguments, details, text)
         ledger.adjusted(arguments, details, text, "")
