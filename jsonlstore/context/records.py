@@ -162,9 +162,9 @@ _JSON_NAMES: Mapping[type, str] = {str: "a text", int: "a whole number", dict: "
 
 def _prepared(record: dict[str, Any], now: datetime, *, linked: bool) -> Prepared:
     try:
-        size = len(_dump(record))  # of what was given: the redactor drops what is too long for it to read
         clean = redact_value(record)
-        size = max(size, len(_dump(clean))) if clean is not record else size
+        # of what was given, too: the redactor drops what is too long for it to read
+        size = max(len(_dump(clean)), _characters(record) if clean is not record else 0)
     except (TypeError, ValueError, RecursionError) as problem:  # orjson's error is a TypeError
         raise RecordRefused(f"a record must be JSON: {problem}") from problem
     if size >= MAX_LINE - MAX_KEY:
@@ -173,6 +173,15 @@ def _prepared(record: dict[str, Any], now: datetime, *, linked: bool) -> Prepare
             hint="keep large output in a file and name the file",
         )
     return Prepared(clean, linked, _millis(now), clean is not record)
+
+
+def _characters(value: Any) -> int:
+    """The characters of all texts in a JSON value: no more than its bytes."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(map(_characters, value.values()))
+    return sum(map(_characters, value)) if isinstance(value, list) else 0
 
 
 def _described(data: bytes, record: Mapping[str, Any], *, hidden: bool) -> Line:
