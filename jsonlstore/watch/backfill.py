@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gc
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
+from jsonlstore.core.logs import logger
 from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.doctor import repair_unfinished
 from jsonlstore.store.projection import Entry
@@ -18,7 +18,7 @@ from jsonlstore.transcripts.session import Session
 from jsonlstore.watch.search_writer import SearchWriter
 from jsonlstore.watch.tail import Progress, Tailer
 
-log = logging.getLogger("jsonlstore.watch")
+log = logger("jsonlstore.watch")
 
 _SAVE_INDEX_EVERY = 100
 _AND_AT_LEAST_EVERY = 1000  # whoever reads meanwhile has to look into the logs of those the index does not tell of

@@ -6,7 +6,6 @@ Where none runs, a runtime's hook has everything caught up with after a turn (`c
 from __future__ import annotations
 
 import fcntl
-import logging
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,13 +17,14 @@ import orjson
 from jsonlstore.core.errors import JsonlStoreError, LockTimeout
 from jsonlstore.core.files import Disk, write_failed
 from jsonlstore.core.locks import locked
+from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
     from jsonlstore.core.config import Config
     from jsonlstore.core.paths import StatePaths
     from jsonlstore.store.store import SessionStore
 
-log = logging.getLogger("jsonlstore.watch")
+log = logger("jsonlstore.watch")
 
 LOCK, REPORT = "watcher.lock", "watcher.json"
 _CATCH_UP_LOCK = "catch-up.lock"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -13,6 +12,7 @@ from functools import partial
 from jsonlstore.core.clock import parse_time
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
+from jsonlstore.core.logs import logger
 from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.runtimes import discover, runtimes
@@ -24,7 +24,7 @@ from jsonlstore.watch.observer import Hints, Observer
 from jsonlstore.watch.search_writer import SearchWriter
 from jsonlstore.watch.tail import Progress, Tailer, skipped_by
 
-log = logging.getLogger("jsonlstore.watch")
+log = logger("jsonlstore.watch")
 
 _MANY = 20
 _SAVE_INDEX_EVERY = 200

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 import time
@@ -10,12 +9,13 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.logs import logger
 from jsonlstore.store.doctor import repair_unfinished
 from jsonlstore.store.store import SessionStore
 from jsonlstore.watch.instance import Report, write_report
 from jsonlstore.watch.observer import Hints, Observer
 
-log = logging.getLogger("jsonlstore.watch")
+log = logger("jsonlstore.watch")
 
 _ROUND = 3600.0
 _AGAIN = 60.0  # after a failure, and twice as long after each one more

@@ -15,10 +15,12 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core.logs import logger
+
 if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver
 
-log = logging.getLogger("jsonlstore.watch")
+log = logger("jsonlstore.watch")
 
 # file systems whose changes elsewhere (another host, the other side of a container) raise no event here
 _SILENT = (

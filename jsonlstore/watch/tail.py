@@ -6,7 +6,6 @@ was derived from a transcript replaces what was derived from it before, so readi
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
@@ -18,6 +17,7 @@ from typing import Any
 
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import InvalidSessionId, SourceUnreadable, StaleSource
+from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import check_session_id
 from jsonlstore.core.session_key import SKIPPED_BY_DEFAULT
 from jsonlstore.signals.options import SignalOptions
@@ -30,7 +30,7 @@ from jsonlstore.watch.cursors import GONE, INFERRED, MISSED, VANISHED, Cursors, 
 from jsonlstore.watch.follower import DistilledStretch, Follower
 from jsonlstore.watch.writer import Observation, SessionWriter
 
-log = logging.getLogger("jsonlstore.watch")
+log = logger("jsonlstore.watch")
 
 
 class Progress(Enum):

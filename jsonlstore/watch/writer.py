@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jsonlstore.core.errors import SessionForgotten, SessionNotFound
+from jsonlstore.core.logs import logger
 from jsonlstore.core.model import WorkingMemoryPin, read_parts
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.redact import redact_text
@@ -22,7 +22,7 @@ from jsonlstore.transcripts.session import Session
 from jsonlstore.watch.cursors import MISSED, Cursors, Key, Position, corrects
 from jsonlstore.watch.follower import DistilledStretch, Follower
 
-log = logging.getLogger("jsonlstore.watch")
+log = logger("jsonlstore.watch")
 
 _LOOKED_AT = 20
 _PINS_CAPTURED = "pins_captured"
