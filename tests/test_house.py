@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tests.home import task
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.home import Home
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "jsonlstore"
@@ -19,6 +27,7 @@ ROOMS = (
     "transcripts",
     "signals",
     "store",
+    "handoff",
     "restore",
     "recall",
     "context",
@@ -112,6 +121,73 @@ def test_no_module_names_the_private_names_of_another_room() -> None:
     assert taken == []
 
 
+def doors() -> Iterator[str]:
+    """The packages that others enter through their `__init__`; each module of core is a door of its own."""
+    yield from (f"jsonlstore.{room}" for room in ROOMS[1:-1] if room != "bridges" and (PACKAGE / room).is_dir())
+    yield from (
+        "jsonlstore.bridges.braindb",
+        "jsonlstore.bridges.exports",
+        "jsonlstore.bridges.mcp",
+        "jsonlstore.bridges.openclaw",
+    )
+
+
+def beside_the_door(found: Import) -> bool:
+    """Whether an import takes a name from inside a room of which the module is no part."""
+    for door in doors():
+        inside = f"{found.source}.".startswith(f"{door}.")
+        if inside and not f"{found.module}.".startswith(f"{door}."):
+            return found.source != door or found.name not in import_module(door).__all__
+    return False
+
+
+def test_a_room_is_entered_through_its_door() -> None:
+    """Another room's name comes from its `__init__`, which exports it; its modules may change without anybody else."""
+    wrong = [one for one in own_imports() if beside_the_door(one)]
+    assert [f"{one.module}:{one.line} takes {one.source}.{one.name}" for one in wrong] == []
+
+
+def test_an_import_beside_the_door_would_be_seen() -> None:
+    """The test above can fail: for a module of another room, and for a name that its door does not export."""
+    for text in (
+        "from jsonlstore.store.log import Scan",
+        "from jsonlstore.store import log",
+        "import jsonlstore.store.log",
+    ):
+        assert any(map(beside_the_door, imports(ast.parse(text), "jsonlstore.watch.tail"))), text
+    for text in ("from jsonlstore.store import SessionStore", "from jsonlstore.core.files import opened"):
+        assert not any(map(beside_the_door, imports(ast.parse(text), "jsonlstore.watch.tail"))), text
+
+
+def test_a_door_lists_its_names_once_for_readers_types_and_loading() -> None:
+    """What `__all__` names can be loaded, and is what type checkers see; nothing else is offered."""
+    for door in doors():
+        tree = ast.parse((PACKAGE.parent / door.replace(".", "/") / "__init__.py").read_text())
+        typed = {one.name for one in imports(tree, door)}  # compat also hands on what other rooms have
+        inside = {one.name for one in imports(tree, door) if one.source.startswith(f"{door}.")}
+        own = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        values = {
+            one.id
+            for node in tree.body
+            if isinstance(node, ast.Assign)
+            for one in ast.walk(node)
+            if isinstance(one, ast.Name)
+        }
+        module = import_module(door)
+        assert inside | own <= set(module.__all__) <= typed | own | values, door
+        assert all(getattr(module, name) is not None for name in module.__all__)
+
+
+def test_a_public_name_has_one_home() -> None:
+    """Whoever searches for a class or a function finds one thing."""
+    homes: dict[str, set[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, set()).add(module_name(path))
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
 def test_every_room_says_what_it_promises() -> None:
     """The docstring of a room's door is where a stranger begins to read."""
     short = [
@@ -139,3 +215,65 @@ def test_the_glossary_has_one_line_a_word() -> None:
     """Sorted and without a word that stands twice."""
     words = re.findall(r"^\| ([a-z][^|]*?) \|", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE)[1:]
     assert words == sorted(set(words))
+
+
+_LOADED_BY_A_SESSION_START = """
+import os, sys
+leave = os._exit
+def report(code):
+    names = sorted(name for name in sys.modules if name.split(".")[0] == "jsonlstore")
+    print(*names, sep="\\n", file=sys.stderr, flush=True)
+    leave(code)
+os._exit = report
+sys.argv = sys.argv[1:]
+from jsonlstore.cli.entry import run
+run()
+"""
+
+
+def dataclasses_in(tree: ast.Module) -> list[str]:
+    """The classes that `dataclasses` itself writes methods for, whether or not the decorator has arguments."""
+    return [
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for one in node.decorator_list
+        if "dataclass" in ast.unparse(one.func if isinstance(one, ast.Call) else one).split(".")
+    ]
+
+
+def test_a_session_start_loads_no_module_with_a_plain_dataclass(home: Home) -> None:
+    """`dataclass` compiles its methods at every load, and a hook call would wait for that: see core/values.py."""
+    home.past("a", hot_topics=["radio"], pending_tasks=[task(1)], working_memory=[{"content": "c", "label": "p"}])
+    home.pipeline({"task_id": "task-001", "title": "Job number 1", "stage": "build"})
+    call = home.command("hook", "session-start", "--now", "2026-11-10T12:00:00Z")[2:]
+    done = subprocess.run(
+        [sys.executable, "-c", _LOADED_BY_A_SESSION_START, *call],
+        input='{"session_id":"b","channel":"cli","prompt":"radio"}',
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert json.loads(done.stdout)["session_ids"] == ["a"]
+    loaded = done.stderr.split()
+    assert "jsonlstore.restore.plan" in loaded
+    slow = {name: found for name in loaded if (found := dataclasses_in(tree_of(name)))}
+    assert slow == {}
+
+
+def tree_of(module: str) -> ast.Module:
+    path = Path(import_module(module).__file__ or "")
+    return ast.parse(path.read_text())
+
+
+def test_a_plain_dataclass_would_be_seen() -> None:
+    """The test above can fail, and takes neither a value class nor a named tuple for one."""
+    for text in (
+        "@dataclass\nclass A: ...",
+        "@dataclass(frozen=True, slots=True)\nclass A: ...",
+        "@dataclasses.dataclass\nclass A: ...",
+    ):
+        assert dataclasses_in(ast.parse(text)) == ["A"], text
+    for text in ("@value_class(frozen=True)\nclass A: ...", "class A(NamedTuple): ..."):
+        assert dataclasses_in(ast.parse(text)) == [], text

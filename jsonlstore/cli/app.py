@@ -5,23 +5,23 @@ Hook calls come through here too, so this module loads neither click nor anythin
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jsonlstore.bridges.braindb import attach, is_in_use, memories_of, resolve_brain_db
 from jsonlstore.core.clock import Clock, system_clock
 from jsonlstore.core.config import LoadedConfig, load_config
+from jsonlstore.core.errors import ConfigError
 from jsonlstore.core.logs import logger
+from jsonlstore.redact import use_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from jsonlstore.core.config import Config
-    from jsonlstore.restore.manager import SessionPersistenceManager
-    from jsonlstore.restore.result import RelevanceSource
-    from jsonlstore.store.fold import SessionFold
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.restore import RelevanceSource, SessionPersistenceManager
+    from jsonlstore.store import SessionFold, SessionStore
 
 log = logger("jsonlstore.cli")
 
@@ -49,7 +49,17 @@ class App:
                 log.warning("unknown setting, ignored: %s", name)
             for warning in self._loaded.warnings:
                 log.warning("config: %s", warning)
+            self._use_rules(self._loaded.config)
         return self._loaded
+
+    def _use_rules(self, config: Config) -> None:
+        """Let the redactor take the user's rules before it first reads."""
+        if config.redact_rules is None:
+            return
+        for problem in use_rules(self.state_dir / Path(config.redact_rules).expanduser()):
+            if not self._lenient:
+                raise ConfigError(f"redact_rules: {problem}", hint="see docs/redaction.md")
+            log.warning("config: redact_rules: %s; this rule is left out", problem)
 
     def reload(self) -> LoadedConfig:
         """The settings as they are on disk now."""
@@ -73,20 +83,22 @@ class App:
 
     def open_store(self, *, live: bool = True, long_lived: bool = False) -> SessionStore:
         """The store; `live` changes go on to brain.db as the settings say."""
-        from jsonlstore.store.store import SessionStore
+        from jsonlstore.store import SessionStore
 
         config = self.loaded.config
         store = SessionStore.open(self.state_dir, sessions_dir=config.sessions_dir, clock=self.clock)
         # a brain.db may appear beside a watcher; a command that is over in a moment need not load code to wait for one
         if live and (long_lived or config.metrics_db or is_in_use(config, resolve_brain_db(config, self.state_dir))):
             attach(store, config)
+        if live:
+            store.listeners.append(_project_handoffs(store, writes=config.enabled and config.handoff_enabled))
         if store.paths.search.exists():
             store.listeners.append(_forget_words(store.paths.search))
         return store
 
     def open_manager(self, *, by: str = "operator") -> SessionPersistenceManager:
         """What captures and restores; `by` is who its changes are recorded as."""
-        from jsonlstore.restore.manager import SessionPersistenceManager
+        from jsonlstore.restore import SessionPersistenceManager
 
         store, config = self.open_store(), self.config
         relevance = _relevance(store) if config.relevance_by_search and store.paths.search.exists() else None
@@ -97,11 +109,27 @@ def _relevance(store: SessionStore) -> RelevanceSource:
     """Ask the search index how well sessions fit a prompt; a restore that needs no tie broken does not load it."""
 
     def ask(prompt: str, session_ids: Sequence[str]) -> Mapping[str, float]:
-        from jsonlstore.recall.relevance import IndexRelevance
+        from jsonlstore.recall import IndexRelevance
 
         return IndexRelevance(store)(prompt, session_ids)
 
     return ask
+
+
+def _project_handoffs(store: SessionStore, *, writes: bool) -> Callable[[str, SessionFold], None]:
+    """Write `agents/<id>/handoff/` after a change of a handoff; no other change loads the code for it.
+
+    A forgotten session leaves the files even where no new ones are written.
+    """
+
+    def listen(session_id: str, folded: SessionFold) -> None:
+        changed = folded.handoff is not None and folded.seq - folded.handoff.get("seq", 0) <= 1
+        if (changed and writes) or folded.forgotten:
+            from jsonlstore.bridges.openclaw import HandoffFiles
+
+            HandoffFiles(store)(session_id, folded)
+
+    return listen
 
 
 def _forget_words(path: Path) -> Callable[[str, SessionFold], None]:
@@ -109,7 +137,7 @@ def _forget_words(path: Path) -> Callable[[str, SessionFold], None]:
 
     def listen(session_id: str, folded: SessionFold) -> None:
         if folded.forgotten:
-            from jsonlstore.recall.forgetting import ForgetWords
+            from jsonlstore.recall import ForgetWords
 
             ForgetWords(path)(session_id, folded)
 

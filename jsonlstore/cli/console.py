@@ -27,7 +27,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 def app_from_options(*, state_dir: str | None, config_file: str | None, verbose: bool, debug: bool, quiet: bool) -> App:
     """The app of one command line, with logging set up as its options say."""
     level = "DEBUG" if debug else "INFO" if verbose else "ERROR" if quiet else "WARNING"
-    from jsonlstore.redact.logs import log_to_stderr
+    from jsonlstore.redact import log_to_stderr
 
     log_to_stderr(level)
     return App(resolve_state_dir(state_dir), config_file, debug=debug)

@@ -8,23 +8,23 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from jsonlstore.cli.console import json_option, print_json, say, with_example
+from jsonlstore.cli.app import App
+from jsonlstore.cli.console import command, print_json, say, with_example
 from jsonlstore.cli.formatting import heading, say_folded, say_value
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.config import Config
-from jsonlstore.restore.manager import SessionPersistenceManager
-from jsonlstore.store.doctor import Doctor
-from jsonlstore.store.store import SessionStore
+from jsonlstore.restore import SessionPersistenceManager
+from jsonlstore.store import Doctor, SessionStore
 
 if TYPE_CHECKING:
     from jsonlstore.core.model import SessionState
-    from jsonlstore.restore.result import RestoredSessionContext
+    from jsonlstore.restore import RestoredSessionContext
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6" * 3  # shaped like a real one, belongs to nobody
 RADIO, WEBSITE, TODAY = "radio-day-one", "website-day-two", "today"
@@ -41,14 +41,23 @@ class _StoryClock:
         return self.moment
 
 
-@with_example("jsonlstore demo", "jsonlstore demo --delete")
-@click.command("demo")
-@click.option("--delete", is_flag=True, help="Remove the temporary directory at the end.")
-@json_option
-def demo(delete: bool, as_json: bool) -> None:
-    """Show the whole story on made-up sessions, in a temporary directory, without OpenClaw."""
+@with_example("jsonlstore demo", "jsonlstore demo --keep")
+@command("demo", "--now", "--json")
+@click.option("--keep", is_flag=True, help="Leave the temporary directory for a look around.")
+@click.option("--delete", is_flag=True, hidden=True)  # what happens anyway; scripts of 0.1 pass it
+def demo(app: App, keep: bool, delete: bool, as_json: bool) -> None:
+    """Show the whole story on made-up sessions, without OpenClaw. Nothing is left behind."""
     root = Path(tempfile.mkdtemp(prefix="jsonlstore-demo-"))
-    now = datetime.now(UTC)
+    keep = keep and not delete
+    try:
+        _play(root, app.clock(), keep=keep, as_json=as_json)
+    finally:
+        if not keep:
+            shutil.rmtree(root)
+
+
+def _play(root: Path, now: datetime, *, keep: bool, as_json: bool) -> None:
+    """Two days of work in `root`, then what a session starting `now` gets."""
     clock = _StoryClock(now - timedelta(days=2))
     store = SessionStore.open(root, clock=clock)
     _day_one(store, clock, root)
@@ -66,19 +75,22 @@ def demo(delete: bool, as_json: bool) -> None:
     healthy = all(check.ok for check in Doctor(store).examine())
     if as_json:
         sessions = [store.get(entry.session_id).to_dict() for entry in store.entries()]
-        shown = {"state_dir": str(root), "sessions": sessions, "secrets_on_disk": leaked, "healthy": healthy}
+        kept_in = {"state_dir": str(root)} if keep else {}
+        shown = {**kept_in, "sessions": sessions, "secrets_on_disk": leaked, "healthy": healthy}
         print_json({**shown, "restored": restored.to_dict(explain=True)})
+        return
+    _tell(store, restored, leaked=leaked, healthy=healthy)
+    if keep:
+        _where(root)
     else:
-        _tell(store, restored, leaked=leaked, healthy=healthy)
-        if not delete:
-            _where(root)
-    if delete:
-        shutil.rmtree(root)
+        say_folded(
+            "Nothing was left behind. Look around in it: `jsonlstore demo --keep`. For real: `jsonlstore setup`."
+        )
 
 
 def _day_one(store: SessionStore, clock: _StoryClock, root: Path) -> None:
     """Work on a radio in OpenClaw, a token pasted into the chat, the end by /new: all of it read off the transcript."""
-    from jsonlstore.watch.loop import Watcher
+    from jsonlstore.watch import Watcher
 
     folder = root / "agents" / "main" / "sessions"
     folder.mkdir(parents=True)
@@ -166,8 +178,8 @@ def _kept(state: SessionState) -> None:
 def _where(root: Path) -> None:
     say()
     heading("Look around:")
-    for command in ("list", "show radio", "recall radio", f"restore --session-key {KEY} --explain --dry-run"):
-        say(f"  jsonlstore --state-dir {root} {command}")
+    for words in ("list", "show radio", "recall radio", f"restore --session-key {KEY} --explain --dry-run"):
+        say(f"  jsonlstore --state-dir {root} {words}")
     say()
     heading("The files:")
     for path, what in (

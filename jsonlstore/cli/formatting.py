@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import sys
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,7 @@ _COMMANDS = re.compile(
 )
 _SPACES = frozenset(("Zs", "Zl", "Zp"))
 _NARROWEST = 24
+_UNLIMITED = 1_000_000  # columns: wider than any line we print
 _UNITS = (("y", 365 * 86400), ("mo", 30 * 86400), ("d", 86400), ("h", 3600), ("m", 60))
 _FEW = 60 * 86400  # below this, days say more than months
 
@@ -83,8 +86,15 @@ def megabytes(number: int) -> str:
 
 
 def terminal_width() -> int:
-    """Columns to fill; 80 where nobody knows."""
+    """Columns to fill: those of the terminal, or what COLUMNS says. Output to a pipe or file is never cut or folded."""
+    if not is_terminal():
+        return _UNLIMITED
     return max(_NARROWEST, shutil.get_terminal_size((80, 24)).columns)
+
+
+def is_terminal() -> bool:
+    """Whether stdout is a terminal, or is to be written as if it were one (COLUMNS is set)."""
+    return bool(os.environ.get("COLUMNS")) or sys.stdout.isatty()
 
 
 def say_line(text: str, **style: Any) -> None:
@@ -99,8 +109,8 @@ def say_folded(text: str, indent: str = "", **style: Any) -> None:
 
 
 def say_value(label: str, value: str, *, columns: int = 10, **style: Any) -> None:
-    """A labelled line: `  label     value`."""
-    say_line(f"  {pad(label, columns)}{value}", **style)
+    """A labelled value, `  label     value`, on as many lines as it takes."""
+    say_folded(f"  {pad(label, columns)}{plain(value)}", indent=" " * (columns + 2), **style)
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, flexible: int) -> None:
@@ -128,12 +138,12 @@ def heading(text: str) -> None:
     say_line(text, bold=True)
 
 
-def bullets(items: Sequence[str], *, most: int = 10) -> None:
-    """One line each, cut to the terminal; the first `most` of them."""
+def bullets(items: Sequence[str], *, most: int | None = 10) -> None:
+    """A list, each item whole; the first `most` of them."""
     for item in items[:most]:
-        say_line(f"  - {item}")
-    if len(items) > most:
-        say_line(f"    … and {len(items) - most:,} more (--json shows all)", dim=True)
+        say_folded(f"  - {plain(item)}", indent="    ")
+    if most is not None and len(items) > most:
+        say_line(f"    … and {len(items) - most:,} more (--full shows all)", dim=True)
 
 
 def plain(text: str) -> str:
@@ -193,7 +203,8 @@ def _fold_line(line: str, limit: int, indent: str) -> list[str]:
     begun = False
     for word in bare.split(" "):
         joined = f"{current} {word}" if begun else current + word
-        if begun and width(joined) > limit:
+        # a word that fits no line, such as a sentence of Japanese, is split where the line ends
+        if begun and width(joined) > limit >= width(indent + word):
             lines.append(current)
             joined = indent + word
         while width(joined) > limit:  # a word longer than the line

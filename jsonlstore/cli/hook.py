@@ -26,20 +26,19 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import NoReturn
 
-    from jsonlstore.restore.deadline import Budget
-    from jsonlstore.restore.manager import SessionPersistenceManager
-    from jsonlstore.restore.result import RestoredSessionContext
+    from jsonlstore.restore import Budget, RestoredSessionContext, SessionPersistenceManager
 
 log = logger("jsonlstore.session")
 
 _STARTED = time.perf_counter()
 _DEFAULT_BUDGET = 1.5  # until the settings are read: they may be what hangs
-_TEXTS = ("channel", "agent_id", "session_key", "cwd", "prompt", "reason")
-_SWITCHES = ("clean", "again", "explain", "catch_up", "tell_window")
+_TEXTS = ("channel", "agent_id", "session_key", "cwd", "prompt", "reason", "resume")
+_SWITCHES = ("clean", "again", "explain", "catch_up", "tell_window", "tell_block", "under_way", "check_history")
 _RESETS = ("new", "reset")
 _LEVELS = {"debug": "DEBUG", "v": "INFO", "verbose": "INFO", "q": "ERROR", "quiet": "ERROR"}
-_OF_A_START = (*_TEXTS[1:], "clean", "again", "explain", "pid")
-_NOT_OF_A_STATE = ("session_id", "cwd", "prompt", "pid", "reason", *_SWITCHES)
+_OF_A_START = (*_TEXTS[1:], "clean", "again", "explain", "pid", "under_way")
+_OF_A_PLACE = ("agent_id", "session_key", "channel")
+_NOT_OF_A_STATE = ("session_id", "cwd", "prompt", "pid", "reason", "resume", *_SWITCHES)
 
 
 def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
@@ -72,7 +71,7 @@ def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
 
 
 def _log_to_stderr(level: str) -> None:
-    from jsonlstore.redact.logs import log_to_stderr
+    from jsonlstore.redact import log_to_stderr
 
     log_to_stderr(level)
 
@@ -99,7 +98,7 @@ def read_document(data: bytes) -> dict[str, Any]:
     except UsageError as problem:
         raise UsageError(f"session_id: {problem.message}", hint=problem.hint) from problem
     if is_secret_id(document["session_id"]):
-        from jsonlstore.transcripts.stretches import usable_id
+        from jsonlstore.transcripts import usable_id
 
         document["session_id"] = usable_id(document["session_id"])
     for name in _TEXTS:
@@ -128,8 +127,7 @@ def _parsed(data: bytes) -> Any:
 
 
 def _session_start(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
-    from jsonlstore.restore.deadline import Budget
-    from jsonlstore.restore.restorer import cold_start
+    from jsonlstore.restore import Budget, cold_start
 
     budget = Budget(_DEFAULT_BUDGET, started=_STARTED)
     resolved = [document["session_id"]]
@@ -139,8 +137,10 @@ def _session_start(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         resolved[0] = session_id = _resolve(manager, document)
         known = {name: document[name] for name in _OF_A_START if document.get(name) is not None}
         channel = document.get("channel") or "unknown"
+        if document.get("check_history") and _is_under_way(manager, document):
+            known["under_way"] = True
         if dry_run:
-            from jsonlstore.restore.result import RestoreRequest
+            from jsonlstore.restore import RestoreRequest
 
             return manager.preview(RestoreRequest(session_id, channel, **known))
         return manager.on_session_start(session_id, channel, budget=budget, **known)
@@ -154,6 +154,15 @@ def _session_start(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     return context._replace(elapsed_ms=budget.elapsed_ms).to_dict(explain=bool(document.get("explain"))), None
 
 
+def _is_under_way(manager: SessionPersistenceManager, document: Mapping[str, Any]) -> bool:
+    """Whether the runtime's transcript holds an answer: a caller without the messages cannot tell."""
+    from jsonlstore.core.session_key import agent_of
+    from jsonlstore.transcripts import was_answered
+
+    agent = agent_of(document.get("agent_id"), document.get("session_key"))
+    return was_answered(manager.store.paths.state_dir, agent, document["session_id"])
+
+
 def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     answer: dict[str, Any] = {"session_id": document["session_id"], "updated": False}
     try:
@@ -163,9 +172,18 @@ def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         if dry_run or not manager.records(fields):
             return answer, None
         manager.update_session_state({**fields, "session_id": session_id})
+        if manager.config.handoff_enabled and manager.store.folded(session_id).handoff_from:
+            from jsonlstore.handoff import confirm
+
+            confirm(manager.store, session_id)
         if document.get("tell_window"):
             tokens = manager.store.get(session_id).tokens
             answer["window"] = tokens.window if tokens else None
+        if document.get("tell_block"):
+            from jsonlstore.restore import current_block
+
+            block = current_block(manager.store.folded(session_id), manager.store.now())
+            answer["block"] = None if block is None else _wrapped(block)
     except UsageError:
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: a turn that is not recorded stops nobody
@@ -183,6 +201,8 @@ def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         if dry_run:
             return answer, None
         state = manager.on_session_end(session_id, reason=reason, **_state_fields(document))
+        if state is not None and manager.config.handoff_enabled:
+            _hand_over(manager, session_id, reason or "end")
     except UsageError:
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: a session that is not recorded ends all the same
@@ -206,10 +226,39 @@ def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     return {**answer, "captured": True, **counts}, after
 
 
+def _hand_over(manager: SessionPersistenceManager, session_id: str, trigger: str) -> None:
+    from jsonlstore.handoff import capture
+
+    now, hours = manager.store.clock(), manager.config.handoff_expires_hours
+    capture(manager.store, session_id, trigger, now=now, expires_hours=hours, by="hook")
+
+
+def _handoff(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
+    """A command in a chat: `/handoff`, its `status`, `clear` and `project NAME`; never beyond this conversation."""
+    from jsonlstore.bridges.openclaw import handoff_command
+
+    answer: dict[str, Any] = {"session_id": document["session_id"], "text": None}
+    try:
+        manager = _manager(app)
+        answer["session_id"] = session_id = _resolve(manager, document)
+        if document.get("catch_up") and not dry_run:
+            from jsonlstore.watch import catch_up_unwatched
+
+            catch_up_unwatched(manager.store, manager.config)
+        action, name = document.get("action") or "capture", document.get("name")
+        answer["text"] = handoff_command(manager.store, manager.config, session_id, action, name, dry_run=dry_run)
+    except UsageError:
+        raise
+    except Exception as problem:  # noqa: BLE001 - fail open: the chat goes on
+        log.warning("handoff of %s: %s", answer["session_id"], problem)
+        return {**answer, "error": str(problem)}, None
+    return answer, None
+
+
 def _session_recall(document: dict[str, Any], app: App, _dry_run: bool) -> Answer:
     """An agent asks for the past: within the configured scope of the conversation it is in."""
-    from jsonlstore.recall.agent import AgentQuestion, recall_for_agent
-    from jsonlstore.restore.scope import Scope
+    from jsonlstore.recall import AgentQuestion, recall_for_agent
+    from jsonlstore.restore import Scope
 
     answer: dict[str, Any] = {"session_id": document["session_id"], "text": None, "session_ids": []}
     given = {name: document[name] for name in ("query", "when", "project") if isinstance(document.get(name), str)}
@@ -231,9 +280,48 @@ def _session_recall(document: dict[str, Any], app: App, _dry_run: bool) -> Answe
     return {**answer, **found}, None
 
 
+def _session_task(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
+    """An agent, or a person in a chat, lists, adds or closes tasks of the conversation the call comes from."""
+    from jsonlstore.restore import Scope, TaskList, current_block
+
+    answer: dict[str, Any] = {"session_id": document["session_id"], "tasks": [], "changed": []}
+    action = document.get("action", "list")
+    wanted = [one for one in document.get("tasks") or () if isinstance(one, str)]
+    try:
+        manager = _manager(app)
+        answer["session_id"] = session_id = _resolve(manager, document)
+        known = {name: document[name] for name in _OF_A_PLACE if document.get(name)}
+        scope = Scope.of("conversation", *(document.get(name) for name in _OF_A_PLACE))
+        if not manager.records(known):
+            return answer, None
+        tasks = TaskList(manager.store, manager.config, scope, app.clock())
+        if action != "list":
+            if not dry_run:
+                manager.update_session_state({**known, "session_id": session_id})  # one nobody announced begins here
+            who = "chat" if document.get("by") == "chat" else "agent"
+            changed = tasks.change(action, wanted, session_id, who=who, dry_run=dry_run)
+            answer["changed"] = [task.to_dict() for task in changed]
+        answer["tasks"] = tasks.to_list()
+        if action != "list" and not dry_run:
+            block = current_block(manager.store.folded(session_id), manager.store.now())
+            answer["block"] = None if block is None else _wrapped(block)
+    except UsageError as problem:
+        return {**answer, "error": problem.message}, None
+    except Exception as problem:  # noqa: BLE001 - fail open: an agent that gets no answer goes on
+        log.warning("tasks of %s: %s", document["session_id"], problem)
+        return {**answer, "error": str(problem)}, None
+    return answer, None
+
+
+def _wrapped(block: str) -> str:
+    from jsonlstore.restore import wrap
+
+    return wrap(block)
+
+
 def _catch_up(manager: SessionPersistenceManager) -> None:
     """Read what the runtime wrote, where no watcher does; nobody waits for this."""
-    from jsonlstore.watch.instance import catch_up_unwatched
+    from jsonlstore.watch import catch_up_unwatched
 
     gc.enable()
     os.nice(10)  # whoever talks to the agent right now comes first
@@ -249,6 +337,8 @@ _HANDLERS: dict[str, Callable[[dict[str, Any], App, bool], Answer]] = {
     "turn-end": _turn_end,
     "session-end": _session_end,
     "session-recall": _session_recall,
+    "session-task": _session_task,
+    "handoff": _handoff,
 }
 
 
@@ -278,7 +368,7 @@ def _resolve(manager: SessionPersistenceManager, document: dict[str, Any], *, be
     if not manager.config.enabled:
         return session_id
     from jsonlstore.core.session_key import agent_of
-    from jsonlstore.transcripts.runtimes import current_stretch, utility_key
+    from jsonlstore.transcripts import current_stretch, utility_key
 
     agent = agent_of(document.get("agent_id"), document.get("session_key"))
     if not document.get("session_key"):

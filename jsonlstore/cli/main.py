@@ -19,22 +19,29 @@ COMMANDS: dict[str, str] = {
     "archive": "jsonlstore.cli.maintenance:archive",
     "backfill": "jsonlstore.cli.watch:backfill_transcripts",
     "chain": "jsonlstore.cli.sessions:chain",
+    "checkpoint": "jsonlstore.cli.checkpoints:checkpoint",
     "completion": "jsonlstore.cli.maintenance:completion",
     "config": "jsonlstore.cli.maintenance:config",
     "continue": "jsonlstore.cli.restore:continue_",
     "demo": "jsonlstore.cli.demo:demo",
     "doctor": "jsonlstore.cli.maintenance:doctor",
-    "export": "jsonlstore.cli.braindb:export",
+    "export": "jsonlstore.cli.exports:export",
     "forget": "jsonlstore.cli.maintenance:forget",
+    "handoff": "jsonlstore.cli.handoff:handoff",
     "hook": "jsonlstore.cli.restore:hook",
     "import": "jsonlstore.cli.braindb:import_",
     "list": "jsonlstore.cli.sessions:list_sessions",
+    "mcp": "jsonlstore.cli.mcp:mcp",
     "metrics": "jsonlstore.cli.maintenance:metrics",
     "openclaw": "jsonlstore.cli.openclaw:openclaw",
+    "pin": "jsonlstore.cli.pin:pin",
+    "project": "jsonlstore.cli.handoff:project",
     "recall": "jsonlstore.cli.recall:recall_",
     "recover": "jsonlstore.cli.restore:recover_crashed",
-    "redact": "jsonlstore.cli.redact:command",
+    "redact": "jsonlstore.cli.redact:redact_command",
+    "report": "jsonlstore.cli.report:report",
     "restore": "jsonlstore.cli.restore:restore",
+    "resume": "jsonlstore.cli.handoff:resume",
     "search": "jsonlstore.cli.recall:recall_",
     "service": "jsonlstore.cli.service:service",
     "setup": "jsonlstore.cli.setup:setup",
@@ -42,8 +49,10 @@ COMMANDS: dict[str, str] = {
     "signals": "jsonlstore.cli.signals:signals",
     "stats": "jsonlstore.cli.stats:stats",
     "status": "jsonlstore.cli.status:status",
+    "task": "jsonlstore.cli.task:task",
     "transcripts": "jsonlstore.cli.transcripts:transcripts",
     "watch": "jsonlstore.cli.watch:watch",
+    "where": "jsonlstore.cli.checkpoints:where",
 }
 
 
@@ -59,6 +68,15 @@ class LazyGroup(click.Group):
         module, _, attribute = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand:
+            # click suggests from the commands that are loaded, and here none is
+            raise click.NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx) from None
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

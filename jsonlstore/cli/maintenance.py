@@ -14,10 +14,10 @@ from jsonlstore.cli.console import Duration, answer, command, json_option, print
 from jsonlstore.cli.formatting import counted, say_folded, table
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import ConfigError
-from jsonlstore.store.metrics import METRIC_EVENTS
+from jsonlstore.store import METRIC_EVENTS
 
 if TYPE_CHECKING:
-    from jsonlstore.store.doctor import Check
+    from jsonlstore.store import Check, SessionStore
 
 
 @with_example("jsonlstore archive --older-than 30d --dry-run")
@@ -38,7 +38,7 @@ def archive(app: App, older_than: timedelta | None, dry_run: bool, as_json: bool
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_json: bool) -> None:
     """Remove sessions everywhere they are kept. A tombstone stays, so that no later scan brings them back."""
-    from jsonlstore.context.forgetting import forget_transcripts
+    from jsonlstore.context import forget_transcripts
 
     store = app.open_store()
     wanted: dict[str, None] = {}
@@ -71,10 +71,9 @@ def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_
 @click.option("--fix", is_flag=True, help="Mend what can be mended.")
 def doctor(app: App, fix: bool, as_json: bool) -> int:
     """Look the store over. Changes nothing without --fix; exit 1 if something is wrong."""
-    from jsonlstore.store.doctor import Check, Doctor
-    from jsonlstore.transcripts.catalogue import Catalogue
-    from jsonlstore.watch.search_check import check_search
-    from jsonlstore.watch.tail import skipped_by
+    from jsonlstore.store import Check, Doctor
+    from jsonlstore.transcripts import Catalogue
+    from jsonlstore.watch import check_search, skipped_by
 
     try:
         app.reload()
@@ -86,8 +85,28 @@ def doctor(app: App, fix: bool, as_json: bool) -> int:
     checks += Doctor(store, progress("reading")).examine(fix=fix)
     config = app.loaded.config
     checks.append(check_search(store, config, Catalogue.open(app.state_dir, skip=skipped_by(config)), fix=fix))
+    if config.handoff_enabled:
+        checks.append(_check_handoffs(store, fix=fix))
     answer(as_json, {"checks": [check.to_dict() for check in checks]}, lambda: _print_checks(checks))
     return 0 if all(check.ok for check in checks) else 1
+
+
+def _check_handoffs(store: SessionStore, *, fix: bool) -> Check:
+    from jsonlstore.bridges.openclaw import HandoffFiles
+    from jsonlstore.store import Check
+
+    files = HandoffFiles(store)
+    wrong = list(files.problems())
+    if fix and wrong:
+        files.rebuild()
+        left = list(files.problems())
+        return Check(
+            "handoffs", not left, f"mended: {len(wrong)} files" if not left else f"{len(left)} files are wrong"
+        )
+    if not wrong:
+        return Check("handoffs", True, "the files follow the logs")
+    path, why = wrong[0]
+    return Check("handoffs", False, f"{len(wrong)} files are wrong: {path.name}: {why}", "writes them from the logs")
 
 
 def _print_checks(checks: list[Check]) -> None:

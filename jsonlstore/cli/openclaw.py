@@ -140,5 +140,8 @@ def _print_plugin_status(found: PluginStatus, app: App) -> None:
         waited = f", {found.last_wait_ms:.0f} ms" if found.last_wait_ms is not None else ""
         fired = f"{ago(found.last_fired_at, now)}{result}{waited}" if found.last_fired_at else "never so far"
         say(f"fired     {plain(fired)}")
+        say(f"the block {plain(found.delivery or 'nothing was given yet')}")
+        if found.hook_log:
+            say(f"hook log  {shorten_home(found.hook_log)}")
     for problem in found.problems:
         say(folded(f"warning: {problem}"), fg="yellow")

@@ -11,15 +11,14 @@ import click
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import answer, command, say, with_example
 from jsonlstore.cli.formatting import ago, counted, pad, say_folded, say_line, say_value
-from jsonlstore.recall.search import RecallHit
+from jsonlstore.cli.listing import complete_agent, complete_project
+from jsonlstore.recall import RecallHit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from jsonlstore.recall.answers import Answers
-    from jsonlstore.recall.question import Question
-    from jsonlstore.recall.search import FoundPassage
+    from jsonlstore.recall import Answers, FoundPassage, Question
 
 _TASKS = 3
 _LITERAL = "jsonlstore.recall.literal"
@@ -42,20 +41,9 @@ class _Spoken(click.Command):
 
 
 def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    from jsonlstore.recall.calendar import MONTHS, WEEKDAYS
+    from jsonlstore.recall import MONTHS, WEEKDAYS
 
     return [text for text in (*_TIMES, *WEEKDAYS, *MONTHS) if text.startswith(incomplete.lower())]
-
-
-def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """The projects there are. Completion only parsed the global options: no app was made of them."""
-    from jsonlstore.core.paths import resolve_state_dir
-
-    given = ctx.find_root().params
-    app = App(resolve_state_dir(given.get("state_dir")), given.get("config_file"), lenient=True)
-    store = app.open_store(live=False)
-    names = {name for entry in store.entries() for name in entry.active_projects}
-    return sorted(name for name in names if name.lower().startswith(incomplete.lower()))
 
 
 @with_example(
@@ -69,9 +57,9 @@ def _complete_project(ctx: click.Context, _param: click.Parameter, incomplete: s
 @command("recall", "--now", "--json", cls=_Spoken)
 @click.argument("spoken", metavar="[WHEN] [WORDS]...", nargs=-1, shell_complete=_complete)
 @click.option(
-    "--project", metavar="P", shell_complete=_complete_project, help="Only sessions that worked on this project."
+    "--project", metavar="P", shell_complete=complete_project, help="Only sessions that worked on this project."
 )
-@click.option("--agent", metavar="A", help="Only this agent's sessions.")
+@click.option("--agent", metavar="A", shell_complete=complete_agent, help="Only this agent's sessions.")
 @click.option("--speaker", type=click.Choice(["user", "assistant", "tool"]), help="Only what they said.")
 @click.option("--since", metavar="WHEN", help="Only from then on.")
 @click.option("--until", metavar="WHEN", help="Only up to then.")
@@ -98,21 +86,20 @@ def recall_(app: App, spoken: tuple[str, ...], as_json: bool, **options: Any) ->
     if spoken == ("rebuild",) and ctx.info_name == "search":
         _rebuild(app, as_json=as_json)
         return
-    from jsonlstore.recall.answers import Search, search
+    from jsonlstore.recall import Search, search_sessions
 
     words = (*spoken, *ctx.meta.get(_WITHOUT, ()))
     now = app.clock()
     asked = Search(words, literal=ctx.meta.get(_LITERAL, ()), **options)
-    found = search(app.open_store(live=False), asked, now=now)
+    found = search_sessions(app.open_store(live=False), asked, now=now)
     answer(as_json, [one.to_dict() for one in found.found], lambda: _tell(found, now))
 
 
 def _rebuild(app: App, *, as_json: bool) -> None:
     from jsonlstore.core.errors import SearchUnavailable
-    from jsonlstore.recall.index_file import has_fts5
-    from jsonlstore.transcripts.catalogue import Catalogue
-    from jsonlstore.watch.search_writer import rebuild
-    from jsonlstore.watch.tail import skipped_by
+    from jsonlstore.recall import has_fts5
+    from jsonlstore.transcripts import Catalogue
+    from jsonlstore.watch import rebuild, skipped_by
 
     config = app.loaded.config
     if not (config.search_enabled and has_fts5()):

@@ -14,7 +14,7 @@ from jsonlstore.core.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from jsonlstore.redact.stream import LineFinding
+    from jsonlstore.redact import LineFinding
 
 
 @with_example(
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 @click.option("--stats", is_flag=True, help="Say on stderr how often each rule hid something.")
 @click.option("--rules", type=click.Path(exists=True, dir_okay=False), help="Your own rules, besides ours.")
 @json_option
-def command(check: bool, explain: bool, stats: bool, rules: str | None, as_json: bool) -> int:
+def redact_command(check: bool, explain: bool, stats: bool, rules: str | None, as_json: bool) -> int:
     """Copy stdin to stdout with secrets hidden: the key stays, the value becomes [REDACTED].
 
     Text of any size is fine; JSON lines stay JSON. What stands in <private>…</private> is dropped. With --check, the
     kinds and line numbers go to stderr (with --json: to stdout), never the secrets.
 
     A rules file has one rule a line: kind, shape (RE2), example and counter-example, joined by tabs; a line
-    `leave<TAB>value` names a value that is no secret. The watcher and the hooks use the file that the environment
-    variable JSONLSTORE_REDACT_RULES names.
+    `leave<TAB>value` names a value that is no secret. The watcher and the hooks use the file that the setting
+    `redact_rules` or the environment variable JSONLSTORE_REDACT_RULES names.
     """
     if as_json and not (check or stats):
         raise UsageError("redact --json needs --check", hint="without --check, stdout is the redacted text")
@@ -57,7 +57,7 @@ def _use(rules: str | None) -> None:
     """Take the user's rules, or say what is wrong with them."""
     import os
 
-    from jsonlstore.redact.rules import own_rules
+    from jsonlstore.redact import own_rules
 
     if rules is not None:
         os.environ["JSONLSTORE_REDACT_RULES"] = rules

@@ -15,8 +15,7 @@ from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from jsonlstore.restore.manager import SessionPersistenceManager
-    from jsonlstore.restore.result import Candidate, PinDecision, RestoredSessionContext
+    from jsonlstore.restore import Candidate, PinDecision, RestoredSessionContext, SessionPersistenceManager
 
 
 @with_example("jsonlstore restore --channel cli --explain --dry-run", 'jsonlstore restore --into 7f3a --prompt "radio"')
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 def restore(app: App, /, into: str | None, explain: bool, dry_run: bool, as_json: bool,
             **known: Any) -> None:  # fmt: skip
     """Show what a session starting now would get, or give it to one."""
-    from jsonlstore.restore.result import RestoreRequest
+    from jsonlstore.restore import RestoreRequest
 
     if into is None and not dry_run:
         raise UsageError(
@@ -62,7 +61,7 @@ def _known_or_new(manager: SessionPersistenceManager, session_id: str) -> str:
 def continue_(app: App, session_id: str, into: str | None, agent: str | None, across: bool, dry_run: bool,
               as_json: bool) -> None:  # fmt: skip
     """Bring one session back, whatever its age and score."""
-    from jsonlstore.restore.override import reply
+    from jsonlstore.restore import reply
 
     manager = app.open_manager()
     if not manager.config.enabled:
@@ -90,7 +89,10 @@ def recover_crashed(app: App, dry_run: bool, as_json: bool) -> None:
 
 @with_example('echo \'{"session_id": "s1", "channel": "cli"}\' | jsonlstore hook session-start')
 @command("hook", "--now")
-@click.argument("event", type=click.Choice(["session-start", "turn-end", "session-end", "session-recall"]))
+@click.argument(
+    "event",
+    type=click.Choice(["session-start", "turn-end", "session-end", "session-recall", "session-task", "handoff"]),
+)
 @dry_run_option
 @click.option("--json", is_flag=True, expose_value=False, help="Accepted; the answer always is JSON.")
 def hook(app: App, event: str, dry_run: bool) -> None:
@@ -121,7 +123,7 @@ def _show_restored(context: RestoredSessionContext, *, explain: bool) -> None:
 
 
 def _show_candidates(candidates: Sequence[Candidate]) -> None:
-    from jsonlstore.restore.score import PENDING_WEIGHT, RECENCY_WEIGHT, TOPIC_WEIGHT
+    from jsonlstore.restore import PENDING_WEIGHT, RECENCY_WEIGHT, TOPIC_WEIGHT
 
     say()
     if not candidates:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.cli.app import App
     from jsonlstore.core.config import Config
-    from jsonlstore.watch.service import Service
+    from jsonlstore.watch import Service
 
 _FINDS_DATABASES = ("CORTEX_DATA_DIR",)
 
@@ -25,7 +25,7 @@ kind_option = click.option("--kind", type=click.Choice(["systemd", "launchd"]), 
 
 def service_of(app: App, kind: str | None = None) -> Service:
     """The watcher's service on this machine, with what it needs of this command line and environment."""
-    from jsonlstore.watch.service import KINDS, default_kind
+    from jsonlstore.watch import KINDS, default_kind
 
     config = app.loaded.config
     return KINDS[kind or default_kind()](

@@ -1,14 +1,13 @@
-"""`list`, `show`, `chain`, and the overview that `setup` gives: what is in the store."""
+"""`list`, `show`, `chain`: what is in the store."""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
-from datetime import timedelta
-from itertools import islice
+import re
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
+import orjson
 
 from jsonlstore.cli.console import answer, command, print_json, say, with_example
 from jsonlstore.cli.formatting import (
@@ -16,14 +15,16 @@ from jsonlstore.cli.formatting import (
     bullets,
     counted,
     heading,
+    is_terminal,
     lasted,
     local,
+    plain,
     say_line,
     say_value,
     table,
     window_use,
 )
-from jsonlstore.core.clock import time_before
+from jsonlstore.cli.listing import Filters, complete_session, filter_options, limit_option
 from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
@@ -32,44 +33,67 @@ if TYPE_CHECKING:
 
     from jsonlstore.cli.app import App
     from jsonlstore.core.model import PendingTask, SessionState
-    from jsonlstore.store.projection import IndexEntry
-    from jsonlstore.store.store import SessionStore
-_LOOKED_THROUGH = 50  # a newcomer may have years of history: the latest sessions say what matters now
+    from jsonlstore.store import IndexEntry, SessionStore
+
+_MOST = 10  # items of a list on a terminal
+_FOLLOW_SECONDS = 1.0
 # of a session in `list --json`, in this order
 _KEYS = (
     "session_id", "agent_id", "channel", "start_time", "end_time", "hot_topics", "active_projects",
     "pending_task_count", "pin_count", "crash_recovered", "previous_session_id", "continued_by", "end_reason",
+    "updated_at",
 )  # fmt: skip
 
 
-@with_example("jsonlstore list --days 7 --project lbf-ham-radio", "jsonlstore list --json | jq '.[0].session_id'")
+@with_example(
+    "jsonlstore list --days 7 --project lbf-ham-radio",
+    "jsonlstore list --since 2026-02-01 -n 200",
+    "jsonlstore list --follow",
+    "jsonlstore list --json | jq '.[0].session_id'",
+)
 @command("list", "--now", "--json")
-@click.option("--days", type=click.FloatRange(min=0), metavar="N", help="Only sessions alive in the last N days.")
-@click.option("--agent", metavar="A", help="Only this agent's sessions.")
-@click.option("--project", metavar="P", help="Only sessions that worked on this project.")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, metavar="N", help="At most N.")
-def list_sessions(
-    app: App, days: float | None, agent: str | None, project: str | None, limit: int, as_json: bool
-) -> None:
-    """Sessions, newest first, archived ones included."""
+@filter_options
+@limit_option(50)
+@click.option("--follow", is_flag=True, help="Go on, and print each session again when it changes, until Ctrl-C.")
+def list_sessions(app: App, limit: int, follow: bool, as_json: bool, **filters: Any) -> None:
+    """Sessions, latest activity first, archived ones included."""
     store = app.open_store()
-    now = app.clock()
-    since = time_before(now, timedelta(days=days)) if days is not None else ""
-    found = (
-        entry
-        for entry in store.entries()
-        if (agent is None or entry.agent_id == agent)
-        and (project is None or project.lower() in (each.lower() for each in entry.active_projects))
-        # an open session is alive, however long ago it was last heard of
-        and (entry.end_time is None or last_active(entry) >= since)
-    )
-    rows = [_row(store, entry) for entry in islice(found, limit)]
+    wanted = Filters(**filters)
+    found = wanted.apply(store, app.clock())
+    rows = [_row(store, entry) for entry in found[:limit]]
+    if follow:
+        _follow(app, store, wanted, as_json=as_json)
+        return
     if as_json:
         print_json(rows)
     elif not rows:
-        _nothing(filtered=any(given is not None for given in (days, agent, project)))
+        _nothing(filtered=bool(wanted))
     else:
-        _print_list(rows, now)
+        _print_list(rows, app.clock())
+    if len(found) > limit:
+        say(f"{limit:,} of {counted(len(found), 'session')}; -n {len(found)} shows all", err=True)
+
+
+def _follow(app: App, store: SessionStore, wanted: Filters, *, as_json: bool) -> None:
+    """Print sessions as they change: one line each, as text or as JSON. The index is read again every second."""
+    seen = {entry.session_id: entry for entry in wanted.apply(store, app.clock())}
+    say(f"following {counted(len(seen), 'session')}; Ctrl-C ends", err=True)
+    while True:
+        time.sleep(_FOLLOW_SECONDS)
+        for entry in reversed(wanted.apply(store, app.clock())):
+            if seen.get(entry.session_id) != entry:
+                _print_change(_row(store, entry), as_json=as_json)
+                seen[entry.session_id] = entry
+
+
+def _print_change(row: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(orjson.dumps(row).decode())
+        return
+    at = row["end_time"] or row["updated_at"] or row["start_time"]
+    what = "ended" if row["end_time"] else "open"
+    about = _about(row["active_projects"], row["hot_topics"]) or "-"
+    say_line(f"{local(at)}  {row['session_id'][:13]}  {what:<5}  {about}")
 
 
 def _nothing(*, filtered: bool) -> None:
@@ -83,15 +107,15 @@ def _nothing(*, filtered: bool) -> None:
 
 def _row(store: SessionStore, entry: IndexEntry) -> dict[str, Any]:
     """The documented keys of one session; an archived one's topics, and tokens, are not in the index."""
-    topics, tokens = list(entry.hot_topics), None
+    row = {name: getattr(entry, name) for name in _KEYS}
+    row |= {"hot_topics": list(entry.hot_topics), "archived": entry.archived is not None, "tokens": None}
     try:
         state = store.get(entry.session_id)
-        topics = list(state.hot_topics) if entry.archived else topics
-        tokens = state.tokens.to_dict() if state.tokens else None
     except JsonlStoreError:
-        pass  # gone since: the index still knows the rest
-    row = {name: getattr(entry, name) for name in _KEYS}
-    return {**row, "hot_topics": topics, "archived": entry.archived is not None, "tokens": tokens}
+        return row  # removed since the index was read, or unreadable: the index still has the rest
+    if entry.archived:
+        row["hot_topics"] = list(state.hot_topics)
+    return row | {"tokens": state.tokens.to_dict() if state.tokens else None}
 
 
 def _print_list(rows: list[dict[str, Any]], now: datetime) -> None:
@@ -114,19 +138,57 @@ def _about(projects: Sequence[str], topics: Sequence[str]) -> str:
 
 @with_example("jsonlstore show 3fca9cad", "jsonlstore show 3fca9cad --json | jq .pending_tasks")
 @command("show", "--now", "--json")
-@click.argument("session_id", metavar="ID")
-def show_session(app: App, session_id: str, as_json: bool) -> None:
+@click.argument("session_id", metavar="ID", shell_complete=complete_session)
+@click.option("--full", is_flag=True, help="Every item of every list.")
+@click.option("--markdown", is_flag=True, help="As a Markdown document, to paste somewhere.")
+@click.option("--explain", is_flag=True, help="Each statement with its evidence and confidence; JSON always has both.")
+def show_session(app: App, session_id: str, full: bool, markdown: bool, explain: bool, as_json: bool) -> None:
     """One session. ID may be shortened to a unique prefix."""
     store = app.open_store()
     state = store.get(store.resolve(session_id))
-    answer(as_json, state.to_dict(), lambda: _print_state(state, app.clock()))
+    if markdown and not as_json:
+        click.echo(as_markdown(state, app.clock()))
+        return
+    # whoever reads a pipe cannot ask for more
+    most = None if full or not is_terminal() else _MOST
+    answer(as_json, state.to_dict(), lambda: _print_state(state, app.clock(), most, explain=explain))
 
 
-def _print_state(state: SessionState, now: datetime) -> None:
+def _print_state(state: SessionState, now: datetime, most: int | None, *, explain: bool = False) -> None:
     say_line(state.session_id, bold=True)
-    say_value("started", f"{local(state.start_time)} ({ago(state.start_time, now)})", columns=14)
-    say_value("ended", _ended(state, now), columns=14)
-    values = (
+    for label, value in _values(state, now):
+        if value:
+            say_value(label, value, columns=14)
+    for name, items in _sections(state):
+        if items:
+            heading(f"{name} ({len(items)})")
+            bullets(items, most=most)
+    if explain:
+        heading("evidence")
+        bullets(_explained(state), most=most)
+
+
+def _explained(state: SessionState) -> list[str]:
+    """Every statement with the entries it rests on; what hooks and operators said rests on their word."""
+    from jsonlstore.cli.signals import evidence_of
+
+    told: list[tuple[str, str, dict[str, Any]]] = [(one.field, one.text, one.to_dict()) for one in state.grounds]
+    told += [("pending_tasks", one.title, one.to_dict()) for one in state.pending_tasks]
+    told += [(one.type, one.content, one.to_dict()) for one in state.notes]
+    told += [("last_request", state.last_request.text, state.last_request.to_dict())] if state.last_request else []
+    told += [("failing", state.failing.command, state.failing.to_dict())] if state.failing else []
+    told += [("commits", one.subject, one.to_dict()) for one in state.commits]
+    told += [("references", one.ref, one.to_dict()) for one in state.references]
+    told += [("closed", one.title, one.to_dict()) for one in state.closed]
+    said = "  [said by a hook, an operator or an import]"
+    return [f"{name.replace('_', ' ')}: {text}{evidence_of(part) or said}" for name, text, part in told]
+
+
+def _values(state: SessionState, now: datetime) -> tuple[tuple[str, str | None], ...]:
+    """The single values of a session, each with its label."""
+    return (
+        ("started", f"{local(state.start_time)} ({ago(state.start_time, now)})"),
+        ("ended", _ended(state, now)),
         ("channel", state.channel),
         ("agent", state.agent_id),
         ("previous", state.previous_session_id),
@@ -135,22 +197,41 @@ def _print_state(state: SessionState, now: datetime) -> None:
         ("topics", ", ".join(state.hot_topics)),
         ("last topic", state.last_topic),
         ("next step", state.next_step),
+        ("last request", f"{state.last_request.text} ({state.last_request.fate})" if state.last_request else None),
+        ("last answer", state.last_answer),
+        ("failing", f"{state.failing.command}: {state.failing.summary}" if state.failing else None),
         ("context", window_use(state.tokens.to_dict()) if state.tokens else None),
     )
-    for label, value in values:
-        if value:
-            say_value(label, value, columns=14)
-    sections = (
+
+
+def _sections(state: SessionState) -> tuple[tuple[str, list[str]], ...]:
+    """The lists of a session, each with its name."""
+    return (
         ("pending tasks", [_task(task) for task in state.pending_tasks]),
         ("pins", [f"{pin.label}: {pin.content}" if pin.label else pin.content for pin in state.working_memory]),
         ("in progress", list(state.in_progress)),
+        ("open questions", list(state.open_questions)),
+        ("constraints", list(state.constraints)),
+        ("commits", [f"{one.sha[:10]} {one.subject}".strip() for one in state.commits]),
+        ("files", [f"{one.path} ({counted(one.changes, 'change')})" for one in state.files]),
+        ("references", [f"{one.kind} {one.ref}" for one in state.references]),
         ("notes", [f"{note.type}: {note.content}" for note in state.notes]),
         ("learnings", list(state.recent_learnings)),
     )
-    for name, items in sections:
+
+
+def as_markdown(state: SessionState, now: datetime) -> str:
+    """A session as a Markdown document; what it quotes cannot become markup of the document."""
+    lines = [f"# {_escaped(state.session_id)}", ""]
+    lines += [f"- **{label}:** {_escaped(value)}" for label, value in _values(state, now) if value]
+    for name, items in _sections(state):
         if items:
-            heading(f"{name} ({len(items)})")
-            bullets(items)
+            lines += ["", f"## {name.capitalize()}", "", *(f"- {_escaped(item)}" for item in items)]
+    return "\n".join(lines)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", plain(text))
 
 
 def _ended(state: SessionState, now: datetime) -> str:
@@ -168,7 +249,7 @@ def _task(task: PendingTask) -> str:
 
 @with_example("jsonlstore chain 3fca9cad --depth 5")
 @command("chain", "--now", "--json")
-@click.argument("session_id", metavar="ID")
+@click.argument("session_id", metavar="ID", shell_complete=complete_session)
 @click.option(
     "--depth", type=click.IntRange(min=1), default=5, show_default=True, metavar="N", help="At most N sessions."
 )
@@ -189,73 +270,3 @@ def chain(app: App, session_id: str, depth: int, as_json: bool) -> None:
         say_line(f"  | {'; '.join(filter(None, (about, tasks))) or '-'}")
     if states and len(states) < depth and states[0].previous_session_id:
         say_line(f"(the session before, {states[0].previous_session_id}, is not kept)", dim=True)
-
-
-@dataclass(frozen=True, slots=True)
-class OpenTask:
-    """A task nobody finished, and where it stands."""
-
-    task_id: str
-    title: str
-    stage: str
-    session_id: str
-    at: str
-
-
-@dataclass(frozen=True, slots=True)
-class LastSession:
-    """One of the latest sessions, in a line."""
-
-    session_id: str
-    at: str
-    channel: str
-    agent_id: str | None
-    topics: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """A glance at everything that is remembered."""
-
-    sessions: int
-    projects: tuple[str, ...]
-    tasks: tuple[OpenTask, ...]
-    last: tuple[LastSession, ...]
-
-
-def overview(store: SessionStore, *, projects: int = 5, tasks: int = 5, sessions: int = 3) -> Overview:
-    """The projects most worked on, the newest open tasks and the last sessions with anything in them."""
-    everything = sorted(store.entries(), key=last_active, reverse=True)
-    latest = everything[:_LOOKED_THROUGH]
-    counted = Counter(name for entry in latest for name in entry.active_projects)
-    said = [entry for entry in latest if entry.hot_topics or entry.active_projects or entry.pending_task_count]
-    return Overview(
-        sessions=len(everything),
-        projects=tuple(name for name, _ in counted.most_common(projects)),
-        tasks=_open_tasks(store, latest, tasks),
-        last=tuple(
-            LastSession(entry.session_id, last_active(entry), entry.channel, entry.agent_id, entry.hot_topics[:4])
-            for entry in said[:sessions]
-        ),
-    )
-
-
-def _open_tasks(store: SessionStore, entries: list[IndexEntry], limit: int) -> tuple[OpenTask, ...]:
-    found: dict[str, OpenTask] = {}
-    for entry in entries:
-        if not entry.pending_task_count or len(found) >= limit:
-            continue
-        try:
-            state = store.get(entry.session_id)
-        except JsonlStoreError:
-            continue  # forgotten or unreadable since: the doctor's to tell
-        for task in state.pending_tasks:
-            found.setdefault(
-                task.task_id, OpenTask(task.task_id, task.title, task.stage, entry.session_id, last_active(entry))
-            )
-    return tuple(list(found.values())[:limit])
-
-
-def last_active(entry: IndexEntry) -> str:
-    """When a session was last heard of."""
-    return max(entry.end_time or "", entry.updated_at or "", entry.start_time)

@@ -20,7 +20,7 @@ from jsonlstore.core.paths import shorten_home
 if TYPE_CHECKING:
     from jsonlstore.bridges.openclaw import Installation
     from jsonlstore.cli.app import App
-    from jsonlstore.cli.sessions import Overview
+    from jsonlstore.cli.overview import Overview
 
 _WATCHER_SECONDS = 10.0
 
@@ -74,10 +74,10 @@ class _Setup:
         if not state_dir.is_dir():
             hint = "name its directory with --state-dir, or see `jsonlstore demo` for what this would do"
             raise SourceUnreadable(f"no OpenClaw here: {state_dir} does not exist", hint=hint, path=state_dir)
-        from jsonlstore.cli.watch import History
+        from jsonlstore.cli.watch import PastTranscripts
 
         found = installation_of(self._app, named)
-        self._history = History(self._app, again=None)
+        self._history = PastTranscripts(self._app, again=None)
         sources = [one.newest_source for one in self._history.sessions]
         media = {source.kind: source.medium for source in sources}
         agents = Counter((source.agent_id, source.kind) for source in sources)
@@ -94,8 +94,8 @@ class _Setup:
 
     def backfill(self) -> None:
         """Read what is not read yet, and show what it was about."""
-        from jsonlstore.cli.sessions import overview
-        from jsonlstore.watch.attribution import attribute
+        from jsonlstore.cli.overview import overview
+        from jsonlstore.watch import attribute
 
         if self._dry_run:
             behind = len(self._history.behind())
@@ -149,8 +149,7 @@ class _Setup:
 
     def service(self) -> None:
         """The watcher in the background; a machine without a service manager runs it in the foreground."""
-        from jsonlstore.watch.instance import running
-        from jsonlstore.watch.service import NoServiceManager
+        from jsonlstore.watch import NoServiceManager, running
 
         made = service_of(self._app)
         self._say("\nWatcher")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from jsonlstore.cli.app import App
-    from jsonlstore.signals.distil import Signals
-    from jsonlstore.transcripts.records import Entry
+    from jsonlstore.signals import Signals
+    from jsonlstore.transcripts import Entry
 
 
 @with_example("jsonlstore signals 6fabbc44 --explain", "jsonlstore signals old-session.jsonl --json")
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 @pass_app
 def signals(app: App, /, *, id_or_file: str, explain: bool, as_json: bool) -> None:
     """Show what would be remembered of a session: topics, projects, tasks, learnings, notes. Reads only."""
-    from jsonlstore.signals.distil import Distiller
-    from jsonlstore.signals.explain import sources
+    from jsonlstore.signals import Distiller, sources
 
     name, read = _find(app, id_or_file)
     distiller = Distiller()
@@ -48,7 +47,7 @@ def _find(app: App, id_or_file: str) -> tuple[str, Callable[[], Iterator[Entry]]
         for part, _ in _file_entries(path):
             wanted = part.id
         return wanted or path.stem, lambda: (entry for part, entry in _file_entries(path) if part.id == wanted)
-    from jsonlstore.transcripts.catalogue import Catalogue
+    from jsonlstore.transcripts import Catalogue
 
     found, named = Catalogue.open(app.state_dir, skip=frozenset()).find(id_or_file)
     wanted = named.id if named else found.session_id
@@ -57,9 +56,7 @@ def _find(app: App, id_or_file: str) -> tuple[str, Callable[[], Iterator[Entry]]
 
 def _file_entries(path: Path) -> Iterator[tuple[Any, Entry]]:
     from jsonlstore.core.errors import SourceUnreadable
-    from jsonlstore.transcripts.lines import open_stream, read_entries
-    from jsonlstore.transcripts.source import Reading
-    from jsonlstore.transcripts.stretches import by_stretch
+    from jsonlstore.transcripts import Reading, by_stretch, open_stream, read_entries
 
     try:
         with open_stream(path) as stream:
@@ -79,19 +76,21 @@ def _chain(first: Entry, rest: Iterator[Entry]) -> Iterator[Entry]:
 
 def _print(name: str, found: Signals, origins: dict[str, dict[str, str]]) -> None:
     say(f"{name}  {found.start_time or '?'} to {found.end_time or '?'}")
-    for field, value in found.to_fields().items():
-        if field in {"start_time", "end_time"} or not value:
+    fields = found.to_fields()
+    grounds = {(one["field"], one["text"]): one for one in fields["grounds"]}
+    for field, value in fields.items():
+        if field in {"start_time", "end_time", "grounds"} or not value:
             continue
         say(f"{field.replace('_', ' ')}:")
         for item in value if isinstance(value, list) else [value]:
             key, line = _line(field, item)
             origin = origins.get(field, {}).get(key)
-            why = _why(item) if origins else ""
+            why = evidence_of(grounds.get((field, item)) if isinstance(item, str) else item) if origins else ""
             say(f"  {line}{f'  <- {origin}' if origin else ''}{why}")
 
 
-def _why(item: Any) -> str:
-    """The evidence and confidence a statement carries."""
+def evidence_of(item: Any) -> str:
+    """The evidence and confidence a statement carries, as it stands behind it."""
     if not isinstance(item, dict) or "evidence" not in item:
         return ""
     known = item["evidence"]
@@ -119,6 +118,7 @@ _SHOWN: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
         "path",
         lambda one: f"{one['path']} ({one['changes']} changes{', uncommitted' if one['uncommitted'] else ''})",
     ),
+    "references": ("ref", lambda one: f"{one['kind']} {one['ref']} ({one['times']}x)"),
     "closed": ("title", lambda one: f"{one['title']} ({one['how']})"),
 }
 

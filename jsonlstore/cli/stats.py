@@ -7,33 +7,44 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.cli.console import answer, command, say, with_example
-from jsonlstore.cli.formatting import ago, counted, heading, say_line, say_value, table, window_use
+from jsonlstore.cli.formatting import ago, counted, cut_to_width, heading, pad, say_line, say_value, table, window_use
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from jsonlstore.cli.app import App
-    from jsonlstore.recall.stats import Statistics
+    from jsonlstore.report import History, Statistics
 
 _SHOWN = 8  # rows of each list: the document has them all
+_SPARKS = " ▁▂▃▄▅▆▇█"
 
 
 @with_example("jsonlstore stats --days 30", "jsonlstore stats --json | jq .open_tasks.by_age")
 @command("stats", "--now", "--json")
 @click.option("--days", type=click.FloatRange(min=0), metavar="N", help="Only sessions alive in the last N days.")
-def stats(app: App, days: float | None, as_json: bool) -> None:
-    """Sessions per week, projects, open tasks by age, and how full contexts became."""
-    from jsonlstore.recall.stats import statistics
+@click.option("--project", metavar="P", help="Only sessions that worked on this project.")
+def stats(app: App, days: float | None, project: str | None, as_json: bool) -> None:
+    """Sessions per week, projects, topics over time, open tasks by age, tokens and flushes."""
+    from jsonlstore.report import count_history
 
-    now = app.clock()
-    found = statistics(app.open_store(), app.loaded.config, now, days=days, compactions=_compactions(app))
-    answer(as_json, found.to_dict(), lambda: _print(found, now))
+    found = count_history(history_of(app, days, project))
+    answer(as_json, found.to_dict(), lambda: _print(found, app.clock()))
+
+
+def history_of(app: App, days: float | None, project: str | None) -> History:
+    """The sessions asked for, with the compactions that the runtimes count."""
+    from jsonlstore.report import read_history
+    from jsonlstore.restore import Pipeline
+
+    store = app.open_store(live=False)
+    pipeline = Pipeline.read(store.paths, app.loaded.config)
+    return read_history(store, pipeline, app.clock(), days=days, project=project, compactions=_compactions(app))
 
 
 def _compactions(app: App) -> dict[str, int]:
     """By session, as the runtimes count them."""
-    from jsonlstore.transcripts.catalogue import Catalogue
-    from jsonlstore.watch.tail import skipped_by
+    from jsonlstore.transcripts import Catalogue
+    from jsonlstore.watch import skipped_by
 
     catalogue = Catalogue.open(app.state_dir, skip=skipped_by(app.loaded.config))
     return {one.session_id: one.compactions for one in catalogue.sessions if one.compactions is not None}
@@ -42,7 +53,8 @@ def _compactions(app: App) -> dict[str, int]:
 def _print(found: Statistics, now: datetime) -> None:
     total = found.sessions
     if not total["total"]:
-        say("no sessions like that" if found.days is not None else "no sessions yet", err=True)
+        filtered = found.days is not None or found.project is not None
+        say("no sessions like that" if filtered else "no sessions yet", err=True)
         say("`jsonlstore backfill` reads the history there is", err=True)
         return
     heading("Sessions")
@@ -55,8 +67,36 @@ def _print(found: Statistics, now: datetime) -> None:
         heading("Projects")
         rows = [[f"  {row['project']}", f"{row['sessions']:,}", ago(row["last"], now)] for row in found.projects]
         table(["  project", "sessions", "last"], rows[:_SHOWN], flexible=0)
+    _print_topics(found)
     _print_tasks(found.open_tasks, now)
     _print_tokens(found.tokens)
+    _print_given(found)
+
+
+def _print_topics(found: Statistics) -> None:
+    """A line a topic, its sessions of each of the last weeks as a row of bars; topics of one session say nothing."""
+    recent = [week["week"] for week in found.weeks[-26:]]
+    rows = [row for row in found.topics if row["sessions"] > 1][:_SHOWN]
+    if not rows:
+        return
+    heading(f"Topics, week by week since {recent[0]}")
+    most = max((row["weeks"].get(week, 0) for row in rows for week in recent), default=0) or 1
+    for row in rows:
+        bars = "".join(_SPARKS[-(-8 * row["weeks"].get(week, 0) // most)] for week in recent)
+        name = pad(cut_to_width(row["topic"], 24), 24)
+        say_line(f"  {name} {row['sessions']:>4,}  {bars}".rstrip())
+
+
+def _print_given(found: Statistics) -> None:
+    restores, flushes = found.restores, found.flushes
+    if restores["total"]:
+        heading("Restored")
+        say_value("restores", f"{restores['total']:,} into {counted(restores['sessions'], 'session')}")
+        say_value("brought", f"{counted(restores['tasks'], 'task')}, {counted(restores['pins'], 'pin')}")
+    if flushes["offered"] or flushes["actioned"]:
+        heading("Flushes")
+        say_value("offered", f"{flushes['offered']:,}")
+        say_value("actioned", f"{flushes['actioned']:,}")
 
 
 def _print_tasks(tasks: dict[str, Any], now: datetime) -> None:

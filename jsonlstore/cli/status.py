@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from jsonlstore.cli.app import App
-    from jsonlstore.watch.status import Status
+    from jsonlstore.watch import Status
 
 
 @with_example("jsonlstore status", "jsonlstore status --expect-watcher --json")
@@ -30,7 +30,7 @@ def collect_status(app: App) -> Status:
     """How everything stands, the bridges included."""
     from jsonlstore.bridges.braindb import brain_db_status
     from jsonlstore.bridges.openclaw import plugin_status
-    from jsonlstore.watch.status import status_of
+    from jsonlstore.watch import status_of
 
     store = app.open_store()
     brain = brain_db_status(store, app.loaded.config)
@@ -66,7 +66,12 @@ def _print_status(document: dict[str, Any], now: datetime) -> None:
     if bridges.get("brain_db") or bridges.get("openclaw_plugin"):
         heading("Bridges")
         say_value("brain.db", "written to" if bridges.get("brain_db") else "not in use")
-        say_value("plugin", "named in openclaw.json" if bridges.get("openclaw_plugin") else "not installed")
+        plugin = bridges.get("openclaw_plugin")
+        say_value("plugin", "named in openclaw.json" if plugin else "not installed")
+        if plugin and plugin.get("delivery"):
+            say_value("the block", plugin["delivery"])
+        if plugin and plugin.get("hook_log"):
+            say_value("hook log", plugin["hook_log"])
     if document["warnings"]:
         say()
     for warning in document["warnings"]:

@@ -13,10 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from jsonlstore.cli.app import App
-    from jsonlstore.transcripts.catalogue import Catalogue
-    from jsonlstore.transcripts.records import Entry
-    from jsonlstore.transcripts.session import Session as Found
-    from jsonlstore.transcripts.source import Transcript, TranscriptSource
+    from jsonlstore.transcripts import Catalogue, Entry, Transcript, TranscriptSource
+    from jsonlstore.transcripts import RecordedSession as Found
 
 
 @click.group()
@@ -90,8 +88,7 @@ def show(app: App, /, *, id_: str, as_json: bool) -> None:
 @pass_app
 def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_json: bool) -> None:
     """Show what the model would see: active path, latest compaction, settings in force, tokens."""
-    from jsonlstore.transcripts.context import build_context
-    from jsonlstore.transcripts.tokens import count_tokens
+    from jsonlstore.transcripts import build_context, count_tokens
 
     found, wanted = _catalogue(app, everything=True).find(id_)
     reading = found.read()
@@ -133,11 +130,11 @@ def migrate_(app: App, /, *, kind: str, dry_run: bool, as_json: bool) -> None:
     """Carry our own transcripts over to the other backend, byte for byte; run again, it goes on where it stopped."""
     from dataclasses import asdict
 
-    from jsonlstore.context.migrate import migrate, open_pair
+    from jsonlstore.context import migrate_transcripts, open_pair
 
     source, target = open_pair(app.state_dir, app.loaded.session, kind, dry_run=dry_run)
     try:
-        result = migrate(source, target, dry_run=dry_run, progress=progress("sessions"))
+        result = migrate_transcripts(source, target, dry_run=dry_run, progress=progress("sessions"))
     finally:
         source.close()
         if target is not None:
@@ -156,7 +153,7 @@ def migrate_(app: App, /, *, kind: str, dry_run: bool, as_json: bool) -> None:
 
 def _catalogue(app: App, *, everything: bool) -> Catalogue:
     from jsonlstore.core.session_key import SKIPPED_BY_DEFAULT
-    from jsonlstore.transcripts.catalogue import Catalogue
+    from jsonlstore.transcripts import Catalogue
 
     return Catalogue.open(app.state_dir, skip=frozenset() if everything else SKIPPED_BY_DEFAULT)
 
@@ -213,7 +210,7 @@ def _end(row: dict[str, Any]) -> str:
 
 
 def _entries_of(found: Found, wanted: str | None, reading: Any) -> list[tuple[str, Entry]]:
-    from jsonlstore.transcripts.stretches import by_stretch
+    from jsonlstore.transcripts import by_stretch
 
     pairs = by_stretch(found.session_id, reading)
     return [(stretch.id, entry) for stretch, entry in pairs if wanted in {None, stretch.id}]

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.cli.app import App
     from jsonlstore.core.config import Config
-    from jsonlstore.watch.backfill import Summary
-    from jsonlstore.watch.loop import Watcher
+    from jsonlstore.watch import Summary, Watcher
 
 
 @with_example("jsonlstore watch", "jsonlstore watch --once --json")
@@ -31,13 +30,11 @@ if TYPE_CHECKING:
 @click.option("--if-unwatched", is_flag=True, help="With --once: at low priority, and not at all where a watcher runs.")
 def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
     """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
-    from jsonlstore.watch.instance import single_instance
-    from jsonlstore.watch.loop import Watcher
-    from jsonlstore.watch.maintenance import notify
+    from jsonlstore.watch import Watcher, notify, single_instance
 
     _log_boundaries(app, app.loaded.config)
     if dry_run:
-        history = History(app)
+        history = PastTranscripts(app)
         return _say_behind(history, {"behind": history.behind(), "dry_run": True}, as_json=as_json)
     store = app.open_store(long_lived=not once)
     config = app.loaded.config
@@ -46,7 +43,7 @@ def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool
         click.echo("jsonlstore is disabled in the settings; nothing to do", err=True)
         return 0
     if once and if_unwatched:
-        from jsonlstore.watch.instance import catch_up_unwatched
+        from jsonlstore.watch import catch_up_unwatched
 
         os.nice(10)  # whoever talks to the agent right now comes first
         found = catch_up_unwatched(store, config)
@@ -75,7 +72,7 @@ def _say_written(written: int, watcher: Watcher, *, as_json: bool) -> None:
             click.echo(f"warning: {problem}", err=True)
 
 
-def _say_behind(history: History, document: dict[str, Any], *, as_json: bool) -> int:
+def _say_behind(history: PastTranscripts, document: dict[str, Any], *, as_json: bool) -> int:
     said = f"would read {len(document['behind'])} of {len(history.sessions)} transcripts"
     answer(as_json, document, lambda: click.echo(said))
     return 0
@@ -100,7 +97,9 @@ def _on_signals(watcher: Watcher) -> None:
 
 
 @with_example(
-    "jsonlstore backfill", "jsonlstore backfill ~/old-machine/.openclaw --json", "jsonlstore backfill --again"
+    "jsonlstore backfill",
+    "jsonlstore backfill ~/old-machine/.openclaw --json",
+    "jsonlstore backfill --again",
 )
 @command("backfill", "--now", "--dry-run", "--json")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
@@ -110,7 +109,7 @@ def backfill_transcripts(app: App, paths: tuple[Path, ...], again: bool, dry_run
 
     With --again what was read before is distilled anew; what hooks and operators said stays.
     """
-    history = History(app, paths, again=again)
+    history = PastTranscripts(app, paths, again=again)
     if dry_run:
         document = {"behind": history.behind(), "transcripts": len(history.sessions), "dry_run": True}
         return _say_behind(history, {**document, "warnings": history.warnings}, as_json=as_json)
@@ -134,16 +133,14 @@ def backfill_transcripts(app: App, paths: tuple[Path, ...], again: bool, dry_run
     return 1 if summary.failed or warnings else 0
 
 
-class History:
+class PastTranscripts:
     """Catalogue, store and tailer of one command line, for `backfill`, `setup` and dry runs of `watch`."""
 
     def __init__(self, app: App, paths: Sequence[Path] = (), *, again: bool | None = False) -> None:
         """`again`: distil anew what was read before; None: if it was distilled by older rules."""
-        from jsonlstore.store.bulk import BulkStore
-        from jsonlstore.transcripts.catalogue import Catalogue, find_sessions
-        from jsonlstore.watch.search_writer import SearchWriter
-        from jsonlstore.watch.tail import Tailer, skipped_by
-        from jsonlstore.watch.writer import any_of_older_rules
+        from jsonlstore.store import BulkStore
+        from jsonlstore.transcripts import Catalogue, find_sessions
+        from jsonlstore.watch import SearchWriter, Tailer, any_of_older_rules, skipped_by
 
         config = app.loaded.config
         skip = skipped_by(config)
@@ -169,10 +166,10 @@ class History:
 
     def read(self, label: str) -> tuple[Summary, float]:
         """Read all of it, with a progress bar on a terminal; what was done, and the seconds it took."""
-        from jsonlstore.watch.backfill import backfill
+        from jsonlstore.watch import backfill_sessions
 
         started = time.monotonic()
-        summary = backfill(
+        summary = backfill_sessions(
             self._tailer,
             self._bulk,
             self.catalogue,

@@ -24,7 +24,7 @@ from jsonlstore.restore import (
     find_crashed,
     last_activity,
 )
-from jsonlstore.signals.topics import HotTopicExtractor
+from jsonlstore.signals import HotTopicExtractor
 from jsonlstore.store import SessionStore
 
 __all__ = [

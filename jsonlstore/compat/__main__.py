@@ -15,7 +15,7 @@ from jsonlstore.core.errors import JsonlStoreError
 _USAGE = "usage: python -m jsonlstore.compat recent [DAYS] | chain SESSION_ID"
 
 
-def main(arguments: Sequence[str]) -> int:
+def run_compat(arguments: Sequence[str]) -> int:
     """Print what was asked for; 0 ok, 1 failed, 2 usage."""
     match list(arguments):
         case ["recent", *days] if len(days) < 2 and all(map(str.isdecimal, days)):
@@ -40,4 +40,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_compat(sys.argv[1:]))

@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
-from jsonlstore.bridges.braindb import resolve_brain_db
-from jsonlstore.bridges.braindb.database import Writer, connected, create_empty
-from jsonlstore.bridges.braindb.migration import columns_of, migrate
-from jsonlstore.bridges.braindb.rows import as_dict, parse_stored_time
-from jsonlstore.bridges.braindb.schema import COLUMNS, LISTS
+from jsonlstore.bridges.braindb import (
+    COLUMNS,
+    LISTS,
+    Writer,
+    as_dict,
+    columns_of,
+    connected,
+    create_empty,
+    migrate_table,
+    parse_stored_time,
+    resolve_brain_db,
+)
 from jsonlstore.core.clock import format_time, system_clock, time_before
 from jsonlstore.core.errors import UsageError
 from jsonlstore.core.paths import resolve_state_dir
@@ -44,7 +51,7 @@ class SessionManager:
         self.db_path = str(self._path)
         create_empty(self._path)
         with connected(self._path, WAIT_SECONDS) as connection:
-            migrate(Writer(connection, self._path, WAIT_SECONDS), WAIT_SECONDS)
+            migrate_table(Writer(connection, self._path, WAIT_SECONDS), WAIT_SECONDS)
             self._columns = columns_of(connection)
 
     def save_session(self, session_dict: dict[str, Any]) -> None:

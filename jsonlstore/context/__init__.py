@@ -5,7 +5,9 @@ stand behind one interface: a SQLite database, and JSONL files in OpenClaw's own
 A record is checked and linked (`records`), stripped of secrets, and handed to a backend (`sqlite`, `jsonl`); reading
 goes backwards from the newest record and stops where the model stops seeing (`session`). Histories are taken over from
 OpenClaw (`inherit`), carried from one backend to the other (`migrate`) and removed without a trace (`forgetting`). The
-watcher reads them as it reads any other runtime's: see `transcripts.own`.
+watcher reads them as it reads any other runtime's: see `transcripts.own`. How the window is kept from running over is
+`flush` (asking in time), `checkpoint` (where it stands, from evidence) and `summary` (a compaction's text without a
+model).
 """
 
 from __future__ import annotations
@@ -15,9 +17,41 @@ from typing import TYPE_CHECKING
 from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
-    from jsonlstore.context.session import Checkpoint, Session
+    from jsonlstore.context.checkpoint import Checkpoint, checkpoint_due, extended, make_checkpoint
+    from jsonlstore.context.flush import FlushCycle, flush_text, percent_used
+    from jsonlstore.context.forgetting import forget_transcripts
+    from jsonlstore.context.migrate import migrate_transcripts, open_pair
+    from jsonlstore.context.session import Session
     from jsonlstore.context.store import SessionInfo, TranscriptStore
+    from jsonlstore.context.summary import summary_text
 
-__all__ = ["Checkpoint", "Session", "SessionInfo", "TranscriptStore"]
 
-__getattr__ = lazy(__name__, {"session": "Checkpoint Session", "store": "SessionInfo TranscriptStore"})
+__all__ = [
+    "Checkpoint",
+    "FlushCycle",
+    "Session",
+    "SessionInfo",
+    "TranscriptStore",
+    "checkpoint_due",
+    "extended",
+    "flush_text",
+    "forget_transcripts",
+    "make_checkpoint",
+    "migrate_transcripts",
+    "open_pair",
+    "percent_used",
+    "summary_text",
+]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "checkpoint": "Checkpoint checkpoint_due extended make_checkpoint",
+        "flush": "FlushCycle flush_text percent_used",
+        "forgetting": "forget_transcripts",
+        "migrate": "migrate_transcripts open_pair",
+        "session": "Session",
+        "summary": "summary_text",
+        "store": "SessionInfo TranscriptStore",
+    },
+)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.context.store import open_backend
 from jsonlstore.core.session_settings import SessionSettings, transcript_place
-from jsonlstore.transcripts.stretches import usable_id
+from jsonlstore.transcripts import usable_id
 
 if TYPE_CHECKING:
     from pathlib import Path

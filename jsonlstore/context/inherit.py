@@ -10,16 +10,18 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.context.records import prepare
+from jsonlstore.core.errors import RecordRefused
 from jsonlstore.core.logs import logger
-from jsonlstore.transcripts.catalogue import Catalogue
-from jsonlstore.transcripts.context import active_path
+from jsonlstore.transcripts import Catalogue, Entry, active_path, read_millis
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
+    from jsonlstore.context.records import Prepared
     from jsonlstore.core.session_settings import InheritSettings
-    from jsonlstore.transcripts.records import Entry
-    from jsonlstore.transcripts.session import Session as Found
+    from jsonlstore.transcripts import RecordedSession as Found
 
 log = logger(__name__)
 
@@ -27,22 +29,22 @@ _CARRIED = frozenset({"checkpoint", "compaction"})
 _AGENT_FOLDERS = frozenset({"sessions", "agent"})
 
 
-def inherited_records(state_dir: Path, key: str, settings: InheritSettings) -> list[dict[str, Any]]:
+def inherited_records(state_dir: Path, key: str, settings: InheritSettings, now: datetime) -> list[Prepared]:
     """What a new session begins with: OpenClaw's session `key` as the model would see it; nothing if there is none."""
     found = find_session(state_dir, key, settings)
     if found is None:
         log.debug("nothing to inherit: no session %s", key)
         return []
     reading = found.read()
-    path = _after_reset(active_path(reading))
+    path = _after_reset(active_path(map(_light, reading)))
     for problem in reading.problems:
         log.warning("inherited in part: %s", problem)
-    records = _carried(path)
+    records = _carried(path, now)
     if not records:
         return []
     told = {"from": key, "sessionId": found.session_id, "records": len(records)}
     note = {"type": "custom", "customType": "jsonlstore.inherited", "data": told}
-    return [*records, {**note, "parentId": records[-1]["id"]}]
+    return [*records, prepare({**note, "parentId": records[-1].record["id"]}, now)]
 
 
 def find_session(state_dir: Path, key: str, settings: InheritSettings) -> Found | None:
@@ -74,29 +76,52 @@ def _after_reset(path: Sequence[Entry]) -> Sequence[Entry]:
     return path[last + 1 :]
 
 
-def _carried(path: Sequence[Entry]) -> list[dict[str, Any]]:
+def _light(entry: Entry) -> Entry:
+    """An entry that stays behind is kept as a link only: what tools said is most of a long transcript."""
+    return (
+        Entry({"type": "message", "id": entry.id, "parentId": entry.parent_id}) if entry.role == "toolResult" else entry
+    )
+
+
+def _carried(path: Sequence[Entry], now: datetime) -> list[Prepared]:
     """The records that come along, linked to each other; what a compaction put away stays behind."""
-    cut = next((at for at in range(len(path) - 1, -1, -1) if path[at].type == "compaction"), None)
+    cut = next((at for at in range(len(path) - 1, -1, -1) if _is_compaction(path[at])), None)
     if cut is not None:
         first = path[cut].raw.get("firstKeptEntryId")
         start = next((at for at in range(cut) if path[at].id == first), cut)
         path = path[start:]
     wanted = {id(entry) for entry in each_once(path)}
     wanted |= {id(entry) for entry in path if entry.type in _CARRIED}
-    records: list[dict[str, Any]] = []
-    parent: str | None = None
+    records: dict[str, Prepared] = {}
     for entry in path:
         record = _record(entry) if id(entry) in wanted else None
         if record is None or entry.id is None:
             continue
-        records.append({**record, "parentId": parent})
-        parent = entry.id
-    return _with_kept(records)
+        if entry.type == "compaction" and record.get("firstKeptEntryId") not in records:
+            # the record it kept from stayed behind: it keeps from the first that came along
+            record["firstKeptEntryId"] = next(iter(records), entry.id)
+        try:
+            prepared = prepare({**record, "parentId": next(reversed(records), None)}, now)
+        except RecordRefused as problem:
+            # one that nobody could read back must not keep the whole conversation from going on
+            log.warning("record %s is not inherited: %s", entry.id, problem.message)
+            continue
+        records[prepared.record["id"]] = prepared
+    return list(records.values())
+
+
+def _is_compaction(entry: Entry) -> bool:
+    """Whether it stands for what it cut off; without a summary it would only hide it."""
+    return entry.type == "compaction" and isinstance(entry.raw.get("summary"), str)
 
 
 def _record(entry: Entry) -> dict[str, Any] | None:
     """One record as it is taken over, without tool calls: a provider refuses a call whose result stayed behind."""
     raw = dict(entry.raw)
+    if read_millis(raw.get("timestamp")) is None:
+        raw["timestamp"] = entry.timestamp
+    if entry.type == "compaction":
+        raw.setdefault("tokensBefore", 0)
     if entry.type != "message":
         return raw
     content = entry.message.get("content")
@@ -111,19 +136,6 @@ def _without_tools(message: Mapping[str, Any]) -> dict[str, Any]:
     if fields.get("stopReason") == "toolUse":
         fields["stopReason"] = "stop"
     return fields
-
-
-def _with_kept(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Compactions keep from the first record that came along, where the one they name did not."""
-    carried = list(records)
-    ids = {record["id"] for record in carried}
-    for at, record in enumerate(carried):
-        if record["type"] == "compaction":
-            kept = record.get("firstKeptEntryId")
-            if kept not in ids:
-                record["firstKeptEntryId"] = carried[0]["id"] if at else record["id"]
-            record.setdefault("tokensBefore", 0)
-    return carried
 
 
 def each_once(entries: Iterable[Entry]) -> Iterator[Entry]:

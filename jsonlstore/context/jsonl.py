@@ -8,23 +8,25 @@ key: a `sessions.json` that is lost or damaged is made again from the files.
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import time
 import uuid
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
 from jsonlstore.context.backend import Backend, Build, Stored, Tail
+from jsonlstore.context.records import HEADER, last_id
 from jsonlstore.core.clock import system_clock
-from jsonlstore.core.errors import WriteFailed
+from jsonlstore.core.errors import PlaceRefused, WriteFailed
 from jsonlstore.core.files import TEMP_PREFIX, Disk, read_bytes, unreadable
 from jsonlstore.core.locks import Locks
 from jsonlstore.core.logs import logger
-from jsonlstore.store.log import SessionLog
-from jsonlstore.transcripts.lines import MAX_LINE
-from jsonlstore.transcripts.records import parse_object, read_millis
+from jsonlstore.core.paths import is_session_id
+from jsonlstore.store import SessionLog
+from jsonlstore.transcripts import MAX_LINE, parse_object, read_millis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,14 +34,24 @@ if TYPE_CHECKING:
 
     from jsonlstore.context.records import Line
     from jsonlstore.core.clock import Clock
-    from jsonlstore.store.log import Signature
+    from jsonlstore.store import Signature
 
 log = logger(__name__)
 
 INDEX = "sessions.json"
+ENDING = ".jsonl"
+_NEVER = object()  # no version of the index: it was not read yet
 _BLOCK = 256 * 1024
 _UNFINISHED_SECONDS = 3600
 _NOT_DETAILS = frozenset({"sessionId", "updatedAt", "sessionFile", "createdAt"})
+
+
+class _Known(NamedTuple):
+    """A session's file as it was left by the last append: while its signature holds, its end is known unread."""
+
+    file: SessionLog
+    signature: Signature | None
+    tail: Tail
 
 
 class JsonlBackend(Backend):
@@ -55,11 +67,14 @@ class JsonlBackend(Backend):
         self._index_file = path / INDEX
         self._locks_dir = path / ".locks"
         self._quarantine = path / ".quarantine"
+        for helper in (self._locks_dir, self._quarantine):
+            if helper.is_symlink():
+                raise PlaceRefused(f"{helper} leads elsewhere", hint="move it away: it is made again", path=helper)
         self._disk.make_dir(self._locks_dir)
         self._sweep()
         self._locks = Locks(self._locks_dir)
-        self._index: tuple[object, dict[str, dict[str, Any]]] = (object(), {})
-        self._tails: dict[str, tuple[Signature, Tail]] = {}
+        self._index: tuple[object, dict[str, dict[str, Any]]] = (_NEVER, {})
+        self._known: dict[str, _Known] = {}
         self._mutex = threading.Lock()
 
     def stored(self, key: str) -> Stored | None:
@@ -67,15 +82,30 @@ class JsonlBackend(Backend):
         return self._described(key, entry) if entry else None
 
     def sessions(self) -> tuple[Stored, ...]:
-        found = (self._described(key, entry) for key, entry in sorted(self._entries().items()))
-        return tuple(one for one in found if one)
+        found: list[Stored] = []
+        for key, entry in sorted(self._entries().items()):
+            try:
+                stored = self._described(key, entry)
+            except PlaceRefused as problem:
+                log.warning("%s", problem.message)  # one that is not ours does not hide the others
+                continue
+            found += [stored] if stored else []
+        return tuple(found)
 
     def _described(self, key: str, entry: Mapping[str, Any]) -> Stored | None:
         path = self._file(entry)
         try:
-            written = round(os.stat(path).st_mtime * 1000)
-        except OSError:
+            found = os.lstat(path)
+        except FileNotFoundError:
             return None  # named, and not written yet
+        except OSError as problem:
+            raise unreadable(path, problem) from problem
+        if not stat.S_ISREG(found.st_mode):
+            # a link may lead to a transcript of OpenClaw's, and what is appended would land there
+            raise PlaceRefused(f"{path} is no file of ours", hint="move it away: session files are plain", path=path)
+        if not found.st_size:
+            return None  # emptied by somebody: without its header it is no session
+        written = round(found.st_mtime * 1000)
         known = entry.get("updatedAt")
         updated = max(written, known) if isinstance(known, int) else written
         created = entry.get("createdAt")
@@ -93,21 +123,36 @@ class JsonlBackend(Backend):
 
     def append(self, key: str, build: Build) -> Sequence[Line]:
         with self._locks.session(key):
-            stored = self.stored(key) or self._look_again(key)
-            if stored is None:
+            known = self._end_of(key)
+            if known is None:
                 return self._create(key, build)
-            file = SessionLog(stored.path, self._quarantine, self._disk, is_whole=parse_object)
-            tail = self._tail(key, stored, file)
-            lines = build(tail)
+            lines = build(known.tail)
             if lines:
-                signature = file.append(b"".join(line.data + b"\n" for line in lines))
-                last = lines[-1].id or tail.last_id
-                self._remember(key, signature, Tail(stored.session_id, last))
+                signature = known.file.append(b"".join([line.data + b"\n" for line in lines]))
+                tail = Tail(known.tail.session_id, last_id(lines, known.tail.last_id))
+                self._remember(key, _Known(known.file, signature, tail))
             return lines
+
+    def _end_of(self, key: str) -> _Known | None:
+        """Where the session's file ends; it is read only if somebody else wrote to it since."""
+        entry = self._entries().get(key)
+        known = self._known.get(key)
+        if entry and known and known.tail.session_id == entry["sessionId"]:
+            signature = known.file.signature()
+            if signature == known.signature:
+                return known
+        stored = self.stored(key) or self._look_again(key)
+        if stored is None:
+            return None
+        file = SessionLog(stored.path, self._quarantine, self._disk, is_whole=parse_object)
+        signature = file.signature()
+        records = map(parse_object, read_backward(stored.path))
+        ids = (raw["id"] for raw in records if raw and raw.get("type") != HEADER and _is_id(raw.get("id")))
+        return _Known(file, signature, Tail(stored.session_id, next(ids, None)))
 
     def _look_again(self, key: str) -> Stored | None:
         """Before a session is taken for new: times of files are coarse, and the index may have changed unseen."""
-        self._index = (object(), {})
+        self._index = (_NEVER, {})
         return self.stored(key)
 
     def _sweep(self) -> None:
@@ -121,9 +166,9 @@ class JsonlBackend(Backend):
         lines = build(Tail(None, None))
         if not lines:
             return lines
-        header = lines[0] if lines[0].type == "session" else None
+        header = lines[0] if lines[0].type == HEADER else None
         session_id = header.id if header and header.id else str(uuid.uuid4())
-        path = self.path / f"{_file_stem(session_id)}.jsonl"
+        path = self.path / f"{_file_stem(session_id)}{ENDING}"
         now = round(self._clock().timestamp() * 1000)
         entry = {
             "sessionId": session_id,
@@ -142,20 +187,11 @@ class JsonlBackend(Backend):
             raise
         return lines
 
-    def _tail(self, key: str, stored: Stored, file: SessionLog) -> Tail:
-        """The newest record's id; read from the file only if somebody else wrote to it since."""
-        known = self._tails.get(key)
-        if known and known[0] == file.signature():
-            return known[1]
-        records = map(parse_object, read_backward(stored.path))
-        last = next((raw["id"] for raw in records if raw and isinstance(raw.get("id"), str)), None)
-        return Tail(stored.session_id, None if last == stored.session_id else last)
-
-    def _remember(self, key: str, signature: Signature, tail: Tail) -> None:
+    def _remember(self, key: str, known: _Known) -> None:
         with self._mutex:
-            if len(self._tails) > 1000:
-                self._tails.clear()
-            self._tails[key] = signature, tail
+            if len(self._known) > 1000:
+                self._known.clear()
+            self._known[key] = known
 
     def describe(self, key: str, details: Mapping[str, Any]) -> None:
         entry = self._entries().get(key)
@@ -167,7 +203,7 @@ class JsonlBackend(Backend):
 
     def remove(self, key: str) -> bool:
         with self._locks.session(key):
-            self._index = (object(), {})
+            self._index = (_NEVER, {})
             entry = self._entries().get(key)
             if entry is None:
                 return False
@@ -180,7 +216,13 @@ class JsonlBackend(Backend):
         return True
 
     def scrub(self) -> None:
-        """A file that is removed leaves nothing behind."""
+        """Take out the names of sessions that have no file: a removal was cut short, or a beginning."""
+        for key in [key for key, entry in self._entries().items() if not self._file(entry).exists()]:
+            with self._locks.session(key):  # nobody is just beginning it
+                self._index = (_NEVER, {})
+                entry = self._entries().get(key)
+                if entry and not self._file(entry).exists():
+                    self._change(key, None, lasting=True)
 
     def _left_of(self, path: Path) -> list[Path]:
         """Torn tails cut from a session's file, copies of a damaged index, and what a killed writer left of either."""
@@ -191,10 +233,7 @@ class JsonlBackend(Backend):
         """Nothing stays open between calls."""
 
     def _file(self, entry: Mapping[str, Any]) -> Path:
-        """The file is in this directory whatever the entry's path says: directories are moved and mounted elsewhere."""
-        named = entry.get("sessionFile")
-        name = os.path.basename(named) if isinstance(named, str) else ""
-        return self.path / (name or f"{entry['sessionId']}.jsonl")
+        return self.path / _file_name(entry)
 
     def _entries(self) -> dict[str, dict[str, Any]]:
         """The index, read again when it changed, made again from the headers when it cannot be read."""
@@ -208,28 +247,38 @@ class JsonlBackend(Backend):
         if entries is None:
             if data:
                 log.warning("%s is damaged: made again from the session files", path)
-            entries = self._rebuilt()
+            entries = {}
+        if known[0] is _NEVER:
+            entries |= self._unnamed(entries)
         self._index = version, entries
         return entries
 
-    def _rebuilt(self) -> dict[str, dict[str, Any]]:
+    def _unnamed(self, entries: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+        """Sessions whose files are there though the index does not name them: it is an old one, or was damaged."""
+        named = {_file_name(entry): key for key, entry in entries.items()}
+        with os.scandir(self.path) as listing:
+            files = {
+                item.name for item in listing if item.name.endswith(ENDING) and item.is_file(follow_symlinks=False)
+            }
+        taken = {key for name, key in named.items() if name in files}
         found: dict[str, dict[str, Any]] = {}
-        for path in sorted(self.path.glob("*.jsonl")):
-            header = parse_object(next(read_forward(path), b""))
-            if header and isinstance(header.get("sessionKey"), str) and isinstance(header.get("id"), str):
-                stat = path.stat()
-                found[header["sessionKey"]] = {
-                    "sessionId": header["id"],
-                    "updatedAt": round(stat.st_mtime * 1000),
-                    "sessionFile": str(path),
-                    "createdAt": read_millis(header.get("timestamp")) or round(stat.st_mtime * 1000),
-                }
+        for name in sorted(files.difference(named)):
+            path = self.path / name
+            header = parse_object(next(read_forward(path), b"")) or {}
+            key, session_id = header.get("sessionKey"), header.get("id")
+            if isinstance(key, str) and isinstance(session_id, str) and key not in taken:
+                written = round(path.stat().st_mtime * 1000)
+                began = read_millis(header.get("timestamp")) or written
+                entry = {"sessionId": session_id, "updatedAt": written, "sessionFile": str(path), "createdAt": began}
+                found[key] = entry
         return found
 
     def _change(self, key: str, entry: Mapping[str, Any] | None, *, lasting: bool) -> None:
         with self._locks.index():
+            if lasting:
+                self._disk.sweep(self._locks_dir, INDEX)  # what killed writers left holds words that may have to go
             path = self._index_file
-            self._index = (object(), {})
+            self._index = (_NEVER, {})
             entries = {name: known for name, known in self._entries().items() if name != key}
             if entry is not None:
                 entries[key] = dict(entry)
@@ -308,6 +357,10 @@ def _parse_index(data: bytes | None) -> dict[str, dict[str, Any]] | None:
     }
 
 
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
 def _version(path: Path) -> object:
     try:
         found = os.stat(path)
@@ -316,8 +369,16 @@ def _version(path: Path) -> object:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
+def _file_name(entry: Mapping[str, Any]) -> str:
+    """Of the entry's path only the name counts: directories are moved, and mounted elsewhere.
+
+    An index that was tampered with must not lead to a file that is not a session's.
+    """
+    named = entry.get("sessionFile")
+    stem, ending = os.path.splitext(os.path.basename(named)) if isinstance(named, str) else ("", "")
+    return f"{stem if ending == ENDING and is_session_id(stem) else _file_stem(entry['sessionId'])}{ENDING}"
+
+
 def _file_stem(session_id: str) -> str:
     """A session id of ours is a UUID; one that came from elsewhere may be no file name."""
-    from jsonlstore.core.paths import is_session_id
-
     return session_id if is_session_id(session_id) else str(uuid.uuid5(uuid.NAMESPACE_OID, session_id))

@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from jsonlstore.context.records import Line, read_line
+from jsonlstore.context.records import Line, last_id, read_line
 from jsonlstore.context.store import open_backend
 from jsonlstore.core.errors import SourceUnreadable, TranscriptConflict
 from jsonlstore.core.session_settings import transcript_place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from jsonlstore.context.backend import Backend, Stored
+    from jsonlstore.context.backend import Backend, Build, Stored, Tail
     from jsonlstore.core.session_settings import SessionSettings
 
 _BATCH_BYTES = 1 << 20
@@ -50,7 +50,7 @@ def open_pair(
     return open_backend(state_dir, settings, other), open_backend(state_dir, settings, kind)
 
 
-def migrate(
+def migrate_transcripts(
     source: Backend,
     target: Backend | None,
     *,
@@ -73,27 +73,47 @@ def migrate(
 
 def _carry(source: Backend, target: Backend | None, stored: Stored, total: Migration, *, write: bool) -> None:
     theirs = source.lines(stored.key)
-    rest = _missing(theirs, target.lines(stored.key), stored.key, total) if target else theirs
-    for batch in _batches(rest, total):
+    last: str | None = None
+    if target is not None:
+        last = _skip_present(theirs, target.lines(stored.key), stored.key, total)
+    for batch in _batches(theirs, total):
         if target is not None and write:
-            target.append(stored.key, lambda _tail, lines=batch: lines)  # type: ignore[misc]  # a default binds it now
+            target.append(stored.key, _after(last, batch, stored.key))
+            last = last_id(batch, last)
     if target is not None and write and target.stored(stored.key) is not None:
         target.describe(stored.key, stored.details)
 
 
-def _missing(source: Iterator[bytes], target: Iterator[bytes], key: str, total: Migration) -> Iterator[bytes]:
-    """What follows in `source` after all of `target`."""
+def _skip_present(source: Iterator[bytes], target: Iterator[bytes], key: str, total: Migration) -> str | None:
+    """Read as much of `source` as `target` has, which must be the same; the id of the record it ends with."""
+    last: str | None = None
     for kept in target:
         line = next((one for data in source if (one := _told(data, total))), None)
         if line is None or line.data != kept:
-            raise TranscriptConflict(
-                f"{key} has another history in the target", hint="move one of the two stores away and run it again"
-            )
+            raise _conflict(key)
+        last = last_id([line], last)
         total.present += 1
         total.records -= 1
         total.bytes -= len(line.data) + 1
         total.hidden -= line.hidden
-    return source
+    return last
+
+
+def _after(last: str | None, lines: Sequence[Line], key: str) -> Build:
+    """Append `lines`, unless the target no longer ends where it did: an agent, or another migration, wrote to it."""
+
+    def build(tail: Tail) -> Sequence[Line]:
+        if tail.last_id != last:
+            raise _conflict(key)
+        return lines
+
+    return build
+
+
+def _conflict(key: str) -> TranscriptConflict:
+    return TranscriptConflict(
+        f"{key} has another history in the target", hint="move one of the two stores away and run it again"
+    )
 
 
 def _told(data: bytes, total: Migration) -> Line | None:

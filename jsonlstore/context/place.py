@@ -14,6 +14,13 @@ _HINT = "leave session.path out to write to the default place, or name a directo
 
 def check_place(path: Path, state_dir: Path, kind: str) -> None:
     """Refuse a place that is OpenClaw's or GoClaw's; links are followed, because bytes land where they lead."""
+    try:
+        _check(path, state_dir, kind)
+    except OSError as problem:  # a name that is too long, say
+        raise PlaceRefused(f"{path} cannot be used: {problem.strerror}", hint=_HINT, path=path) from problem
+
+
+def _check(path: Path, state_dir: Path, kind: str) -> None:
     real = Path(os.path.realpath(path))
     for folder in (real, *real.parents):
         if folder.name == "agents" and folder != real and _is_openclaws(folder, state_dir):
@@ -25,6 +32,8 @@ def check_place(path: Path, state_dir: Path, kind: str) -> None:
         raise PlaceRefused(f"{path} is where OpenClaw and our logs keep sessions", hint=_HINT, path=path)
     if kind == "sqlite" and real.exists():
         _check_database(real)
+    if kind == "jsonl" and not real.is_dir() and (real.exists() or real.is_symlink()):
+        raise PlaceRefused(f"{path} is a file, not a directory", hint=_HINT, path=path)
 
 
 def _is_openclaws(agents: Path, state_dir: Path) -> bool:

@@ -6,7 +6,9 @@ what they do not know.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,13 +20,14 @@ import orjson
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import RecordRefused, UsageError
 from jsonlstore.redact import redact_value
-from jsonlstore.transcripts.lines import MAX_LINE
-from jsonlstore.transcripts.records import parse_object, read_millis
+from jsonlstore.transcripts import MAX_LINE, parse_object, read_millis
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
 VERSION = 3
+HEADER = "session"
 MAX_KEY = 512
 
 # What a reader of each type relies on: pi takes these fields for granted and fails without them.
@@ -40,6 +43,11 @@ _REQUIRED: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "label": {"targetId": (str,)},
 }
 _CONTENT_ROLES = frozenset({"user", "assistant", "toolResult", "custom"})
+
+# Ids, times and types of these shapes hold no secret, and the redactor leaves them alone (a test compares). To ask it
+# nevertheless would be half of what an append costs.
+_ENVELOPE = ("type", "id", "parentId", "timestamp")
+_PLAIN = re.compile(r"[0-9]{13}_[0-9a-f]{8}|[0-9a-f]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z|[a-z_]{1,24}")
 
 
 class Line(NamedTuple):
@@ -70,40 +78,41 @@ class Prepared:
     def line(self, parent: str | None) -> Line:
         """The record as it goes to disk, after `parent` unless it names its parent itself."""
         record = self.record if self.linked else {**self.record, "parentId": parent}
-        line = _described(_dump(record), record, hidden=self.hidden)
-        return line if line.millis is not None else line._replace(millis=self.millis)
+        return Line(_dump(record), record["type"], record["id"], record.get("parentId"), self.millis, self.hidden)
 
 
 def make_header(key: str, cwd: str | None, now: datetime) -> Line:
     """The first line of a new session. The key is in it so that a lost `sessions.json` can be made again."""
     header = {
-        "type": "session",
+        "type": HEADER,
         "version": VERSION,
         "id": str(uuid.uuid4()),
         "timestamp": format_time(now),
         "cwd": cwd or os.getcwd(),
         "sessionKey": key,
     }
-    return _prepared(header, now, linked=True).line(None)
+    return _prepared(header, _millis(now), linked=True).line(None)
 
 
 def prepare(record: Mapping[str, Any], now: datetime) -> Prepared:
     """`record` ready for disk; a missing id and time are filled in. Refuses what nobody could read back."""
     kind = _check(record)
     given = dict(record)
+    del given["type"]
     linked = "parentId" in given
+    entry_id, parent, moment = (given.pop(name, None) for name in ("id", "parentId", "timestamp"))
+    if not isinstance(entry_id, str | None) or not isinstance(parent, str | None):
+        raise RecordRefused("id and parentId of a record must be texts")
+    millis = read_millis(moment) if moment else _millis(now)
+    if millis is None:
+        raise RecordRefused(f"timestamp must be a time, not {moment!r}")
     envelope = {
         "type": kind,
-        "id": given.pop("id", None) or new_record_id(now),
-        "parentId": given.pop("parentId", None),
-        "timestamp": given.pop("timestamp", None) or format_time(now),
+        "id": entry_id or new_record_id(now),
+        "parentId": parent,
+        "timestamp": moment or format_time(now),
     }
-    del given["type"]
-    if not isinstance(envelope["id"], str) or not isinstance(envelope["parentId"], str | None):
-        raise RecordRefused("id and parentId of a record must be texts")
-    if read_millis(envelope["timestamp"]) is None:
-        raise RecordRefused(f"timestamp must be a time, not {envelope['timestamp']!r}")
-    return _prepared({**envelope, **given}, now, linked=linked)
+    return _prepared({**envelope, **given}, millis, linked=linked)
 
 
 def read_line(data: bytes) -> Line | None:
@@ -111,9 +120,22 @@ def read_line(data: bytes) -> Line | None:
     raw = parse_object(data)
     if raw is None or not isinstance(raw.get("type"), str):
         return None
-    clean = redact_value(raw)
+    clean = _without_secrets(raw)
     hidden = clean is not raw
-    return _described(_dump(clean) if hidden else data, clean, hidden=hidden)
+    entry_id, parent = clean.get("id"), clean.get("parentId")
+    return Line(
+        _dump(clean) if hidden else data,
+        clean["type"],
+        entry_id if isinstance(entry_id, str) else None,
+        parent if isinstance(parent, str) else None,
+        read_millis(clean.get("timestamp")),
+        hidden,
+    )
+
+
+def last_id(lines: Sequence[Line], before: str | None) -> str | None:
+    """The id of the newest record that another can follow: the last one that has an id and is no header."""
+    return next((line.id for line in reversed(lines) if line.id and line.type != HEADER), before)
 
 
 def check_key(key: object) -> str:
@@ -135,7 +157,7 @@ def _check(record: Mapping[str, Any]) -> str:
     kind = record.get("type") if isinstance(record, Mapping) else None
     if not isinstance(kind, str) or not kind:
         raise RecordRefused("a record is an object with a type")
-    if kind == "session":
+    if kind == HEADER:
         raise RecordRefused("the header is the store's to write", hint="append messages and other records only")
     for name, types in _REQUIRED.get(kind, {}).items():
         value = record.get(name)
@@ -160,40 +182,52 @@ def _check_message(message: Mapping[str, Any]) -> None:
 _JSON_NAMES: Mapping[type, str] = {str: "a text", int: "a whole number", dict: "an object", list: "a list"}
 
 
-def _prepared(record: dict[str, Any], now: datetime, *, linked: bool) -> Prepared:
-    try:
-        clean = redact_value(record)
-        # of what was given, too: the redactor drops what is too long for it to read
-        size = max(len(_dump(clean)), _characters(record) if clean is not record else 0)
-    except (TypeError, ValueError, RecursionError) as problem:  # orjson's error is a TypeError
-        raise RecordRefused(f"a record must be JSON: {problem}") from problem
+def _prepared(record: dict[str, Any], millis: int, *, linked: bool) -> Prepared:
+    plain, size = as_json(record, "a record")
     if size >= MAX_LINE - MAX_KEY:
         raise RecordRefused(
             f"a record of {size:,} bytes is longer than any reader takes ({MAX_LINE:,})",
             hint="keep large output in a file and name the file",
         )
-    return Prepared(clean, linked, _millis(now), clean is not record)
+    clean = _without_secrets(plain)
+    return Prepared(clean, linked, millis, clean is not plain)
 
 
-def _characters(value: Any) -> int:
-    """The characters of all texts in a JSON value: no more than its bytes."""
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, dict):
-        return sum(map(_characters, value.values()))
-    return sum(map(_characters, value)) if isinstance(value, list) else 0
+def as_json(value: Mapping[str, Any], what: str) -> tuple[dict[str, Any], int]:
+    """The value as a reader will find it, and its size. Only then does the redactor see all that goes to disk.
+
+    orjson writes tuples, dataclasses and enumerations too, which nobody looks into for secrets.
+    """
+    try:
+        data = orjson.dumps(value)
+        plain: dict[str, Any] = orjson.loads(data)
+    except (TypeError, orjson.JSONDecodeError) as problem:
+        return _mended(value, what, problem)
+    return plain, len(data)
 
 
-def _described(data: bytes, record: Mapping[str, Any], *, hidden: bool) -> Line:
-    entry_id, parent = record.get("id"), record.get("parentId")
-    return Line(
-        data,
-        record["type"],
-        entry_id if isinstance(entry_id, str) else None,
-        parent if isinstance(parent, str) else None,
-        read_millis(record.get("timestamp")),
-        hidden,
-    )
+def _mended(value: Mapping[str, Any], what: str, problem: Exception) -> tuple[dict[str, Any], int]:
+    """The same for a value with half characters in it: the slower encoder takes them, the redactor replaces them."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+        plain: dict[str, Any] = redact_value(json.loads(text))
+        orjson.dumps(plain)
+    except (TypeError, ValueError, RecursionError):
+        raise RecordRefused(f"{what} must be JSON: {problem}") from problem
+    return plain, len(text)
+
+
+def _without_secrets(record: dict[str, Any]) -> dict[str, Any]:
+    """The record without secrets; the very same object where there are none."""
+    rest = dict(record)
+    for name in _ENVELOPE:
+        value = rest.get(name, "")
+        if value is None or (isinstance(value, str) and _PLAIN.fullmatch(value)):
+            rest.pop(name, None)
+    if redact_value(rest) is rest:
+        return record
+    clean: dict[str, Any] = redact_value(record)
+    return clean
 
 
 def _dump(record: object) -> bytes:

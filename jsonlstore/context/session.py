@@ -2,53 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.context.records import new_record_id
+from jsonlstore.context.checkpoint import Checkpoint
+from jsonlstore.context.records import prepare
 from jsonlstore.context.window import SPOKEN
-from jsonlstore.core.clock import format_time, system_clock
+from jsonlstore.core.clock import system_clock
 from jsonlstore.core.errors import UsageError
-from jsonlstore.transcripts.context import Context, context_of
-from jsonlstore.transcripts.records import Entry
-from jsonlstore.transcripts.tokens import TokenCount, context_line, count_context, estimate_tokens
+from jsonlstore.transcripts import Context, Entry, TokenCount, context_line, context_of, count_context, estimate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from jsonlstore.context.records import Line
+    from jsonlstore.context.records import Line, Prepared
     from jsonlstore.context.window import Window
     from jsonlstore.core.clock import Clock
-
-
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """A summary made while the whole conversation was still in sight."""
-
-    id: str | None
-    timestamp: str | None
-    summary: str
-    tokens: int
-    message_count: int
-    topics: tuple[str, ...] = ()
-    open_questions: tuple[str, ...] = ()
-    key_decisions: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, entry: Entry) -> Checkpoint:
-        """What a `checkpoint` record says; fields it lacks are empty."""
-        fields = entry.raw.get("checkpoint")
-        inner: Mapping[str, Any] = fields if isinstance(fields, dict) else {}
-        return cls(
-            entry.id,
-            entry.timestamp,
-            str(inner.get("summary") or ""),
-            _number(inner.get("tokensAtCheckpoint")),
-            _number(inner.get("messageCountAtCheckpoint")),
-            _texts(inner.get("topics")),
-            _texts(inner.get("openQuestions")),
-            _texts(inner.get("keyDecisions")),
-        )
 
 
 class Session:
@@ -79,7 +47,7 @@ class Session:
         self._last = window.last
         self._clock = clock
         self._opening = tuple(opening)
-        self._unsaved: list[dict[str, Any]] = []
+        self._unsaved: list[Prepared] = []
         self._context: Context | None = None
 
     @property
@@ -90,7 +58,7 @@ class Session:
     @property
     def unsaved(self) -> tuple[Mapping[str, Any], ...]:
         """The records that `save` will write."""
-        return tuple(self._unsaved)
+        return tuple(prepared.record for prepared in self._unsaved)
 
     @property
     def leaf(self) -> str | None:
@@ -141,13 +109,14 @@ class Session:
         return next(map(Checkpoint.of, found), None)
 
     def add(self, record: Mapping[str, Any]) -> str:
-        """Put any record at the end of this branch; its id. It is checked when it is saved."""
+        """Put any record at the end of this branch; its id. One that cannot be kept is refused here."""
         now = self._clock()
-        full = {"id": new_record_id(now), "parentId": self.leaf, "timestamp": format_time(now), **record}
-        self._unsaved.append(full)
-        self._path.append(Entry(full))
+        prepared = prepare({"parentId": self.leaf, **record}, now)
+        self._unsaved.append(prepared)
+        links = {name: prepared.record[name] for name in ("id", "parentId", "timestamp")}
+        self._path.append(Entry({**record, **links}))
         self._context = None
-        return str(full["id"])
+        return str(links["id"])
 
     def add_message(self, role: str, content: str | list[Any], **fields: Any) -> str:
         """A message; with an assistant's `usage`, `provider` and `model` tokens are counted instead of guessed."""
@@ -168,8 +137,8 @@ class Session:
     def keep_last(self, count: int) -> str:
         """The id of the record with which the last `count` messages begin: what a compaction keeps from."""
         spoken = [entry.id for entry in self._path if entry.type in SPOKEN and entry.id]
-        if not spoken:
-            raise UsageError("there is no message to keep")
+        if not spoken or count < 1:
+            raise UsageError("there is no message to keep", hint="a compaction keeps at least one")
         return spoken[-min(count, len(spoken))]
 
     def compact(self, summary: str, first_kept: str, *, from_checkpoint: bool = False) -> str:
@@ -181,7 +150,7 @@ class Session:
         """Begin a new conversation in this session: the model sees nothing of the old one, the watcher ends it."""
         return self.add({"type": "reset", "reason": reason})
 
-    def pending(self) -> tuple[tuple[Line, ...], tuple[Mapping[str, Any], ...]]:
+    def pending(self) -> tuple[tuple[Line, ...], tuple[Prepared, ...]]:
         """What `TranscriptStore.save` has to write: the opening of a new session, and the records added."""
         return self._opening, tuple(self._unsaved)
 
@@ -195,11 +164,3 @@ class Session:
         if self._context is None:
             self._context = context_of(self._path)
         return self._context
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()

@@ -12,17 +12,17 @@ import sqlite3
 import threading
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
 from jsonlstore.context.backend import Backend, Build, Stored, Tail
 from jsonlstore.context.place import APPLICATION_ID
-from jsonlstore.context.records import new_record_id
+from jsonlstore.context.records import HEADER, new_record_id
 from jsonlstore.core.clock import from_millis, system_clock
 from jsonlstore.core.errors import LockTimeout, Unreadable, WriteFailed
 from jsonlstore.core.files import Disk, write_failed
-from jsonlstore.transcripts.records import parse_object
+from jsonlstore.transcripts import parse_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -59,6 +59,14 @@ _FIRST = (-(2**63), -1)
 _LAST = (2**63 - 1, 2**63 - 1)
 
 
+class _End(NamedTuple):
+    """Where a session ends: the time of its newest row, and the record that the next one follows."""
+
+    at: int
+    entry_id: str | None = None
+    row_id: str | None = None
+
+
 class SqliteBackend(Backend):
     """One database file; shared between threads, and between processes by SQLite's own locks."""
 
@@ -70,6 +78,7 @@ class SqliteBackend(Backend):
         self._disk = disk or Disk()
         self._mutex = threading.RLock()
         self._pid = os.getpid()
+        self._identity: tuple[int, int] | None = None
         self._connection: sqlite3.Connection | None = self._open()
 
     def _open(self) -> sqlite3.Connection:
@@ -84,6 +93,7 @@ class SqliteBackend(Backend):
             except BaseException:
                 connection.close()
                 raise
+            self._identity = _identity(self.path)
             return connection
 
     def _touch(self) -> None:
@@ -101,6 +111,12 @@ class SqliteBackend(Backend):
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         execute = connection.execute
+        if (version := execute("PRAGMA user_version").fetchone()[0]) > SCHEMA_VERSION:
+            raise Unreadable(
+                f"{self.path} was written by a newer jsonlstore (schema {version})",
+                hint="update jsonlstore, or name another place",
+                path=self.path,
+            )
         if execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             execute("BEGIN IMMEDIATE")
             for statement in filter(str.strip, _SCHEMA.split(";")):
@@ -119,6 +135,10 @@ class SqliteBackend(Backend):
             if self._connection is None or self._pid != os.getpid():
                 # closed, or carried over a fork, where SQLite's locks are not: the old one is left alone
                 self._pid, self._connection = os.getpid(), self._open()
+            elif _identity(self.path) != self._identity:
+                # the file was removed or replaced: what is written to the old one is lost with it
+                self._connection.close()
+                self._connection = self._open()
             yield self._connection
 
     @contextmanager
@@ -199,47 +219,60 @@ class SqliteBackend(Backend):
     def append(self, key: str, build: Build) -> Sequence[Line]:
         with self._transaction() as connection:
             session_id, created, metadata = self._session(connection, key)
-            last = connection.execute(_TAIL, (key,)).fetchone()
-            lines = build(Tail(session_id, _record_id(last[2]) if last else None))
+            end = self._end(connection, key)
+            lines = build(Tail(session_id, end.entry_id))
             if not lines:
                 return lines
             now = round(self._clock().timestamp() * 1000)
             if session_id is None:
                 first = lines[0]
-                session_id = first.id if first.type == "session" and first.id else new_record_id(from_millis(now))
+                session_id = first.id if first.type == HEADER and first.id else new_record_id(from_millis(now))
                 created = first.millis or now
                 metadata = orjson.dumps({"sessionId": session_id}).decode()
+                end = end._replace(at=created)
             connection.execute(_UPSERT, (key, created, max(now, created), metadata))
-            self._insert(connection, key, lines, last[0] if last else created)
+            self._insert(connection, key, lines, end)
         return lines
 
     def _session(self, connection: sqlite3.Connection, key: str) -> tuple[str | None, int, str | None]:
         row = connection.execute(f"{_STORED} WHERE key = ?", (key,)).fetchone()
         return (self._described(row).session_id, row[1], row[3]) if row else (None, 0, None)
 
-    def _insert(self, connection: sqlite3.Connection, key: str, lines: Sequence[Line], at: int) -> None:
+    def _end(self, connection: sqlite3.Connection, key: str) -> _End:
+        """The newest record that another can follow; the newest row says at which time."""
+        at: int | None = None
+        for moment, rowid, row_id, kind in connection.execute(_NEWEST, (key,)):
+            at = moment if at is None else at
+            if kind == HEADER:
+                break
+            entry_id: str | None = row_id
+            if row_id.startswith(f"{key}/"):
+                # made by us from the key, or an id that only looks like that: the record itself knows
+                (data,) = connection.execute("SELECT data FROM messages WHERE rowid = ?", (rowid,)).fetchone()
+                entry_id = _record_id(data)
+            if entry_id:
+                return _End(at, entry_id, row_id)
+        return _End(at or 0)
+
+    def _insert(self, connection: sqlite3.Connection, key: str, lines: Sequence[Line], end: _End) -> None:
+        """Add rows after `end`. Each record nearly always follows the one before, whose row is known without asking."""
+        at, last_id, last_row = end
         for line in lines:
             at = max(at, min(line.millis if line.millis is not None else at, _LAST[0]))
-            row_id = self._free_id(connection, key, line.id, at)
-            parent = self._row_of(connection, key, line.parent_id)
-            connection.execute(_INSERT, (row_id, key, parent, line.type, at, _cell(line.data)))
-
-    def _free_id(self, connection: sqlite3.Connection, key: str, entry_id: str | None, at: int) -> str:
-        """The record's id; `key/id` where another session has it; beyond that (or without one) something unique."""
-        for candidate in (entry_id, f"{key}/{entry_id}") if entry_id else ():
-            if connection.execute("SELECT 1 FROM messages WHERE id = ?", (candidate,)).fetchone() is None:
-                return candidate
-        return f"{key}/{entry_id or ''}#{new_record_id(from_millis(max(at, 0)))}"
+            parent = last_row if line.parent_id == last_id else self._row_of(connection, key, line.parent_id)
+            row = key, parent, line.type, at, _cell(line.data)
+            for row_id in _row_ids(key, line.id, at):
+                if connection.execute(_INSERT, (row_id, *row)).rowcount:
+                    break
+            if line.id and line.type != HEADER:
+                last_id, last_row = line.id, row_id
 
     def _row_of(self, connection: sqlite3.Connection, key: str, parent: str | None) -> str | None:
         """What the parent is called in the table: its plain id may be another session's."""
         if parent is None:
             return None
-        own = f"{key}/{parent}"
         found = connection.execute("SELECT session_key FROM messages WHERE id = ?", (parent,)).fetchone()
-        if found is None or found[0] == key:
-            return parent
-        return own
+        return parent if found is None or found[0] == key else f"{key}/{parent}"
 
     def describe(self, key: str, details: Mapping[str, Any]) -> None:
         with self._transaction() as connection:
@@ -288,8 +321,11 @@ _UPSERT = (
     "INSERT INTO sessions (key, created_at, updated_at, metadata) VALUES (?, ?, ?, ?) "
     "ON CONFLICT (key) DO UPDATE SET updated_at = max(updated_at, excluded.updated_at)"
 )
-_INSERT = "INSERT INTO messages (id, session_key, parent_id, type, timestamp, data) VALUES (?, ?, ?, ?, ?, ?)"
-_TAIL = "SELECT timestamp, rowid, data FROM messages WHERE session_key = ? ORDER BY timestamp DESC, rowid DESC LIMIT 1"
+_INSERT = (
+    "INSERT INTO messages (id, session_key, parent_id, type, timestamp, data) VALUES (?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (id) DO NOTHING"
+)
+_NEWEST = "SELECT timestamp, rowid, id, type FROM messages WHERE session_key = ? ORDER BY timestamp DESC, rowid DESC"
 _FORWARD = (
     "SELECT timestamp, rowid, data FROM messages WHERE session_key = ? AND (timestamp, rowid) > (?, ?) "
     "ORDER BY timestamp, rowid LIMIT ?"
@@ -312,10 +348,27 @@ def _turn_on_log(connection: sqlite3.Connection) -> None:
             time.sleep(0.005)
 
 
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file is there; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _row_ids(key: str, entry_id: str | None, at: int) -> Iterator[str]:
+    """What a row may be called: as its record, `key/id` where another session has that, else something unique."""
+    if entry_id:
+        yield entry_id
+        yield f"{key}/{entry_id}"
+    yield f"{key}/{entry_id or ''}#{at}_{os.urandom(4).hex()}"
+
+
 def _record_id(data: str | bytes) -> str | None:
     """The id inside the record, which is not always the row's."""
     raw = parse_object(data.encode() if isinstance(data, str) else bytes(data))
-    entry_id = raw.get("id") if raw and raw.get("type") != "session" else None
+    entry_id = raw.get("id") if raw and raw.get("type") != HEADER else None
     return entry_id if isinstance(entry_id, str) else None
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from jsonlstore.context.place import check_place
-from jsonlstore.context.records import Prepared, check_key, make_header, prepare
+from jsonlstore.context.records import Prepared, as_json, check_key, make_header, prepare
 from jsonlstore.context.session import Session
 from jsonlstore.context.window import read_window
 from jsonlstore.core.clock import format_time, from_millis, system_clock
+from jsonlstore.core.errors import ConfigError, UsageError
 from jsonlstore.core.paths import resolve_state_dir
 from jsonlstore.core.session_settings import (
     SessionSettings,
@@ -95,21 +97,28 @@ class TranscriptStore:
         Loading writes nothing.
         """
         name = check_key(key or self.settings.key)
+        if last is not None and last < 1:
+            raise UsageError(f"the last {last} messages are none", hint="last is at least 1")
         stored = self.backend.stored(name)
         if stored is None:
             opening = self._opening(name)
             window = read_window((line.data for line in reversed(opening)), last=last, leaf=leaf)
-            return self._session(name, str(opening[0].id), window, {}, opening=opening)
-        window = read_window(self.backend.lines_back(name), last=last, leaf=leaf)
-        return self._session(name, stored.session_id, window, stored.details)
+            session = self._session(name, str(opening[0].id), window, {}, opening=opening)
+        else:
+            window = read_window(self.backend.lines_back(name), last=last, leaf=leaf)
+            session = self._session(name, stored.session_id, window, stored.details)
+        if leaf is not None and not window.path:
+            # taken for an empty one, it would be answered as if nothing had been said
+            raise UsageError(f"{name} has no record {leaf!r:.80}")
+        return session
 
     def save(self, session: Session) -> None:
         """Write what was added to `session`, in one append, then its metadata.
 
         If it is refused, calling it again writes what is missing and nothing twice.
         """
-        opening, added = session.pending()
-        records = [prepare(record, self._clock()) for record in added]
+        opening, records = session.pending()
+        metadata, _ = as_json(session.metadata, "metadata")  # refused before anything is written
         if opening or records:
 
             def build(tail: Tail) -> Sequence[Line]:
@@ -125,21 +134,25 @@ class TranscriptStore:
         assert stored is not None
         session.settle(stored.session_id, len(records))
         compactions = sum(record.record["type"] == "compaction" for record in records)
-        self._describe(stored, session, compactions)
+        self._describe(stored, session, metadata, compactions)
 
     def append(self, key: str | None, record: Mapping[str, Any]) -> str:
         """Add one record after the newest, durably; its id. A session that does not exist yet begins with it."""
         name = check_key(key or self.settings.key)
         prepared = prepare(record, self._clock())
-        opening = self._opening(name) if self.backend.stored(name) is None else []
+        opening: Sequence[Line] = ()
 
         def build(tail: Tail) -> Sequence[Line]:
             if tail.session_id is not None:
                 return [prepared.line(tail.last_id)]
-            begun = opening or self._opening(name)
-            return [*begun, prepared.line(begun[-1].id if len(begun) > 1 else None)]
+            if not opening:
+                return ()  # what a new session inherits may take long to read: not while others wait for the lock
+            return [*opening, prepared.line(opening[-1].id if len(opening) > 1 else None)]
 
         written = self.backend.append(name, build)
+        if not written:
+            opening = self._opening(name)
+            written = self.backend.append(name, build)
         if prepared.record["type"] == "compaction":
             stored = self.backend.stored(name)
             assert stored is not None
@@ -180,17 +193,17 @@ class TranscriptStore:
             from jsonlstore.context.inherit import inherited_records
 
             source = self.settings.default_key if key == self.settings.key else openclaw_key_for(key)
-            records = inherited_records(self.state_dir, source, self.settings.inherit)
-            opening += [prepare(record, now).line(None) for record in records]
+            records = inherited_records(self.state_dir, source, self.settings.inherit, now)
+            opening += [record.line(None) for record in records]
         return opening
 
-    def _describe(self, stored: Stored, session: Session, compactions: int) -> None:
+    def _describe(self, stored: Stored, session: Session, metadata: Mapping[str, Any], compactions: int) -> None:
         details = {
             **stored.details,
             "totalTokens": session.total_tokens,
             "contextTokens": session.max_tokens,
             "compactionCount": _count(stored) + compactions,
-            "metadata": session.metadata,
+            "metadata": metadata,
         }
         clean = redact_value(details)
         if clean != stored.details:
@@ -225,6 +238,8 @@ def _settings(
         return given
     if isinstance(given, Mapping):
         return read_session_settings(given.get("session", given))
+    if not isinstance(given, str | os.PathLike | None):
+        raise ConfigError(f"settings are an object or a file, not {given!r:.60}", hint="see docs/transcripts.md")
     from jsonlstore.core.config import load_config
 
     return load_config(state_dir, os.fspath(given) if given is not None else None).session
@@ -247,14 +262,22 @@ def _count(stored: Stored) -> int:
     return known if isinstance(known, int) else 0
 
 
+def _told(millis: int) -> str:
+    """A time for people; one that no calendar has is the last there is."""
+    try:
+        return format_time(from_millis(millis))
+    except OverflowError:
+        return format_time(datetime.max.replace(tzinfo=UTC) if millis > 0 else datetime.min.replace(tzinfo=UTC))
+
+
 def _info(stored: Stored) -> SessionInfo:
     details = stored.details
     used, window, metadata = details.get("totalTokens"), details.get("contextTokens"), details.get("metadata")
     return SessionInfo(
         stored.key,
         stored.session_id,
-        format_time(from_millis(stored.created_at)),
-        format_time(from_millis(stored.updated_at)),
+        _told(stored.created_at),
+        _told(stored.updated_at),
         stored.path,
         used if isinstance(used, int) else None,
         window if isinstance(window, int) else None,

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsonlstore.transcripts.records import Entry, parse_entry
+from jsonlstore.transcripts import Entry, parse_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,17 +52,24 @@ def read_window(newest_first: Iterator[bytes], *, last: int | None = None, leaf:
 
 
 class _Cut:
-    """Follows a path backwards to the point before which nothing is seen."""
+    """Follows a path backwards to the point before which nothing is seen: the first entry that the latest cut keeps.
+
+    A reset outranks a compaction, which is applied to what the reset left visible. Earlier cuts of the same type change
+    nothing: the latest one may keep entries from before them.
+    """
 
     def __init__(self) -> None:
-        self.found = False
+        self._type: str | None = None
         self._first_kept: str | None = None
 
+    @property
+    def found(self) -> bool:
+        return self._type is not None
+
     def reached(self, entry: Entry) -> bool:
-        if entry.type == "reset" or (entry.type == "compaction" and not self.found):
-            # of several compactions the latest rules; a reset before it cuts once more
+        if (entry.type == "reset" and self._type != "reset") or (entry.type == "compaction" and self._type is None):
             kept = entry.raw.get("firstKeptEntryId")
-            self.found, self._first_kept = True, kept if isinstance(kept, str) else None
+            self._type, self._first_kept = entry.type, kept if isinstance(kept, str) else None
             return self._first_kept is None
         return self.found and entry.id == self._first_kept
 

@@ -1,6 +1,7 @@
-"""What every room stands on. It knows of no other room, and each of its modules is a door of its own:
+"""The base of all rooms. It imports no other room, and other rooms import its modules directly:
 
-`clock` (UTC), `config` (the settings), `errors` (one base, a leaf per situation), `files` (the disk, made durable),
-`lazy` (doors that open on demand), `locks` (between threads and processes), `logs` (loggers), `model` (`SessionState`),
-`paths` (where things lie), `regex` (RE2), `session_key` (what a key says), `values` (frozen values that load fast).
+`clock` (UTC times), `config` (the settings), `errors` (one base class, one leaf per situation), `files` (durable
+writes), `lazy` (package exports that load on demand), `locks` (between threads and processes), `logs` (loggers),
+`model` (`SessionState`), `paths` (the layout on disk), `process` (whether a process exists), `regex` (RE2),
+`session_key` (what a session key says), `values` (frozen values that load fast).
 """

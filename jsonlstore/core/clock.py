@@ -33,13 +33,16 @@ def parse_time(text: str) -> datetime:
 def normalise_time(text: str) -> str:
     """Any ISO 8601 time in our on-disk form."""
     if _is_ours(text):
-        datetime.fromisoformat(text)  # the right shape may still be no time
+        datetime.fromisoformat(text)  # text of the right shape may still name an impossible date, such as February 30
         return text
     return format_time(parse_time(text))
 
 
 def _is_ours(text: str) -> bool:
-    """Has it the shape we write? Most times read are of that shape, and checking one is cheaper than making one."""
+    """Whether `text` has the shape we write.
+
+    Most times do, and checking the shape is cheaper than parsing and formatting.
+    """
     return len(text) == 24 and text[10] == "T" and text[19] == "." and text[23] == "Z"
 
 
@@ -49,7 +52,7 @@ def from_millis(millis: float) -> datetime:
 
 
 def time_before(moment: datetime, span: timedelta) -> str:
-    """The time `span` before `moment`, as we write it; the first there is, if it would be earlier still."""
+    """The time `span` before `moment`, in our on-disk form; the earliest representable time if that underflows."""
     try:
         return format_time(moment - span)
     except OverflowError:

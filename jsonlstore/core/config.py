@@ -1,8 +1,8 @@
-"""Settings: the nine of the specification and ours, where each value came from, and what is wrong with it.
+"""The settings: the nine of the specification and our own, with each value's origin and the problems found.
 
 Sources, later ones win: defaults; openclaw.json (`plugins.cortex.session_persistence`, then
-`plugins.entries.cortex.config.session_persistence`, then `plugins.entries.jsonlstore.config`); `--config FILE`
-instead of openclaw.json; `CORTEX_SESSION_DEBUG=1`.
+`plugins.entries.cortex.config.session_persistence`, then `plugins.entries.jsonlstore.config`); `--config FILE` instead
+of openclaw.json; `CORTEX_SESSION_DEBUG=1`.
 """
 
 from __future__ import annotations
@@ -51,6 +51,9 @@ class Config:
     pending_task_override: int = _setting(
         3, "A session with this many open tasks qualifies whatever its score; 0 turns that off.", minimum=0, maximum=100
     )
+    task_stale_days: int = _setting(
+        14, "A task no session has touched for this many days is not told any more.", minimum=1, maximum=3650
+    )
     stale_after_minutes: int = _setting(
         120, "Without owner, transcript and sign of life for this long, a session crashed.", minimum=1, maximum=525600
     )
@@ -61,6 +64,10 @@ class Config:
     working_memory: str = _setting("workspace/memory/working_memory.json", "The pin file.")
     scope: str = _setting("conversation", "Whose sessions may come back.", choices=("conversation", "agent", "all"))
     restore_on: tuple[str, ...] = _setting(BOUNDARY_NAMES, "After which boundaries to restore.", choices=BOUNDARY_NAMES)
+    restore_for: str = _setting(
+        "session", "Whether an OpenClaw agent sees what was restored on every turn, or once.",
+        choices=("session", "first_turn"),
+    )  # fmt: skip
     restore_budget_ms: int = _setting(1500, "How long a restore may take.", minimum=50, maximum=10000)
     preamble_max_chars: int = _setting(2800, "How long the preamble may be.", minimum=200, maximum=20000)
     archive_after_days: int = _setting(30, "After how many days an ended session is archived.", minimum=1, maximum=3650)
@@ -77,7 +84,25 @@ class Config:
         True, "Let the full-text index break ties between prior sessions of equal score."
     )
 
+    redact_rules: str | None = _setting(None, "Your own redaction rules, a file besides ours.")
+
     context_line: bool = _setting(False, "Tell an OpenClaw agent with each prompt how full its context is.")
+
+    handoff_enabled: bool = _setting(True, "Capture where a session stands and offer it to the next one.")
+    handoff_expires_hours: int = _setting(24, "How long a handoff is offered.", minimum=1, maximum=8760)
+    handoff_offer: str = _setting(
+        "ask", "Whether the agent is asked to offer to continue, or only told where things stood.",
+        choices=("ask", "quiet"),
+    )  # fmt: skip
+    handoff_every_messages: int = _setting(20, "Capture after this many messages.", minimum=1, maximum=10000)
+    handoff_tool_bytes: int = _setting(
+        32768, "Capture when a turn's tool results are larger than this.", minimum=1, maximum=1 << 30
+    )
+    handoff_tool_calls: int = _setting(10, "Capture when a turn has more tool calls.", minimum=1, maximum=10000)
+    handoff_summarizer: tuple[str, ...] = _setting(
+        (), "An external command (a list of words) that rewrites the summary: JSON in, JSON out."
+    )
+    handoff_summarizer_seconds: int = _setting(20, "How long that command may take.", minimum=1, maximum=600)
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -96,7 +121,7 @@ _FIELDS = {item.name: item for item in fields(Config)}
 
 @value_class(frozen=True, slots=True)
 class LoadedConfig:
-    """A config, where each of its values came from, and what was refused on the way."""
+    """A config, the origin of each value, and the warnings for values that were refused."""
 
     config: Config
     origins: Mapping[str, str]
@@ -107,14 +132,14 @@ class LoadedConfig:
 
     @property
     def session(self) -> SessionSettings:
-        """The settings of transcripts of our own; what was wrong with them is in `warnings`, or was raised."""
+        """The settings of our own transcripts. Invalid ones were raised as an error or are listed in `warnings`."""
         from jsonlstore.core.session_settings import SessionSettings, settings_from
 
         return SessionSettings() if self.session_block is None else settings_from(self.session_block, lambda _: None)
 
 
 def _problem(name: str, value: Any) -> str | None:
-    """What is wrong with a value, or None."""
+    """The reason a value is invalid, or None."""
     item = _FIELDS[name]
     kind = str(item.type)
     if value is None:
@@ -133,7 +158,7 @@ def _problem(name: str, value: Any) -> str | None:
 
 
 def _settled(kind: str, value: Any) -> Any:
-    """A value as a setting holds it: lists do not change, and 7.0 is the whole number JSON says it is."""
+    """A value as a setting holds it: a list becomes a tuple, and 7.0 becomes 7 because JSON has one number type."""
     if isinstance(value, list):
         return tuple(value)
     return int(value) if kind == "int" and isinstance(value, float) and value.is_integer() else value
@@ -158,7 +183,10 @@ def load_config(
     lenient: bool = False,
     env: Mapping[str, str] = os.environ,
 ) -> LoadedConfig:
-    """Read the settings. A bad one raises `ConfigError`; with `lenient` (hooks) it is a warning and a default."""
+    """Read the settings.
+
+    An invalid one raises `ConfigError`; with `lenient` (hooks) it is a warning and the default holds.
+    """
     warnings: list[str] = []
     values: dict[str, Any] = {}
     origins = dict.fromkeys(_FIELDS, "default")
@@ -198,7 +226,9 @@ def load_config(
 
 
 def _checked_session(block: Any, origin: str, path: Path, warnings: list[str] | None) -> Mapping[str, Any]:
-    """The `session` block; what is wrong with it is raised, or becomes a warning where the caller is lenient."""
+    """The validated `session` block: an invalid value raises `ConfigError`, or is a warning if the caller is
+    lenient.
+    """
     from jsonlstore.core.session_settings import settings_from
 
     def note(problem: str) -> None:
@@ -211,13 +241,13 @@ def _checked_session(block: Any, origin: str, path: Path, warnings: list[str] | 
 
 
 def openclaw_json(state_dir: Path, env: Mapping[str, str] = os.environ) -> Path:
-    """OpenClaw's config file, which holds our settings too."""
+    """The path of OpenClaw's config file, which holds our settings too."""
     named = env.get("OPENCLAW_CONFIG_PATH")
     return Path(named).expanduser() if named else state_dir / "openclaw.json"
 
 
 def _sections(path: Path, *, must_exist: bool) -> list[tuple[str, Mapping[str, Any]]]:
-    """The blocks of a config file that are ours, weakest first. A file without `plugins` is all ours."""
+    """The blocks of a config file that hold our settings, weakest first. A file without `plugins` is one such block."""
     document = _read_json5(path, must_exist=must_exist)
     if not isinstance(document, Mapping):
         raise ConfigError(f"{path} must hold a JSON object", path=path)
@@ -242,10 +272,10 @@ def _sections(path: Path, *, must_exist: bool) -> list[tuple[str, Mapping[str, A
 
 
 def _flatten(section: Mapping[str, Any]) -> dict[str, Any]:
-    """`{"brain_db": {"enabled": true}}` says the same as `{"brain_db_enabled": true}`."""
+    """The block with nested objects flattened: `{"brain_db": {"enabled": true}}` means `{"brain_db_enabled": true}`."""
     flat: dict[str, Any] = {}
     for key, value in section.items():
-        if isinstance(value, Mapping) and key in ("brain_db", "search"):
+        if isinstance(value, Mapping) and key in ("brain_db", "search", "handoff", "redact"):
             flat.update({f"{key}_{name}": inner for name, inner in value.items()})
         elif key not in _PLUGINS_OWN:
             flat[key] = value
@@ -264,14 +294,14 @@ def _read_json5(path: Path, *, must_exist: bool) -> Any:
     except OSError as problem:
         raise ConfigError(f"cannot read {path}: {problem.strerror}", path=path) from problem
     try:
-        return orjson.loads(data)  # plain JSON is the common case, and pyjson5 costs a hook 30 ms
+        return orjson.loads(data)  # plain JSON is the common case, and loading pyjson5 costs a hook 30 ms
     except orjson.JSONDecodeError:
-        pass  # comments, trailing commas: JSON5
+        pass  # JSON5 allows comments and trailing commas
     import pyjson5
 
     try:
         return pyjson5.decode(data.decode("utf-8-sig"))
     except (pyjson5.Json5Exception, UnicodeDecodeError) as problem:
-        # only what is wrong: the rest of the error holds what was read so far, secrets included
+        # only the error's message: its other attributes hold the text read so far, which may include secrets
         reason = problem.args[0] if isinstance(problem, pyjson5.Json5Exception) else "not UTF-8"
         raise ConfigError(f"{path} is not JSON5: {reason}", path=path) from None

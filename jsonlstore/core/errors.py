@@ -1,7 +1,7 @@
 """One error base, one leaf per situation.
 
-Every error carries a stable `code` for scripts, its name in small letters unless it says otherwise, and, where one
-helps, a `hint` for the person at the keyboard.
+Every error carries a stable `code` for scripts (by default its class name in lower case) and, where one helps, a `hint`
+for the person at the keyboard.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class AmbiguousSessionId(JsonlStoreError):
 
 
 class SessionForgotten(JsonlStoreError):
-    """The session was forgotten on request and stays so."""
+    """The session was forgotten on request; writing to it again is refused."""
 
 
 class SessionOpen(JsonlStoreError):
@@ -64,11 +64,11 @@ class LockTimeout(JsonlStoreError):
 
 
 class OverBudget(JsonlStoreError):
-    """The time a session start may take is used up; nothing more is done."""
+    """The time budget of a session start is used up; no further work is done."""
 
 
 class OutOfScope(JsonlStoreError):
-    """The session belongs to another conversation, and this path may not reach it."""
+    """The session belongs to another conversation, which this caller must not read."""
 
 
 class StaleSource(JsonlStoreError):
@@ -76,7 +76,7 @@ class StaleSource(JsonlStoreError):
 
 
 class WriteFailed(JsonlStoreError):
-    """The disk refused a write or a sync; what was there before is intact."""
+    """The disk refused a write or a sync; the previous content is intact."""
 
 
 class Unreadable(JsonlStoreError):
@@ -94,7 +94,7 @@ class SourceUnreadable(JsonlStoreError):
 
 
 class PlaceRefused(UsageError):
-    """Transcripts of ours would be written where another program keeps its own."""
+    """Our transcripts would be written to a directory where another program keeps its own."""
 
 
 class RecordRefused(UsageError):

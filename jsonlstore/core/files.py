@@ -1,4 +1,4 @@
-"""The disk, made durable: synced appends, atomic replaces, private modes."""
+"""Durable writes to disk: synced appends, atomic replaces, private file modes."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ _BLOCK = 1 << 20
 
 
 def temp_target(path: Path) -> str:
-    """The name of the file that a temporary one was to become."""
+    """The name of the file that a temporary file was going to replace."""
     return path.name.removeprefix(TEMP_PREFIX).rpartition("-")[0]
 
 
 def write_failed(path: Path | str, problem: OSError) -> WriteFailed:
-    """The error for a refused write, with what to do about it."""
+    """The error for a refused write, with a hint that fits its cause."""
     reason = problem.strerror or str(problem)
     return WriteFailed(f"cannot write {path}: {reason}", hint=_HINTS.get(problem.errno or 0), path=path)
 
 
 def unreadable(path: Path | str, problem: OSError) -> Unreadable:
-    """The error for a file that is there but cannot be read."""
+    """The error for a file that exists but cannot be read."""
     reason = problem.strerror or str(problem)
     return Unreadable(f"cannot read {path}: {reason}", hint=_HINTS.get(problem.errno or 0), path=path)
 
 
 @contextmanager
 def writing(path: Path | str) -> Iterator[None]:
-    """Whatever the disk refuses inside the block becomes `WriteFailed`."""
+    """Turn every `OSError` inside the block into `WriteFailed`."""
     try:
         yield
     except OSError as problem:
@@ -57,7 +57,7 @@ def writing(path: Path | str) -> Iterator[None]:
 
 @contextmanager
 def opened(path: Path | str, flags: int) -> Iterator[int]:
-    """A descriptor for the time of the block; no child process gets it."""
+    """Open a descriptor for the duration of the block; child processes do not inherit it."""
     fd = os.open(path, flags | os.O_CLOEXEC, 0o600)
     try:
         yield fd
@@ -66,7 +66,7 @@ def opened(path: Path | str, flags: int) -> Iterator[int]:
 
 
 def read_from(path: Path | str, position: int) -> tuple[bytes, int] | None:
-    """The file's bytes from `position` (negative: so many from its end), and where they start; None without a file."""
+    """The file's bytes from `position` on (negative: counted from the end) and their offset; None if it is missing."""
     try:
         with open(path, "rb", buffering=0) as file:
             if position < 0:
@@ -87,13 +87,13 @@ def read_bytes(path: Path) -> bytes | None:
 
 
 def read_tail(path: Path | str, most: int) -> bytes:
-    """The last `most` bytes of a file; nothing if there is none."""
+    """The last `most` bytes of a file; empty if the file is missing."""
     found = read_from(path, -most)
     return found[0] if found else b""
 
 
 def stat_of(path: Path) -> os.stat_result | None:
-    """What the file system knows of a file, or None if there is no such file."""
+    """The `stat` result of a file, or None if the file is missing."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -103,10 +103,13 @@ def stat_of(path: Path) -> os.stat_result | None:
 
 
 def listed(folder: Path, ending: str, fact: str) -> dict[str, int]:
-    """One fact (`st_size`, say) of each file with this ending, by its name without it; nothing without the folder."""
+    """One stat field (such as `st_size`) of each file with this suffix, by file stem; empty if the folder is
+    missing.
+    """
     look, found = attrgetter(fact), {}
     try:
-        # there may be ten thousand: names below an open directory are found faster than whole paths
+        # a folder may hold ten thousand files: `stat` relative to an open directory is faster than resolving whole
+        # paths
         with opened(folder, os.O_RDONLY | os.O_DIRECTORY) as directory, os.scandir(directory) as listing:
             for item in listing:
                 if item.name.endswith(ending):
@@ -122,7 +125,7 @@ def listed(folder: Path, ending: str, fact: str) -> dict[str, int]:
 
 
 def _blocks(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces in as few writes as may be, without a second copy of the whole."""
+    """The pieces gathered into large blocks, for few write calls and without a second copy of the whole in memory."""
     block = bytearray()
     for piece in pieces:
         for at in range(0, len(piece), _BLOCK):
@@ -135,18 +138,18 @@ def _blocks(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 @value_class(frozen=True, slots=True)
 class Disk:
-    """How we write. With `sync` off nothing is forced to the platter: for stores that live in memory."""
+    """The write operations. With `sync` off nothing is synced: that is for stores in memory."""
 
     sync: bool = True
 
     def make_dir(self, path: Path) -> None:
-        """Create `path` and its missing parents, private to the user; existing ones are left as they are."""
+        """Create `path` and its missing parents with private modes; existing directories keep theirs."""
         if path.is_dir():
             return
         self.make_dir(path.parent)
         with writing(path):
             path.mkdir(mode=0o700, exist_ok=True)
-            os.chmod(path, 0o700)  # whatever the umask took away
+            os.chmod(path, 0o700)  # the umask may have removed bits from the mode
             self.sync_dir(path.parent)
 
     def sync_dir(self, path: Path) -> None:
@@ -156,14 +159,17 @@ class Disk:
                 os.fsync(fd)
 
     def sync_data(self, fd: int) -> None:
-        """Make the bytes written to `fd` durable. A failure is never retried: the kernel may have dropped them."""
+        """Make the bytes written to `fd` durable.
+
+        A failed sync is never retried: the kernel may have dropped the bytes.
+        """
         if self.sync:
             os.fdatasync(fd) if hasattr(os, "fdatasync") else os.fsync(fd)  # macOS has no fdatasync
 
     def replace(self, target: Path, data: bytes | Iterable[Piece], temp_dir: Path, *, lasting: bool = True) -> None:
-        """Put `data` at `target` so that a reader sees the old file or the new one, never a mixture or nothing.
+        """Replace `target` atomically: a reader sees the old file or the new one, never a mixture and never no file.
 
-        What can be made again need not be `lasting`: a power cut soon after may bring the old file back.
+        A file that can be rebuilt need not be `lasting`: then a power cut soon after may bring the old file back.
         """
         temp = temp_dir / f"{TEMP_PREFIX}{target.name}-{os.urandom(4).hex()}"
         with writing(target):
@@ -171,7 +177,7 @@ class Disk:
                 self._write_new(temp, [data] if isinstance(data, bytes) else _blocks(data))
                 os.replace(temp, target)
             except OSError:
-                # why the write failed matters more than why this does; what stays is the doctor's to sweep
+                # the first error says why the write failed; the doctor sweeps a temporary file that stays
                 with suppress(OSError):
                     os.unlink(temp)
                 raise
@@ -180,7 +186,7 @@ class Disk:
 
     def _write_new(self, path: Path, blocks: Iterable[Piece]) -> None:
         with opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as fd:
-            os.fchmod(fd, 0o600)  # whatever the umask took away
+            os.fchmod(fd, 0o600)  # the umask may have removed bits from the mode
             for block in blocks:
                 view = memoryview(block)
                 while view:
@@ -189,20 +195,23 @@ class Disk:
                 os.fsync(fd)
 
     def move(self, source: Path, target: Path) -> None:
-        """Rename within one file system, both directories synced."""
+        """Rename within one file system and sync both directories."""
         with writing(target):
             os.replace(source, target)
             self.sync_dir(target.parent)
             self.sync_dir(source.parent)
 
     def sweep(self, directory: Path, *names: str) -> None:
-        """Remove what dead writers of files called `names` left unfinished. Wants the lock those are written under."""
+        """Remove the temporary files that killed writers of `names` left.
+
+        Requires the lock under which these are written.
+        """
         for path in directory.glob(TEMP_PREFIX + "*"):
             if temp_target(path) in names:
                 self.remove(path)
 
     def remove(self, path: Path) -> bool:
-        """Remove a file and make that durable; False if there was none."""
+        """Remove a file durably; False if it did not exist."""
         with writing(path):
             try:
                 path.unlink()

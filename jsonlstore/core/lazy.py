@@ -1,4 +1,4 @@
-"""A room's door that opens on demand: its names are exported, and their modules load when one is asked for."""
+"""Package exports that load on demand: a room's `__init__` lists its names, and their modules load on first use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package whose names live in the modules given; a hook loads only what it touches."""
+    """The `__getattr__` of a package whose names live in the given modules, so that a hook loads only what it uses."""
     home_of = {name: module for module, names in homes.items() for name in names.split()}
 
     def load(name: str) -> Any:

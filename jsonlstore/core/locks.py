@@ -1,11 +1,11 @@
 """The one lock policy: filelock, a timeout, a short poll, and one order (session, then index, then metrics).
 
 Of filelock the descriptor lock is used: the same native lock as its `FileLock`, at a tenth of the cost. The kernel
-frees a lock when its holder dies, so a dead process blocks nobody. Lock files are never unlinked, because a waiter may
-already have opened the old one. Session locks are striped over a fixed set of files: no two session locks are ever held
-at once, and no file is left behind for every session that ever was.
+frees a lock when its holder dies, so a dead process blocks no other. Lock files are never unlinked, because a waiter
+may already have opened the old one. Session locks are striped over a fixed set of files: no process holds two session
+locks at once, and the number of lock files does not grow with the number of sessions.
 
-`Locks` are a store's own; anything else that needs a lock file of its own takes it with `locked`.
+`Locks` belong to one store; any other code that needs a lock file takes it with `locked`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SESSION, _INDEX, _METRICS = range(3)
 class Locks:
     """The locks of one `states/` directory, for threads and processes alike.
 
-    `timeout` is asked before each wait, so that a caller with a deadline never waits past it.
+    `timeout` is called before each wait, so that a caller with a deadline never waits past it.
     """
 
     def __init__(self, directory: Path, timeout: Callable[[], float] = lambda: DEFAULT_TIMEOUT) -> None:
@@ -41,19 +41,22 @@ class Locks:
         self._held = threading.local()
 
     def session(self, session_id: str) -> AbstractContextManager[None]:
-        """Nobody else writes this session's log or mirror meanwhile."""
+        """Exclude other writers of this session's log and mirror."""
         return self._hold(_SESSION, f"session-{zlib.crc32(session_id.encode()) % STRIPES:02d}.lock")
 
     def index(self) -> AbstractContextManager[None]:
-        """Nobody else changes `sessions.json` meanwhile."""
+        """Exclude other writers of `sessions.json`."""
         return self._hold(_INDEX, "index.lock")
 
     def metrics(self) -> AbstractContextManager[None]:
-        """Nobody else extends the metrics chain meanwhile."""
+        """Exclude other writers of the metrics chain."""
         return self._hold(_METRICS, "metrics.lock")
 
     def pins(self) -> AbstractContextManager[None]:
-        """Nobody else of us changes the pin file meanwhile. Taken alone: that file is another program's."""
+        """Exclude our other processes from the pin file.
+
+        Never held with another lock, because another program owns the file.
+        """
         assert not self._held.__dict__.get("levels"), "the pin file's lock is taken alone"
         return self._hold(_METRICS, "pins.lock")
 
@@ -71,9 +74,10 @@ class Locks:
 
 @contextmanager
 def locked(path: Path | str, timeout: float = DEFAULT_TIMEOUT) -> Iterator[int]:
-    """Hold the lock file at `path`; gives its descriptor. Raises `LockTimeout`, or `WriteFailed` if it cannot be made.
+    """Hold the lock file at `path` and yield its descriptor.
 
-    Every holder opens the file anew: on descriptors of their own, threads exclude each other as processes do.
+    Raises `LockTimeout`, or `WriteFailed` if the file cannot be created. Every holder opens the file anew, because only
+    separate descriptors make threads exclude each other as processes do.
     """
     with writing(path):
         fd = _open(path)
@@ -87,23 +91,24 @@ def locked(path: Path | str, timeout: float = DEFAULT_TIMEOUT) -> Iterator[int]:
         try:
             yield fd
         finally:
-            fcntl.flock(fd, fcntl.LOCK_UN)  # closing alone would not do while a forked child has the descriptor too
+            # closing alone would not release the lock while a forked child shares the descriptor
+            fcntl.flock(fd, fcntl.LOCK_UN)
     finally:
         os.close(fd)
 
 
 def _acquire(fd: int, path: Path | str, timeout: float) -> bool:
-    """Take the lock, else ask again every millisecond until the time is up."""
+    """Take the lock, retrying every millisecond until the timeout."""
     try:
-        # The fast path: the very lock that filelock takes. Loading filelock to take a lock that is free, as it nearly
-        # always is, would be a tenth of a hook call.
+        # The fast path takes the same native lock as filelock. The lock is nearly always free, and importing filelock
+        # to take a free lock would cost a tenth of a hook call.
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         from filelock import lock_descriptor
     else:
         return True
     deadline = time.monotonic() + timeout
-    with writing(path):  # a file system without locks, say
+    with writing(path):  # for example, a file system without lock support
         while not lock_descriptor(fd, blocking=False):
             if time.monotonic() >= deadline:
                 return False
@@ -117,5 +122,5 @@ def _open(path: Path | str) -> int:
         return os.open(path, flags)
     except FileNotFoundError:
         fd = os.open(path, flags | os.O_CREAT, 0o600)
-        os.fchmod(fd, 0o600)  # whatever the umask took away
+        os.fchmod(fd, 0o600)  # the umask may have removed bits from the mode
         return fd

@@ -1,4 +1,4 @@
-"""The one logging idiom: `log = logger(__name__)`. `logging` loads with the first message: most hooks log nothing."""
+"""The one logging idiom: `log = logger(__name__)`. The first message imports `logging`: most hooks log nothing."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _set_ups: list[Callable[[], object]] = []
 
 
 def logger(name: str) -> logging.Logger:
-    """The logger called `name`, as `logging.getLogger` gives it, once it is used."""
+    """A logger equivalent to `logging.getLogger(name)`, which imports `logging` on first use."""
     return cast("logging.Logger", _LazyLogger(name))
 
 
 def on_first_message(work: Callable[[], object]) -> None:
-    """Do `work`, the set-up of logging, before the first message is logged."""
+    """Register `work`, which sets logging up, to run before the first message."""
     _set_ups.append(work)
 
 
 def set_up() -> None:
-    """Set logging up now, if that is still to be done."""
+    """Run the registered set-up now, if it has not run yet."""
     while _set_ups:
         _set_ups.pop()()
 
@@ -37,5 +37,5 @@ class _LazyLogger:
         set_up()
         real = logging.getLogger(self._name)
         if attribute in ("debug", "info", "warning", "error", "exception", "log"):
-            setattr(self, attribute, getattr(real, attribute))  # from now on without this detour
+            setattr(self, attribute, getattr(real, attribute))  # later calls of this method bypass `__getattr__`
         return getattr(real, attribute)

@@ -1,7 +1,7 @@
-"""What a session is, once distilled: `SessionState` and its parts.
+"""The distilled session: `SessionState` and its parts.
 
-Keys are the specification's. Whatever else a record holds is kept in `extra` and written back untouched, so that a
-newer writer's fields survive an older reader.
+Keys are the specification's. Unknown keys of a record are kept in `extra` and written back unchanged, so that a newer
+writer's fields survive an older reader.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Part:
         return cls(**given, extra=extra)
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON object; optional fields that were never given are left out."""
+        """The JSON object; optional fields without a value are left out."""
         out: dict[str, Any] = {}
         for key, (attribute, _, required) in _layout(type(self)).items():
             value = getattr(self, attribute)
@@ -61,7 +61,7 @@ _LAYOUTS: dict[type[Part], dict[str, tuple[str, tuple[type, ...], bool]]] = {}
 
 
 def _layout(cls: type[Part]) -> dict[str, tuple[str, tuple[type, ...], bool]]:
-    """JSON key -> (attribute, accepted types, required) of a part, read off its annotations once."""
+    """JSON key -> (attribute, accepted types, required) of a part, derived from its annotations once per class."""
     if cls in _LAYOUTS:
         return _LAYOUTS[cls]
     accepts: dict[str, tuple[type, ...]] = {"str": (str,), "bool": (bool,), "float": (int, float), "int": (int,)}
@@ -106,7 +106,7 @@ class WorkingMemoryPin(Part):
 
     @property
     def key(self) -> str:
-        """What makes two pins the same: the label without provenance, else the content."""
+        """The identity of a pin: pins with the same label (without provenance), else the same content, are one."""
         return "label:" + strip_provenance(self.label) if self.label else "content:" + self.content
 
     @property
@@ -117,7 +117,7 @@ class WorkingMemoryPin(Part):
 
 @value_class(frozen=True, slots=True)
 class PendingTask(Part):
-    """Work left undone. `flagged_incomplete` says it was found in text rather than in the pipeline's own state."""
+    """Work left undone. `flagged_incomplete` marks a task found in text rather than in the pipeline's own state."""
 
     task_id: str
     title: str = ""
@@ -161,7 +161,7 @@ class Note(Part):
 
 @value_class(frozen=True, slots=True)
 class Tokens(Part):
-    """How full the model's context was, and whether that is an estimate."""
+    """The tokens used of the model's context window, and whether that number is an estimate."""
 
     used: int
     window: int | None = None
@@ -170,7 +170,7 @@ class Tokens(Part):
 
 @value_class(frozen=True, slots=True)
 class LastRequest(Part):
-    """What the user asked last and what became of it: answered, unanswered, interrupted, failed or refused."""
+    """The user's last request and its outcome: answered, unanswered, interrupted, failed or refused."""
 
     text: str
     at: str = ""
@@ -181,7 +181,7 @@ class LastRequest(Part):
 
 @value_class(frozen=True, slots=True)
 class Commit(Part):
-    """A commit the session made; the sha is empty where the tool did not tell it."""
+    """A commit the session made; the sha is empty if the tool's output did not show it."""
 
     subject: str
     sha: str = ""
@@ -199,7 +199,7 @@ class FileInWork(Part):
 
 @value_class(frozen=True, slots=True)
 class Failing(Part):
-    """The command that still failed at the end."""
+    """The command that still failed at the end of the session."""
 
     command: str
     at: str = ""
@@ -208,11 +208,28 @@ class Failing(Part):
 
 @value_class(frozen=True, slots=True)
 class Closed(Part):
-    """Something open that later evidence of the same session closed."""
+    """Something this session closed, whoever opened it."""
 
     title: str
     how: str = ""
     id: str | None = None
+
+
+@value_class(frozen=True, slots=True)
+class Reference(Part):
+    """An address, issue or pull request the session worked on: told by its tools, with how often."""
+
+    ref: str
+    kind: str = "url"
+    times: int = 1
+
+
+@value_class(frozen=True, slots=True)
+class Ground(Part):
+    """Why a field that is plain text says what it says: its field, the text, and in `extra` evidence and confidence."""
+
+    field: str
+    text: str
 
 
 PART_LISTS: Mapping[str, type[Part]] = {
@@ -224,6 +241,8 @@ PART_LISTS: Mapping[str, type[Part]] = {
     "commits": Commit,
     "files": FileInWork,
     "closed": Closed,
+    "references": Reference,
+    "grounds": Ground,
 }
 SINGLE_PARTS: Mapping[str, type[Part]] = {"tokens": Tokens, "last_request": LastRequest, "failing": Failing}
 STRING_LISTS = (
@@ -238,7 +257,7 @@ P = TypeVar("P", bound=Part)
 
 
 def read_parts(kind: type[P], items: Iterable[Any]) -> tuple[P, ...]:
-    """The items that read as `kind`; one that does not stays in the log but cannot be shown as a value."""
+    """The items that parse as `kind`; an item that does not parse stays in the log and is left out here."""
     parts: list[P] = []
     for item in items:
         try:
@@ -283,6 +302,8 @@ class SessionState:
     files: tuple[FileInWork, ...] = ()
     failing: Failing | None = None
     closed: tuple[Closed, ...] = ()
+    references: tuple[Reference, ...] = ()
+    grounds: tuple[Ground, ...] = ()
     tokens: Tokens | None = None
     trimmed: Mapping[str, int] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -291,7 +312,7 @@ class SessionState:
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> SessionState:
-        """Read a stored state, tolerant of what it does not know; raises `ValueError` without an id or a start."""
+        """Read a stored state and keep unknown fields; raises `ValueError` without an id or a start."""
         for key in ("session_id", "start_time"):
             if not isinstance(raw.get(key), str):
                 raise ValueError(f"{key} is missing")
@@ -313,7 +334,7 @@ class SessionState:
         return cls(**given)
 
     def to_dict(self) -> dict[str, Any]:
-        """The stored form: every key of the specification, ours besides, and what we did not know."""
+        """The stored form: every key of the specification, our own keys, and the unknown ones."""
         out: dict[str, Any] = {}
         for key in _STORED:
             value = getattr(self, key)

@@ -1,4 +1,4 @@
-"""Where things live. Nothing here touches the disk."""
+"""The layout on disk, as paths. Nothing here reads or writes a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_session_id(session_id: object) -> str:
 
 
 def is_session_id(text: str) -> bool:
-    """Is it a plain id, fit to be a file name?"""
+    """Whether `session_id` is a plain id, fit to be a file name."""
     return bool(_SESSION_ID.match(text)) and not text.endswith(".lock") and text.lower() not in _RESERVED
 
 
@@ -57,8 +57,8 @@ def _absolute(path: str | os.PathLike[str]) -> Path:
 class StatePaths:
     """Every path jsonlstore owns under one state directory.
 
-    `sessions` holds the mirrors and the archive and may be moved by the config; `states` never moves, because
-    OpenClaw takes a `sessions.json` or `*.jsonl` lying directly in `sessions/` for its own legacy state.
+    `sessions` holds the mirrors and the archive and may be moved by the config. `states` never moves, because OpenClaw
+    takes a `sessions.json` or `*.jsonl` directly in `sessions/` for its own legacy state.
     """
 
     def __init__(self, state_dir: Path, sessions: Path) -> None:
@@ -71,16 +71,17 @@ class StatePaths:
         self.metrics_head: Final = self.states / "metrics.head"
         self.search: Final = self.states / "search.sqlite"
         self.quarantine: Final = self.states / "quarantine"
-        # what the OpenClaw plugin says of itself: when it was loaded, when it last fired
+        # written by the OpenClaw plugin: when it was loaded, when it last fired
         self.plugin_heartbeat: Final = self.states / "openclaw-plugin.json"
+        self.hook_log: Final = self.states / "openclaw-hook.log"
 
     @classmethod
     def of(cls, state_dir: Path, sessions_dir: str | None = None) -> StatePaths:
-        """The layout of `state_dir`, its mirrors moved to `sessions_dir` if given."""
+        """The layout of `state_dir`, with the mirrors in `sessions_dir` if given."""
         return cls(state_dir, _absolute(sessions_dir) if sessions_dir else state_dir / "sessions")
 
     def workspace_file(self, setting: str) -> Path:
-        """Another program's file as a setting names it: absolute or `~`, else relative to the state directory."""
+        """The path of another program's file in a setting: absolute, `~`, or relative to the state directory."""
         return self.state_dir / os.path.expanduser(setting)
 
     def log(self, session_id: str) -> Path:

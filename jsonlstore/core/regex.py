@@ -1,4 +1,4 @@
-"""Searching with RE2: it cannot backtrack, so no text takes more than linear time."""
+"""Regular expressions on RE2, which does not backtrack: every search takes linear time."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ SearchWithin: TypeAlias = "Callable[[bytes, int, int], Groups]"
 
 
 def any_of(patterns: Iterable[str]) -> str:
-    """One pattern for all of them; flags set in one hold in that one only."""
+    """One pattern that matches any of `patterns`; flags set in one apply to that one only."""
     return "|".join(f"(?:{pattern})" for pattern in patterns)
 
 
 def compiled(pattern: str, *, text: bool = False) -> Any:
-    """The compiled expression, over bytes; with `text` those are UTF-8 and not whatever they may be."""
+    """The compiled expression over bytes. With `text` the bytes are read as UTF-8, else as Latin-1."""
     import re2
 
     options = re2.Options()
     if not text:
-        options.encoding = re2.Options.Encoding.LATIN1  # three times faster, and invalid UTF-8 hides nothing
+        # Latin-1 is three times faster, and a match is also found in invalid UTF-8
+        options.encoding = re2.Options.Encoding.LATIN1
     options.max_mem = 64 << 20
     options.log_errors = False
     return re2.compile(pattern.encode(), options)
 
 
 def searcher(expression: Any) -> Search:
-    """A search from a place on for the spans of a match and its groups, (-1, -1) for none."""
+    """A function that searches from an offset and returns the spans of match and groups, (-1, -1) for no match."""
     within = searcher_within(expression)
 
     def search(data: bytes, at: int) -> Groups:
         return within(data, at, len(data))
 
-    try:  # one call less: in short texts that is what a search costs
+    try:  # direct call: in short texts one more call costs as much as the search
         direct, anchor = _direct(expression)
     except AttributeError:
         return search
@@ -46,7 +47,7 @@ def searcher(expression: Any) -> Search:
 
 
 def searcher_within(expression: Any) -> SearchWithin:
-    """The same, up to an end that is not taken for the end of the text."""
+    """A function like `searcher`'s that stops at an end offset, which anchors do not take for the end of the text."""
     groups = range(expression.groups + 1)
     none = [(-1, -1)] * (expression.groups + 1)
 
@@ -54,7 +55,7 @@ def searcher_within(expression: Any) -> SearchWithin:
         match = expression.search(data, at, end)
         return [match.span(group) for group in groups] if match else none
 
-    try:  # the wrapper's generators and match objects cost more than a search in a short text
+    try:  # direct call: the wrapper's generators and match objects cost more than a search in a short text
         direct, anchor = _direct(expression)
     except AttributeError:
         return search

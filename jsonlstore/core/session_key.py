@@ -1,4 +1,4 @@
-"""What a session key says: whose conversation it is, of which agent, or that it is nobody's.
+"""What a session key says: the agent, the channel, and whether the session is a user's conversation or a utility run.
 
 A runtime names a conversation `agent:<id>:<channel>:<kind>:<peer>` or shorter; older ones wrote `group:<id>` or a bare
 number.
@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-OWN_RUNTIME = "jsonlstore"  # the first part of our own sessions' keys, and our directory in the state directory
-_RUNTIMES = frozenset({"agent", OWN_RUNTIME})  # what keys that name an agent begin with
-DEFAULT_AGENT = "main"  # the agent a runtime with one agent runs
+# the first part of our own sessions' keys, and the name of our directory in the state directory
+OWN_RUNTIME = "jsonlstore"
+_RUNTIMES = frozenset({"agent", OWN_RUNTIME})  # the first part of keys that name an agent
+DEFAULT_AGENT = "main"  # the agent of a runtime that has only one
 SKIPPED_BY_DEFAULT = frozenset({"subagent", "cron", "temp"})
+_TEMPORARY = ("temp", "internal-session-effects")  # the latter are OpenClaw's own runs over a conversation (2026.9)
 _NOT_CHANNELS = frozenset({"main", "cron", "subagent", "acp", "hook", "recovered", "node", "explicit"})
 _SHARED_KEYS = ("main", "global", "unknown")
 
 
 def agent_of(agent_id: str | None, session_key: str | None) -> str:
-    """The agent a session belongs to: the one given, else the one its key names, else the default one."""
+    """The agent of a session: the one given, else the one its key names, else the default one."""
     if agent_id:
         return agent_id
     parts = (session_key or "").split(":")
@@ -26,22 +28,22 @@ def agent_of(agent_id: str | None, session_key: str | None) -> str:
 
 
 def names_a_peer(session_key: str | None) -> bool:
-    """Whether a key belongs to one person's chat or one group: any but that of an agent's main conversation."""
+    """Whether a key belongs to a chat with one person or group, that is, to any but an agent's main conversation."""
     if not session_key or session_key in _SHARED_KEYS:
         return False
-    # a form nobody has seen yet counts as somebody's: a wrong guess would show one person's words to another
+    # an unknown form counts as a person's chat: a wrong guess would show one person's words to another
     parts = session_key.split(":")
     if len(parts) == 3 and parts[0] == OWN_RUNTIME:
-        return parts[2] != "main"  # an agent of one's own may name a conversation after a person
+        return parts[2] != "main"  # a custom agent may name a conversation after a person
     return len(parts) != 3 or parts[0] != "agent"
 
 
 def skip_reason(session_key: str | None) -> str | None:
-    """Why a session key is no conversation of the user's: `subagent`, `cron`, `temp`; None if it is one."""
+    """The reason a key is not a user's conversation (`subagent`, `cron`, `temp`); None if it is one."""
     if not session_key:
         return None
     parts = session_key.split(":")
-    if parts[0] == "temp" or (len(parts) > 2 and parts[0] in _RUNTIMES and parts[2] == "temp"):
+    if parts[0] == "temp" or (len(parts) > 2 and parts[0] in _RUNTIMES and parts[2] in _TEMPORARY):
         return "temp"
     if "subagent" in parts:
         return "subagent"
@@ -49,12 +51,12 @@ def skip_reason(session_key: str | None) -> str | None:
 
 
 def is_utility_run(session_key: object) -> bool:
-    """Whether a key is a sub-agent's, a cron job's or a utility run's: nobody's conversation (decision 50)."""
+    """Whether a key is a sub-agent's, a cron job's or a utility run's, not a user's conversation (decision 50)."""
     return isinstance(session_key, str) and skip_reason(session_key) is not None
 
 
 def channel_of(entry: Mapping[str, Any], session_key: str | None, known: str | None = None) -> str:
-    """The channel a session runs on: from its index entry, else its key, else `unknown` (decision 51)."""
+    """The channel of a session: from its index entry, else its key, else `unknown` (decision 51)."""
     candidates = [entry.get("lastChannel"), known]
     holders = (("deliveryContext", "channel"), ("origin", "provider"), ("route", "channel"), ("delivery", "channel"))
     for holder, field in holders:
@@ -70,12 +72,12 @@ def channel_of(entry: Mapping[str, Any], session_key: str | None, known: str | N
 
 
 def window_of(entry: Mapping[str, Any]) -> int | None:
-    """The model's context window in an index entry; None if it does not say."""
+    """The model's context window in an index entry; None if the entry has none."""
     return _count(entry.get("contextTokens")) or None
 
 
 def compactions_of(entry: Mapping[str, Any]) -> int | None:
-    """How often a session's history was compacted, as its index entry counts; None if it does not say."""
+    """The number of compactions in an index entry; None if the entry has none."""
     return _count(entry.get("compactionCount"))
 
 

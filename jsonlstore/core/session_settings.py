@@ -1,4 +1,4 @@
-"""The `session` block of the settings: where an agent's own transcripts go, and when its context window is cared for.
+"""The `session` block of the settings: where an agent's own transcripts go, and when its context window is managed.
 
 Keys are those of the specification, in its spelling. A library user may pass the same block as a dictionary or a file.
 """
@@ -17,6 +17,7 @@ from jsonlstore.core.session_key import OWN_RUNTIME
 Problem = Callable[[str], None]
 T = TypeVar("T")
 
+_LONGEST = 4096  # of a text: as long as a path may be
 DATABASE = "sessions.db"
 FILES = "sessions"
 
@@ -27,7 +28,7 @@ def _key(default: Any, help_text: str, **rules: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class InheritSettings:
-    """Whether a new session begins with what OpenClaw's session of the same name said; OpenClaw's is only read."""
+    """Whether a new session begins with the history of OpenClaw's session of the same name, which is only read."""
 
     enabled: bool = _key(True, "Begin a new session with the messages of OpenClaw's.")
     source: str | None = _key(None, "An agent's sessions directory (default: the agent of the key).")
@@ -53,26 +54,25 @@ class FlushThreshold:
     """One warning on the way to compaction."""
 
     percent: int = _key(90, "Percentage of the window.", minimum=1, maximum=100)
-    prompt: str = _key("", "What is said.")
+    prompt: str = _key("", "What is said.", prose=True)
     inject_as: str = _key("marked", "How it is said.", choices=("system", "user", "marked"))
 
 
 _FLUSH_STAGES = (
-    FlushThreshold(50, "Context at 50%. Consider noting key decisions to memory.", "system"),
-    FlushThreshold(75, "Context at 75%. Write important context to memory/YYYY-MM-DD.md now.", "system"),
+    FlushThreshold(50, "Context at 50%. Consider noting key decisions to memory."),
+    FlushThreshold(75, "Context at 75%. Write important context to memory/YYYY-MM-DD.md now."),
     FlushThreshold(
         90,
         "[SYSTEM: pre-compaction memory flush]\nContext at 90%. Compaction imminent.\n"
         "Store durable memories now (use memory/YYYY-MM-DD.md; create memory/ if needed).\n"
         "If nothing to store, reply with NO_REPLY.",
-        "user",
     ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class FlushSettings:
-    """When the agent is asked to write down what must last."""
+    """When the agent is asked to write down what must outlast a compaction."""
 
     enabled: bool = _key(True, "Ask at the thresholds.")
     show_in_system_prompt: bool = _key(True, "Show the context line to agents with transcripts of ours.")
@@ -82,7 +82,7 @@ class FlushSettings:
 
 @dataclass(frozen=True, slots=True)
 class CompactionSettings:
-    """When history is cut."""
+    """When history is compacted."""
 
     reserve_tokens: int = _key(4000, "How much of the window stays free.", minimum=0, maximum=1_000_000)
     prefer_checkpoint: bool = _key(True, "Take a recent checkpoint for the summary.")
@@ -118,7 +118,7 @@ class SessionSettings:
 
 
 def transcript_place(state_dir: Path, settings: SessionSettings, kind: str | None = None) -> Path:
-    """The database or the directory that the settings mean; `kind` asks for the other backend's default place."""
+    """The database or directory that the settings name; `kind` asks for the other backend's default place."""
     wanted = kind or settings.store
     if settings.path and wanted == settings.store:
         return Path(os.path.abspath(os.path.join(state_dir, os.path.expanduser(settings.path))))
@@ -126,18 +126,18 @@ def transcript_place(state_dir: Path, settings: SessionSettings, kind: str | Non
 
 
 def own_key_for(key: str) -> str:
-    """Our name for another runtime's session: `agent:main:main` is continued as `jsonlstore:main:main`."""
+    """Our key for another runtime's session: `agent:main:main` continues as `jsonlstore:main:main`."""
     runtime, _, rest = key.partition(":")
     return f"{OWN_RUNTIME}:{rest}" if rest else f"{OWN_RUNTIME}:{runtime}"
 
 
 def openclaw_key_for(key: str) -> str:
-    """The session of OpenClaw's that a session of ours continues."""
+    """The key of the OpenClaw session that one of our sessions continues."""
     return f"agent:{key.partition(':')[2]}"
 
 
 def read_session_settings(block: object, *, path: Path | str | None = None) -> SessionSettings:
-    """The settings in `block`; the first value that is wrong raises `ConfigError` with its full name."""
+    """The settings in `block`; the first invalid value raises `ConfigError` with its full name."""
 
     def refuse(problem: str) -> None:
         raise ConfigError(problem, hint="see docs/transcripts.md", path=path)
@@ -146,7 +146,7 @@ def read_session_settings(block: object, *, path: Path | str | None = None) -> S
 
 
 def settings_from(block: object, problem: Problem) -> SessionSettings:
-    """The settings in `block`. Each value that is wrong is told to `problem`; its default holds if that returns."""
+    """The settings in `block`. Each invalid value is passed to `problem`; its default holds if that returns."""
     settings = _read(SessionSettings, block, "session", problem)
     if settings.compaction.reserve_tokens >= settings.max_tokens:
         problem(
@@ -158,7 +158,7 @@ def settings_from(block: object, problem: Problem) -> SessionSettings:
 
 
 def described(settings: SessionSettings, block: object, origin: str) -> dict[str, dict[str, Any]]:
-    """Every setting by its full name: its value, its default, and `origin` where `block` gives it."""
+    """Every setting by its full name: its value, its default, and `origin` if `block` sets it."""
     return dict(_rows(settings, SessionSettings(), block, origin, "session"))
 
 
@@ -180,7 +180,7 @@ def _rows(now: Any, usual: Any, block: object, origin: str, where: str) -> Itera
 
 
 def _plain(value: Any) -> Any:
-    """A value as it is spelt in the settings."""
+    """A value in the spelling of the settings."""
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
     if isinstance(value, FlushThreshold):
@@ -225,13 +225,13 @@ def _value(item: Field[Any], value: Any, where: str, problem: Problem) -> Any:
 
 
 def _values(item: Field[Any], values: list[Any] | tuple[Any, ...], where: str, problem: Problem) -> Any:
-    """A list of numbers, or of blocks; both are kept in ascending order, as stages follow each other."""
+    """A list of numbers or of blocks, sorted in ascending order because stages follow each other."""
     if not str(item.type).startswith("tuple"):
         problem(f"{where} must be {_wrong(item, values)}, not a list")
         return MISSING
     if "each" in item.metadata:
         read = [_read(item.metadata["each"], one, f"{where}[{at}]", problem) for at, one in enumerate(values)]
-        return tuple(sorted(read, key=lambda one: one.percent))
+        return _stages(read, where, problem)
     wrong = next((one for one in values if not _is_whole(one) or not _in_range(item, one)), None)
     if wrong is not None:
         problem(f"{where} must hold {_numbers(item)}, not {wrong!r}")
@@ -239,8 +239,21 @@ def _values(item: Field[Any], values: list[Any] | tuple[Any, ...], where: str, p
     return tuple(sorted(set(map(int, values))))
 
 
+def _stages(read: list[FlushThreshold], where: str, problem: Problem) -> tuple[FlushThreshold, ...]:
+    """The stages in ascending order; each has something to say, and no two speak at the same moment."""
+    stages: dict[int, FlushThreshold] = {}
+    for at, stage in enumerate(read):
+        if not stage.prompt:
+            problem(f"{where}[{at}].prompt is missing")
+        elif stage.percent in stages:
+            problem(f"{where}[{at}].percent is {stage.percent}, as that of another stage")
+        else:
+            stages[stage.percent] = stage
+    return tuple(stages[percent] for percent in sorted(stages))
+
+
 def _wrong(item: Field[Any], value: Any) -> str | None:
-    """What the value should have been; None if it is."""
+    """A description of the type the value should have; None if the value has it."""
     kind, rules = str(item.type), item.metadata
     if kind == "bool":
         return None if isinstance(value, bool) else "true or false"
@@ -250,13 +263,20 @@ def _wrong(item: Field[Any], value: Any) -> str | None:
         return "a list"
     if "choices" in rules:
         return None if value in rules["choices"] else f"one of {', '.join(rules['choices'])}"
-    if value is None and kind.endswith("| None"):
-        return None
-    return None if isinstance(value, str) and value else "a text"
+    return None if value is None and kind.endswith("| None") else _wrong_text(value, prose="prose" in rules)
+
+
+def _wrong_text(value: Any, *, prose: bool) -> str | None:
+    if not isinstance(value, str) or not 1 <= len(value) <= _LONGEST:
+        return f"a text of 1 to {_LONGEST} characters"
+    # a key or a path with a line break or a NUL in it would fail only when it is used, and less clearly
+    printable = (value.replace("\n", " ") if prose else value).isprintable()
+    return None if printable else "a text of printable characters"
 
 
 def _numbers(item: Field[Any]) -> str:
-    return f"whole numbers between {item.metadata['minimum']} and {item.metadata['maximum']}"
+    what = "whole numbers" if str(item.type).startswith("tuple") else "a whole number"
+    return f"{what} between {item.metadata['minimum']} and {item.metadata['maximum']}"
 
 
 def _in_range(item: Field[Any], value: float) -> bool:
@@ -264,5 +284,5 @@ def _in_range(item: Field[Any], value: float) -> bool:
 
 
 def _is_whole(value: Any) -> bool:
-    """JSON does not tell 7 from 7.0."""
+    """Whether a number is whole: 7.0 counts, because JSON does not tell it from 7."""
     return not isinstance(value, bool) and (isinstance(value, int) or (isinstance(value, float) and value.is_integer()))

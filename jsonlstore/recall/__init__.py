@@ -9,14 +9,73 @@ and `forms` of words and their `occurrences` in passages; `memory` are the user'
 around a passage, `agent` what an agent is told, `relevance` what a restore may ask, `forgetting` how words go.
 For times, and where there is no index, `question` finds a time (`when`, with the words of `calendar`) and words, and
 `search` narrows the sessions down by the bytes of their logs and reads only those that can be among the best (`match`).
-`stats` counts what is kept.
 """
 
-from jsonlstore.recall.calendar import MONTHS, WEEKDAYS
-from jsonlstore.recall.question import Question, read_question
-from jsonlstore.recall.search import RecallHit, RecallResult, recall
-from jsonlstore.recall.when import Interval
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jsonlstore.core.lazy import lazy
+
+if TYPE_CHECKING:
+    from jsonlstore.recall.agent import AgentQuestion, recall_for_agent
+    from jsonlstore.recall.answers import Answers, Search, entries_stamp, search_sessions, time_limits
+    from jsonlstore.recall.calendar import MONTHS, WEEKDAYS
+    from jsonlstore.recall.documents import Document, Turn
+    from jsonlstore.recall.forgetting import ForgetWords
+    from jsonlstore.recall.fulltext import SearchIndex
+    from jsonlstore.recall.index_file import LAYOUT, OutdatedIndex, has_fts5, is_index_damaged, remove_index
+    from jsonlstore.recall.memory import MemoryFiles
+    from jsonlstore.recall.question import Question, read_question
+    from jsonlstore.recall.relevance import IndexRelevance
+    from jsonlstore.recall.search import FoundPassage, RecallHit, RecallResult, recall
+    from jsonlstore.recall.when import Interval
+
 
 __all__ = [
-    "MONTHS", "WEEKDAYS", "Interval", "Question", "RecallHit", "RecallResult", "read_question", "recall",
-]  # fmt: skip
+    "LAYOUT",
+    "MONTHS",
+    "WEEKDAYS",
+    "AgentQuestion",
+    "Answers",
+    "Document",
+    "ForgetWords",
+    "FoundPassage",
+    "IndexRelevance",
+    "Interval",
+    "MemoryFiles",
+    "OutdatedIndex",
+    "Question",
+    "RecallHit",
+    "RecallResult",
+    "Search",
+    "SearchIndex",
+    "Turn",
+    "entries_stamp",
+    "has_fts5",
+    "is_index_damaged",
+    "read_question",
+    "recall",
+    "recall_for_agent",
+    "remove_index",
+    "search_sessions",
+    "time_limits",
+]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "agent": "AgentQuestion recall_for_agent",
+        "answers": "Answers Search entries_stamp search_sessions time_limits",
+        "calendar": "MONTHS WEEKDAYS",
+        "documents": "Document Turn",
+        "forgetting": "ForgetWords",
+        "fulltext": "SearchIndex",
+        "index_file": "LAYOUT OutdatedIndex has_fts5 is_index_damaged remove_index",
+        "memory": "MemoryFiles",
+        "question": "Question read_question",
+        "relevance": "IndexRelevance",
+        "search": "FoundPassage RecallHit RecallResult recall",
+        "when": "Interval",
+    },
+)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import UsageError
-from jsonlstore.recall.answers import MemoryHit, Search, search
-from jsonlstore.restore.wrapper import flat, named, quoted
+from jsonlstore.recall.answers import MemoryHit, Search, search_sessions
+from jsonlstore.restore import flat, named, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from jsonlstore.core.config import Config
     from jsonlstore.recall.search import FoundPassage, RecallHit
-    from jsonlstore.restore.scope import Scope
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.restore import Scope
+    from jsonlstore.store import SessionStore
 
 MOST_BYTES = 4096
 MOST_ANSWERS = 10
@@ -57,7 +57,7 @@ def recall_for_agent(
         return {"text": _NOTHING, "session_ids": []}
     wanted = min(max(asked.limit, 1), MOST_ANSWERS)
     spoken = f"{asked.query[:_QUERY_CHARS]} {asked.when[:_QUERY_CHARS]}".strip()
-    answers = search(
+    answers = search_sessions(
         store, Search((spoken,), within="all", project=asked.project, limit=wanted + 1), now=now, scope=scope
     )
     others = [one for one in answers.found if isinstance(one, MemoryHit) or one.state.session_id != asked.current]

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from jsonlstore.recall.documents import StoredDocument
-    from jsonlstore.restore.scope import Scope
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.restore import Scope
+    from jsonlstore.store import SessionStore
 
 log = logger(__name__)
 
@@ -99,7 +99,7 @@ class Answers:
     by_words: bool
 
 
-def search(
+def search_sessions(
     store: SessionStore, asked: Search, *, now: datetime, zone: tzinfo | None = None, scope: Scope | None = None
 ) -> Answers:
     """Answer a question. With a `scope`, nothing beyond it is looked at, let alone shown."""
@@ -126,7 +126,7 @@ def _by_state(
     store: SessionStore, asked: Search, question: Question, now: datetime, zone: tzinfo | None, scope: Scope | None
 ) -> Answers:
     """Without the index: topics, projects, tasks, notes and times."""
-    limited = _limits(asked, now, zone)
+    limited = time_limits(asked.since, asked.until, now, zone)
     if limited is not None:
         question = replace(question, when=limited)
     limit = asked.limit if scope is None else 1000
@@ -140,15 +140,13 @@ def _by_state(
     return Answers(found, nearest, result.searched, question, by_words=False)
 
 
-def _limits(asked: Search, now: datetime, zone: tzinfo | None) -> Interval | None:
-    """The time `--since` and `--until` leave."""
-    if asked.since is None and asked.until is None:
+def time_limits(since: str | None, until: str | None, now: datetime, zone: tzinfo | None = None) -> Interval | None:
+    """The interval that `--since` and `--until` leave; None without either. Raises `UsageError` for what is no time."""
+    if since is None and until is None:
         return None
-    start = _moment(asked.since, now, zone).start if asked.since else _EARLIEST
-    end = _moment(asked.until, now, zone).end if asked.until else _LATEST
-    said = " ".join(
-        [*(["since", asked.since] if asked.since else []), *(["until", asked.until] if asked.until else [])]
-    )
+    start = _moment(since, now, zone).start if since else _EARLIEST
+    end = _moment(until, now, zone).end if until else _LATEST
+    said = " ".join([*(["since", since] if since else []), *(["until", until] if until else [])])
     return Interval(start, end, said)
 
 
@@ -172,7 +170,7 @@ class _Asking:
     ) -> None:  # fmt: skip
         self._store, self._index, self._asked, self._query = store, index, asked, query
         self._question, self._now, self._zone, self._scope = question, now, zone, scope
-        self._limits = _limits(asked, now, zone)
+        self._limits = time_limits(asked.since, asked.until, now, zone)
 
     def answers(self) -> Answers:
         among = self._among()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from jsonlstore.store.fold import SessionFold
+    from jsonlstore.store import SessionFold
 
 log = logger(__name__)
 

@@ -11,7 +11,7 @@ from jsonlstore.core.clock import format_time
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.recall.documents import Document, Turn
-from jsonlstore.redact.text import redact_text
+from jsonlstore.redact import redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

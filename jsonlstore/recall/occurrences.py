@@ -23,7 +23,7 @@ _NO_WORD = re.compile(r"[^\w\n]+|_")
 _WORD = re.compile(r"[^\W_]+")
 
 
-def plain_text(text: str) -> str:
+def folded_text(text: str) -> str:
     """A text folded, every word behind a space, every passage still a line."""
     folded = text.encode().translate(_SPACES).decode() if text.isascii() else _NO_WORD.sub(" ", normalise(text))
     return " " + folded.replace("\n", "\n ")

@@ -51,10 +51,10 @@ def _tidy(words: Sequence[str]) -> list[str]:
 
 def _content(free: Sequence[str], kept: Sequence[str]) -> list[str]:
     """The words worth looking for: filler never, common words only where there are no others."""
-    from jsonlstore.signals.background import rarity
+    from jsonlstore.signals import word_rarity
 
     words = [word for word in free if word not in FILLER and any(char.isalnum() for char in word)]
-    telling = {word for word in words if rarity(word) or not word.isalpha()}
+    telling = {word for word in words if word_rarity(word) or not word.isalpha()}
     if telling or kept:
         words = [word for word in words if word in telling or word in AMBIGUOUS]
     return [*kept, *words]

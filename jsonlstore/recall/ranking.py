@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jsonlstore.core.clock import format_time
 from jsonlstore.recall.documents import STATE_SEQ
 from jsonlstore.recall.match import normalise
-from jsonlstore.recall.occurrences import PART_FROM, as_part, finder, plain_text
+from jsonlstore.recall.occurrences import PART_FROM, as_part, finder, folded_text
 from jsonlstore.recall.query import AFTER, BEFORE, Concept, Query, closeness, is_explicit
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class _Ranking:
 
     def _marked(self, passage: Passage) -> Passage:
         """The passage with the words in it that were looked for, as they are written there."""
-        text, plain = passage.text, plain_text(passage.text)
+        text, plain = passage.text, folded_text(passage.text)
         if text.isascii():  # then the plain text is as long, but for the space it begins with
             places = {at for find in self._finders for at, _ in find(plain, _EVERY_LANGUAGE)}
             found = [text[at - 1 : len(plain[:at] + plain[at:].split(" ", 1)[0]) - 1] for at in sorted(places)]
@@ -171,7 +171,7 @@ class _Ranking:
         return passage._replace(matches=tuple(dict.fromkeys(filter(None, found))))
 
     def _occurs(self, word: str) -> bool:
-        plain = plain_text(word)
+        plain = folded_text(word)
         return any(True for find in self._finders for _ in find(plain, _EVERY_LANGUAGE))
 
     # -- candidates
@@ -244,7 +244,7 @@ class _Ranking:
         )
         if not turns:
             return
-        plain = plain_text("\n".join(turn.text for turn in turns))
+        plain = folded_text("\n".join(turn.text for turn in turns))
         found = [
             (position, number, weight)
             for number, find in enumerate(self._finders)

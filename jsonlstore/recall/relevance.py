@@ -14,7 +14,7 @@ from jsonlstore.recall.ranking import rank
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionStore
 
 log = logger(__name__)
 

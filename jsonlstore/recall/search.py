@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.core.model import SessionState
     from jsonlstore.recall.when import Interval
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionStore
 
 log = logger(__name__)
 

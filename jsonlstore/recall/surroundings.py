@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
-from jsonlstore.redact.text import redact_text
-from jsonlstore.transcripts.speech import Speaker
+from jsonlstore.redact import redact_text
+from jsonlstore.transcripts import Speaker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from jsonlstore.recall.documents import StoredDocument, Turn
     from jsonlstore.recall.fulltext import SearchIndex
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionStore
 
 log = logger(__name__)
 
@@ -41,7 +41,7 @@ def turns_around(
 
 
 def _from_transcript(store: SessionStore, index: SearchIndex, document: StoredDocument) -> Iterator[dict[str, Any]]:
-    from jsonlstore.transcripts.catalogue import Catalogue
+    from jsonlstore.transcripts import Catalogue
 
     wanted = index.transcript_of(document.no)
     for session in Catalogue.open(store.paths.state_dir).sessions:

@@ -21,6 +21,7 @@ UNSPACED = (
 )
 _TOKEN = re.compile(rf"(?P<run>[{UNSPACED}]+)|[^\W_{UNSPACED}]+(?:['’][^\W_{UNSPACED}]+)*")
 _PLAIN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _PIECE = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 _UNSPACED_WORD = 2  # so many characters of a script without spaces count as a word of a passage
 _COMPOUND_FROM = 10
@@ -69,7 +70,7 @@ def bare(word: str) -> str:
 
 def is_unspaced(word: str) -> bool:
     """Whether a word is a run of a script that sets no spaces."""
-    return not word.isascii() and re.match(f"[{UNSPACED}]", word) is not None
+    return not word.isascii() and _UNSPACED.match(word) is not None
 
 
 def pairs_of(run: str) -> list[str]:
@@ -93,6 +94,9 @@ def terms_in(text: str) -> Terms:
     words: list[str] = []
     parts: list[str] = []
     plain = text.isascii()
+    if plain and language != "de":  # most talk: every word is one term, and only one with an apostrophe is tidied
+        tidy = [bare(word) if "'" in word else word for word in found] if "'" in text else found
+        return Terms([stem(word) for word in tidy], parts, language)
     for word in found:
         if not plain and is_unspaced(word):
             words += pairs_of(word)
@@ -108,7 +112,7 @@ def terms_in(text: str) -> Terms:
 def passages_in(text: str) -> list[str]:
     """The text in passages of about twenty words, nothing lost but the white space between."""
     pieces = text.split()
-    if text.isascii() or not re.search(f"[{UNSPACED}]", text):
+    if text.isascii() or not _UNSPACED.search(text):
         return [" ".join(pieces[at : at + PASSAGE_WORDS]) for at in range(0, len(pieces), PASSAGE_WORDS)]
     return _unspaced_passages(text)
 

@@ -19,38 +19,51 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.redact import prefilter
+from jsonlstore.core.lazy import lazy
+from jsonlstore.redact import prefilter, rules
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from jsonlstore.redact.generated import hide_generated, hide_generated_in
+    from jsonlstore.redact.logs import log_to_stderr
     from jsonlstore.redact.memory import Redactor
-    from jsonlstore.redact.rules import MARK
-    from jsonlstore.redact.stream import redact_stream
+    from jsonlstore.redact.rules import MARK, own_rules
+    from jsonlstore.redact.stream import LineFinding, redact_stream
     from jsonlstore.redact.text import Finding, redact, redact_bytes, redact_text, redact_value
 
 __all__ = [
     "MARK",
     "Finding",
+    "LineFinding",
     "Redactor",
     "hide_generated",
     "hide_generated_in",
     "is_secret_id",
+    "log_to_stderr",
     "may_hold_secret",
+    "own_rules",
     "redact",
     "redact_bytes",
     "redact_stream",
     "redact_text",
     "redact_value",
     "sanitised",
+    "use_rules",
 ]
 
-_HOMES = {
-    "MARK": "jsonlstore.redact.rules",
-    "Redactor": "jsonlstore.redact.memory",
-    "hide_generated": "jsonlstore.redact.generated",
-    "hide_generated_in": "jsonlstore.redact.generated",
-    "redact_stream": "jsonlstore.redact.stream",
-}
+__getattr__ = lazy(
+    __name__,
+    {
+        "generated": "hide_generated hide_generated_in",
+        "logs": "log_to_stderr",
+        "memory": "Redactor",
+        "rules": "MARK own_rules",
+        "stream": "LineFinding redact_stream",
+        "text": "Finding redact redact_bytes redact_text redact_value",
+    },
+)
+
 _REDACTOR = "jsonlstore.redact.text"
 _FINDER = "jsonlstore.redact.finder"
 
@@ -60,7 +73,7 @@ def may_hold_secret(value: Any) -> bool:
     finder = sys.modules.get(_FINDER)
     if finder is not None and isinstance(value, str):
         return bool(finder.may_hide(value.encode("utf-8", "surrogatepass")))
-    return prefilter.may_hold_secret(value)
+    return prefilter.may_match(value)
 
 
 def sanitised(value: Any) -> Any:
@@ -78,9 +91,8 @@ def is_secret_id(session_id: str) -> bool:
     return bool(sanitised(session_id) != session_id)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_HOMES.get(name, _REDACTOR)), name)
+def use_rules(path: Path) -> tuple[str, ...]:
+    """Take the user's rules from a file before anything is redacted; returns what is wrong with them."""
+    problems = rules.name_rules(path)
+    prefilter.forget_rules()
+    return problems

@@ -86,7 +86,7 @@ def full_name(data: bytes, start: int, end: int) -> str:
     return (before + data[start:end]).decode("utf-8", "replace")
 
 
-def judge(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
+def judge_name(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
     """Where to go on, and the spans to hide behind the name at `at`, a match of `NAME`."""
     at += data[at] == ord("-")
     head = _HEAD.match(data, at)
@@ -172,6 +172,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None
     if is_version(text) or text.startswith("//") or _is_of_its_name(data, link, text):
         return None
+    if not value.quoted and (_is_expression(text, op) or (level is not Key.PASSWORD and is_type(text))):
+        return None
     default = _DEFAULT.match(text)
     if default and not is_placeholder(default.group(1)):
         start = value.start + len(text[: default.start(1)].encode())
@@ -181,8 +183,10 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if level is Key.HINT:
         return (value.start, value.end) if looks_secret(text, chosen=True) or looks_random(text) else None
     if level is Key.WEAK:
-        named = link.name_end - link.name_at > 4  # `key` alone names anything, `facebook.key` a key
-        return (value.start, value.end) if looks_random(text) or (named and is_key_hex(text)) else None
+        name = data[link.name_at : link.name_end].lower()
+        named = len(name) > 4  # `key` alone names anything, `facebook.key` a key
+        hexed = named and is_key_hex(text) and not name.endswith(b"signature")
+        return (value.start, value.end) if looks_random(text) or hexed else None
     between = data[link.op_end : value.start]
     far = (len(between) > 3 and b"(" in between) or b"{" in between or (level is Key.SECRET and b"[" in between)
     compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD and len(text) >= 6)
@@ -191,6 +195,10 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         number = text.isdigit() and len(text) >= 6 and not compared
         return (value.start, value.end) if number or looks_secret(text, chosen=True) else None
     if value.quoted:
+        if level is Key.SECRET and " " in text and data[value.end : value.end + 1] == b"`":
+            return None  # the token: `openclaw status --probe`, a command
+        if level is Key.SECRET and _LABEL.match(text):
+            return None
         return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
     if text.isdigit():
         return (value.start, value.end) if len(text) >= (3 if level is Key.PASSWORD else 6) else None
@@ -213,9 +221,26 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     return (value.start, value.end)
 
 
+# "blank bearer token": words about a secret, as language files and lists of errors hold them
+_LABEL = re.compile(r"(?i)[a-z'’]+(?: [a-z'’,.()-]+)* (?:(?:[a-z]+ )*(?:token|key|secret|credential)s?\b)")
+
+
+def _is_expression(text: str, op: bytes) -> bool:
+    """`AsmToken::TokenKind`, `{token:e.claim.token}:{}`, `e[e.CloseToken=2]="CloseToken"`: code goes on behind it."""
+    if (op == b":" and text.startswith(":")) or (len(text) <= 2 and text.isalpha()):
+        return True
+    inner = _INNER.match(text)
+    return inner is not None and (len(inner[1]) <= 2 or is_placeholder(inner[1], bare=True))
+
+
+_INNER = re.compile(r"([\w.$]*)[)\]}]+[,.;:=(\[{)]")
+
+
 def _is_of_its_name(data: bytes, link: Link, text: str) -> bool:
     """`SSL_TXT_PSK "PSK"`, `token_key = "token"`, `api.AccessKey = raw.AccessKey`: a name for a name."""
     name = data[link.name_at : link.name_end]
+    if len(text) > 5 and _JOINED_WORDS.match(text) and _plain(text) in _plain(name.decode("utf-8", "replace")):
+        return True  # SCOPE_DEVICE_TOKEN = "device-token"
     if text.isupper() and text.isalpha() and name.endswith(text.encode()):
         return True
     last = text.rpartition(".")[2].encode()
@@ -224,6 +249,11 @@ def _is_of_its_name(data: bytes, link: Link, text: str) -> bool:
     return len(text) > 8 and _WORDS_JOINED.match(text) is not None and text.encode() in name
 
 
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "").replace(".", "")
+
+
+_JOINED_WORDS = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)+\Z")
 _FORMAT_SPEC = re.compile(r"[<>^+-]?0?\d{0,3}(?:\.\d+)?[a-zA-Z]?\Z")  # f"{token:02x}"
 _ARGUMENT = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")
 _WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
@@ -252,6 +282,8 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
     level, name_at = link.level, link.name_at
     if b"\n" in data[link.op_end : value.start] and not (looks_secret(text, chosen=True) or is_key_hex(text)):
         return None
+    if text.isupper() and is_key_hex(text.lower()) and _PGP.search(data[max(0, name_at - 4) : link.name_end]):
+        return None  # a fingerprint
     first = data[value.start : value.end].strip(b".,;:!?").lower()
     if first in _TALK or text.startswith(("(", "{", "[", "*", "\\")) or "](" in text or (spaced and is_type(text)):
         return None
@@ -259,6 +291,8 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
     around = around if around in (b"'", b'"', b"`") else b""
     if around and _WORDS_JOINED.match(text):
         return None  # "password": validate_password, is code: JSON has no bare words
+    if spaced and _is_variable(text, data[value.end : value.end + 4]):
+        return None
     begins = bool(around) or starts_line(data, name_at)
     if begins and spaced and b"\n" not in data[link.op_end : value.start]:
         line = to_line_end(data, value.start, around)
@@ -277,6 +311,20 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
     if not spaced or looks_secret(text, chosen=True):
         return (value.start, value.end)
     return None
+
+
+_PGP = re.compile(rb"(?i)gpg|pgp")
+
+
+def _is_variable(text: str, after: bytes) -> bool:
+    """`token: identityTokenFile ? …`, `apiKey: tokenProvider ?? apiKey,`, `refresh: canRefreshCredential,`: code."""
+    bare = text.rstrip(",")
+    if not _CAMEL_WORDS.match(bare) or randomness(bare) >= 4.8:
+        return False
+    return bare != text or after[:1] in (b",", b")", b"}") or after[:2] == b" ?"
+
+
+_CAMEL_WORDS = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+)+\Z")
 
 
 def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer

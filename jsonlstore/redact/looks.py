@@ -16,13 +16,15 @@ _STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
 _MASKED = re.compile(r"[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
 _REFERENCE = re.compile(
     r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\])|\\[a-z]+\Z|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
-    r"\[[A-Za-z_ -]+\]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|"
-    r"op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
+    r"\[[A-Za-z_ -]+\]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
+    r"op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
 _YOURS = re.compile(
     r"(?i:(?:[a-z]{2,6}[-_])?(?:your|my|some|insert|enter|put|the|a|an|paste|add|replace|change)[-_ ][a-z0-9_\- ]*"
     r"(?:key|token|secret|password|pass|pw|here|value|id|me|it|credentials?)(?:[-_ ]?(?:here|goes.here))?)\Z|"
-    r"(?i:your[-_ ]|<your|example[-_]|dummy[-_]|fake[-_]|placeholder)"
+    r"(?i:your[-_ ]|<your|example[-_]|dummy[-_]|fake[-_]|placeholder)|"
+    # words and what they stand for: "gateway-token", GEMINI_KEY_HERE
+    r"(?:[a-z]{2,12}[0-9]{0,2}[a-z]{0,4}[-_]){1,3}(?:api[-_])?(?:token|secret|key)(?:[-_]?[0-9])?\Z|(?:[A-Z]{2,12}_){1,4}(?:HERE|GOES_HERE|VALUE)\Z"
 )
 _CODE = re.compile(
     r"(?:new |await |async |return |typeof |\(|!|&|\*|[a-z]:)*[A-Za-z_$][\w$]*(?:(?:\??\.|->|::)[A-Za-z_$][\w$]*)*"
@@ -32,7 +34,7 @@ _DOTTED = re.compile(r"[A-Za-z_$][A-Za-z_$0-9]{0,40}(?:(?:\??\.|->|::)[A-Za-z_$]
 _OWN_NAME = re.compile(
     r"(?i:(?:(?:user|new|old|db|my|your|the|current|self|raw|plain|input|form|given|hashed|access|auth|api|refresh|bearer|client|proxy|www|x|"
     r"confirm|repeat|default|admin|root|test|github|session|id|csrf|jwt|app|bot|encoded|decoded|req|request)[-_]?)*"
-    r"(?:password|passwd|pwd|pass|passphrase|secret|token|api[-_]?key|key|credentials?|authorization|auth|cookie)s?)\Z"
+    r"(?:password|passwd|pwd|pass|passphrase|secret|token|api[-_]?key|key|credentials?|authorization|auth|cookie|jwt)s?[0-9]?)\Z"
 )
 _ENV_NAME = re.compile(
     r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z"
@@ -113,7 +115,9 @@ def is_version(value: str) -> bool:
 def is_type(value: str) -> bool:
     """`PKCS7PrivateKeyTypes`: words run together, each with a capital, and none of them by chance."""
     bare = value.rstrip(",;)|&?*")
-    return _CAMEL.match(bare) is not None and randomness(_DIGIT.sub("", bare)) < 4.6
+    plain = _DIGIT.sub("", bare)
+    few = len(bare) - len(plain) <= 2 and len(plain) >= 12  # RESTPostOAuth2AccessTokenResult
+    return bool(_CAMEL.match(bare) or (few and _CAMEL.match(plain))) and randomness(plain) < 4.6
 
 
 def is_key_hex(value: str) -> bool:
@@ -139,7 +143,7 @@ _TECHNICAL = re.compile(
     r"(?i)(?:sha-?[0-9]+|sha3-?\d*|md5|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|ed25519|x25519|"
     r"rsa-?\d*|aes-?\d*(?:-\w+)*|argon2(?:id|i|d)?|pbkdf2|bcrypt|scrypt|http/?[123](?:\.\d)?|ipv[46]|"
     r"(?:gpt|claude|gemini|llama|mistral|qwen|o1|o3|o4|deepseek|grok|phi|gemma|sonnet|opus|haiku)[-\w.:/]*|rfc-?\d+|cve-[\d-]+|"
-    r"iso-?\d+|web3|k8s|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34]))\Z"
+    r"iso-?\d+|web3|k8s|(?:big)?u?int\d+\w*|float\d+\w*|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34]))\Z"
 )
 _NUMBERED = re.compile(r"(?i)[a-z]{1,8}[-#]?\d{1,6}\Z|[a-z]+-?v?\d\Z")
 _PATHISH = re.compile(
@@ -154,7 +158,8 @@ _NOT_RANDOM = _either(_UUID, _HEXISH, _PATHISH, _DIMENSION)
 
 def looks_secret(value: str, *, chosen: bool = False) -> bool:
     """In running text, after a telling word: no word, number, name, path or version; `chosen` by a person: `hunter2`."""
-    value = value.rstrip(".,;:!?") or value
+    value = value.rstrip(".,;:!?")
+    value = value.removesuffix("**") or value  # the end of bold print
     if len(value) < 5 or not value.isprintable() or " " in value or is_placeholder(value):
         return False
     if _NO_SECRET.match(value) or (_IDENTIFIER.match(value) and not (chosen and value[-1:].isdigit())):

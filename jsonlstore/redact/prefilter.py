@@ -29,7 +29,7 @@ _HEAD = re.compile(r"[\[(\\]")
 _OPERATORS = frozenset("=:<>%&\\→：＝")
 
 
-def may_hold_secret(value: JSON) -> bool:
+def may_match(value: JSON) -> bool:
     """Whether the redactor may find something to hide in a text or a JSON value; False is certain."""
     return _may_hold(value, 0)
 
@@ -99,3 +99,8 @@ def _told() -> _Told:
     return _Told(
         tuple(anywhere), tuple(leading - anywhere), tuple(before_operator - anywhere), re.compile("|".join(rest))
     )
+
+
+def forget_rules() -> None:
+    """Read the rules again when next asked."""
+    _told.cache_clear()

@@ -18,6 +18,7 @@ from typing import NamedTuple
 MARK = "[REDACTED]"
 _DATA = Path(__file__).with_name("data")
 _LEAST_COLUMNS = 5
+RULES_VARIABLE = "JSONLSTORE_REDACT_RULES"
 
 
 # What a token nobody named is seen by, and hashes, UUIDs and times have not: a digit beside a letter that no
@@ -67,11 +68,22 @@ class OwnRules(NamedTuple):
 @cache
 def own_rules() -> OwnRules:
     """The rules in the file that `JSONLSTORE_REDACT_RULES` names. A wrong line is left out: a session start goes on."""
-    path = os.environ.get("JSONLSTORE_REDACT_RULES")
+    path = os.environ.get(RULES_VARIABLE)
     try:
         return read_own(Path(path).read_text("utf-8")) if path else OwnRules()
     except (OSError, UnicodeDecodeError) as problem:
         return OwnRules(problems=(f"{path}: {problem}",))
+
+
+def name_rules(path: Path) -> tuple[str, ...]:
+    """Take the user's rules from a file, unless the environment names one; returns what is wrong with them.
+
+    To be called before the first text is redacted: the rules are compiled then.
+    """
+    os.environ.setdefault(RULES_VARIABLE, str(path))
+    own_rules.cache_clear()
+    shapes.cache_clear()
+    return own_rules().problems
 
 
 def read_own(text: str) -> OwnRules:

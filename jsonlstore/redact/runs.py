@@ -35,6 +35,8 @@ _VERSION = re.compile(rb"[0-9]+\.[0-9]+|[0-9]{4}-[0-9]{2}|[0-9a-f]{8}-[0-9a-f]{4
 _PARTS = re.compile(rb"[A-Za-z0-9]+")
 _HEX = re.compile(rb"[0-9a-fA-F]+\Z")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{40,}={0,2}\Z")
+# an id with its kind before it and its version first, as APIs hand them out: wrkspc_01…
+_TAGGED_ID = re.compile(rb"_01[0-9A-Za-z]{22}\Z")
 _LEAST_TAIL = 14
 _LEAST_PIECE = 8
 _LEAST_RANDOMNESS = 5.0
@@ -42,7 +44,7 @@ _BEFORE = b"/@#%&?.-~+:\\$"
 _AFTER = b"/@%("
 
 
-def judge(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[int, Span | None, int]:
+def judge_run(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[int, Span | None, int]:
     """Where the run around `at` ends, it as a span if it is a token or hides a secret, and where its word ends."""
     if not _HINT.match(data, at, at + 32):
         return at + 1, None, at + 1  # another rule's hit
@@ -70,6 +72,8 @@ def is_token(token: bytes) -> bool:
         not found
         or found[1].lower().split(b"_")[0].decode() in _IDS
         or _FILE.search(token)
+        or _TAGGED_ID.search(token)
+        or token[:4].lower() == b"xn--"  # a domain name beyond ASCII
         or _VERSION.search(found[2][:24])
     ):
         return False

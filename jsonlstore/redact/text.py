@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from jsonlstore.redact.finder import Span, back, find_spans, hide, mark_of
+from jsonlstore.redact.finder import Span, Steps, back, find_spans, hide, mark_of, may_hide, steps_for
 from jsonlstore.redact.looks import is_placeholder, is_type, looks_random, looks_secret, randomness
 from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.rules import MARK
@@ -18,6 +18,7 @@ from jsonlstore.redact.rules import MARK
 JSON: TypeAlias = Any
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SHORT = 200  # characters; entry ids, kinds and titles, which a state repeats and every writer redacts again
 _PASSES = 6  # hiding one value may lay bare another; more than two passes is hostile text
 
 
@@ -124,21 +125,30 @@ def _hide_string(value: str, level: Key) -> str:
         return value if is_placeholder(rest) else f"{scheme} {MARK}"
     if hide or (level is Key.WEAK and looks_random(value)):
         return MARK
-    new = redact_text(value)
+    new = _short_text(value) if len(value) <= _SHORT else redact_text(value)
     return value if new == value else new
+
+
+@lru_cache(maxsize=2048)  # about the strings of one state: it is redacted when derived and again when written
+def _short_text(text: str) -> str:
+    return redact_text(text)
 
 
 def _settle(data: bytes, steps: int | None = None) -> list[Span]:
     """All spans to hide, in the coordinates of `data`, such that the result has none left."""
-    found = find_spans(data, steps)
+    if not may_hide(data):  # nearly every text: nothing more is worked out for it
+        return []
+    steps = steps_for(data) if steps is None else steps
+    found = find_spans(data, Steps(steps))
     if not found:
         return found
     spans = _again(data, _merge(found))
     if all(kind == "unread" for _, _, kind in spans):
         return spans  # what was read held nothing, and nothing in it has changed
+    budget = Steps(2 * steps)  # for all further passes: a text that needs many must not cost many times as much
     for _ in range(_PASSES):
         shown, pieces = hide(data, spans)
-        more = find_spans(shown, steps)
+        more = find_spans(shown, budget)
         if not more:
             break
         spans = _merge([*spans, *(back(span, pieces, spans) for span in more)])
@@ -166,6 +176,7 @@ _MOST_VALUES = 64
 _NOT_A_TOKEN = re.compile(
     rb"[^!-~]|[\"'`()\[\]{}<>,;\\]|\A[\w.-]+:[0-9]{1,5}\Z"
 )  # quotes, brackets, blanks: a piece of text
+_WORDS = re.compile(rb"[A-Za-z]+(?:[-_.][A-Za-z]+)+[0-9]{0,2}\Z")  # types-pywin32: a name, whoever bears it
 _MOST_AGAIN = 1000
 
 
@@ -175,7 +186,7 @@ def is_telling(value: bytes) -> bool:
         return False
     if value.isdigit():
         return len(value) >= 12
-    if is_type(value.decode("ascii")):
+    if is_type(value.decode("ascii")) or _WORDS.match(value):
         return False
     return looks_secret(value.decode("ascii"), chosen=True) or randomness(value.decode("ascii")) >= 4.8
 

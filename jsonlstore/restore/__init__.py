@@ -7,7 +7,8 @@ What it promises:
 
 A session start's way: the `manager` asks the `restorer`, which makes a `plan` within a `deadline`. The plan finds
 which sessions crashed (`crash`), which are in `scope`, how relevant each is (`score`), which come back (`select`), and
-what is taken over from them (`inherit`, `tasks`, `pins`); the `preamble` says it in words. The restorer carries it out.
+what is taken over from them (`inherit`, `tasks`, `pins`) and still open (`settled`); the `preamble` says it in words.
+The restorer carries it out; `told` reads a preamble back, and `task_list` is what a conversation has open.
 `capture` writes down what a running session amounts to; `override` brings one named session back.
 """
 
@@ -23,18 +24,60 @@ if TYPE_CHECKING:
     from jsonlstore.restore.deadline import Budget
     from jsonlstore.restore.manager import SessionPersistenceManager
     from jsonlstore.restore.override import reply
-    from jsonlstore.restore.pins import PinFile
+    from jsonlstore.restore.pins import PinFile, own_pins
     from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
     from jsonlstore.restore.restorer import SessionRestorer, cold_start
-    from jsonlstore.restore.result import Candidate, MemorySource, PinDecision, RestoredSessionContext, RestoreRequest
+    from jsonlstore.restore.result import (
+        Candidate,
+        MemorySource,
+        PinDecision,
+        RelevanceSource,
+        RestoredSessionContext,
+        RestoreRequest,
+    )
+    from jsonlstore.restore.scope import Scope
     from jsonlstore.restore.score import PENDING_WEIGHT, RECENCY_WEIGHT, TOPIC_WEIGHT, ContextScorer, DecayEngine
+    from jsonlstore.restore.task_list import TaskList
+    from jsonlstore.restore.tasks import Pipeline, surfaced
+    from jsonlstore.restore.told import current_block
+    from jsonlstore.restore.wrapper import flat, named, quoted, wrap
+
 
 __all__ = [
-    "PENDING_WEIGHT", "RECENCY_WEIGHT", "TOPIC_WEIGHT", "Budget", "Candidate", "ContextScorer", "DecayEngine",
-    "MemorySource", "PinDecision", "PinFile", "PreambleContext", "PreambleInjector",
-    "PreambleOptions", "RestoreRequest", "RestoredSessionContext", "SessionCapture",
-    "SessionPersistenceManager", "SessionRestorer", "cold_start", "find_crashed", "last_activity", "reply",
-]  # fmt: skip
+    "PENDING_WEIGHT",
+    "RECENCY_WEIGHT",
+    "TOPIC_WEIGHT",
+    "Budget",
+    "Candidate",
+    "ContextScorer",
+    "DecayEngine",
+    "MemorySource",
+    "PinDecision",
+    "PinFile",
+    "Pipeline",
+    "PreambleContext",
+    "PreambleInjector",
+    "PreambleOptions",
+    "RelevanceSource",
+    "RestoreRequest",
+    "RestoredSessionContext",
+    "Scope",
+    "SessionCapture",
+    "SessionPersistenceManager",
+    "SessionRestorer",
+    "TaskList",
+    "cold_start",
+    "current_block",
+    "find_crashed",
+    "flat",
+    "last_activity",
+    "named",
+    "own_pins",
+    "quoted",
+    "reply",
+    "surfaced",
+    "wrap",
+]
 
 __getattr__ = lazy(
     __name__,
@@ -44,10 +87,15 @@ __getattr__ = lazy(
         "deadline": "Budget",
         "manager": "SessionPersistenceManager",
         "override": "reply",
-        "pins": "PinFile",
+        "pins": "PinFile own_pins",
         "preamble": "PreambleContext PreambleInjector PreambleOptions",
         "restorer": "SessionRestorer cold_start",
-        "result": "Candidate MemorySource PinDecision RestoreRequest RestoredSessionContext",
-        "score": "PENDING_WEIGHT RECENCY_WEIGHT TOPIC_WEIGHT ContextScorer DecayEngine",
+        "result": "Candidate MemorySource PinDecision RelevanceSource RestoreRequest RestoredSessionContext",
+        "scope": "Scope",
+        "score": "ContextScorer DecayEngine PENDING_WEIGHT RECENCY_WEIGHT TOPIC_WEIGHT",
+        "task_list": "TaskList",
+        "tasks": "Pipeline surfaced",
+        "told": "current_block",
+        "wrapper": "flat named quoted wrap",
     },
 )

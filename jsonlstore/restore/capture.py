@@ -16,8 +16,7 @@ from jsonlstore.restore.pins import PinFile, own_pins, same_pin
 from jsonlstore.restore.restorer import captured_metric
 from jsonlstore.restore.scope import Scope
 from jsonlstore.restore.tasks import Pipeline, pin_tasks
-from jsonlstore.store import SessionFold, SessionStore
-from jsonlstore.store.sanitise import check_fields
+from jsonlstore.store import SessionFold, SessionStore, check_fields
 
 log = logger("jsonlstore.session")
 
@@ -163,7 +162,7 @@ def _topics_of_pins(pins: Sequence[Any]) -> dict[str, Any]:
     if not labelled:
         return {}
     from jsonlstore.core.model import strip_provenance
-    from jsonlstore.signals.topics import HotTopicExtractor
+    from jsonlstore.signals import HotTopicExtractor
 
     extractor = HotTopicExtractor()
     for pin in labelled:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from jsonlstore.core.clock import format_time, parse_time, time_before
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
+from jsonlstore.core.process import process_exists
 from jsonlstore.restore.result import RestoreRequest
 from jsonlstore.restore.scope import Scope
 from jsonlstore.store import IndexEntry, SessionReader
@@ -84,22 +85,12 @@ def is_dead(owner: Mapping[str, Any]) -> bool:
     namespace = owner.get("namespace")
     if namespace is not None and namespace != _namespace():
         return False
-    if not _exists(pid):
+    if not process_exists(pid):
         return True
     state, started = _shown(pid)
     if state[:1] in ("Z", "X"):
         return True  # only not yet buried by its parent
     return started is not None and isinstance(owner.get("started"), str) and owner["started"] != started
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True  # somebody else's, but there
-    return True
 
 
 class Crashed(NamedTuple):

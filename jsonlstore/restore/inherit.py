@@ -117,7 +117,7 @@ def merged_topics(states: Sequence[SessionState], everyone: Sequence[Iterable[st
     """The contributors' topics in score order, each once; what few sessions share comes first (decision 47)."""
     listed = [state.hot_topics for state in states if state.hot_topics]
     if listed and len(everyone) > 2:
-        from jsonlstore.signals.rarity import by_rarity, session_rarity
+        from jsonlstore.signals import by_rarity, session_rarity
 
         rarity = session_rarity(everyone)
         listed = [tuple(by_rarity(topics, rarity)) for topics in listed]

@@ -24,7 +24,7 @@ from jsonlstore.store import SessionStore
 
 if TYPE_CHECKING:
     from jsonlstore.restore.capture import SessionCapture
-    from jsonlstore.signals.topics import HotTopicExtractor
+    from jsonlstore.signals import HotTopicExtractor
 
 log = logger("jsonlstore.session")
 
@@ -75,7 +75,7 @@ class SessionPersistenceManager:
         """Collects the topics of the running session; what it has found is recorded with every update."""
         with self._lock:
             if self._extractor is None:
-                from jsonlstore.signals.topics import HotTopicExtractor
+                from jsonlstore.signals import HotTopicExtractor
 
                 self._extractor = HotTopicExtractor(project_roots=self.config.project_roots)
             return self._extractor

@@ -9,12 +9,13 @@ from jsonlstore.core.errors import OutOfScope, SessionOpen, UsageError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SessionState
 from jsonlstore.restore.inherit import all_pins, decayed_memories, plan_pins
-from jsonlstore.restore.plan import Environment, RestorePlan, format_preamble
+from jsonlstore.restore.plan import Environment, RestorePlan, closings_of, format_preamble
 from jsonlstore.restore.preamble import PreambleContext
 from jsonlstore.restore.restorer import inheritance, restored_metrics
 from jsonlstore.restore.result import RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
 from jsonlstore.restore.score import factors
+from jsonlstore.restore.settled import settled
 from jsonlstore.restore.tasks import Pipeline, surfaced
 
 log = logger("jsonlstore.session")
@@ -45,9 +46,11 @@ def carry_out(env: Environment, override: Override, *, dry_run: bool = False) ->
     if state.end_time is None:
         raise SessionOpen(f"session {override.target} is still active", hint="if it died, see `jsonlstore recover`")
     pins = plan_pins(all_pins(state, "asked for by name"), env.pin_file.read(), config.max_inherited_pins)
+    ended = parse_time(state.end_time)
+    state = settled(state, closings_of(store.index.entries(), Scope.of_session(config.scope, state), now))
     tasks = tuple(surfaced([state], Pipeline.read(store.paths, config)))
     shown = PreambleContext([state], pins.add, tasks, state.hot_topics, state.active_projects)
-    hours = hours_between(parse_time(state.end_time), now)
+    hours = hours_between(ended, now)
     context = RestoredSessionContext(
         override.into or "",
         preamble=format_preamble(shown, config, now),

@@ -18,7 +18,7 @@ import orjson
 
 from jsonlstore.core.clock import normalise_time
 from jsonlstore.core.config import Config
-from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.errors import JsonlStoreError, Unreadable
 from jsonlstore.core.files import read_bytes, write_failed, writing
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import WorkingMemoryPin, read_parts, strip_provenance
@@ -112,6 +112,25 @@ class PinFile:
                 self._write({**document, "items": [*items, *(pin.to_dict() for pin in chosen)]})
             return chosen
 
+    def remove(self, names: Sequence[str], *, dry_run: bool = False) -> list[WorkingMemoryPin]:
+        """Remove the pins with these labels, numbers (from 1) or contents; returns them. Nothing else is touched."""
+        self._store.prepare()
+        with self._store.locks.pins():
+            data = read_bytes(self.path)
+            document = _parse(data) if data and data.strip() else {"items": []}
+            if document is None:
+                raise Unreadable(f"{self.path} is not a pin file", hint="mend it first; nothing was changed")
+            wanted, gone, left, number = set(names), list[WorkingMemoryPin](), list[Any](), 0
+            for item in document["items"]:
+                found = read_parts(WorkingMemoryPin, [item])
+                number += len(found)
+                matched = [pin for pin in found if wanted & _names_of(number, pin)]
+                gone += matched
+                left += [] if matched else [item]  # what is no pin stays where it is
+            if gone and not dry_run:
+                self._write({**document, "items": left})
+            return gone
+
     @staticmethod
     def _choose(pins: Iterable[WorkingMemoryPin], items: list[Any], most: int) -> list[WorkingMemoryPin]:
         taken = {key for pin in read_parts(WorkingMemoryPin, items) for key in same_pin(pin)}
@@ -160,6 +179,11 @@ def _parse(data: bytes) -> dict[str, Any] | None:
     if items is None:
         return {**document, "items": []}
     return document if isinstance(items, list) else None
+
+
+def _names_of(number: int, pin: WorkingMemoryPin) -> set[str]:
+    label = pin.label or ""
+    return {str(number), label, strip_provenance(label).strip(), pin.content} - {""}
 
 
 def own_pins(

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jsonlstore.core.clock import Clock, time_before
+from jsonlstore.core.clock import Clock, format_time, time_before
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 from jsonlstore.core.logs import logger
@@ -32,9 +32,13 @@ from jsonlstore.restore.select import (
     select,
     tie_level,
 )
+from jsonlstore.restore.settled import Closing, closings_in, settled
 from jsonlstore.restore.tasks import Pipeline, surfaced
-from jsonlstore.store import SessionFold, SessionStore
-from jsonlstore.store.projection import IndexEntry, project
+from jsonlstore.restore.told import current_block
+from jsonlstore.store import IndexEntry, SessionFold, SessionStore, project
+
+if TYPE_CHECKING:
+    from jsonlstore.restore.handoffs import Offered
 
 log = logger("jsonlstore.session")
 
@@ -79,6 +83,8 @@ class RestorePlan(NamedTuple):
     shown: PreambleContext = PreambleContext()
     tasks: tuple[PendingTask, ...] = ()
     why: str | None = None  # why nothing was looked for
+    handoff: Offered | None = None
+    leaves_no_trace: bool = False
 
 
 def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
@@ -86,8 +92,14 @@ def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
     store, config, now = env.store, env.config, env.clock()
     known = _known(store, request.session_id) if request.session_id else None
     request = _completed(request, known)
-    if known is not None and known.inherited and not request.again:
-        return RestorePlan(request, now, RestoredSessionContext(request.session_id, already_restored=True), known=known)
+    if known is not None and known.inherited and not (request.again or request.resume):
+        block = current_block(known, format_time(now))
+        context = RestoredSessionContext(request.session_id, already_restored=True, block=block)
+        return RestorePlan(request, now, context, known=known)
+    if request.under_way and not (request.again or request.resume):
+        # it began before we were asked: what it talked about since would be contradicted by an older past
+        log.info("nothing is restored into %s: it was under way before", request.session_id)
+        return RestorePlan(request, now, RestoredSessionContext(request.session_id), known=known, leaves_no_trace=True)
     entries: Entries = store.index.entries()
     scope = Scope.of(config.scope, request.agent_id, request.session_key, request.channel)
     crashed = _unfinished(env, entries, request, scope, now)
@@ -108,9 +120,17 @@ def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
         log.info("nothing is restored into %s: %s", request.session_id, plan.why)
         return plan
 
-    def load(session_id: str) -> SessionState:
-        return closed[session_id][1] if session_id in closed else store.get(session_id)
+    closings = closings_of(entries, scope, now)
 
+    def load(session_id: str) -> SessionState:
+        state = closed[session_id][1] if session_id in closed else store.get(session_id)
+        return settled(state, closings)
+
+    if config.handoff_enabled:
+        from jsonlstore.restore.handoffs import find_handoff
+
+        offered = find_handoff(env.store, config, request, scope, entries, closed, load, now)
+        plan = plan._replace(handoff=offered)
     return _with_contributions(env, plan, ended, load)
 
 
@@ -119,9 +139,28 @@ def format_preamble(shown: PreambleContext, config: Config, now: datetime) -> st
     return PreambleInjector.format(shown, PreambleOptions(max_chars=config.preamble_max_chars), now=now)
 
 
+def closings_of(entries: Entries, scope: Scope, now: datetime) -> list[Closing]:
+    """What the sessions in reach closed, open ones included."""
+    reaches = scope.in_reach()
+    telling = {other: entry for other, entry in entries.items() if entry.get("closed") and reaches(entry)}
+    return closings_in(telling, format_time(now))
+
+
+def without_stale_tasks(load: Callable[[str], SessionState], now: datetime, days: int) -> Callable[[str], SessionState]:
+    """`load`, without tasks that nobody has touched for so many days: a session that did has them in its own state."""
+    line = time_before(now, timedelta(days=days))
+
+    def fresh(session_id: str) -> SessionState:
+        state = load(session_id)
+        is_stale = state.end_time is not None and state.end_time < line
+        return replace(state, pending_tasks=()) if is_stale and state.pending_tasks else state
+
+    return fresh
+
+
 def has_runtime_transcript(store: SessionStore, entry: IndexEntry) -> bool:
     """Whether the runtime has a transcript of an open session; asked only of sessions that look dead."""
-    from jsonlstore.transcripts.runtimes import has_transcript
+    from jsonlstore.transcripts import has_transcript
 
     return has_transcript(store.paths.state_dir, agent_of(entry.agent_id, entry.session_key), entry.session_id)
 
@@ -146,6 +185,8 @@ def _completed(request: RestoreRequest, known: SessionFold | None) -> RestoreReq
 
 
 def _why_nothing(config: Config, request: RestoreRequest) -> str | None:
+    if request.resume:
+        return None  # somebody asked
     if request.clean:
         return "a clean start was asked for"
     from jsonlstore.core.config import BOUNDARY_NAMES
@@ -233,11 +274,16 @@ def _with_contributions(
     priors = score_priors(looked_at, words, now, None if explain else can_qualify(config))
     pipeline = Pipeline.read(env.store.paths, config) if priors else Pipeline(None)
     support = _support(env, request.prompt, priors)
-    selection = select(priors, config, load, pipeline, explain=explain, support=support)
+    fresh = without_stale_tasks(load, now, config.task_stale_days)
+    selection = select(priors, config, fresh, pipeline, explain=explain, support=support)
     critical = _critical(env, entries, now, load)
     best = selection.contributors[0] if selection.contributors else None
     pins = plan_pins(offers(critical, best, config), pinned, config.max_inherited_pins)
     sources = _with_pin_sources(selection.contributors, critical, pins, priors, config.max_sessions_scored)
+    offered = plan.handoff
+    handed_over = offered.document if offered is not None else None
+    if handed_over is not None and all(state.session_id != handed_over.session_id for state, _ in sources):
+        sources.insert(0, (load(handed_over.session_id), 0.0))
     states = [state for state, _ in sources]
     giving = [contributor.state for contributor in selection.contributors]
     tasks = tuple(surfaced(giving, pipeline))
@@ -246,9 +292,11 @@ def _with_contributions(
     sample = islice(looked_at.values(), _TOPIC_SAMPLE)
     topics = merged_topics(giving, [entry.get("hot_topics") or () for entry in sample])
     projects = once(name for state in giving for name in state.active_projects)
-    shown = PreambleContext(states, inherited, tasks, topics, projects)
+    shown = PreambleContext(states, inherited, tasks, topics, projects, handed_over)
+    preamble = format_preamble(shown, config, now)
     context = plan.context._replace(
-        preamble=format_preamble(shown, config, now),
+        preamble=preamble,
+        block=preamble,
         inherited_pins=inherited,
         session_ids=tuple(state.session_id for state in states),
         relevance_scores=tuple(score for _, score in sources),
@@ -258,6 +306,7 @@ def _with_contributions(
         active_projects=tuple(shown.active_projects),
         candidates=selection.candidates,
         pins=pins.decisions,
+        handoff=offered.to_dict(config) if offered is not None else None,
     )
     if config.debug:
         _explain(env, priors, selection, pinned.taken, context)

@@ -1,7 +1,11 @@
-"""The preamble: what came back, said as quoted, dated, past information, and never longer than it may be."""
+"""The preamble: what came back, said as quoted, dated, past information, and never longer than it may be.
+
+It stays in view for a whole session, so it begins with the time it speaks of, and names the sessions it quotes.
+"""
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import TYPE_CHECKING, NamedTuple
 
 from jsonlstore.core.clock import hours_between, parse_time, system_clock
@@ -12,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
+    from jsonlstore.handoff import Handoff
 
 DEFAULT_BUDGET = 2800
 _TITLE = 120
@@ -37,6 +42,7 @@ class PreambleContext(NamedTuple):
     pending_tasks: Sequence[PendingTask] = ()
     hot_topics: Sequence[str] = ()
     active_projects: Sequence[str] = ()
+    handoff: Handoff | None = None  # of one of the sessions: its sections stand for that session's own lines
 
 
 class PreambleOptions(NamedTuple):
@@ -54,6 +60,7 @@ class _Draft:
     def __init__(self, head: str, task_line: Callable[[PendingTask, int], str]) -> None:
         self.head = head
         self.task_line = task_line
+        self.sources = ""
         self.tasks: list[PendingTask] = []
         self.projects: list[str] = []
         self.past: list[str] = []
@@ -63,7 +70,7 @@ class _Draft:
         self.left_out = 0
 
     def text(self) -> str:
-        parts = [self.head]
+        parts = [f"{self.head}\n{self.sources}" if self.sources else self.head]
         if self.tasks:
             lines = [self.task_line(task, self.title) for task in self.tasks]
             if self.left_out:
@@ -91,6 +98,8 @@ class _Draft:
             self.past.pop()
         elif self.title > _SHORT_TITLE and self.tasks:
             self.title = _SHORT_TITLE
+        elif self.sources:
+            self.sources = ""
         elif self.topics:
             self.topics.pop()
         elif len(self.projects) > 1 or (self.projects and self.tasks):
@@ -128,11 +137,11 @@ class PreambleInjector:
             title = f" {quoted(task.title, longest)}" if task.title.strip() else ""
             return f"- [{identifier(task.task_id)}]{title}{f' ({known})' if known else ''}"
 
-        head = f"[SESSION CONTINUITY — inherited from {len(context.sessions)} prior session(s)]"
-        draft = _Draft(head, task_line)
+        draft = _Draft(_head(len(context.sessions), moment), task_line)
+        draft.sources = _sources(context.sessions)
         draft.tasks = list(context.pending_tasks)
         draft.projects = _unique((named(name, _PROJECT) for name in context.active_projects), chosen.max_projects)
-        draft.past = _past(context.sessions)
+        draft.past = _past(context.sessions) if context.handoff is None else _handed_over(context)
         draft.topics = _unique((named(topic, _TOPIC) for topic in context.hot_topics), chosen.max_topics)
         draft.pins = len(context.inherited_pins)
         while len(draft.text()) + WRAPPER_LENGTH > chosen.max_chars:
@@ -164,18 +173,32 @@ def _task_ends(sessions: Sequence[SessionState]) -> dict[str, str]:
     return {task_id: end for task_id, end in ends.items() if end}
 
 
+def _head(count: int, now: datetime) -> str:
+    said_at = now.astimezone(UTC)
+    return (
+        f"[SESSION CONTINUITY — inherited from {count} prior session(s)] "
+        f"as of {said_at:%Y-%m-%d %H:%M} UTC; what was said since outranks it"
+    )
+
+
+def _sources(sessions: Sequence[SessionState]) -> str:
+    """The ids of the sessions that are quoted, and how an agent learns more of them."""
+    ids = ", ".join(identifier(session.session_id) for session in sessions)
+    return f"SESSIONS: {ids} (the tool session_recall searches what was said in them)"
+
+
 def _past(sessions: Sequence[SessionState]) -> list[str]:
     """The optional lines, in the order that helps most: where things stood, what is in the way, what was settled."""
     last = max(sessions, key=lambda one: one.end_time or "")
     lines = []
     if last.end_time:
         reason = f", ended by {named(last.end_reason, 40)}" if last.end_reason else ""
-        lines.append(f"LAST SESSION: {last.end_time[:10]} {last.end_time[11:16]} UTC{reason}")
-    lines += _last_exchange(sessions)
+        lines.append(f"LAST SESSION: {_minute(last.end_time)}{reason}")
+    lines += _last_exchange(sessions, last)
     # the sessions come most relevant first: a crash in something else must not hide the step this one left
-    next_step = next((session.next_step for session in sessions if session.next_step), None)
-    if next_step:
-        lines.append(f"NEXT STEP: {quoted(next_step, _LINE)}")
+    left = next((session for session in sessions if session.next_step), None)
+    if left is not None and left.next_step:
+        lines.append(f"NEXT STEP{_source(left, last)}: {quoted(left.next_step, _LINE)}")
     lines += _failing(sessions)
     lines += _noted(sessions, "blocker", "BLOCKERS", _BLOCKERS_SHOWN)
     lines += _noted(sessions, "decision", "DECISIONS", _DECISIONS_SHOWN)
@@ -183,7 +206,38 @@ def _past(sessions: Sequence[SessionState]) -> list[str]:
     return lines
 
 
-def _last_exchange(sessions: Sequence[SessionState]) -> list[str]:
+def _handed_over(context: PreambleContext) -> list[str]:
+    """The lines of a session that handed over: its document says what LAST SESSION to NEXT STEP would say."""
+    from jsonlstore.handoff import handoff_lines
+
+    document = context.handoff
+    assert document is not None
+    others = [one for one in context.sessions if one.session_id != document.session_id]
+    lines = handoff_lines(document, quoted, named)
+    # the specification's sections have no place for these two
+    own = next((one for one in context.sessions if one.session_id == document.session_id), None)
+    if own is not None:
+        lines += [f"LAST ANSWER: {quoted(own.last_answer, _LINE)}"] if own.last_answer else []
+        lines += _failing([own])
+    if others:
+        lines += _noted(others, "blocker", "BLOCKERS (earlier sessions)", _BLOCKERS_SHOWN)
+        lines += _noted(others, "decision", "DECISIONS (earlier sessions)", _DECISIONS_SHOWN)
+    return [*lines, *_work(context.sessions)]
+
+
+def _minute(time: str) -> str:
+    return f"{time[:10]} {time[11:16]} UTC"
+
+
+def _source(quoted_from: SessionState, last: SessionState, *, dated: bool = False) -> str:
+    """Which session a line quotes, unless it is the one LAST SESSION speaks of: else two would be taken for one."""
+    if quoted_from is last:
+        return ""
+    ended = f", {_minute(quoted_from.end_time)}" if dated and quoted_from.end_time else ""
+    return f" (session {identifier(quoted_from.session_id)}{ended})"
+
+
+def _last_exchange(sessions: Sequence[SessionState], last: SessionState) -> list[str]:
     """What was asked last and whether it was answered, and what the answer said."""
     asked = next((one for one in sessions if one.last_request), None)
     if asked is None or asked.last_request is None:
@@ -192,9 +246,11 @@ def _last_exchange(sessions: Sequence[SessionState]) -> list[str]:
     fate = named(request.fate, 20) if request.fate else ""
     if fate and request.doing:
         fate += f"; it was at: {quoted(request.doing, _NOTE)}"
-    lines = [f"LAST REQUEST: {quoted(request.text, _LINE)}{f' ({fate})' if fate else ''}"]
+    lines = [
+        f"LAST REQUEST{_source(asked, last, dated=True)}: {quoted(request.text, _LINE)}{f' ({fate})' if fate else ''}"
+    ]
     if asked.last_answer:
-        lines.append(f"LAST ANSWER: {quoted(asked.last_answer, _LINE)}")
+        lines.append(f"LAST ANSWER{_source(asked, last)}: {quoted(asked.last_answer, _LINE)}")
     return lines
 
 

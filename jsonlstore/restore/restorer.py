@@ -71,7 +71,7 @@ class SessionRestorer:
             log.warning("the session index is rebuilt: %s: %s", type(problem).__name__, problem)
             env.store.index.rebuild()
             plan = make_plan(env, request)
-        if dry_run:
+        if dry_run or plan.leaves_no_trace:
             return plan.context
         return (_wake if plan.context.already_restored else _apply)(plan, env, budget)
 
@@ -108,16 +108,61 @@ def _carry_out(plan: RestorePlan, env: Environment, budget: Budget) -> tuple[Res
         _try(budget, "a recovery record", partial(close, store, left, env.by))
     budget.enter("the start record")
     _start(plan, env)
+    if plan.handoff is not None and plan.handoff.document is not None:
+        plan = _claimed(plan, env, budget)
     context = _add_pins(plan, env, budget) if plan.pins.add else plan.context
     added = context.inherited_pins
-    news = plan.known is None or not plan.known.inherited or any(pin in plan.pins.add for pin in added)
+    won = plan.handoff.session_id if plan.handoff is not None and plan.handoff.document is not None else None
+    news = (
+        plan.known is None
+        or not plan.known.inherited
+        or plan.request.resume is not None
+        or any(pin in plan.pins.add for pin in added)
+    )
     for prior in dict.fromkeys((*context.session_ids, *plan.pins.sources)):
         news |= _try(budget, "a link", partial(store.link, prior, session_id, by=env.by)) is True
+    if not news and plan.known is not None and plan.known.block is not None:
+        context = context._replace(block=plan.known.block)  # it stays as it was given, whatever the time is now
     if news:
         budget.enter("the inheritance record")
         why = {} if plan.why is None else {"why": plan.why}
-        store.note(session_id, "session.inherited", inheritance(plan, context, **why), by=env.by)
+        block = {} if context.block is None else {"block": context.block}
+        given = {} if won is None else {"handoff": won}
+        record = inheritance(plan, context, **why, **given)
+        store.note(session_id, "session.inherited", record, by=env.by, redacted=block)
+        if won is not None:
+            _try(budget, "the offer", partial(_offer, plan, env, won))
     return context, news
+
+
+def _claimed(plan: RestorePlan, env: Environment, budget: Budget) -> RestorePlan:
+    """The plan once its handoff is claimed; if another session has it, the lines are those of any earlier session."""
+    from jsonlstore.handoff import claim
+
+    offered = plan.handoff
+    assert offered is not None
+    work = partial(
+        claim, env.store, offered.session_id, plan.request.session_id, now=plan.now,
+        expires_hours=env.config.handoff_expires_hours, forced=plan.request.resume is not None, by=env.by,
+    )  # fmt: skip
+    found = _try(budget, "the claim", work)
+    if found is not None and found.won:  # type: ignore[attr-defined]
+        return plan
+    lost = offered._replace(document=None, claimed_by=found.by if found is not None else None)  # type: ignore[attr-defined]
+    shown = plan.shown._replace(handoff=None)
+    preamble = format_preamble(shown, env.config, plan.now)
+    context = plan.context._replace(preamble=preamble, block=preamble, handoff=lost.to_dict(env.config))
+    return plan._replace(handoff=lost, shown=shown, context=context)
+
+
+def _offer(plan: RestorePlan, env: Environment, source: str) -> None:
+    from jsonlstore.handoff import ProjectContext, offer, set_project
+
+    offer(env.store, source, plan.request.session_id, by=env.by)
+    document = plan.handoff.document if plan.handoff is not None else None
+    if document is not None and document.project != "general" and plan.request.resume is not None:
+        project = ProjectContext(document.project, started_at=env.store.now())
+        set_project(env.store, plan.request.session_id, project, by=env.by)
 
 
 def _add_pins(plan: RestorePlan, env: Environment, budget: Budget) -> RestoredSessionContext:
@@ -133,8 +178,8 @@ def _add_pins(plan: RestorePlan, env: Environment, budget: Budget) -> RestoredSe
     added = (*written, *(pin for pin in context.inherited_pins if pin not in plan.pins.add))
     if len(added) == len(context.inherited_pins):
         return context
-    shown = plan.shown._replace(inherited_pins=added)
-    return context._replace(inherited_pins=added, preamble=format_preamble(shown, env.config, plan.now))
+    preamble = format_preamble(plan.shown._replace(inherited_pins=added), env.config, plan.now)
+    return context._replace(inherited_pins=added, preamble=preamble, block=preamble)
 
 
 def close(store: SessionStore, left: Crashed, by: str) -> bool:

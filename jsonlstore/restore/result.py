@@ -39,6 +39,8 @@ class RestoreRequest(NamedTuple):
     clean: bool = False
     again: bool = False
     explain: bool = False
+    resume: str | None = None  # a handoff that was asked for: a session id, or "newest"
+    under_way: bool = False  # it was answered before: what it was given then is told again, and nothing new is
 
 
 class InheritedMemory(NamedTuple):
@@ -96,10 +98,12 @@ class RestoredSessionContext(NamedTuple):
     already_restored: bool = False
     elapsed_ms: int = 0
     error: str | None = None
+    block: str | None = None  # what the session was given when it began, without its wrapper
     hot_topics: tuple[str, ...] = ()
     active_projects: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     pins: tuple[PinDecision, ...] = ()
+    handoff: Mapping[str, Any] | None = None  # what was handed over, or by whom it was taken
 
     @property
     def cold(self) -> bool:
@@ -119,11 +123,14 @@ class RestoredSessionContext(NamedTuple):
             "inherited_pins": [pin.to_dict() for pin in self.inherited_pins],
             "session_ids": list(self.session_ids),
             "relevance_scores": [round(score, 6) for score in self.relevance_scores],
+            "block": None if self.block is None else wrap(self.block),
             "pending_task_count": self.pending_task_count,
             "memories": [memory.to_dict() for memory in self.memories],
             "already_restored": self.already_restored,
             "elapsed_ms": self.elapsed_ms,
         }
+        if self.handoff is not None:
+            out["handoff"] = dict(self.handoff)
         if explain:
             out["candidates"] = [candidate.to_dict() for candidate in self.candidates]
             out["pins"] = [pin.to_dict() for pin in self.pins]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from jsonlstore.core.clock import hours_between, parse_time, system_clock
 from jsonlstore.core.model import SessionState
-from jsonlstore.store.projection import IndexEntry
+from jsonlstore.store import IndexEntry
 
 WEEK_HOURS = 168.0
 LOSS_PER_WEEK = 0.4

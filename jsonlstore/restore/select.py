@@ -19,7 +19,7 @@ from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SessionState, WorkingMemoryPin, strip_provenance
 from jsonlstore.restore.result import Candidate
-from jsonlstore.restore.score import Factors, factors, lowered, qualifies
+from jsonlstore.restore.score import Factors, factors, lowered, pending_weight, qualifies
 from jsonlstore.restore.tasks import Pipeline
 
 Entries = Mapping[str, Mapping[str, Any]]
@@ -73,12 +73,12 @@ def current_keywords(
         texts.append(prompt[:_LONGEST_PROMPT])
     found: set[str] = set()
     if any(text.strip() for text in texts):
-        from jsonlstore.signals.words import keywords
+        from jsonlstore.signals import keywords
 
         for text in texts:
             found.update(word.lower() for word in keywords(text))
     if cwd:
-        from jsonlstore.signals.projects import project_of
+        from jsonlstore.signals import project_of
 
         project = project_of(cwd, project_roots)
         if project:
@@ -220,6 +220,13 @@ def _consider(
         log.warning("session %s left out: %s", prior.session_id, problem)
         return None, f"unreadable: {problem.message}"
     why = "score at or above the threshold"
+    told = len(state.pending_tasks)
+    if told < prior.tasks:
+        closed = f"{prior.tasks - told} of {prior.tasks} tasks closed or stale since"
+        score = prior.factors._replace(pending=pending_weight(told)).score
+        if not can_qualify(config)(score, told):
+            return None, f"{closed}, score below the threshold {config.relevance_threshold:g}"
+        wins, why = qualifies(score, config.relevance_threshold), f"{why}; {closed}"
     if not wins:
         still_open = len(pipeline.still_open(state.pending_tasks))
         why = f"{still_open} open tasks (pending_task_override {config.pending_task_override}"

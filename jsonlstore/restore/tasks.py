@@ -47,7 +47,7 @@ class Pipeline:
 
     def open_tasks(self, stages: Iterable[str]) -> list[PendingTask]:
         """The tasks the pipeline has in one of the pending stages."""
-        from jsonlstore.signals.tasks import pipeline_tasks
+        from jsonlstore.signals import pipeline_tasks
 
         return (pipeline_tasks(self._document, stages) or []) if self._document is not None else []
 
@@ -56,7 +56,7 @@ class Pipeline:
         listed = list(tasks)
         if self._document is None or not listed:
             return listed
-        from jsonlstore.signals.tasks import closed_in_pipeline
+        from jsonlstore.signals import closed_in_pipeline
 
         closed = {task_id.lower() for task_id in closed_in_pipeline(self._document)}
         active = {_id(raw).lower() for raw in self._document["active_tasks"]} - closed
@@ -77,7 +77,7 @@ def pin_tasks(pins: Sequence[WorkingMemoryPin]) -> list[PendingTask]:
     """The tasks that pins speak of as not finished."""
     if not pins:
         return []
-    from jsonlstore.signals.tasks import TaskBook
+    from jsonlstore.signals import TaskBook
 
     book = TaskBook()
     for pin in pins:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jsonlstore.signals.options import SignalOptions
     from jsonlstore.signals.tasks import TaskBook
     from jsonlstore.signals.topics import HotTopicExtractor
-    from jsonlstore.transcripts.records import Entry, ToolCall
+    from jsonlstore.transcripts import Entry, ToolCall
 
 
 class AgentTools:
@@ -69,14 +69,14 @@ class AgentTools:
         body = said.get("body") or said.get("message") or said.get("content") or said.get("text") or ""
         action = said.get("action", name.rpartition("_")[2]).lower()
         if action in {"ack", "acknowledge", "complete", "done", "resolve", "close"}:
-            self.tasks.read_ack(f"ack {subject} {body} {said.get('task_id', '')} {answer[:500]}")
+            self.tasks.read_ack(f"ack {subject} {body} {said.get('task_id', '')} {answer[:500]}", entry.id)
             return
         if subject or body:
             self.topics.record_synapse_signal(subject or body[:80], said.get("to", ""))
             self.tasks.read_mail(subject, body[:2_000], entry.id)
             self._visit_named(said.get("project"))
         else:
-            self.tasks.read_ack(answer)
+            self.tasks.read_ack(answer, entry.id)
 
     def _visit_named(self, project: str | None) -> None:
         if project and len(project) <= 64 and "/" not in project:

@@ -292,7 +292,7 @@ def _table() -> dict[str, float]:
 _TABLE = _table()
 
 
-def rarity(word: str) -> float:
+def word_rarity(word: str) -> float:
     """How much a lower-cased word says about what a session was about; 0 for a stop word."""
     if word in STOP:
         return 0.0

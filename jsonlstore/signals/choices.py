@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.language import may_any_say, small_kinds
-from jsonlstore.signals.offers import all_options
+from jsonlstore.signals.language import languages, may_any_say, small_kinds
+from jsonlstore.signals.offers import DECIDED_HEADINGS, all_options, listed_next
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.words import content_words
 
@@ -23,6 +23,7 @@ DECISION, CONSTRAINT, TASK, SCOPE, REVERT, WORKS = "decision", "constraint", "ta
 CHOICE, DECIDED, INSIGHT = "choice", "decided", "insight"
 LONGEST = 160
 _LONGEST_SENTENCE = 240
+_LONG = 140
 _LONGEST_CHOICE = 60
 _LONGEST_EXTRA = 90
 _LONGEST_REMARK = 100
@@ -30,15 +31,34 @@ _CONFIDENCE = {SCOPE: 0.65, REVERT: 0.7, WORKS: 0.7}  # scope creep as DECISION 
 _QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|`[^`\n]{1,200}`")
 _LETTERS = re.compile(r"(?<![\w'’])([A-Fa-f]|[1-9])(?![\w'’%.:/-]|\s*(?:minute|hour|file|day|time|mal|uhr|h\b|min))")
 _CHINESE_NUMBER = re.compile(r"(?:方案|选项|第|選項|案)\s*([A-Fa-f1-9一二三四])")
-_CONTRAST = re.compile(
-    r"instead|rather than|, not |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|而不是|改成|改为|换成|ではなく|代わりに|대신|말고",
+_NAMED_OPTION = re.compile(
+    r"(?:\b(?:option|plan|variante|opción|opcion|opção|вариант|варіант)|方案|选项|選項|案)\s*[A-Fa-f1-9一二三四]",
     re.IGNORECASE,
 )
-_ASKED = ("rule", "decide", "task_cue", "works", "scope", "revert")
+_CONTRAST = re.compile(
+    r"instead|rather than|, not |, just |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|а не|而不是|ではなく|代わりに|대신|말고",
+    re.IGNORECASE,
+)
+# how sure a sentence of each kind is a decision, and how long it may be: a rule is crisp, a long sentence is a request
+_DIRECTIVES = (
+    ("rule", 0.85, 200),
+    ("reject", 0.8, 160),
+    ("decide", 0.7, 140),
+    ("weak_rule", 0.7, 120),
+    ("want", 0.7, 140),
+)
+_RULES = frozenset({"rule", "weak_rule"})
+_WITH_CONTRAST = 0.8
+_ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "edit", "task_cue", "works", "scope", "revert")
 _CUE = ("task_cue",)
 _TOLD = ("decided", "insight")
+_ASKED_AND_ANSWERED = re.compile(r'"([^"\n]{3,400})"="([^"\n]{1,300})"')
+_RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
+_MOST_ANSWERS = 10
+_CLAUSE_END = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])\s*")
 _NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*\d{1,2}[.、)]$")  # the next item's number, left behind by its sentence
 _AFTER_NUMBER = (".", "、", ")")
+_LOOSE_END = re.compile(r"[\s,，]+(?:and|or|und|oder|y|et|ou|e|и|і|та)$", re.IGNORECASE)  # the next line goes on
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
 
 
@@ -83,10 +103,22 @@ def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
     """A choice or a yes, resolved to what was offered."""
     picked = choice(text, offer, before)
     if picked:
-        return [Said(CHOICE, shorten(f"{option} (option {key})", LONGEST), 0.65) for key, option in picked]
+        # a bare "2" may only walk through a menu; who names the plan has weighed it
+        sure = 0.75 if _NAMED_OPTION.search(text) else 0.65
+        return [Said(CHOICE, shorten(f"{option} (option {key})", LONGEST), sure) for key, option in picked]
     if offer and offer.is_offer and "yes" in small_kinds(text):
         return [Said(CHOICE, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
     return []
+
+
+def answered_questions(text: str) -> list[Said]:
+    """What a user picked where a tool asked: runtimes store questions and answers as `"question"="answer"` pairs."""
+    found = []
+    for question, answer in _ASKED_AND_ANSWERED.findall(text)[:_MOST_ANSWERS]:
+        picked = _RECOMMENDED.sub("", plain_text(answer)).strip()
+        if picked and content_words(f"{question} {picked}"):
+            found.append(Said(CHOICE, shorten(f"{picked} (asked: {plain_text(question)})", LONGEST), 0.7))
+    return found
 
 
 def directives(text: str, speakers: Sequence[Language]) -> list[Said]:
@@ -132,33 +164,73 @@ def explicit(text: str, speakers: Sequence[Language]) -> list[Said]:
     return found
 
 
+def may_list_decisions(text: str) -> bool:
+    """Whether a heading such as "Decisions" may be there in any language: asked before the text's own is worked out."""
+    return may_any_say(languages().values(), DECIDED_HEADINGS, text)
+
+
+def listed_decisions(text: str, speakers: Sequence[Language]) -> list[Said]:
+    """The items under a heading such as "Decisions": whoever wrote such a list said outright what was decided."""
+    if not may_any_say(speakers, DECIDED_HEADINGS, text):
+        return []
+    items = listed_next(text, speakers, DECIDED_HEADINGS)
+    return [Said(DECISION, item, 0.7) for item in items if len(content_words(item)) >= 2]
+
+
 def _read(sentence: str, known: Sequence[Language]) -> Said | None:
     plain = plain_text(sentence).replace("’", "'").strip()
     if plain.endswith(_AFTER_NUMBER):
         plain = _NUMBER_AFTER.sub("", plain)
-    if not 4 <= len(plain) <= _LONGEST_SENTENCE:
-        return None
+    plain = _LOOSE_END.sub("", plain)
     bare = _QUOTED.sub("…", plain)
     # asked of both: without its quotation a sentence may be short enough for an expression that spans it
-    if not may_any_say(known, _ASKED, plain) and (bare == plain or not may_any_say(known, _ASKED, bare)):
+    if len(plain) < 4 or not (may_any_say(known, _ASKED, plain) or may_any_say(known, _ASKED, bare)):
         return None
     asks = plain.endswith(("?", "？")) or any(language.pattern("asks").match(plain) for language in known)
-    task = None if asks else task_in(plain, known)
-    if task:
-        return Said(TASK, task, 0.85)
-    kind = _small_kind(bare, known, asks=asks)
-    if kind:
-        return Said(kind, shorten(plain, LONGEST), _CONFIDENCE[kind])
+    if len(plain) <= _LONGEST_SENTENCE:
+        task = _asked_to_remind(plain, known) if asks else task_in(plain, known)
+        if task:
+            return Said(TASK, task, 0.85)
+        kind = _small_kind(bare, known, asks=asks)
+        if kind:
+            return Said(kind, shorten(plain, LONGEST), _CONFIDENCE[kind])
     if asks or len(content_words(plain)) < 2:
         return None
-    return _decision(plain, bare, known)
+    return _decision(plain, bare, known) or (_decision_in_clauses(plain, known) if len(plain) > _LONG else None)
 
 
-def _decision(plain: str, bare: str, known: Sequence[Language]) -> Said | None:
-    if _says("rule", bare, known):
-        return Said(CONSTRAINT, shorten(plain, LONGEST), 0.85)
-    if _says("decide", bare, known):
-        return Said(DECISION, shorten(plain, LONGEST), 0.8 if _CONTRAST.search(bare) else 0.7)
+def _asked_to_remind(plain: str, known: Sequence[Language]) -> str | None:
+    """ "Can you remind me to …?" asks for the same as "remind me to …"; any other question asks for an answer."""
+    for language in known:
+        lead = language.pattern("polite").match(plain)
+        rest = plain[lead.end() :].strip("?？ ") if lead else ""
+        if rest and language.pattern("task").match(rest):
+            return task_in(rest, [language])
+    return None
+
+
+def _decision_in_clauses(plain: str, known: Sequence[Language]) -> Said | None:
+    """The first clause of a long sentence that decides something: people dictate, and decide on the way."""
+    for clause in _CLAUSE_END.split(plain[: 2 * _LONGEST_SENTENCE]):
+        bare = _QUOTED.sub("…", clause.strip())
+        if len(content_words(bare)) >= 3 and not any(language.pattern("asks").match(bare) for language in known):
+            said = _decision(clause.strip(), bare, known, _DIRECTIVES[:-1])  # a mere wish in passing is none
+            if said:
+                return said
+    return None
+
+
+def _decision(
+    plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]] = _DIRECTIVES
+) -> Said | None:
+    """A rule, a preference or a choice. "Change A to B" alone is work to be done once: it takes a contrast or a reason."""
+    contrast = bool(_CONTRAST.search(bare))
+    for kind, sure, longest in kinds:
+        if len(plain) <= longest and _says(kind, bare, known):
+            confidence = max(sure, _WITH_CONTRAST) if contrast else sure
+            return Said(CONSTRAINT if kind in _RULES else DECISION, shorten(plain, LONGEST), confidence)
+    if _says("edit", bare, known) and (contrast or any(language.says("reason", bare) for language in known)):
+        return Said(DECISION, shorten(plain, LONGEST), 0.7)
     return None
 
 

@@ -8,16 +8,17 @@ Everything later evidence closes is closed here, and what is not supported is no
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from jsonlstore.core.model import Closed, Commit, Failing, FileInWork, LastRequest, Note, PendingTask
-from jsonlstore.signals.choices import CHOICE
+from jsonlstore.core.model import Commit, Failing, FileInWork, Ground, LastRequest, Note, PendingTask
+from jsonlstore.signals.choices import CHOICE, DECISION
+from jsonlstore.signals.closings import closed_by_session
 from jsonlstore.signals.ending import (
     ANSWERED,
     FAILED,
     INTERRUPTED,
     UNANSWERED,
-    Ending,
+    ClosingSituation,
     Opened,
     is_nudge,
     read_ending,
@@ -30,8 +31,10 @@ from jsonlstore.signals.tasks import covers, evidence, hash_id
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from jsonlstore.core.model import Closed
+    from jsonlstore.signals.closings import DoneStatements
     from jsonlstore.signals.conversation import Exchange
     from jsonlstore.signals.evidence import Family, WorkLog
     from jsonlstore.signals.language import Language
@@ -43,6 +46,8 @@ _LONGEST_LINE = 200
 RECENT = 6  # exchanges
 STALE_LIST = 4  # turns
 STALE_FILE = 30
+FADING = 12  # exchanges, at least half a session: what was decided before, and is no rule, has mostly been done
+LEAST_PASTED = 4  # messages in a row
 _UNFINISHED = frozenset({UNANSWERED, INTERRUPTED, FAILED})
 
 
@@ -61,7 +66,7 @@ class Conclusions:
     files: tuple[FileInWork, ...]
     closed: tuple[Closed, ...]
     notes: tuple[Note, ...]
-    reasons: dict[str, dict[str, Any]]
+    grounds: tuple[Ground, ...]
 
 
 def conclude(
@@ -69,47 +74,86 @@ def conclude(
     work: WorkLog,
     tasks: TaskBook,
     notes: Iterable[Note],
+    said: DoneStatements,
     language: Language | None,
     most_tasks: int,
 ) -> Conclusions:
     """Put together what a session's end, its tools and its user said."""
     ending = read_ending(talk, language)
     request = ending.request
-    reasons: dict[str, dict[str, Any]] = {}
     failing = work.failing()
     still_open = [one for one in ending.listed if not _is_covered(one, work)]
     pending = _pending(ending, still_open, work, tasks, most_tasks)
     step = _next_step(ending, still_open, work)
-    if step:
-        reasons["next_step"] = {**evidence([step.entry_id], step.kind), "confidence": step.confidence}
+    in_progress = _in_progress(ending, work)
     return Conclusions(
         last_request=_last_request(ending),
         last_answer=ending.answer if request and request.fate != FAILED else None,
         next_step=step.text if step else None,
-        in_progress=_in_progress(ending, work),
+        in_progress=tuple(one.text for one in in_progress),
         open_questions=(ending.offer.text,) if ending.offer else (),
         pending_tasks=tuple(pending),
         failing=_failing(failing),
         commits=_commits(work),
         files=_files(work),
-        closed=_closed(work, tasks, ending, still_open),
+        closed=closed_by_session(said, work, tasks, [one for one in ending.listed if one not in still_open]),
         notes=(*_standing_notes(notes, talk), *_done_notes(work), *_blockers(ending, failing, talk)),
-        reasons=reasons,
+        grounds=tuple(_grounds(ending, step, in_progress)),
     )
+
+
+def _grounds(ending: ClosingSituation, step: Opened | None, in_progress: Sequence[Opened]) -> Iterator[Ground]:
+    """Where the fields that are plain text come from."""
+    if step:
+        yield ground("next_step", step.text, [step.entry_id], step.kind, step.confidence)
+    if ending.answer:
+        yield ground("last_answer", ending.answer, [ending.answer_id], "answer", 0.9)
+    if ending.offer:
+        yield ground("open_questions", ending.offer.text, [ending.offer.entry_id], ending.offer.kind, 0.8)
+    for one in in_progress:
+        yield ground("in_progress", one.text, [one.entry_id], one.kind, one.confidence)
+
+
+def ground(name: str, text: str, entry_ids: Iterable[str | None], kind: str, confidence: float) -> Ground:
+    """The evidence of one text of the field `name`."""
+    return Ground(name, text, extra={"confidence": confidence, **evidence(entry_ids, kind)})
 
 
 def _standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
     """The notes; what the user picked or agreed to in the last exchanges is what the next session builds on."""
     recent = {one.user.id for one in talk[-RECENT:]}
-    return [
-        replace(note, confidence=max(note.confidence, 0.7))
-        if note.source_entry_id in recent and note.extra["evidence"]["kind"] == CHOICE
-        else note
-        for note in notes
-    ]
+    late = talk[-max(FADING, len(talk) // 2) :]
+    lately = {moment.id for one in late for moment in (one.user, *one.answers)}
+    since = late[0].user.at if late else ""  # what was picked where a tool asked stands in no message of its own
+    pasted = _pasted(talk)
+    told: list[Note] = []
+    for note in notes:
+        if note.source_entry_id in pasted:
+            told.append(replace(note, confidence=min(note.confidence, 0.6)))
+        elif note.source_entry_id in recent and note.extra["evidence"]["kind"] == CHOICE:
+            told.append(replace(note, confidence=max(note.confidence, 0.7)))
+        elif note.extra["evidence"]["kind"] == CHOICE and note.timestamp >= since:
+            told.append(note)
+        elif note.type == DECISION and note.confidence <= 0.7 and note.source_entry_id not in lately:
+            told.append(replace(note, confidence=min(note.confidence, 0.65)))
+        else:
+            told.append(note)
+    return told
 
 
-def _last_request(ending: Ending) -> LastRequest | None:
+def _pasted(talk: Sequence[Exchange]) -> frozenset[str | None]:
+    """The messages of a text that a terminal sent line by line: many in a row that nobody could answer between."""
+    found: list[str | None] = []
+    run: list[str | None] = []
+    for one in talk:
+        run.append(one.user.id)
+        if one.answers:
+            found += run if len(run) >= LEAST_PASTED else []
+            run = []
+    return frozenset(found + (run if len(run) >= LEAST_PASTED else []))
+
+
+def _last_request(ending: ClosingSituation) -> LastRequest | None:
     request = ending.request
     if request is None or not request.text:
         return None
@@ -119,7 +163,7 @@ def _last_request(ending: Ending) -> LastRequest | None:
     return LastRequest(text, request.at, request.fate, doing, error, extra=evidence([request.entry_id], "request"))
 
 
-def _wanted(ending: Ending) -> str:
+def _wanted(ending: ClosingSituation) -> str:
     """The unfinished request as a piece of work: what was accepted where the words alone say little."""
     request = ending.request
     assert request is not None
@@ -128,7 +172,7 @@ def _wanted(ending: Ending) -> str:
     return request.text
 
 
-def _next_step(ending: Ending, still_open: Sequence[Opened], work: WorkLog) -> Opened | None:
+def _next_step(ending: ClosingSituation, still_open: Sequence[Opened], work: WorkLog) -> Opened | None:
     request = ending.request
     if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
         return Opened(_wanted(ending), request.entry_id, request.at, 0, 0, f"request {request.fate}", 0.85)
@@ -150,17 +194,20 @@ def _open_todos(work: WorkLog) -> list[TodoItem]:
     ]
 
 
-def _in_progress(ending: Ending, work: WorkLog) -> tuple[str, ...]:
-    found: list[str] = []
+def _in_progress(ending: ClosingSituation, work: WorkLog) -> list[Opened]:
+    found: dict[str, Opened] = {}
     request = ending.request
     if request and request.fate == INTERRUPTED:
-        found.append(shorten(request.doing or request.text, 160))
-    found += [item.title for item in _open_todos(work) if item.status.startswith("in")]
-    return tuple(dict.fromkeys(found))[:5]
+        doing = shorten(request.doing or request.text, 160)
+        found[doing] = Opened(doing, request.entry_id, request.at, 0, 0, "request interrupted", 0.85)
+    for item in _open_todos(work):
+        if item.status.startswith("in"):
+            found.setdefault(item.title, Opened(item.title, item.entry_id, "", 0, 0, "todo", 0.85))
+    return list(found.values())[:5]
 
 
 def _pending(
-    ending: Ending, still_open: Sequence[Opened], work: WorkLog, tasks: TaskBook, most: int
+    ending: ClosingSituation, still_open: Sequence[Opened], work: WorkLog, tasks: TaskBook, most: int
 ) -> list[PendingTask]:
     """Open tasks, oldest first: what was to be remembered, lists left over, todo tools, the request that was not done."""
     found = {task.task_id: task for task in tasks.pending(most)}
@@ -197,7 +244,7 @@ def _is_covered(one: Opened, work: WorkLog) -> bool:
     """Whether something done after it was listed is about it."""
     words = content_words(one.text)
     later = [commit.subject for commit in work.commits if commit.turn > one.turn]
-    ticked = [item.title for item in work.todos.done_items() if item.turn >= one.turn]
+    ticked = [item.title for item in work.todos.done_items() if item.is_done and item.turn >= one.turn]
     return any(covers(words, content_words(text)) for text in (*later, *ticked))
 
 
@@ -222,26 +269,6 @@ def _files(work: WorkLog) -> tuple[FileInWork, ...]:
     return tuple(FileInWork(one.path, one.changes, one.uncommitted) for one in work.files()[:MOST_SHOWN])
 
 
-def _closed(work: WorkLog, tasks: TaskBook, ending: Ending, still_open: Sequence[Opened]) -> tuple[Closed, ...]:
-    found = [
-        Closed(one.title, one.how, one.task_id, extra=evidence([one.entry_id], "said")) for one in tasks.closed()[-20:]
-    ]
-    found += [
-        Closed(one.text, "covered by later work", hash_id(one.text), extra=evidence([one.entry_id], "commit"))
-        for one in ending.listed
-        if one not in still_open
-    ]
-    found += [
-        Closed(item.title, "ticked", hash_id(item.title), extra=evidence([item.entry_id], "todo"))
-        for item in work.todos.done_items()[-20:]
-    ]
-    found += [
-        Closed(one.name, "failed, then passed", extra=evidence([one.entry_id], "command"))
-        for one in work.mended()[-10:]
-    ]
-    return tuple(found)
-
-
 def _done_notes(work: WorkLog) -> list[Note]:
     book = NoteBook()
     for one in work.commits[-10:]:
@@ -249,7 +276,7 @@ def _done_notes(work: WorkLog) -> list[Note]:
     return book.notes()
 
 
-def _blockers(ending: Ending, failing: Family | None, talk: Sequence[Exchange]) -> list[Note]:
+def _blockers(ending: ClosingSituation, failing: Family | None, talk: Sequence[Exchange]) -> list[Note]:
     """What is still in the way: a failing command, an error reported and not seen gone, what was said at the end."""
     book = NoteBook()
     request = ending.request

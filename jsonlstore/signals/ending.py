@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.signals.choices import choice
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.language import small_kinds
-from jsonlstore.signals.offers import closing_offer, labelled, listed_next, spoken_languages
+from jsonlstore.signals.offers import HEADINGS, MISSING, closing_offer, labelled, listed_next, spoken_languages
 from jsonlstore.signals.outcome import last_error
 from jsonlstore.signals.sentences import (
     is_document,
@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 200
 ANSWERED, UNANSWERED, INTERRUPTED, FAILED, REFUSED = "answered", "unanswered", "interrupted", "failed", "refused"
-LISTS_REACH = 5  # a list of next steps older than so many exchanges is history
+LISTS_REACH = 5  # a list that was followed by so many other requests is history
 BLOCKERS_REACH = 3
 _MOST_COMPARED, _LEAST_COMPARED, _LONG_ANSWER = 600, 3, 200
 _NUDGES_BACK = 6
+_SHORT_ANSWER = 400
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
 _FAILED_TURN = re.compile(
     r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude|Codex)? ?usage limit reached|Rate limit|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
@@ -87,7 +88,7 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ClosingSituation:
     """Everything the end of a session tells."""
 
     request: Request | None = None
@@ -100,19 +101,19 @@ class Ending:
     labelled: tuple[Opened, ...] = ()
 
 
-def read_ending(talk: Sequence[Exchange], language: Language | None) -> Ending:
+def read_ending(talk: Sequence[Exchange], language: Language | None) -> ClosingSituation:
     """The ending of a conversation."""
     if not talk:
-        return Ending()
+        return ClosingSituation()
     at = _last_substantive(talk)
     if at is None:
-        return Ending()
+        return ClosingSituation()
     request = _request(talk, at, language)
     last = talk[at]
     closing = last.closing
     done = request.fate == ANSWERED
     offer = _offer(talk, at, language) if done else None
-    return Ending(
+    return ClosingSituation(
         request=request,
         answer=_one_line(closing.text) if closing and request.fate != FAILED else None,
         answer_id=closing.id if closing else None,
@@ -198,20 +199,45 @@ def _fate(one: Exchange, after: Exchange | None, language: Language | None) -> t
     last = one.last
     stopped = after is not None and bool(_INTERRUPTED.match(after.user.text.strip()))
     doing = "; ".join(list(last.waiting.values())[:2]) or last.last_call
-    if last.error:
-        return FAILED, doing, last.error
-    if last.who == "assistant" and _FAILED_TURN.match(last.text.strip()) and not last.calls:
-        return FAILED, doing, shorten(plain_text(last.text), 120)
+    failed_turn = last.who == ASSISTANT and not last.calls and bool(_FAILED_TURN.match(last.text.strip()))
+    if last.error or failed_turn:
+        return FAILED, doing, last.error or shorten(plain_text(last.text), 120)
     if last.aborted or stopped or last.ends_with in {"called", "answered"}:
         return INTERRUPTED, doing, ""
     if last.who == "user" or not one.answers:
         return UNANSWERED, doing, ""
-    opening = last.text[:300]
-    if any(known.says("refuse", opening) for known in spoken_languages(opening, language)) and not any(
-        moment.calls for moment in one.answers
-    ):
+    if _is_refused(one, language):
         return REFUSED, "", ""
+    announced = _announced(one, language)
+    if announced:
+        return INTERRUPTED, announced, ""
     return (UNANSWERED if _is_beside(one) else ANSWERED), "", ""
+
+
+def _is_refused(one: Exchange, language: Language | None) -> bool:
+    """Whether the assistant declined, and did nothing."""
+    opening = one.last.text[:300]
+    declined = any(known.says("refuse", opening) for known in spoken_languages(opening, language))
+    return declined and not any(moment.calls for moment in one.answers)
+
+
+def _announced(one: Exchange, language: Language | None) -> str:
+    """What an assistant was about to do: a turn that ends with "Now I'll update the chart:" stopped before it did."""
+    last = one.last
+    if last.who != ASSISTANT or last.silent:
+        return ""
+    lines = [line for line in prose_lines(last.text) if line.strip()]
+    told = sentences(lines[-1]) if lines else []
+    if not told:
+        return ""
+    plain = plain_text(told[-1]).replace("’", "'")
+    known = spoken_languages(last.text, language)
+    if plain.endswith(("?", "？")) or any(each.says("offer", plain) for each in known):
+        return ""
+    # without a colon it may sum up what was done; not where nothing was done at all
+    idle = len(last.text) <= _SHORT_ANSWER and not any(moment.calls for moment in (one.user, *one.answers))
+    stops_short = plain.endswith((":", "：", "…", "...")) or idle
+    return shorten(plain.rstrip(" :："), 160) if stops_short and any(each.announces(plain) for each in known) else ""
 
 
 def _is_beside(one: Exchange) -> bool:
@@ -270,16 +296,20 @@ def _offer(talk: Sequence[Exchange], at: int, language: Language | None) -> Open
 
 
 def _listed(talk: Sequence[Exchange], language: Language | None) -> list[Opened]:
-    """The latest list of next steps in a closing message, while it is young: a newer one replaces an older."""
+    """The latest list of what is left in a closing message.
+
+    What was proposed lapses when the user asks for something else; what is undone stays so for a while.
+    """
     asked = 0
     for back, one in enumerate(reversed(talk)):
         if asked >= LISTS_REACH:
             break
+        kinds = HEADINGS if asked == 0 else (MISSING,)
         asked += not small_kinds(one.user.text)
         closing = one.closing
         if not closing or closing is not one.last or closing.ends_with != "said":
             continue
-        items = listed_next(closing.text, spoken_languages(closing.text, language))
+        items = listed_next(closing.text, spoken_languages(closing.text, language), kinds)
         if items:
             sure = 0.8 if back <= 1 else 0.7
             return [Opened(item, closing.id, closing.at, back, closing.turn, "listed", sure) for item in items]

@@ -7,11 +7,13 @@ It is told from tool calls and their results alone; nothing here depends on the 
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.signals.outcome import Outcome, outcome
+from jsonlstore.signals.references import References
 from jsonlstore.signals.shell import Purpose, Step, commit_subject, steps, written_files
 from jsonlstore.signals.todos import TodoBoard
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 MOST_COMMITS = 200
 MOST_FILES = 400
 MOST_FAMILIES = 400
+MOST_MEMORY_WRITES = 100
 _COMMITTED = re.compile(r"^\[([^\]\n]{1,80}?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 _UPDATED = re.compile(r"^[AMD] (\S.*)$", re.MULTILINE)
 _IN_THE_WAY = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.RUN, Purpose.SHIP, Purpose.INSTALL})
@@ -29,8 +32,14 @@ _WRITERS = frozenset({"write", "edit", "multiedit", "apply_patch", "notebookedit
 _PATH_KEYS = ("path", "file_path", "filePath", "file", "filename", "notebook_path", "target_file")
 
 
+def memory_path(path: str) -> str | None:
+    """The path below `memory/` that a shown path means; None if it lies elsewhere (decision 37)."""
+    plain = posixpath.normpath(path)
+    return plain if plain.startswith("memory/") else None
+
+
 @dataclass(frozen=True, slots=True)
-class Commit:
+class GitCommit:
     """One commit the session made."""
 
     subject: str
@@ -71,8 +80,10 @@ class Family:
 class WorkLog:
     """Collects the evidence of one stretch in bounded memory."""
 
-    commits: list[Commit] = field(default_factory=list)
+    commits: list[GitCommit] = field(default_factory=list)
     todos: TodoBoard = field(default_factory=TodoBoard)
+    memory_writes: list[tuple[int, str]] = field(default_factory=list)
+    references: References = field(default_factory=References)
     turn: int = 0
     base: str = ""
     _home: str = ""
@@ -93,6 +104,7 @@ class WorkLog:
         went = outcome(text, details, is_error=is_error, is_test=any(one.purpose is Purpose.TEST for one in done))
         if went.interrupted:
             return went
+        self.references.ran(command, text, entry_id)
         self._note_steps(done, went, at, entry_id)
         if "git commit" in command or "git merge" in command:
             self._note_commits(command, text, went, at, entry_id)
@@ -126,14 +138,18 @@ class WorkLog:
     def _note_commits(self, command: str, text: str, went: Outcome, at: str, entry_id: str | None) -> None:
         confirmed = _COMMITTED.findall(text[:20_000])
         subject = commit_subject(command)
-        made = [Commit(" ".join(said.split())[:200], at, entry_id, sha, turn=self.turn) for _, sha, said in confirmed]
+        made = [
+            GitCommit(" ".join(said.split())[:200], at, entry_id, sha, turn=self.turn) for _, sha, said in confirmed
+        ]
         if not made and subject and went.failed is False:
-            made = [Commit(subject, at, entry_id, turn=self.turn)]
+            made = [GitCommit(subject, at, entry_id, turn=self.turn)]
         if not made:
             return
         if "--amend" in command and self.commits:
             self.commits.pop()
         self.commits += made
+        for one in made:
+            self.references.committed(one.subject, entry_id)
         del self.commits[:-MOST_COMMITS]
         for file in self._files.values():
             file.uncommitted = False
@@ -179,7 +195,14 @@ class WorkLog:
         for path in paths:
             self.changed(path)
             self.todos.wrote(path, arguments)
+            self._note_memory(path)
         return paths
+
+    def _note_memory(self, path: str) -> None:
+        kept = memory_path(self._shown(path.strip().replace("\\", "/")))
+        if kept and len(kept) <= 400:
+            self.memory_writes.append((self.turn, kept))
+            del self.memory_writes[:-MOST_MEMORY_WRITES]
 
     # what there is to tell
 
@@ -204,10 +227,6 @@ class WorkLog:
         order = {Purpose.TEST: 3, Purpose.BUILD: 2, Purpose.SHIP: 2}
         return max(reversed(late), key=lambda one: (order.get(one.purpose, 1), one.turn))
 
-    def mended(self) -> list[Family]:
-        """The families that failed once and passed at last."""
-        return [one for one in self._families.values() if one.was_failing and not one.failed]
-
-    def unpushed(self) -> list[Commit]:
+    def unpushed(self) -> list[GitCommit]:
         """Commits made after the last push, where the session pushes at all."""
         return [one for one in self.commits if not one.pushed] if self._pushes else []

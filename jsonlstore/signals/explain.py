@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import orjson
 
 from jsonlstore.redact import redact_text
-from jsonlstore.transcripts.speech import Speaker
+from jsonlstore.transcripts import Speaker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from jsonlstore.signals.distil import Signals
-    from jsonlstore.transcripts.records import Entry
+    from jsonlstore.signals.session_signals import Signals
+    from jsonlstore.transcripts import Entry
 
 _LONGEST_LOOK = 20_000
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,7 @@ class Language:
         self._data = data
         self._compiled: dict[str, tuple[re.Pattern[str], ...]] = {}
         self._joined: dict[str, re.Pattern[str]] = {}
+        self._headings: dict[str, re.Pattern[str]] = {}
         self._glances: dict[tuple[str, ...], Search] = {}
 
     def __reduce__(self) -> tuple[Callable[[str], Language], tuple[str]]:
@@ -84,6 +85,11 @@ class Language:
         """Whether `text` holds a phrase of the kind."""
         return self.pattern(kind).search(text) is not None
 
+    def announces(self, sentence: str) -> bool:
+        """Whether a sentence begins with what its speaker is about to do; where verbs stand last, ends so."""
+        expression = self.pattern("announce")
+        return bool(expression.search(sentence) if self.script in {KANA, HANGUL} else expression.match(sentence))
+
     def may_say(self, kinds: tuple[str, ...], text: str) -> bool:
         """Whether a long text could hold a phrase of any of the kinds: one fast look that errs on the side of yes."""
         search = self._glances.get(kinds)
@@ -91,13 +97,13 @@ class Language:
             search = self._glances[kinds] = _glance((self,), kinds)
         return search(text.encode("utf-8", "replace"), 0)[0][0] >= 0
 
-    @cached_property
-    def headings(self) -> re.Pattern[str]:
-        """A whole line that heads a list of what is left to do."""
-        return self._whole("next_heading")
-
-    def _whole(self, kind: str) -> re.Pattern[str]:
-        return re.compile("(?:" + "|".join(f"(?:{one})" for one in self.phrases(kind)) + r")\s*", re.IGNORECASE)
+    def heading(self, kind: str) -> re.Pattern[str]:
+        """A whole line that heads a list of the kind."""
+        found = self._headings.get(kind)
+        if found is None:
+            phrases = "|".join(f"(?:{one})" for one in self.phrases(kind))
+            found = self._headings[kind] = re.compile(rf"(?:{phrases})\s*", re.IGNORECASE)
+        return found
 
 
 def may_any_say(speakers: Iterable[Language], kinds: tuple[str, ...], text: str) -> bool:

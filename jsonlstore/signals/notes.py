@@ -62,12 +62,13 @@ class NoteBook:
             del self._kept[next(iter(self._kept))]
         return True
 
-    def take_back(self, kind: str, words: frozenset[str]) -> None:
+    def take_back(self, kind: str, words: frozenset[str]) -> Note | None:
         """What was said is taken back: the latest note of the kind, or the one the words are about, goes."""
         for key, kept in reversed(list(self._kept.items())):
             if key[0] == kind and (not words or covers(kept.words, words)):
                 del self._kept[key]
-                return
+                return kept.note
+        return None
 
     def notes(self) -> list[Note]:
         """The notes kept, oldest first. Too many: the least sure and oldest go."""

@@ -12,10 +12,13 @@ from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, sho
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from jsonlstore.signals.language import Language
 
+PROPOSED, MISSING = "next_heading", "open_heading"  # what could be done next, and what is known to be undone
+HEADINGS = (PROPOSED, MISSING)
+DECIDED_HEADINGS = ("decision_heading",)
 LONGEST_ITEM = 160
 LONGEST_OFFER = 200
 MOST_ITEMS = 6
@@ -65,8 +68,8 @@ def rules_of(own: Language | None) -> list[Language]:
     return [own, *near, english] if own.code in _ENGLISH_TOO else [own]
 
 
-def listed_next(text: str, speakers: Iterable[Language]) -> list[str]:
-    """The items under a heading such as "Next steps", and what stands behind such a label on its own line."""
+def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = HEADINGS) -> list[str]:
+    """The items under a heading such as "Next steps" or "Still open"."""
     known = list(speakers)
     if not known:
         return []
@@ -77,7 +80,7 @@ def listed_next(text: str, speakers: Iterable[Language]) -> list[str]:
     for number, line in enumerate(lines):
         if not line.strip():
             continue
-        if is_heading_of_next(line, known):
+        if is_heading_of_next(line, known, kinds):
             collecting = True
             heading = plain_text(line).strip(" :：")
             continue
@@ -95,14 +98,14 @@ def listed_next(text: str, speakers: Iterable[Language]) -> list[str]:
     return found[:MOST_ITEMS]
 
 
-def is_heading_of_next(line: str, known: Iterable[Language]) -> bool:
+def is_heading_of_next(line: str, known: Iterable[Language], kinds: Sequence[str] = HEADINGS) -> bool:
     """Whether a line heads a list of what is left; a sentence that begins so does not."""
     plain = plain_text(line).replace("’", "'").strip(" :：.-–—0123456789")
     if not 2 <= len(plain) <= 60:
         return False
-    for language in known:
-        match = language.headings.match(plain)
-        if match and len(plain) - match.end() <= (0 if len(plain) <= 6 else 28) and "." not in plain[match.end() :]:
+    longest_rest = 0 if len(plain) <= 6 else 28
+    for match in (language.heading(kind).match(plain) for language in known for kind in kinds):
+        if match and len(plain) - match.end() <= longest_rest and "." not in plain[match.end() :]:
             return True
     return False
 

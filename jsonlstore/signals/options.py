@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from jsonlstore.core.values import value_class
 
 RULES = 2  # told with each distilled state: what older rules told is worth distilling again
 
@@ -11,7 +13,7 @@ def _names(*names: str) -> frozenset[str]:
     return frozenset(names)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ToolNames:
     """Which tool does what. Compared in lower case, with a server prefix (`mcp__cortex__`) taken off."""
 
@@ -32,7 +34,7 @@ class ToolNames:
         return name.rpartition("__")[2].rpartition(".")[2].lower()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class SignalOptions:
     """Settings of the extraction; the defaults fit a plain OpenClaw with Cortex."""
 

@@ -10,7 +10,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.words import looks_random
+from jsonlstore.signals.words import looks_encoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -196,7 +196,7 @@ def _as_name(part: str) -> str | None:
     lowered = part.lower()
     if not _NAME.fullmatch(part) or lowered in _NOT_PROJECTS | _ROOTS | _HOME_ROOTS:
         return None
-    if re.fullmatch(r"[\d.\- ]+|[0-9a-f-]{12,}", lowered) or (len(part) >= 20 and looks_random(part)):
+    if re.fullmatch(r"[\d.\- ]+|[0-9a-f-]{12,}", lowered) or (len(part) >= 20 and looks_encoded(part)):
         return None
     return part.strip()
 

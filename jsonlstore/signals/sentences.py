@@ -14,6 +14,7 @@ _LINE_HEAD = 200  # what a line is shows at its beginning; looking further would
 
 FENCES = ("```", "~~~")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_THINKING = re.compile(r"<(think(?:ing)?)>.*?(?:</\1>|\Z)", re.DOTALL)
 _LOG_LINE = re.compile(
     r"""\s*(?:
         \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \w{3}\s+\d{1,2}\ \d\d:\d\d:\d\d
@@ -31,7 +32,7 @@ _LOG_LINE = re.compile(
     )""",
     re.VERBOSE,
 )
-_BULLET = re.compile(r"\s*(?:[-*+•–]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)?(?:\[[ xX]\]\s+)?")
+_BULLET = re.compile(r"\s*(?:[-*+•–]\s+|\d{1,3}[.)]\s+|\d{1,2}、\s*|#{1,6}\s+)?(?:\[[ xX]\]\s+)?")
 # ends where the group begins; all marks in one class, because that is what a search runs ahead by
 _SENTENCE_END = re.compile(r"[.!?…。！？](?:(?<=[。！？])|([\"')\]*_”“]*\s+)(?=\S))")
 _ABBREVIATION = re.compile(
@@ -46,6 +47,11 @@ def without_code(text: str) -> str:
     if backticks not in text and tildes not in text:
         return text
     return _FENCE.sub("\n", text)
+
+
+def without_reasoning(text: str) -> str:
+    """An answer without what some models leave in it of their thinking, also where the turn died in the middle."""
+    return _THINKING.sub("", text) if "<think" in text else text
 
 
 def prose_lines(text: str, wanted: Callable[[str], bool] | None = None) -> Iterator[str]:
@@ -150,5 +156,5 @@ def own_lines(text: str) -> tuple[str, ...]:
 
 
 def own_sentences(text: str) -> list[str]:
-    """The sentences of a user's message that are the user's own words."""
-    return [sentence for line in own_lines(text) for sentence in sentences(line)]
+    """The sentences of a user's message that are the user's own words; a heading or a pasted comment is none."""
+    return [sentence for line in own_lines(text) if not line.lstrip().startswith("#") for sentence in sentences(line)]

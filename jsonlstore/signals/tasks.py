@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.core.model import PendingTask
 from jsonlstore.core.regex import any_of, compiled, searcher
@@ -49,7 +48,7 @@ _INCOMPLETE = re.compile(
 _PIN_MARKER = re.compile(
     r"\[task\]|\btodo\b|\bincomplete\b|\bin[- ]progress\b|\bunfinished\b|\bnot (?:yet )?done\b", re.IGNORECASE
 )
-_CHECKBOX = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX])\]\s+(\S.*)")
+_CHECKBOX = re.compile(r"\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?\[([ xX])\]\s+(\S.*)")
 _MOST_BOXES = 12  # more open boxes in one message are a template, not this session's list
 _REOPENED = re.compile(
     r"\bre-?open(?:ed|ing|s)?\b|\bnot (?:actually |really )?done\b|\bwieder (?:offen|geöffnet)\b", re.IGNORECASE
@@ -76,8 +75,7 @@ _MARKS = r"task[-_][0-9a-f]|to-?do|fixme|\[task\]|\[[ x]\]|incomplete|in[- ]prog
 USER, ASSISTANT, PIN, MAIL = "user", "assistant", "pin", "mail"
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(NamedTuple):
     task_id: str
     title: str
     stage: str
@@ -87,14 +85,14 @@ class _Open:
     turn: int
 
 
-@dataclass(frozen=True, slots=True)
-class ClosedTask:
+class ClosedTask(NamedTuple):
     """A task that was open and is not any more, with the reason."""
 
     task_id: str
     title: str
     how: str
     entry_id: str | None
+    by: str = "statement"  # the kind of evidence
 
 
 def covers(title: frozenset[str], said: frozenset[str]) -> bool:
@@ -112,6 +110,11 @@ def _teller(language: Language | None) -> Callable[[str], bool]:
     done = [phrase for one in spoken for phrase in one.phrases("done")]
     search = searcher(compiled(f"(?i){any_of([_MARKS, _GIVEN_UP, *done])}", text=True))
     return lambda text: search(text.replace("’", "'").encode("utf-8", "replace"), 0)[0][0] >= 0
+
+
+def may_close(text: str, language: Language) -> bool:
+    """A fast look whether a text may say that something is done; it errs on the side of yes."""
+    return _teller(language)(text)
 
 
 def says_done(sentence: str, spoken: Language | None = None) -> bool:
@@ -206,7 +209,7 @@ class TaskBook:
             if box and box[1] == " ":
                 boxes.append(box[2])
             elif box:
-                self._close_named(box[2], "ticked", entry_id)
+                self._tick(box[2], entry_id)
             else:
                 for sentence in sentences(line):
                     opened += self._read_sentence(sentence, entry_id, origin)
@@ -223,7 +226,7 @@ class TaskBook:
         """A pin that mentions a task, or says that something is not finished."""
         text = f"{pin.label}: {pin.content}" if pin.label else pin.content
         if says_done(text) and not _REOPENED.search(text):
-            self._close_named(text, "pin", entry_id)
+            self._close_named(text, "said done in a pin", entry_id, "pin")
             return []
         if _ID.search(text) or _PIN_MARKER.search(text):
             return self._open_task(text, entry_id, PIN)
@@ -234,7 +237,7 @@ class TaskBook:
         text = f"{subject}. {body}" if body else subject
         named = _ID.findall(text)
         if says_done(text) or _DONE_MARK.match(subject):
-            self._close_named(text, "mail", entry_id)
+            self._close_named(text, "said done in a message", entry_id, "mail")
             return []
         if not named and not _MARKER.search(text) and not _INCOMPLETE.search(text):
             return []
@@ -242,30 +245,40 @@ class TaskBook:
             text if not subject else f"{named[0] if named else ''} {subject}".strip(), entry_id, MAIL
         )
 
-    def read_ack(self, text: str) -> None:
+    def read_ack(self, text: str, entry_id: str | None = None) -> None:
         """An acknowledgement closes the tasks it names; it opens none."""
         for sentence in sentences(text[:2000].replace("\n", " ")):
             if says_done(sentence) or _DONE_MARK.search(sentence):
-                self._close_named(sentence, "acknowledged", None)
+                self._close_named(sentence, "acknowledged", entry_id, "mail")
 
-    def close(self, task_id: str, how: str = "said done", entry_id: str | None = None) -> None:
-        """Close one task by id; later mentions do not open it again unless they say so."""
+    def close(self, task_id: str, how: str, entry_id: str | None, by: str = "statement", title: str = "") -> None:
+        """Close one task by id; later mentions do not open it again unless they say so.
+
+        One that was never opened here is closed, too: another session may have left it open.
+        """
         key = task_id.lower()
         task = self._open.get(key)
         if task:
             self._forget(task)
         before = self._closed.pop(key, None)
-        self._closed[key] = (
-            ClosedTask(key, task.title, how, entry_id) if task else before or ClosedTask(key, "", how, entry_id)
-        )
+        if task or before is None:
+            before = ClosedTask(key, task.title if task else title or key, how, entry_id, by)
+        self._closed[key] = before
         if len(self._closed) > MOST_CLOSED:
             del self._closed[next(iter(self._closed))]
+
+    def _tick(self, text: str, entry_id: str | None) -> None:
+        """An item of a list was ticked off, whether it was seen open or not."""
+        self._close_named(text, "ticked", entry_id, "ticked")
+        title = _title(text)
+        if not _ID.search(text) and content_words(title):
+            self.close(hash_id(title), "ticked", entry_id, "ticked", title)
 
     def covered(self, words: frozenset[str], how: str, entry_id: str | None) -> None:
         """Evidence (a commit, a ticked item) closes the tasks it is about."""
         for task in list(self._open.values()):
             if covers(task.words, words):
-                self.close(task.task_id, how, entry_id)
+                self.close(task.task_id, how, entry_id, "commit")
 
     def pending(self, most: int = 100) -> list[PendingTask]:
         """The tasks still open, oldest first; what only the assistant wrote down long ago is left out."""
@@ -302,8 +315,8 @@ class TaskBook:
         self._titles.remove(task.task_id, task.words)
 
     def closed(self) -> list[ClosedTask]:
-        """The tasks that were open and are done, oldest first."""
-        return [one for one in self._closed.values() if one.title]
+        """The tasks that are done, oldest first."""
+        return list(self._closed.values())
 
     def sources(self) -> dict[str, str | None]:
         """Task id -> the entry that opened it."""
@@ -332,7 +345,7 @@ class TaskBook:
         for part in _SPLIT_IDS.split(sentence):
             for task_id in dict.fromkeys(match.lower() for match in _ID.findall(part)):
                 if says_done(part) or _CANCELLED.search(part):
-                    self.close(task_id, "said done", entry_id)
+                    self.close(task_id, "said done", entry_id, title=_title(part))
                 else:
                     opened += self._open_task(part, entry_id, origin)
         return opened
@@ -352,9 +365,11 @@ class TaskBook:
             known = self._open.get(task_id)
             stage_now = self._stage(text) or (known.stage if known else "")
             if known:
-                known.stage, known.turn = stage_now, self.turn
+                self._open[task_id] = known._replace(stage=stage_now, turn=self.turn)
                 continue
             words = content_words(title)
+            if not ids and origin == ASSISTANT and self._echoes(words):
+                continue
             self._titles.add(task_id, words)
             self._open[task_id] = _Open(task_id, title, stage_now, words, entry_id, origin, self.turn)
             opened.append(task_id)
@@ -362,15 +377,22 @@ class TaskBook:
                 self._forget(next(iter(self._open.values())))
         return opened
 
-    def _close_named(self, text: str, how: str, entry_id: str | None) -> None:
-        ids = {match.lower() for match in _ID.findall(text)}
-        for task_id in ids:
-            self.close(task_id, how, entry_id)
+    def _echoes(self, words: frozenset[str]) -> bool:
+        """Whether the assistant repeats, in its own words, a task that is open: that is no second one."""
+        for task in self._open.values():
+            if covers(task.words, words) or (len(words) > 1 and covers(words, task.words)):
+                self._open[task.task_id] = task._replace(turn=self.turn)
+                return True
+        return False
+
+    def _close_named(self, text: str, how: str, entry_id: str | None, by: str = "statement") -> None:
+        for task_id in dict.fromkeys(match.lower() for match in _ID.findall(text)):
+            self.close(task_id, how, entry_id, by, _title(text))
         said = content_words(text)
         for task in list(self._open.values()):
             enough = min(2, len(task.words))
             if enough and len(task.words & said) >= enough:
-                self.close(task.task_id, how, entry_id)
+                self.close(task.task_id, how, entry_id, by)
 
     def _stage(self, text: str) -> str:
         named = (match[1].lower() for pattern in _STAGES for match in pattern.finditer(text))

@@ -37,12 +37,18 @@ class TodoItem:
     turn: int = 0
     in_file: bool = False
 
+    @property
+    def is_done(self) -> bool:
+        """Whether the list says so."""
+        return self.status in _DONE
+
 
 @dataclass(slots=True)
 class TodoBoard:
     """The lists of a session: one that tools replace as a whole, one that grows item by item, and those in files."""
 
     _list: list[TodoItem] = field(default_factory=list)
+    _earlier: dict[str, TodoItem] = field(default_factory=dict)  # items a newer list no longer has, by title
     _items: dict[str, TodoItem] = field(default_factory=dict)
     _files: dict[str, dict[str, TodoItem]] = field(default_factory=dict)
     _entry: str | None = None
@@ -60,10 +66,21 @@ class TodoBoard:
         if listed is not None:
             items = [item for raw in listed[:MOST_ITEMS] if (item := self._item(raw))]
             if items or not listed:
-                self._list = items
+                self._replace(items)
             return True
         self._one(name, arguments, answer)
         return True
+
+    def _replace(self, items: list[TodoItem]) -> None:
+        """A newer list takes the older one's place: what it leaves out is done or given up."""
+        for old in self._list:
+            self._earlier.pop(old.title.lower(), None)
+            self._earlier[old.title.lower()] = old
+        for item in items:
+            self._earlier.pop(item.title.lower(), None)
+        while len(self._earlier) > MOST_ITEMS:
+            del self._earlier[next(iter(self._earlier))]
+        self._list = items
 
     def _item(self, raw: object) -> TodoItem | None:
         if not isinstance(raw, Mapping):
@@ -137,10 +154,10 @@ class TodoBoard:
         return sorted(waiting, key=lambda item: item.status not in _RUNNING)
 
     def done_items(self) -> list[TodoItem]:
-        """What was ticked off."""
+        """What was ticked off, and what a newer plan left out."""
         listed = [
             *self._list,
             *self._items.values(),
             *(item for items in self._files.values() for item in items.values()),
         ]
-        return [item for item in listed if item.status in _DONE]
+        return [*self._earlier.values(), *(item for item in listed if item.is_done)]

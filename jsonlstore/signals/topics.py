@@ -15,7 +15,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.signals.background import GENERIC, RARE, STOP, rarity
+from jsonlstore.signals.background import GENERIC, RARE, STOP, word_rarity
 from jsonlstore.signals.options import COMMON_TOOL_NAMES, ToolNames
 from jsonlstore.signals.projects import ProjectTally, directories_in_command
 from jsonlstore.signals.words import fold, read_piece, split_pieces, unspaced_words
@@ -220,7 +220,7 @@ class HotTopicExtractor:
         for word, count in self._words().items():
             if count < least or (least and (word in GENERIC or _is_file(word))):
                 continue
-            scores[word] = math.sqrt(count) * rarity(word) * _form(word) * (_SHARED if word in worked_on else 1.0)
+            scores[word] = math.sqrt(count) * word_rarity(word) * _form(word) * (_SHARED if word in worked_on else 1.0)
         for pair, often, weight in self._pairs():
             if often >= least and not (least and GENERIC.issuperset(pair.split())):
                 scores[pair] = max(scores.get(pair, 0.0), math.sqrt(often) * weight * _PAIR_BONUS)
@@ -264,7 +264,7 @@ class HotTopicExtractor:
                 often[pair] += weight * pairs[pair]
         for (one, two), count in often.items():
             if one != two and one not in self._stop and two not in self._stop:
-                yield f"{one} {two}", count, (rarity(one) + rarity(two)) / 2
+                yield f"{one} {two}", count, (word_rarity(one) + word_rarity(two)) / 2
 
 
 @lru_cache(maxsize=1024)  # a session works on few things, many times

@@ -11,7 +11,7 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from jsonlstore.signals.background import CJK_FUNCTION, CJK_STOP, rarity
+from jsonlstore.signals.background import CJK_FUNCTION, CJK_STOP, word_rarity
 
 LONGEST_PIECE = 64
 LONGEST_WORD = 40
@@ -96,7 +96,7 @@ def _without_long(pieces: list[str]) -> list[str]:
 @lru_cache(maxsize=1 << 15)
 def read_piece(piece: str) -> Piece:
     """The candidate words of a piece, lower-cased; none if it is a blob, an id, a hash, a number or a time."""
-    if len(piece) >= _BLOB_FROM and any(looks_random(run) for run in _BLOB_RUN.findall(piece)):
+    if len(piece) >= _BLOB_FROM and any(looks_encoded(run) for run in _BLOB_RUN.findall(piece)):
         return _NO_WORDS
     if piece.endswith("=") and _PADDED.fullmatch(piece):
         return _NO_WORDS
@@ -124,7 +124,7 @@ def fold(word: str) -> str:
     """The form of `word` that topics are compared by; empty if it cannot be a topic."""
     lowered = word.lower().replace("’", "'").strip("_.-'+")
     lowered = lowered.removesuffix("'s")
-    if not _is_wordlike(word, lowered) or not rarity(lowered):
+    if not _is_wordlike(word, lowered) or not word_rarity(lowered):
         return ""
     if len(lowered) >= 3 and not lowered.isascii() and _hangul().fullmatch(lowered):
         lowered = _HANGUL_PARTICLE.sub("", lowered) or lowered
@@ -153,13 +153,13 @@ def _is_identifier_noise(word: str, lowered: str) -> bool:
     digits = sum(c.isdigit() for c in lowered)
     if digits * 2 > len(lowered):
         return True
-    if len(word) >= _BLOB_FROM and looks_random(word):
+    if len(word) >= _BLOB_FROM and looks_encoded(word):
         return True
     mixed = digits and any(c.islower() for c in word) and any(c.isupper() for c in word)
     return bool(mixed) and len(word) < 2.5 * len(_HUMP.findall(word))
 
 
-def looks_random(run: str) -> bool:
+def looks_encoded(run: str) -> bool:
     """Whether a run of letters and digits is encoded data rather than a name, a path or words in camelCase.
 
     Names change between capitals, small letters and digits every few characters; encoded data at nearly every one.

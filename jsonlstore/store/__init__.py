@@ -1,15 +1,16 @@
-"""The store: sessions on disk, in append-only logs that everything else is made from.
+"""The store: sessions on disk, in append-only logs from which everything else is derived.
 
 What it promises:
-- A change that returned is on the platter; a change that raised left everything as it was.
-- A state is the fold of its log. Index, mirrors and archive follow the log, and can be made from it again.
-- Nothing reaches the disk that the redactor has not seen, and nothing grows without bounds.
+
+- A change that returned is durable; a change that raised left everything as it was.
+- A state is the fold of its log. Index, mirrors and archive follow the log and can be rebuilt from it.
+- Every record passes the redactor before it is written, and every record is bounded in size.
 - Any number of threads and processes may write; readers take no lock.
 
-A record's way: `sanitise` checks, redacts and caps it (`limits`); `store` appends it to the session's `log`
-under the session's lock; `fold` takes it in, one layer per writer; `projection` makes the `index` entry of
-it, and an ended session gets its mirror (`archive`). `forget` and `doctor` look after what is there;
-`metrics` is a log of its own.
+A record's path: `sanitise` checks, redacts and caps it (`limits`); `store` appends it to the session's `log` under the
+session's lock; `fold` applies it, one layer per writer; `projection` derives the `index` entry from the fold, and an
+ended session gets its mirror (`archive`). `forget` and `doctor` maintain existing sessions; `metrics` is a log of its
+own.
 """
 
 from __future__ import annotations
@@ -23,20 +24,46 @@ if TYPE_CHECKING:
     from jsonlstore.store.bulk import BulkStore
     from jsonlstore.store.doctor import Check, Doctor, repair_unfinished
     from jsonlstore.store.fold import EVENT_FIELDS, SessionFold, fold_events
-    from jsonlstore.store.index import Progress, silent
+    from jsonlstore.store.index import ProgressCallback, silent
     from jsonlstore.store.index_text import gc_paused, parse_index
-    from jsonlstore.store.log import FULL_STATE_TYPES, Scan
+    from jsonlstore.store.log import FULL_STATE_TYPES, Event, Scan, SessionLog, Signature
     from jsonlstore.store.metrics import METRIC_EVENTS
-    from jsonlstore.store.projection import Entry, IndexEntry, project
+    from jsonlstore.store.projection import IndexEntry, RawIndexEntry, project
     from jsonlstore.store.reader import SessionReader
     from jsonlstore.store.sanitise import check_fields, clean, clean_text
+    from jsonlstore.store.schema import schema_problems
     from jsonlstore.store.store import SessionStore
 
+
 __all__ = [
-    "EVENT_FIELDS", "FULL_STATE_TYPES", "METRIC_EVENTS", "BulkStore", "Check", "Doctor", "Entry", "IndexEntry",
-    "Progress", "Scan", "SessionFold", "SessionReader", "SessionStore", "check_fields", "clean", "clean_text",
-    "find_month", "fold_events", "gc_paused", "parse_index", "project", "repair_unfinished", "silent",
-]  # fmt: skip
+    "EVENT_FIELDS",
+    "FULL_STATE_TYPES",
+    "METRIC_EVENTS",
+    "BulkStore",
+    "Check",
+    "Doctor",
+    "Event",
+    "IndexEntry",
+    "ProgressCallback",
+    "RawIndexEntry",
+    "Scan",
+    "SessionFold",
+    "SessionLog",
+    "SessionReader",
+    "SessionStore",
+    "Signature",
+    "check_fields",
+    "clean",
+    "clean_text",
+    "find_month",
+    "fold_events",
+    "gc_paused",
+    "parse_index",
+    "project",
+    "repair_unfinished",
+    "schema_problems",
+    "silent",
+]
 
 __getattr__ = lazy(
     __name__,
@@ -45,13 +72,14 @@ __getattr__ = lazy(
         "bulk": "BulkStore",
         "doctor": "Check Doctor repair_unfinished",
         "fold": "EVENT_FIELDS SessionFold fold_events",
-        "index": "Progress silent",
+        "index": "ProgressCallback silent",
         "index_text": "gc_paused parse_index",
-        "log": "FULL_STATE_TYPES Scan",
+        "log": "Event FULL_STATE_TYPES Scan SessionLog Signature",
         "metrics": "METRIC_EVENTS",
-        "projection": "Entry IndexEntry project",
+        "projection": "IndexEntry RawIndexEntry project",
         "reader": "SessionReader",
         "sanitise": "check_fields clean clean_text",
+        "schema": "schema_problems",
         "store": "SessionStore",
     },
 )

@@ -1,8 +1,8 @@
-"""Ended sessions as plain JSON, for other tools and for good: mirrors and the archive.
+"""Ended sessions as plain JSON, for other tools and for long-term storage: mirrors and the archive.
 
 A mirror, `sessions/<id>.json`, is best effort and repaired later. The archive is cold storage: the state as JSON and
-its log beside it, in `archive/YYYY-MM/`. Whatever moves is written and synced at its new place before it leaves the old
-one, so a crash at any point leaves at least one whole copy; running again completes the move.
+its log beside it, in `archive/YYYY-MM/`. A move writes and syncs the new file before it removes the old one, so a crash
+at any point leaves at least one whole copy; running the move again completes it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ log = logger(__name__)
 
 
 def move_to_archive(paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any]) -> str:
-    """Move an ended session's log and mirror to the archive; returns the month. Wants the session's lock."""
+    """Move an ended session's log and mirror to the archive; returns the month. Requires the session's lock."""
     month = str(state["end_time"])[:7]  # YYYY-MM, UTC
     _drop_copies(paths, disk, session_id, home=None)
     target = paths.archived_state(session_id, month)
@@ -38,7 +38,7 @@ def move_to_archive(paths: StatePaths, disk: Disk, session_id: str, state: Mappi
 
 
 def move_back(paths: StatePaths, disk: Disk, session_id: str, month: str) -> None:
-    """Move an archived session's log back among the hot ones. Wants the session's lock."""
+    """Move an archived session's log back to the hot logs. Requires the session's lock."""
     _move(disk, paths.archived_log(session_id, month), paths.log(session_id))
     disk.remove(paths.archived_state(session_id, month))
 
@@ -46,9 +46,10 @@ def move_back(paths: StatePaths, disk: Disk, session_id: str, month: str) -> Non
 def finish_move(
     paths: StatePaths, disk: Disk, session_id: str, open_log: Callable[[Path], SessionLog]
 ) -> dict[str, Any] | None:
-    """Finish or undo a half-done move, by where the log is; returns the index entry. Wants the session's lock.
+    """Complete or undo an interrupted move, decided by where the log is; returns the index entry.
 
-    With a hot log the session is hot, and what the archive holds of it is a copy. Without one the archive is its home.
+    Requires the session's lock. If there is a hot log, the session is hot and its archived files are copies. Otherwise
+    the archived log is the session.
     """
     is_hot = paths.log(session_id).exists()
     home = None if is_hot else find_month(paths, session_id)
@@ -68,7 +69,7 @@ def finish_move(
 
 
 def _drop_copies(paths: StatePaths, disk: Disk, session_id: str, home: str | None) -> None:
-    """Remove what an interrupted move left outside `home`; a log only if the hot one begins with it, word for word."""
+    """Remove what an interrupted move left outside `home`; an archived log only if it is a prefix of the hot one."""
     for month in months_of(paths):
         if month == home:
             continue
@@ -79,7 +80,7 @@ def _drop_copies(paths: StatePaths, disk: Disk, session_id: str, home: str | Non
 
 
 def months_of(paths: StatePaths) -> list[str]:
-    """The archive's folders, oldest first."""
+    """The archive's month folders, oldest first."""
     try:
         return sorted(item.name for item in paths.archive.iterdir() if item.is_dir())
     except FileNotFoundError:
@@ -89,12 +90,12 @@ def months_of(paths: StatePaths) -> list[str]:
 
 
 def find_month(paths: StatePaths, session_id: str) -> str | None:
-    """The archive folder that holds a session's log, if any."""
+    """The archive folder with a session's log; None if the session is not archived."""
     return next((month for month in months_of(paths) if paths.archived_log(session_id, month).exists()), None)
 
 
 def _move(disk: Disk, source: Path, target: Path) -> None:
-    """Rename; across file systems copy, sync, and only then remove."""
+    """Rename a file; across file systems copy, sync, and only then remove the original."""
     with writing(source):
         same = os.stat(source).st_dev == os.stat(target.parent).st_dev
     if same:
@@ -102,21 +103,22 @@ def _move(disk: Disk, source: Path, target: Path) -> None:
         return
     data = read_bytes(source)
     if data is not None:
-        # synced whatever else is put off: what is removed on one file system must be safe on the other
+        # synced even if other syncs are deferred: the copy must be durable before the original on the other disk is
+        # removed
         type(disk)().replace(target, data, target.parent)
         disk.remove(source)
 
 
 def to_json(state: Mapping[str, Any]) -> bytes:
-    """A state as mirrors and archive hold it."""
+    """A state in the JSON form of mirrors and archive."""
     return orjson.dumps(state, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def temp_dir_for(directory: Path, paths: StatePaths, disk: Disk) -> Path:
-    """Where a file may be prepared that is then renamed into `directory`.
+    """The directory for a temporary file that is then renamed into `directory`.
 
-    `states/`, so that nothing unfinished ever lies beside the mirrors; when the mirrors were moved to another file
-    system, their archive directory.
+    It is `states/`, so that no unfinished file lies beside the mirrors. If the mirrors were moved to another file
+    system, it is their archive directory, because a rename cannot cross file systems.
     """
     disk.make_dir(directory)
     if os.stat(directory).st_dev == os.stat(paths.states).st_dev:
@@ -128,7 +130,7 @@ def temp_dir_for(directory: Path, paths: StatePaths, disk: Disk) -> Path:
 def write_mirror(
     paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any], *, lasting: bool = True
 ) -> bool:
-    """Put the mirror in place; a failure is a warning, because the log already has everything."""
+    """Write the mirror; a failure is only logged, because the log already holds the state."""
     target = paths.mirror(session_id)
     try:
         disk.replace(target, to_json(state), temp_dir_for(target.parent, paths, disk), lasting=lasting)

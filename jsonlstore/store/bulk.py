@@ -1,7 +1,7 @@
-"""A store for a great many changes at once: one sync for all of them instead of some for each.
+"""A store for many changes at once: one sync for a block of changes instead of several per change.
 
-No single change is acknowledged. A block of changes is made durable when it ends, and always before the index lists
-them: a power cut in the middle loses records nobody relied on, and never leaves the index ahead of a log.
+No single change is acknowledged. A block of changes is synced when it ends, and always before the index lists them. A
+power cut in the middle therefore loses only unacknowledged records and never leaves the index ahead of a log.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import Any, Self
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.files import Disk, opened, writing
 from jsonlstore.store.index import Index
-from jsonlstore.store.projection import Entry
+from jsonlstore.store.projection import RawIndexEntry
 from jsonlstore.store.store import SessionStore
 
 
 class BulkStore(SessionStore):
-    """The same sessions as the store it is made of, for work that is done again if it is cut short."""
+    """The sessions of another store, for work that is repeated if it is interrupted."""
 
     _no_mirror_before = ""
 
     @classmethod
     def of(cls, store: SessionStore, archive_after: timedelta | None = None) -> Self:
-        """A twin of `store`; where whole file systems cannot be synced, every change is, as ever.
+        """A bulk store for the sessions of `store`; on systems without `syncfs` every change is synced by itself.
 
-        Sessions that ended longer than `archive_after` ago get no mirror: the caller archives them in a moment.
+        Sessions that ended longer than `archive_after` ago get no mirror, because the caller archives them right after.
         """
         late = store.disk.sync and _syncfs() is not None
         twin = cls(store.paths, clock=store.clock, disk=Disk(sync=store.disk.sync and not late))
@@ -40,7 +40,7 @@ class BulkStore(SessionStore):
         return twin
 
     def sync(self) -> None:
-        """Make everything written so far durable."""
+        """Make every change so far durable."""
         if self.disk.sync or not isinstance(self.index, _SyncedIndex):
             return
         devices = {os.stat(path).st_dev: path for path in (self.paths.states, self.paths.sessions) if path.is_dir()}
@@ -53,13 +53,13 @@ class BulkStore(SessionStore):
 
 
 class _SyncedIndex(Index):
-    """An index that is written only after what it tells of is durable."""
+    """An index that is written only after the logs it describes are synced."""
 
     def __init__(self, store: BulkStore, disk: Disk) -> None:
         super().__init__(store.paths, disk, store.locks, store.open_log)
         self._sync_logs = store.sync
 
-    def _put(self, changes: dict[str, Entry | None], *, sweep: bool = False, late: bool = False) -> None:
+    def _put(self, changes: dict[str, RawIndexEntry | None], *, sweep: bool = False, late: bool = False) -> None:
         self._sync_logs()
         super()._put(changes, sweep=sweep, late=late)
 
@@ -73,7 +73,7 @@ def sync_file_system(path: Path) -> None:
 
 
 def _syncfs() -> Callable[[int], None] | None:
-    """Linux's `syncfs`, which Python does not offer; None where there is none."""
+    """Linux's `syncfs`, which Python does not expose; None on other systems."""
     import ctypes
 
     function = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)

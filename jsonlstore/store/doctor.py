@@ -1,7 +1,7 @@
-"""`doctor`: reads everything a store holds, and changes nothing unless asked to repair.
+"""`doctor`: examines everything a store holds, and changes nothing unless asked to repair.
 
-Whatever can be made again from the logs is repaired; what only a backup could bring back is reported and left alone.
-`repair_unfinished` is the part that is cheap enough for every start: names and times are compared, no file is read.
+It repairs what can be rebuilt from the logs, and only reports what would need a backup. `repair_unfinished` is the part
+that is cheap enough for every start: it compares names and times and reads no file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from jsonlstore.core.paths import StatePaths, is_session_id
 from jsonlstore.store.archive import months_of, to_json
 from jsonlstore.store.fold import fold_events
 from jsonlstore.store.forget import leftovers
-from jsonlstore.store.index import Progress, silent
+from jsonlstore.store.index import ProgressCallback, silent
 from jsonlstore.store.log import Scan
 from jsonlstore.store.schema import problems
 from jsonlstore.store.store import SessionStore
@@ -32,11 +32,11 @@ from jsonlstore.store.store import SessionStore
 log = logger(__name__)
 _times = partial(listed, fact="st_mtime_ns")
 _SHOWN = 5
-_TEMP_MAX_AGE = 3600  # a younger temporary file may belong to a writer that is still at work
+_TEMP_MAX_AGE = 3600  # a younger temporary file may belong to a writer that is still running
 
 
 class Check(NamedTuple):
-    """One thing looked at: whether it is well, what was seen, and what repairs it."""
+    """The result of one check: whether it passed, what was found, and what repairs it."""
 
     name: str
     ok: bool
@@ -48,28 +48,28 @@ class Check(NamedTuple):
 
 
 class _Finding(NamedTuple):
-    """Something that is wrong, by the name it is shown under, and how it is repaired."""
+    """One problem, by the name it is shown under, with the function that repairs it."""
 
     name: str
     repair: Callable[[], object]
 
 
 class Doctor:
-    """Looks a store over, one check after another; with `fix`, repairs and looks again."""
+    """Runs every check on a store; with `fix` it repairs and checks again."""
 
-    def __init__(self, store: SessionStore, progress: Progress = silent) -> None:
+    def __init__(self, store: SessionStore, progress: ProgressCallback = silent) -> None:
         self._store = store
         self._paths = store.paths
         self._progress = progress
 
     def examine(self, *, fix: bool = False) -> list[Check]:
-        """Every check; with `fix` what can be repaired is, and the result says what is left."""
+        """Run every check; with `fix`, repair what can be repaired and return what is left."""
         checks: tuple[tuple[Callable[[], Check], Callable[[], object] | None], ...] = (
             _listed("modes", self._too_open, "files others may read", "private to you", "makes them private"),
             _listed("temporary files", self._temps, "left by a crash", "none left behind", "removes them"),
             _listed("log tails", self._torn, "end in a torn line", "whole", "cuts the torn bytes into quarantine"),
             (self._logs, None),
-            # before the archive: a tombstone has no half to move
+            # before the archive check: a tombstone has no other half to move
             _listed("forgotten", self._left, "half forgotten", "nothing is left of them", "removes the rest"),
             _listed("archive", self._half_archived, "half archived", "whole", "finishes the move"),
             (self._index, lambda: self._store.index.rebuild(self._progress)),
@@ -138,14 +138,14 @@ class Doctor:
             for placed in scan.events:
                 version = placed.event.data.get("schema_version")
                 if isinstance(version, int) and version > SCHEMA_VERSION:
-                    break  # a newer writer's log follows a newer schema
+                    break  # a newer writer's log follows a newer schema, which we do not have
                 found = problems("event", orjson.loads(placed.event.to_line()))
                 faults += [f"{path.name} record {placed.event.seq}: {each}" for each in found]
         good = f"every record of {len(self._hot_ids())} hot logs and the archive is valid"
         hint = "damaged lines are skipped and kept; only a backup could bring them back"
         return _check("logs", faults, "faults", good, hint)
 
-    # -- what follows the logs
+    # -- files derived from the logs
 
     def _index(self) -> Check:
         expected = self._store.index.expected(self._progress)
@@ -188,7 +188,7 @@ class Doctor:
 def _listed(
     name: str, find: Callable[[], list[_Finding]], bad: str, good: str, repairs: str
 ) -> tuple[Callable[[], Check], Callable[[], object]]:
-    """A check that lists findings, and the repair of each of them."""
+    """The check for a list of findings, with one repair per finding."""
 
     def look() -> Check:
         return _check(name, [finding.name for finding in find()], bad, good, f"`doctor --fix` {repairs}")
@@ -208,7 +208,7 @@ def _check(name: str, bad: list[str], what: str, good: str, fix: str) -> Check:
 
 
 def repair_unfinished(store: SessionStore) -> int:
-    """Finish what a crash left unfinished; returns how many sessions were repaired. A failure is only logged."""
+    """Finish what a crash left unfinished; returns the number of repaired sessions. A failure is only logged."""
     repaired = 0
     for repair, unfinished in ((store.finish_archiving, _unmoved), (store.repair_mirror, _behind_their_log)):
         for session_id in unfinished(store):
@@ -222,7 +222,7 @@ def repair_unfinished(store: SessionStore) -> int:
 
 
 def _half_moved(paths: StatePaths) -> list[str]:
-    """Sessions of which something lies in the archive and something does not."""
+    """Sessions with one file in the archive and another outside it."""
     months = [paths.archive / month for month in months_of(paths)]
     states, logs = ({one for month in months for one in _times(month, ending)} for ending in (".json", ".jsonl"))
     half = (states ^ logs) | ((states | logs) & _times(paths.states, ".jsonl").keys())
@@ -231,14 +231,14 @@ def _half_moved(paths: StatePaths) -> list[str]:
 
 
 def _unmoved(store: SessionStore) -> list[str]:
-    """Those of them that were not forgotten: a tombstone has no half to move. May refresh the index."""
+    """The half-moved sessions that were not forgotten: a tombstone has no other half to move. May refresh the index."""
     half = _half_moved(store.paths)
     entries = store.index.lazy_entries() if half else {}
     return [one for one in half if not entries.get(one, {}).get("forgotten")]
 
 
 def _behind_their_log(store: SessionStore) -> list[str]:
-    """Ended sessions without a mirror, or with one that is older than the log: it is written after it."""
+    """Ended sessions whose mirror is missing or older than the log: a mirror is written after its log."""
     logged, mirrored = _times(store.paths.states, ".jsonl"), _times(store.paths.sessions, ".json")
     return [
         session_id

@@ -1,10 +1,11 @@
-"""The state of a session is a fold over its events: a pure function of the log.
+"""The fold: a session's state as a pure function of the events in its log.
 
-Two writers may feed one session: the runtime's hook and the watcher that reads its transcript. Each writer's fields
-are a layer of their own; an update replaces what the same writer said before and never what another said. Layers are
-merged when read: for single values the more direct witness wins, lists are the union with its items first. With a full
-state the layers are written without what they have in common with it, which is nearly everything: mostly one writer
-spoke, and the state is what it said.
+Two writers may feed one session: the runtime's hook and the watcher that reads its transcript. Each writer's fields are
+a layer of their own; an update replaces what the same writer said before and never what another said. Layers are merged
+on read: for single values the more direct witness wins, lists are the union with its items first.
+
+An event with a full state stores the layers without the values they share with the state. That saves nearly everything,
+because mostly a single writer spoke and the state equals its layer.
 """
 
 from __future__ import annotations
@@ -13,21 +14,23 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from jsonlstore.core.model import PART_LISTS, SCALARS, SCHEMA_VERSION, STRING_LISTS, SessionState, WorkingMemoryPin
+from jsonlstore.store.handoff_fold import HANDOFF_EVENTS, PROJECT_EVENTS, fold_handoff
 from jsonlstore.store.limits import cap
 from jsonlstore.store.log import Event, LocatedEvent
 
-# the most direct witness first
+# order of precedence: the most direct witness first
 WRITERS = ("operator", "hook", "import", "watcher")
 UNKNOWN = (None, "", "unknown")
-# what is only known live, and therefore never replaced by "not known"
+# fields that only a live writer can know; a later "unknown" never replaces them
 _NEVER_DOWNGRADED = frozenset({"channel", "agent_id", "session_key", "end_reason"})
 _BLANK = SessionState("", "").to_dict()
-# folded from events of their own, not kept in layers
+# folded from events of their own, so they are not kept in layers
+_OF_A_CHECKPOINT = ("userMessages", "compactions", "percent", "tokensAtCheckpoint")
 EVENT_FIELDS = frozenset({"session_id", "end_time", "end_reason", "continued_by", "crash_recovered", "updated_at"})
 
 
 class SessionFold:
-    """The running fold of one session's events, with what the store needs besides the state itself."""
+    """The running fold of one session's events, with the bookkeeping the store needs besides the state."""
 
     def __init__(self) -> None:
         self.session_id: str | None = None
@@ -37,6 +40,12 @@ class SessionFold:
         self.source: Mapping[str, Any] | None = None
         self.owner: Mapping[str, Any] | None = None
         self.inherited: bool = False
+        self.block: str | None = None  # what the session was given, told again on every turn
+        self.handoff: Mapping[str, Any] | None = None  # what it left for the next one, see `handoff_fold`
+        self.handoff_from: str | None = None  # the session whose handoff it was given
+        self.project: Mapping[str, Any] | None = None  # the project people set for it
+        self.checkpoint: Mapping[str, Any] | None = None  # the latest: when and how far, without its text
+        self.flush: Mapping[str, Any] | None = None  # the latest that was offered, and whether that is settled
         self.crash_recovered = False
         self.forgotten = False
         self.updated_at: str | None = None
@@ -53,7 +62,7 @@ class SessionFold:
         return bool(self.ends)
 
     def apply(self, event: Event) -> None:
-        """Take one event in. Types and fields from newer writers pass by; they stay in the log."""
+        """Apply one event. Unknown types and fields of newer writers are ignored here and stay in the log."""
         self._stored = None
         self.seq = max(self.seq, event.seq)
         step = _STEPS.get(event.type)
@@ -61,11 +70,14 @@ class SessionFold:
             step(self, event)
 
     def is_boundary(self, event: Event) -> bool:
-        """Would this event, applied next, change the index? After an end every event does."""
+        """Whether applying this event next would change the index. After an end every event does."""
         return self.ended or event.type in BOUNDARIES
 
     def copy(self) -> SessionFold:
-        """An independent fold that goes on from here; values inside layers are replaced, never changed in place."""
+        """An independent fold that continues from here.
+
+        Values inside layers are replaced, never mutated, so they are shared.
+        """
         twin = SessionFold()
         twin.__dict__.update(self.__dict__)
         twin.layers = {by: dict(fields) for by, fields in self.layers.items()}
@@ -73,7 +85,7 @@ class SessionFold:
         return twin
 
     def layer(self, by: str) -> dict[str, Any]:
-        """What one writer has said so far, to be added to."""
+        """The layer of one writer, to be extended."""
         self._stored = None
         return self.layers.setdefault(by, {})
 
@@ -82,7 +94,7 @@ class SessionFold:
         return SessionState.from_dict(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """The stored form of the state; worked out once between two events, however often it is asked for."""
+        """The stored form of the state, cached until the next event."""
         if self._stored is None:
             self._stored = self._merged()
         return {key: value.copy() if value.__class__ is list else value for key, value in self._stored.items()}
@@ -109,7 +121,7 @@ class SessionFold:
         return [self.ends[slot] for slot in ("told", "watcher") if slot in self.ends]
 
     def full_state(self) -> dict[str, Any]:
-        """Everything a later reader needs to go on from here without what came before."""
+        """Everything a later reader needs to continue from here without the earlier events."""
         state = self.to_dict()
         return {
             "state": state,
@@ -119,6 +131,12 @@ class SessionFold:
             "source": self.source,
             "owner": self.owner,
             "inherited": self.inherited,
+            **({} if self.block is None else {"block": self.block}),
+            **({} if self.handoff is None else {"handoff": self.handoff}),
+            **({} if self.handoff_from is None else {"handoff_from": self.handoff_from}),
+            **({} if self.project is None else {"project": self.project}),
+            **({} if self.checkpoint is None else {"checkpoint": self.checkpoint}),
+            **({} if self.flush is None else {"flush": self.flush}),
         }
 
     def _set(self, by: str, fields: Mapping[str, Any], at: str) -> None:
@@ -128,7 +146,7 @@ class SessionFold:
                 continue
             layer[key] = value
         active = fields.get("updated_at")
-        # a transcript read today may be years old: only those who were there vouch for the event's own time
+        # a transcript read today may be years old: only live writers vouch for the event's own time
         if not isinstance(active, str):
             active = None if by in ("watcher", "import") else at
         if active is not None:
@@ -190,8 +208,36 @@ def _on_continued(self: SessionFold, event: Event) -> None:
         self.continued = [*(item for item in self.continued if item != successor), successor]
 
 
-def _on_inherited(self: SessionFold, _event: Event) -> None:
+def _on_inherited(self: SessionFold, event: Event) -> None:
     self.inherited = True
+    block = event.data.get("block")
+    if isinstance(block, str):
+        self.block = block
+    source = event.data.get("handoff")
+    if isinstance(source, str):
+        self.handoff_from = source
+
+
+def _on_handoff(self: SessionFold, event: Event) -> None:
+    self.handoff = fold_handoff(self.handoff, event)
+
+
+def _on_project(self: SessionFold, event: Event) -> None:
+    self.project = dict(event.data) if event.type == "project.set" else None
+
+
+def _on_checkpoint(self: SessionFold, event: Event) -> None:
+    told = {name: event.data[name] for name in _OF_A_CHECKPOINT if name in event.data}
+    self.checkpoint = {**told, "at": event.at}
+
+
+def _on_flush_offered(self: SessionFold, event: Event) -> None:
+    self.flush = {"percent": event.data.get("percent"), "at": event.data.get("at") or event.at, "settled": False}
+
+
+def _on_flush_actioned(self: SessionFold, event: Event) -> None:
+    if self.flush is not None:
+        self.flush = {**self.flush, "settled": True, "actioned": event.data.get("actioned") is True}
 
 
 def _on_forgotten(self: SessionFold, event: Event) -> None:
@@ -204,7 +250,7 @@ def _on_forgotten(self: SessionFold, event: Event) -> None:
 
 
 def _resume_from(self: SessionFold, event: Event) -> bool:
-    """Go on from an event that carries the full state; False if it carries none."""
+    """Continue from an event that carries the full state; False if it carries none."""
     data = event.data
     state = as_mapping(data.get("state"))
     if not isinstance(state.get("session_id"), str) or "layers" not in data:
@@ -216,6 +262,14 @@ def _resume_from(self: SessionFold, event: Event) -> bool:
     self.source = as_mapping(data.get("source")) or None
     self.owner = as_mapping(data.get("owner")) or None
     self.inherited = data.get("inherited") is True
+    block = data.get("block")
+    self.block = block if isinstance(block, str) else None
+    self.handoff = as_mapping(data.get("handoff")) or None
+    source = data.get("handoff_from")
+    self.handoff_from = source if isinstance(source, str) else None
+    self.project = as_mapping(data.get("project")) or None
+    self.checkpoint = as_mapping(data.get("checkpoint")) or None
+    self.flush = as_mapping(data.get("flush")) or None
     self.crash_recovered = state.get("crash_recovered") is True
     self.updated_at = state.get("updated_at")
     version = state.get("schema_version")
@@ -232,14 +286,22 @@ _STEPS: dict[str, Callable[[SessionFold, Event], object]] = {
     "session.resumed": _on_resumed,
     "session.continued": _on_continued,
     "session.inherited": _on_inherited,
+    "checkpoint.created": _on_checkpoint,
+    "flush.offered": _on_flush_offered,
+    "flush.actioned": _on_flush_actioned,
     "session.forgotten": _on_forgotten,
     "state.snapshot": _resume_from,
+    "task.changed": _on_updated,  # somebody closed, added or reopened a task by hand: the index knows at once
+    **dict.fromkeys(HANDOFF_EVENTS, _on_handoff),
+    **dict.fromkeys(PROJECT_EVENTS, _on_project),
 }
-BOUNDARIES = frozenset(_STEPS) - {"state.updated", "pattern.noted", "session.inherited", "state.snapshot"}
+_INSIDE = ("state.updated", "pattern.noted", "session.inherited", "state.snapshot")
+_HANDOFFS = (*HANDOFF_EVENTS, *PROJECT_EVENTS)
+BOUNDARIES = frozenset(_STEPS) - {*_INSIDE, "checkpoint.created", "flush.offered", "flush.actioned", *_HANDOFFS}
 
 
 def fold_events(session_id: str, events: Iterable[LocatedEvent]) -> SessionFold:
-    """The fold of a session's log. One that lost its first line still has the id its file is named after."""
+    """The fold of a session's log. A log without its first line gets the id from its file name."""
     folded = SessionFold()
     first: Event | None = None
     for event, _ in events:
@@ -252,7 +314,7 @@ def fold_events(session_id: str, events: Iterable[LocatedEvent]) -> SessionFold:
 
 
 def pack(layers: Mapping[str, Mapping[str, Any]], state: Mapping[str, Any]) -> dict[str, Any]:
-    """The layers as they go into an event beside `state`: which fields each has, and the values that are not its."""
+    """The layers as stored beside `state`: each layer's field names, and the values that differ from the state."""
     return {
         "said": {by: list(fields) for by, fields in layers.items()},
         "layers": {
@@ -263,7 +325,7 @@ def pack(layers: Mapping[str, Mapping[str, Any]], state: Mapping[str, Any]) -> d
 
 
 def unpack(data: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The layers of an event that carries `state`; one without `said` has them whole."""
+    """The layers of an event that carries `state`; an event without `said` has them whole."""
     own = {by: dict(as_mapping(fields)) for by, fields in as_mapping(data.get("layers")).items()}
     for by, names in as_mapping(data.get("said")).items():
         given = own.get(by, {})
@@ -273,7 +335,7 @@ def unpack(data: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, dict[
 
 
 def _is_same(value: Any, stated: Any) -> bool:
-    """Whether the state has this very value, not just one that equals it, as 1 equals True."""
+    """Whether the state has this very value, not just an equal one, as 1 equals True."""
     if value is stated:
         return True
     return (
@@ -285,12 +347,12 @@ def _is_same(value: Any, stated: Any) -> bool:
 
 
 def as_mapping(value: Any) -> Mapping[str, Any]:
-    """What may have been read from anywhere, as a mapping: an empty one if it is none."""
+    """`value` if it is a mapping, else an empty one: it was read from a file and may be anything."""
     return value if isinstance(value, Mapping) else {}
 
 
 def merge(layers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """What all of them said, taken together."""
+    """The fields of all layers merged into one."""
     ordered = [layers[by] for by in sorted(layers, key=_rank)]
     merged: dict[str, Any] = {}
     for layer in ordered:
@@ -311,7 +373,7 @@ def _rank(by: str) -> tuple[int, str]:
 
 
 def _union(first: list[Any], second: Any, key_of: Callable[[Any], Any]) -> list[Any]:
-    """Both lists, the first's items in front; what the first already has is not taken again."""
+    """Both lists, the first's items in front, without items of the second that the first already has."""
     seen = {key_of(item) for item in first}
     out = list(first)
     fresh: set[Any] = set()
@@ -332,7 +394,7 @@ def _by(*names: str) -> Callable[[Any], Any]:
     return lambda item: tuple(str(item.get(name)) for name in names) if isinstance(item, dict) else repr(item)
 
 
-# one memory may change its confidence many times: only another witness's account of it is a repetition
+# one memory may change its confidence many times: only the same change told by another witness is a duplicate
 _memory = _by("memory_id")
 
 
@@ -361,4 +423,6 @@ _KEY_OF: dict[str, Callable[[Any], Any]] = {
     "commits": _commit,
     "files": _by("path"),
     "closed": _closed,
+    "references": _by("ref"),
+    "grounds": _by("field", "text"),
 }

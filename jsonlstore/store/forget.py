@@ -1,4 +1,4 @@
-"""Forgetting: nothing of the session stays but a tombstone."""
+"""Forgetting a session: every trace is removed except a tombstone."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.archive import months_of
 from jsonlstore.store.fold import SessionFold
 from jsonlstore.store.log import Event, SessionLog
-from jsonlstore.store.projection import Entry, project
+from jsonlstore.store.projection import RawIndexEntry, project
 
 
 class Forgotten(NamedTuple):
-    """What was removed, and which other sessions still hold pins they inherited from it."""
+    """The files that were removed, and the other sessions that still hold pins inherited from the forgotten one."""
 
     session_id: str
     removed: tuple[str, ...]
     inherited_by: tuple[str, ...]
-    entry: Entry
+    entry: RawIndexEntry
 
 
 def forget_session(
     paths: StatePaths, disk: Disk, open_log: Callable[[Path], SessionLog], session_id: str, now: str
 ) -> Forgotten:
-    """Replace the log by a tombstone first, then remove every copy: a crash in between is finished by the next try.
+    """Replace the log by a tombstone first, then remove every copy, so that a retry completes an interrupted removal.
 
-    Wants the session's lock. Works for sessions we never saw, so that a later scan does not bring them in.
+    Requires the session's lock. Also works for sessions we never saw, so that a later scan does not import them.
     """
     hot = paths.log(session_id)
     tombstone = Event(1, now, "session.forgotten", "operator", {"session_id": session_id})
@@ -36,6 +36,7 @@ def forget_session(
     if removed or not hot.exists():
         disk.replace(hot, tombstone.to_line(), paths.states)
     removed += [str(path) for path in leftovers(paths, session_id) if disk.remove(path)]
+    disk.remove(paths.hook_log)  # it may speak of any session, and the next call writes it anew
     folded = SessionFold()
     folded.apply(tombstone)
     return Forgotten(
@@ -47,7 +48,7 @@ def forget_session(
 
 
 def leftovers(paths: StatePaths, session_id: str) -> list[Path]:
-    """What there is of a session besides its hot log: mirror, archive, torn tails, files a crash left unfinished."""
+    """A session's files besides its hot log: mirror, archive, quarantined tails, unfinished temporary files."""
     found = [paths.mirror(session_id), *_archived(paths, session_id, "json"), *_archived(paths, session_id, "jsonl")]
     found += [path for path in sorted(paths.quarantine.glob("*")) if _quarantined_from(path.name) == session_id]
     for place in (
@@ -61,7 +62,7 @@ def leftovers(paths: StatePaths, session_id: str) -> list[Path]:
 
 
 def task_ids(paths: StatePaths, open_log: Callable[[Path], SessionLog], session_id: str) -> set[str]:
-    """Every task a session ever spoke of: metrics may still quote the title of one that is long done."""
+    """Every task id a session ever mentioned: metrics may still quote the title of a task that is long done."""
     found: set[str] = set()
     for path in (paths.log(session_id), *_archived(paths, session_id, "jsonl")):
         scan = open_log(path).scan()
@@ -86,7 +87,7 @@ def _archived(paths: StatePaths, session_id: str, suffix: str) -> Iterator[Path]
 
 
 def _quarantined_from(name: str) -> str:
-    """The session a quarantined file was cut from: its name is `<id>.<offset>.<attempt>.torn`."""
+    """The session a quarantined file was cut from: the file's name is `<id>.<offset>.<attempt>.torn`."""
     return name.rsplit(".", 3)[0]
 
 

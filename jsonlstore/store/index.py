@@ -1,7 +1,7 @@
-"""`states/sessions.json`: what scoring and listing need of every session, one line each.
+"""`states/sessions.json`: the facts that scoring and listing need, one line per session.
 
-It is a cache. An entry is the projection of a log up to its last boundary event, so the whole file can be rebuilt
-from logs and archive, byte for byte; whatever is missing or stale is projected anew when the index is read.
+It is a cache. An entry is the projection of a log up to its last boundary event, so the whole file can be rebuilt from
+logs and archive, byte for byte. Missing and stale entries are projected again when the index is read.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from jsonlstore.store.archive import months_of
 from jsonlstore.store.fold import BOUNDARIES
 from jsonlstore.store.index_text import Lines, parse_index, serialise, splice
 from jsonlstore.store.log import SessionLog
-from jsonlstore.store.projection import Entry, project_log
+from jsonlstore.store.projection import RawIndexEntry, project_log
 
 log = logger(__name__)
 
 _BOUNDARY_MARKS = tuple(b'"type":"%s"' % name.encode() for name in sorted(BOUNDARIES))
 
-Progress = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 
 
 def silent(_done: int, _total: int) -> None:
-    """No progress bar."""
+    """The progress callback that shows nothing."""
 
 
 class Index:
@@ -40,12 +40,12 @@ class Index:
         self._disk = disk
         self._locks = locks
         self._open_log = open_log
-        self._waiting: dict[str, Entry | None] | None = None
+        self._waiting: dict[str, RawIndexEntry | None] | None = None
         self._to_sync: set[Path] = set()
-        self._cached: tuple[tuple[int, int, int], dict[str, Entry]] | None = None
+        self._cached: tuple[tuple[int, int, int], dict[str, RawIndexEntry]] | None = None
 
-    def entries(self) -> Mapping[str, Entry]:
-        """Every session's entry, projected anew where the file was missing, broken or stale."""
+    def entries(self) -> Mapping[str, RawIndexEntry]:
+        """Every session's entry; entries that were missing, broken or stale on disk are projected again."""
         found, refreshed = self._compared()
         if refreshed == found or (found is None and not refreshed):
             return refreshed
@@ -55,50 +55,52 @@ class Index:
                 if refreshed != found:
                     self._write_bytes(serialise(refreshed))
         except JsonlStoreError as problem:
-            log.warning("the session index could not be saved, going on without: %s", problem)
+            log.warning("the session index could not be saved and stays stale on disk: %s", problem)
         return refreshed
 
-    def _compared(self) -> tuple[Mapping[str, Entry] | None, Mapping[str, Entry]]:
-        """The entries on disk, and as the logs have them; the same object where nothing is stale."""
+    def _compared(self) -> tuple[Mapping[str, RawIndexEntry] | None, Mapping[str, RawIndexEntry]]:
+        """The entries on disk, and the entries the logs call for; the same object twice if nothing is stale."""
         found = self._read()
         stale = None if found is None else self._stale(found, self._log_sizes())
         return found, found if found is not None and not stale else self._refreshed(found, stale)
 
-    def lazy_entries(self) -> Mapping[str, Entry]:
-        """The same as `entries`, each parsed when it is asked for: a watcher keeps no thousands of them in memory."""
+    def lazy_entries(self) -> Mapping[str, RawIndexEntry]:
+        """The entries like `entries`, each parsed on access: a watcher must not keep thousands of them in memory."""
         found = Lines.of(read_bytes(self._paths.index) or b"")
         try:
             if found is not None and not self._stale(found, self._log_sizes()):
                 return found
         except ValueError:
-            log.debug("the session index is not as we write it, and is read whole")
+            log.debug("the session index has another layout than ours and is parsed whole")
         refreshed = self.entries()
         self._cached = None
         return refreshed
 
-    def put(self, session_id: str, entry: Entry | None, *, sweep: bool = False) -> None:
+    def put(self, session_id: str, entry: RawIndexEntry | None, *, sweep: bool = False) -> None:
         """Set or drop one entry. Call it with the session's lock held, after its log is synced.
 
-        With `sweep` neither an unfinished copy nor the old index outlives this, not even in a power cut.
+        With `sweep` the write is durable and leaves no temporary file: a forgotten session must not survive in an old
+        copy.
         """
         if self._waiting is not None and not sweep:
             self._waiting[session_id] = entry
             return
         if self._waiting is not None:
-            self._waiting.pop(session_id, None)  # what was to be written is overtaken
+            self._waiting.pop(session_id, None)  # the newer entry replaces the one that waits for the end of the batch
         self._put({session_id: entry}, sweep=sweep)
 
     @contextmanager
-    def batch(self) -> Iterator[Mapping[str, Entry | None]]:
-        """Write what is put inside the block once, at its end, and not at all if the block fails. Gives what it writes.
+    def batch(self) -> Iterator[Mapping[str, RawIndexEntry | None]]:
+        """Collect the changes put inside the block and write them once at its end, or not at all if the block fails.
 
-        The logs are synced by then: whoever reads the old file meanwhile, or after a failure, refreshes it from them.
-        What another process has made of a session since it was put counts. A block inside another is part of it.
+        Yields the changes. The logs are synced by then, so a process that reads the old file meanwhile, or after a
+        failure, refreshes it from them. If another process has written to a session since it was put, that session's
+        log decides. A nested block is part of the outer one.
         """
         if self._waiting is not None:
             yield self._waiting
             return
-        waiting: dict[str, Entry | None] = {}
+        waiting: dict[str, RawIndexEntry | None] = {}
         self._waiting = waiting
         try:
             yield waiting
@@ -109,7 +111,7 @@ class Index:
             self._put(waiting, late=True)
 
     def sync_later(self, directory: Path) -> bool:
-        """Have the names in `directory` made durable at the end of the block that is running; False if none is."""
+        """Sync the names in `directory` at the end of the running batch; False if there is no batch."""
         if self._waiting is None:
             return False
         self._to_sync.add(directory)
@@ -123,7 +125,7 @@ class Index:
             except OSError as problem:
                 log.warning("mirrors in %s may be older after a power cut: %s", directory, problem)
 
-    def _put(self, changes: dict[str, Entry | None], *, sweep: bool = False, late: bool = False) -> None:
+    def _put(self, changes: dict[str, RawIndexEntry | None], *, sweep: bool = False, late: bool = False) -> None:
         with self._locks.index():
             if late:
                 changes.update(self._overtaken(changes))
@@ -137,15 +139,15 @@ class Index:
             if after:
                 self._write_bytes(*after, lasting=sweep)
 
-    def _overtaken(self, changes: Mapping[str, Entry | None]) -> dict[str, Entry | None]:
-        """The entries, by what their logs say now, of those that somebody else has written to since they were put."""
+    def _overtaken(self, changes: Mapping[str, RawIndexEntry | None]) -> dict[str, RawIndexEntry | None]:
+        """Entries projected again for the sessions to which another process has written since they were put."""
         told = {session_id: entry for session_id, entry in changes.items() if entry is not None}
         sizes = {one: found.st_size for one in changes if (found := stat_of(self._paths.log(one)))}
         stale = self._stale(told, sizes)
         return dict.fromkeys(stale) | self._refreshed({}, stale) if stale else {}
 
-    def rebuild(self, progress: Progress = silent) -> bool:
-        """Write the index anew from logs and archive; True if that changed the file."""
+    def rebuild(self, progress: ProgressCallback = silent) -> bool:
+        """Write the index again from logs and archive; True if that changed the file."""
         with self._locks.index():
             data = self.expected(progress)
             changed = data != read_bytes(self._paths.index)
@@ -153,12 +155,12 @@ class Index:
                 self._write_bytes(data)
             return changed
 
-    def expected(self, progress: Progress = silent) -> bytes:
-        """What a rebuild would write."""
+    def expected(self, progress: ProgressCallback = silent) -> bytes:
+        """The bytes a rebuild would write."""
         return serialise(self._refreshed(None, None, progress))
 
-    def _read(self) -> dict[str, Entry] | None:
-        """The entries on disk, or None if the file is missing, empty, broken or not of our version."""
+    def _read(self) -> dict[str, RawIndexEntry] | None:
+        """The entries on disk, or None if the file is missing, empty, broken or of another version."""
         found = stat_of(self._paths.index)
         if found is None:
             return None
@@ -174,8 +176,11 @@ class Index:
         self._cached = None
         self._disk.replace(self._paths.index, pieces, self._paths.states, lasting=lasting)
 
-    def _stale(self, entries: Mapping[str, Entry], sizes: Mapping[str, int]) -> set[str]:
-        """The sessions whose entry does not match their log. An ended session's log ends with its last boundary."""
+    def _stale(self, entries: Mapping[str, RawIndexEntry], sizes: Mapping[str, int]) -> set[str]:
+        """The sessions whose entry does not match their log's size.
+
+        An ended session's log ends with its last boundary.
+        """
         recorded = {
             session_id: entry.get("log_bytes", -1) for session_id, entry in entries.items() if not entry.get("archived")
         }
@@ -184,7 +189,7 @@ class Index:
         suspects = {session_id for session_id, _ in sizes.items() ^ recorded.items()}
         return {one for one in suspects if self._differs(one, entries.get(one), sizes.get(one))}
 
-    def _differs(self, session_id: str, entry: Entry | None, size: int | None) -> bool:
+    def _differs(self, session_id: str, entry: RawIndexEntry | None, size: int | None) -> bool:
         if entry is None or entry.get("archived"):
             return bool(size)
         if size is None:
@@ -208,11 +213,11 @@ class Index:
 
     def _refreshed(
         self,
-        entries: Mapping[str, Entry] | None,
+        entries: Mapping[str, RawIndexEntry] | None,
         stale: set[str] | None,
-        progress: Progress = silent,
-    ) -> dict[str, Entry]:
-        """`entries` with the stale ones projected anew; all of them, archive included, where there is no index."""
+        progress: ProgressCallback = silent,
+    ) -> dict[str, RawIndexEntry]:
+        """`entries` with the stale ones projected again; without an index all are projected, archive included."""
         out = dict(entries or {})
         hot = self._log_sizes().keys()
         todo = hot if stale is None else stale
@@ -229,7 +234,7 @@ class Index:
         progress(len(todo), len(todo))
         return out
 
-    def _project(self, session_id: str, is_hot: bool, month: str | None) -> Entry | None:
+    def _project(self, session_id: str, is_hot: bool, month: str | None) -> RawIndexEntry | None:
         try:
             check_session_id(session_id)
             if is_hot:

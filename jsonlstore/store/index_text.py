@@ -1,4 +1,4 @@
-"""The text of `states/sessions.json`: sorted, a line per session, so that one is found or set without the rest."""
+"""The text of `states/sessions.json`: sorted, one line per session, so that one is set without parsing the rest."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import orjson
 
 from jsonlstore.core.files import Piece
 from jsonlstore.core.model import SCHEMA_VERSION
-from jsonlstore.store.projection import Entry
+from jsonlstore.store.projection import RawIndexEntry
 
 _HEAD = b'{"schema_version":%d,"sessions":{' % SCHEMA_VERSION
-_BETWEEN = b",\n"  # never inside a line: JSON texts have no bare newline
+_BETWEEN = b",\n"  # safe as a separator: JSON text has no bare newline inside a value
 _TAIL = b"\n}}\n"
 
 
-def serialise(entries: Mapping[str, Entry]) -> bytes:
+def serialise(entries: Mapping[str, RawIndexEntry]) -> bytes:
     """The index file: keys sorted, a line per session."""
     return b"".join(_pieces([_line(session_id, entries[session_id]) for session_id in sorted(entries)]))
 
 
-def splice(data: bytes, changes: Mapping[str, Entry | None]) -> list[Piece] | None:
-    """The pieces of an index file with some entries set or dropped, the others untouched, unread and not copied.
+def splice(data: bytes, changes: Mapping[str, RawIndexEntry | None]) -> list[Piece] | None:
+    """The pieces of an index file with some entries set or dropped; the other lines are neither parsed nor copied.
 
-    There are none if nothing changes; None if it is not such a file. Parsing and writing 10,000 entries to change one
-    would take most of a session's end.
+    Returns no pieces if nothing changes, and None if the file does not have our layout. Parsing and writing 10,000
+    entries to change one would take most of a session's end.
     """
     if not (data.startswith(_HEAD) and data.endswith(_TAIL)):
         return None
@@ -50,9 +50,9 @@ def splice(data: bytes, changes: Mapping[str, Entry | None]) -> list[Piece] | No
 
 
 def _find(data: bytes, key: bytes, low: int, end: int) -> tuple[int, int]:
-    """Where the line of `key` starts and where the next one does; the same place twice if it would have to go there.
+    """The offsets of the line of `key` and of the next line; the same offset twice is where a missing line belongs.
 
-    The line after the last starts behind a separator that is not there yet.
+    The line after the last one would start behind a separator that is not written yet.
     """
     high = end
     while low < high:
@@ -75,7 +75,7 @@ def _line_after(data: bytes, start: int, end: int) -> int:
     return (end if stop < 0 else stop) + len(_BETWEEN)
 
 
-def _line(session_id: str, entry: Entry) -> bytes:
+def _line(session_id: str, entry: RawIndexEntry) -> bytes:
     return orjson.dumps(session_id) + b":" + orjson.dumps(entry, option=orjson.OPT_SORT_KEYS)
 
 
@@ -84,8 +84,8 @@ def _pieces(runs: Sequence[Piece]) -> list[Piece]:
     return [_HEAD, b"\n", *between, _TAIL] if runs else [_HEAD, _TAIL]
 
 
-def parse_index(data: bytes) -> dict[str, Entry] | None:
-    """The entries in an index file, or None if it is not one we can use."""
+def parse_index(data: bytes) -> dict[str, RawIndexEntry] | None:
+    """The entries in an index file, or None if the file cannot be used."""
     try:
         with gc_paused():
             raw = orjson.loads(data)
@@ -99,8 +99,8 @@ def parse_index(data: bytes) -> dict[str, Entry] | None:
     return sessions
 
 
-class Lines(Mapping[str, Entry]):
-    """The entries in an index file as we write it, each parsed when it is asked for; a broken one is a `ValueError`."""
+class Lines(Mapping[str, RawIndexEntry]):
+    """The entries of an index file, each parsed on access; a broken line raises `ValueError`."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -108,11 +108,11 @@ class Lines(Mapping[str, Entry]):
 
     @classmethod
     def of(cls, data: bytes) -> Lines | None:
-        """None if the file does not look like one of ours: `parse_index` will say whether it can be used."""
+        """The lines of `data`; None if it has another layout: then `parse_index` decides whether it is usable."""
         return cls(data) if data.startswith(_HEAD + b"\n") and data.endswith(_TAIL) else None
 
-    def __getitem__(self, session_id: str) -> Entry:
-        key = session_id.encode(errors="surrogatepass")  # a file's name may be anything
+    def __getitem__(self, session_id: str) -> RawIndexEntry:
+        key = session_id.encode(errors="surrogatepass")  # `session_id` may come from a file name and be any text
         start, following = _find(self._data, key, len(_HEAD) + 1, self._end)
         if start == following:
             raise KeyError(session_id)
@@ -124,20 +124,20 @@ class Lines(Mapping[str, Entry]):
     def __len__(self) -> int:
         return sum(1 for _ in self.each())
 
-    def items(self) -> ItemsView[str, Entry]:
+    def items(self) -> ItemsView[str, RawIndexEntry]:
         return _Items(self)
 
-    def each(self) -> Iterator[tuple[str, Entry]]:
-        """One line after the other, which is faster than finding each by its name."""
+    def each(self) -> Iterator[tuple[str, RawIndexEntry]]:
+        """The entries line by line, which is faster than a lookup per name."""
         at = len(_HEAD) + 1
         while at < self._end:
             following = _line_after(self._data, at, self._end)
             yield self._entry(at, following)
             at = following
-        if at == self._end:  # behind a comma, where another should be
+        if at == self._end:  # a comma with no entry behind it
             raise ValueError("not a line of ours")
 
-    def _entry(self, start: int, following: int) -> tuple[str, Entry]:
+    def _entry(self, start: int, following: int) -> tuple[str, RawIndexEntry]:
         found: dict[str, Any] = orjson.loads(b"{%b}" % self._data[start : following - len(_BETWEEN)])
         for session_id, entry in found.items():
             if len(found) == 1 and isinstance(entry, dict):
@@ -145,16 +145,16 @@ class Lines(Mapping[str, Entry]):
         raise ValueError("not a line of ours")
 
 
-class _Items(ItemsView[str, Entry]):
+class _Items(ItemsView[str, RawIndexEntry]):
     _mapping: Lines
 
-    def __iter__(self) -> Iterator[tuple[str, Entry]]:
+    def __iter__(self) -> Iterator[tuple[str, RawIndexEntry]]:
         return self._mapping.each()
 
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """No search for garbage while nothing but what is kept is made: thousands of objects would start several."""
+    """Pause garbage collection while many lasting objects are made: collecting costs time and frees nothing."""
     was_on = gc.isenabled()
     gc.disable()
     try:

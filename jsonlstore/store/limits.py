@@ -1,4 +1,4 @@
-"""Keeping a state small: at most 50 KB, the least telling parts going first, every loss counted."""
+"""Keeping a state small: at most 50 KB, the least informative parts dropped first, every loss counted."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ MAX_TASKS = 100
 MAX_TITLE = 200
 MAX_PINS = 100
 
-# What goes first when a state is too large, and from which end: topics are ranked, the rest is in order of time.
+# What is dropped first when a state is too large, and from which end: topics are ranked, other lists are in order of
+# time.
 _ORDER: tuple[tuple[str, bool], ...] = (
     ("confidence_updates", True),
     ("sop_interactions", True),
     ("recent_learnings", True),
     ("hot_topics", False),
+    ("references", False),
+    ("grounds", True),
     ("files", False),
     ("notes", True),
     ("in_progress", True),
     ("open_questions", True),
     ("constraints", True),
     ("active_projects", False),
-    # what closes other things goes last: without it they would seem open
+    # items that close others are dropped last: without them the closed items would look open
     ("commits", True),
     ("closed", True),
 )
@@ -34,15 +37,17 @@ _MOST: tuple[tuple[str, int, bool], ...] = (
     ("files", 20, False),
     ("constraints", 10, True),
     ("open_questions", 10, True),
-    ("closed", 60, True),
+    ("closed", 100, True),
+    ("references", 20, False),
+    ("grounds", 40, True),
 )
-_KEPT_SHORT = 64  # identifiers and times are never worth shortening
+_KEPT_SHORT = 64  # identifiers and times: too short to be worth cutting
 
 
 def cap(fields: dict[str, Any], limit: int = MAX_STATE_BYTES) -> dict[str, Any]:
-    """`fields` cut to what a state may hold; what was trimmed is added to `fields["trimmed"]`.
+    """`fields` cut to the size limit; the counts of what was dropped are added to `fields["trimmed"]`.
 
-    Never raises and never drops a critical pin; as a last resort long texts are shortened, critical pins' last of all.
+    Never raises and never drops a critical pin; as a last resort long texts are shortened, those of critical pins last.
     """
     out = dict(fields)
     trimmed: dict[str, int] = dict(out.get("trimmed") or {})
@@ -55,7 +60,7 @@ def cap(fields: dict[str, Any], limit: int = MAX_STATE_BYTES) -> dict[str, Any]:
             out[key] = items[-most:] if from_front else items[:most]
     excess = _size(out) - limit
     if excess > 0:
-        excess += 256  # room for the counts themselves
+        excess += 256  # leaves room for the counts themselves
         for step in (_drop_items, _drop_pins, _drop_unknown):
             excess = step(out, trimmed, excess)
         excess = _drop(out, "pending_tasks", trimmed, excess, from_front=True)
@@ -98,7 +103,7 @@ def _cap_tasks(out: dict[str, Any], trimmed: dict[str, int]) -> None:
 
 
 def _cap_pins(out: dict[str, Any], trimmed: dict[str, int]) -> None:
-    """Ten times what a working memory holds is no working memory: beyond that even critical pins go, oldest first."""
+    """Cap the pins at ten times a working memory's size; beyond that even critical pins are dropped, oldest first."""
     pins = out.get("working_memory")
     if not isinstance(pins, list) or len(pins) <= MAX_PINS:
         return
@@ -155,7 +160,7 @@ def _drop_unknown(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> 
 
 
 def shrink(record: dict[str, Any], limit: int) -> dict[str, Any]:
-    """`record` with its longest texts cut, again and again, then its longest lists, until it fits."""
+    """`record` with its longest texts cut repeatedly, then its longest lists, until it fits."""
     for most in (1 << 20, 512, 64, 8):
         longest = 16 * 1024
         while longest >= _KEPT_SHORT:

@@ -1,6 +1,6 @@
 """One append-only JSONL file: append, replay, repair the tail.
 
-A reader needs no lock: it sees whole lines, and a last line without its newline only if it is whole anyway.
+A reader needs no lock: it reads whole lines, and a last line without its newline only if that line parses as an event.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ FULL_STATE_TYPES = ("state.snapshot", "session.ended", "session.recovered", "ses
 _FULL_STATE_MARKS = tuple(b'"type":"%s"' % name.encode() for name in FULL_STATE_TYPES)
 _TAIL_BYTES = 256 * 1024
 
-# values here are named tuples: a dataclass costs four times as much to make, and every hook call would pay
-Signature = tuple[int, int, int, int]  # device, inode, size, time of the last change
+# values here are named tuples: a dataclass costs four times as much to create, and every hook call would pay that
+Signature = tuple[int, int, int, int]  # device, inode, size, time of last change
 
 
 class Event(NamedTuple):
-    """One line of a session log: what happened, when, and who wrote it down."""
+    """One line of a session log: what happened, when, and which writer recorded it."""
 
     seq: int
     at: str
@@ -40,7 +40,7 @@ class Event(NamedTuple):
 
 
 def parse_event(line: bytes) -> Event | None:
-    """Read one line, or None if it is not an event of ours."""
+    """Parse one line; None if it is not one of our events."""
     try:
         raw = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -57,21 +57,21 @@ def parse_event(line: bytes) -> Event | None:
 
 
 class LocatedEvent(NamedTuple):
-    """An event and where its line ends in the file, a newline that is still missing counted as if it were there."""
+    """An event and the offset where its line ends, counting a newline that is still missing."""
 
     event: Event
     end: int
 
 
 class Damage(NamedTuple):
-    """A line that is not an event: where it starts and how long it is."""
+    """A line that is not an event: its offset and length."""
 
     offset: int
     length: int
 
 
 class Scan(NamedTuple):
-    """What a stretch of a log holds."""
+    """The events and the damage found in a range of a log."""
 
     events: tuple[LocatedEvent, ...]
     damage: tuple[Damage, ...]
@@ -80,26 +80,26 @@ class Scan(NamedTuple):
 
 
 class SessionLog:
-    """The append-only file of one session. Appending wants the session's lock; reading wants nothing."""
+    """The append-only file of one session. Appending requires the session's lock; reading requires none."""
 
     def __init__(
         self, path: Path, quarantine: Path, disk: Disk, is_whole: Callable[[bytes], object | None] = parse_event
     ) -> None:
         self.path = path
-        self._is_whole = is_whole  # whether an unfinished last line lacks nothing but its newline
+        self._is_whole = is_whole  # whether the unfinished last line is a whole event without its newline
         self._quarantine = quarantine
         self._disk = disk
 
     def signature(self) -> Signature | None:
-        """What tells whether anyone else has written since; None if there is no file."""
+        """The file's signature, which changes when another process writes; None if there is no file."""
         found = stat_of(self.path)
         return _signature(found) if found else None
 
     def append(self, lines: bytes) -> Signature:
-        """Add whole lines in one write and sync them; returns the new signature.
+        """Append whole lines in one write and sync them; returns the new signature.
 
-        What is refused is rolled back: a write that falls short, and also a write whose sync failed. A failed sync
-        is never retried, because the kernel may have dropped the bytes and would call the second one a success.
+        A short write and a failed sync are both rolled back. A failed sync is never retried, because the kernel may
+        have dropped the bytes and would report success the second time.
         """
         with writing(self.path), opened(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT) as fd:
             size = os.fstat(fd).st_size
@@ -107,7 +107,7 @@ class SessionLog:
                 size, finish = self._mend_tail(fd, size)
                 lines = finish + lines
             if not size:
-                os.fchmod(fd, 0o600)  # a new file, whatever the umask took away
+                os.fchmod(fd, 0o600)  # a new file: the umask may have removed bits from its mode
             with _rolled_back(fd, size):
                 self._write(fd, lines)
                 self._disk.sync_data(fd)
@@ -125,7 +125,7 @@ class SessionLog:
             )
 
     def _mend_tail(self, fd: int, size: int) -> tuple[int, bytes]:
-        """Finish a whole last line, or cut a torn one into quarantine; the size to append at, and what to put first."""
+        """Complete a whole last line or quarantine a torn one; returns the offset to append at and the prefix."""
         start, tail = _last_line(fd, size)
         if self._is_whole(tail) is not None:
             return size, b"\n"
@@ -134,7 +134,7 @@ class SessionLog:
         return start, b""
 
     def quarantine(self, data: bytes, offset: int) -> Path:
-        """Copy bytes that are about to be cut into quarantine, and make that durable first."""
+        """Copy bytes that are about to be cut into quarantine, and sync the copy first."""
         self._disk.make_dir(self._quarantine)
         for attempt in range(1_000_000):
             target = self._quarantine / f"{self.path.stem}.{offset}.{attempt}.torn"
@@ -144,7 +144,7 @@ class SessionLog:
         raise WriteFailed(f"cannot keep a torn tail in {self._quarantine}: too many there", path=self._quarantine)
 
     def repair(self) -> bool:
-        """Mend the tail now instead of at the next append; True if there was something to mend."""
+        """Repair the tail now instead of at the next append; True if it needed repair."""
         with writing(self.path), opened(self.path, os.O_RDWR | os.O_APPEND) as fd:
             size = os.fstat(fd).st_size
             if not size or os.pread(fd, 1, size - 1) == b"\n":
@@ -156,12 +156,12 @@ class SessionLog:
         return True
 
     def scan(self) -> Scan | None:
-        """Replay the whole file, or None if there is none (or nothing in it)."""
+        """Replay the whole file; None if it is missing or empty."""
         data = read_bytes(self.path)
         return scan_bytes(data, 0) if data else None
 
     def scan_recent(self) -> Scan | None:
-        """Replay from the last event that carries the full state: the cost does not grow with the session."""
+        """Replay from the last event with a full state, so that the cost does not grow with the session."""
         window = _TAIL_BYTES
         while True:
             found = read_from(self.path, -window)
@@ -181,11 +181,11 @@ class SessionLog:
 
 @contextmanager
 def _rolled_back(fd: int, size: int) -> Iterator[None]:
-    """Cut the file back to `size` if the block fails."""
+    """Truncate the file to `size` if the block fails."""
     try:
         yield
     except (OSError, WriteFailed):
-        # the reason that matters is the first one; a tail that stays is mended by the next append
+        # the first error matters; the next append repairs a tail that stays
         with suppress(OSError):
             os.ftruncate(fd, size)
         raise
@@ -215,7 +215,7 @@ def scan_bytes(data: bytes, offset: int) -> Scan:
 
 
 def _last_line(fd: int, size: int) -> tuple[int, bytes]:
-    """Where the unfinished last line of a file starts, and its bytes."""
+    """The unfinished last line of a file: its offset and its bytes."""
     window = 64 * 1024
     while True:
         start = max(0, size - window)
@@ -227,7 +227,7 @@ def _last_line(fd: int, size: int) -> tuple[int, bytes]:
 
 
 def _last_full_state(data: bytes) -> int | None:
-    """Where the last line that carries a full state starts in `data`."""
+    """The offset in `data` of the last line that carries a full state."""
     end = len(data)
     while True:
         hit = max(data.rfind(mark, 0, end) for mark in _FULL_STATE_MARKS)

@@ -1,7 +1,7 @@
-"""Tamper-evident metrics: a hash chain in `metrics.jsonl`, its head kept in `metrics.head` as well.
+"""Tamper-evident metrics: a hash chain in `metrics.jsonl`, with its head also in `metrics.head`.
 
-Each line ends in its own hash, taken over the exact bytes before it, the previous line's hash among them. A changed,
-dropped or inserted line breaks the chain; a cut tail or a rewritten file disagrees with the head.
+Each line ends in its own hash, taken over the exact bytes before it, which include the previous line's hash. A changed,
+dropped or inserted line breaks the chain; a truncated tail or a rewritten file disagrees with the head.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.log import SessionLog
 from jsonlstore.store.sanitise import without_secrets
 
-try:  # as the standard library's own `random` does it: OpenSSL would cost a hook call milliseconds for a few bytes
+try:  # as in the standard library's `random`: hashlib would load OpenSSL, milliseconds of a hook call
     from _sha2 import sha256  # type: ignore[import-not-found]
 except ImportError:
     try:
@@ -42,6 +42,9 @@ METRIC_EVENTS: Mapping[str, tuple[str, ...]] = {
     "session_chain_traversal": (
         "start_session_id", "requested_depth", "sessions_found", "oldest_session_age_hours",
     ),
+    "handoff_captured": ("session_id", "trigger", "mode", "pattern_count", "bytes"),
+    "handoff_offered": ("session_id", "new_session_id"),
+    "handoff_claimed": ("session_id", "new_session_id", "forced"),
 }  # fmt: skip
 RESEALED = "metrics_resealed"
 
@@ -51,14 +54,14 @@ _LINE_END = b'"}'
 
 
 class Head(NamedTuple):
-    """How many records the chain has, and the hash of the last."""
+    """The number of records in the chain, and the hash of the last one."""
 
     records: int
     hash: str
 
     @classmethod
     def of(cls, raw: Any) -> Head | None:
-        """Read a head; None if it is not one."""
+        """Parse a head; None if it is not one."""
         try:
             return cls(int(raw["records"]), str(raw["hash"]))
         except (KeyError, TypeError, ValueError):
@@ -66,7 +69,7 @@ class Head(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether the chain holds; if not, at which line it breaks and how."""
+    """Whether the chain holds; if not, the line at which it breaks and how."""
 
     ok: bool
     records: int
@@ -91,7 +94,7 @@ class Metrics:
         self.listeners: list[Callable[[Sequence[Mapping[str, Any]]], None]] = []
 
     def emit(self, *events: Mapping[str, Any]) -> None:
-        """Append events, each `{"event": name, …}` with exactly the fields its name asks for, in one write."""
+        """Append events in one write; each is `{"event": name, …}` with exactly the fields that its name requires."""
         for event in events:
             _check(event)
         if not events:
@@ -103,16 +106,19 @@ class Metrics:
             listener(events)
 
     def read(self, event: str | None = None) -> Iterator[dict[str, Any]]:
-        """Every record, oldest first, optionally of one kind; lines that cannot be read are passed over."""
+        """Every record, oldest first, optionally of one kind; unreadable lines are skipped."""
         for line in self._lines()[:-1]:
             record = _parse(line)
             if record is not None and event in (None, record.get("event")):
                 yield record
 
     def verify(self) -> Verdict:
-        """Walk the chain and compare it with the head. Needs no lock: the head is read first and only lags behind."""
+        """Walk the chain and compare it with the head.
+
+        Needs no lock: the head is read first and can only lag behind.
+        """
         verdict = self._verify()
-        return verdict if verdict.ok else self._verify()  # a writer may have been at work the first time
+        return verdict if verdict.ok else self._verify()  # a writer may have been between chain and head the first time
 
     def _verify(self) -> Verdict:
         head, verdict = self._head(), self._walk()
@@ -124,7 +130,7 @@ class Metrics:
         return verdict._replace(ok=False, line=min(verdict.records, head.records if head else 1), problem=problem)
 
     def _walk(self) -> Verdict:
-        """Does every line follow from the one before it?"""
+        """The verdict on the chain alone: every line must follow from the one before it."""
         *lines, torn = self._lines()
         previous = GENESIS
         for number, line in enumerate(lines, 1):
@@ -137,7 +143,10 @@ class Metrics:
         return Verdict(True, len(lines), previous)
 
     def _disagreement(self, head: Head | None, verdict: Verdict) -> str | None:
-        """What is wrong with an unbroken chain in the head's eyes. A head that lags behind is a crash, not a fault."""
+        """The disagreement between an unbroken chain and its head.
+
+        A head that lags behind is a crash, not tampering.
+        """
         if head is None:
             return "metrics.head is missing"
         if head.records > verdict.records:
@@ -148,9 +157,10 @@ class Metrics:
         return None
 
     def repair(self) -> bool:
-        """Cut a torn tail into quarantine, and take an unbroken chain for the truth when only the head disagrees.
+        """Cut a torn tail into quarantine, and trust an unbroken chain when only the head disagrees.
 
-        The new head follows a record that says so. True if something was mended; a broken chain stays broken.
+        A record of the repair is appended before the head is rewritten. True if something was repaired; a broken chain
+        stays broken.
         """
         with self._locks.metrics():
             before = self._verify()
@@ -166,9 +176,9 @@ class Metrics:
             return walked.ok
 
     def blank(self, session_id: str, task_ids: Iterable[str]) -> int:
-        """Blank what metrics say of a forgotten session's tasks and reseal the chain with a record saying so.
+        """Blank the titles of a forgotten session's tasks and reseal the chain with a record of that.
 
-        A torn or damaged line goes too: nobody can tell whose title it holds.
+        A torn or damaged line is removed too: it may hold a title of the forgotten session.
         """
         wanted = set(task_ids)
         if not wanted:
@@ -190,8 +200,11 @@ class Metrics:
             return blanked
 
     def _reseal(self, records: list[dict[str, Any]], note: Mapping[str, Any]) -> None:
-        """Write the chain anew. The head names both chains until the new one is in place, so that a crash in between
-        does not look like a rewritten file."""
+        """Write the whole chain again.
+
+        The head names both chains until the new one is in place, so that a crash in between does not look like a
+        rewritten file.
+        """
         lines, previous = [], GENESIS
         for number, record in enumerate([*records, {"at": self._now(), **note}], 1):
             line, previous = _seal(number, record, previous)
@@ -202,12 +215,13 @@ class Metrics:
         self._write_head(after)
 
     def _lines(self) -> list[bytes]:
-        """The file's lines; the last is what follows its last newline: nothing, or a record torn by a crash."""
+        """The file's lines; the last item is what follows the last newline: empty, or a record torn by a crash."""
         return (read_bytes(self._paths.metrics) or b"").split(b"\n")
 
     def _append(self, events: Iterable[Mapping[str, Any]]) -> None:
         if not self._paths.metrics.exists():
-            self._write_head(Head(0, GENESIS))  # so that a missing head is always a sign of something
+            # written before the first record, so that a missing head always means a removed one
+            self._write_head(Head(0, GENESIS))
         head = self._resync()
         lines, records, previous, at = [], head.records, head.hash, self._now()
         for event in events:
@@ -215,12 +229,14 @@ class Metrics:
             line, previous = _seal(records, {"at": at, **without_secrets(dict(event))}, previous)
             lines.append(line)
         self._log.append(b"".join(lines))
-        # a head that a power cut takes back lags behind the chain, and that is mended by the next append
+        # a power cut may bring back an older head; it lags behind the chain, and the next append repairs that
         self._write_head(Head(records, previous), lasting=False)
 
     def _resync(self) -> Head:
-        """The head to go on from. One left behind by a crash is brought forward; one that disagrees is kept,
-        so that the break stays visible."""
+        """The head to continue from.
+
+        A head that a crash left behind is brought forward; one that disagrees is kept, so that the break stays visible.
+        """
         head = self._head() or Head(0, GENESIS)
         lines = self._lines()[:-1] if self._grew_past(head) else []
         if len(lines) <= head.records or (head.records and not _hash_ends(lines[head.records - 1], head.hash)):
@@ -233,7 +249,7 @@ class Metrics:
         return head
 
     def _grew_past(self, head: Head) -> bool:
-        """Does the file's last record differ from the head's? Cheap: only its tail is read."""
+        """Whether the file's last record differs from the head's. Cheap: only the tail is read."""
         found = read_from(self._paths.metrics, -67)
         return found is not None and not _hash_ends(found[0].rstrip(b"\n"), head.hash)
 
@@ -284,7 +300,7 @@ def _seal(number: int, record: Mapping[str, Any], previous: str) -> tuple[bytes,
 
 
 def _hash_of(line: bytes, previous: str) -> str | None:
-    """The line's hash if it is sealed and follows `previous`, else None."""
+    """The line's hash if the line is sealed and follows `previous`, else None."""
     open_line, found, rest = line.rpartition(_HASH_KEY)
     if not found or not open_line.endswith(b'"prev":"%s"' % previous.encode()):
         return None

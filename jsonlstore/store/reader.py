@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 from jsonlstore.core.clock import Clock, format_time, time_before
 from jsonlstore.core.errors import AmbiguousSessionId, JsonlStoreError, SessionForgotten, SessionNotFound
-from jsonlstore.core.files import Disk
+from jsonlstore.core.files import Disk, read_bytes
 from jsonlstore.core.locks import Locks
 from jsonlstore.core.model import SessionState
 from jsonlstore.core.paths import StatePaths, check_session_id
 from jsonlstore.store.archive import find_month
 from jsonlstore.store.fold import SessionFold, fold_events
 from jsonlstore.store.index import Index
-from jsonlstore.store.log import FULL_STATE_TYPES, SessionLog, Signature
-from jsonlstore.store.projection import Entry, IndexEntry
+from jsonlstore.store.log import FULL_STATE_TYPES, Event, SessionLog, Signature, parse_event
+from jsonlstore.store.projection import IndexEntry, RawIndexEntry
 
 _CACHED_FOLDS = 128
 
@@ -30,7 +30,7 @@ def not_found(session_id: str) -> SessionNotFound:
 
 
 class CachedFold(NamedTuple):
-    """A fold and the file it was read from: still true while nobody else has written to it."""
+    """A fold and the signature of the file it was read from: valid until another process writes to the file."""
 
     folded: SessionFold
     signature: Signature
@@ -45,7 +45,7 @@ class SessionReader:
         self.paths = paths
         self.clock = clock
         self.disk = disk
-        # no bound methods: a store in memory goes away with its last reference, not with the next collection
+        # functions instead of bound methods: no reference cycle, so a store in memory is freed with its last reference
         self.now: Callable[[], str] = lambda: format_time(clock())
         self.open_log: Callable[[Path], SessionLog] = partial(SessionLog, quarantine=paths.quarantine, disk=disk)
         self.index = Index(paths, disk, locks, self.open_log)
@@ -61,7 +61,7 @@ class SessionReader:
         known = self._load(check_session_id(session_id))
         month = find_month(self.paths, session_id) if known is None else None
         if known is None and month is None:
-            known = self._load(session_id)  # brought back from the archive between the two looks
+            known = self._load(session_id)  # another process brought it back from the archive between the two reads
         if known is None:
             if month is None:
                 raise not_found(session_id)
@@ -73,13 +73,30 @@ class SessionReader:
             raise SessionForgotten(f"session {session_id} was forgotten")
         return folded.copy()
 
+    def events(self, session_id: str, kinds: Collection[str] | None = None) -> list[Event]:
+        """The events of these kinds, or all, in a session's whole log, hot or archived, oldest first."""
+        paths = [self.paths.log(check_session_id(session_id))]
+        month = find_month(self.paths, session_id)
+        if month is not None:
+            paths.append(self.paths.archived_log(session_id, month))
+        for path in paths:
+            data = read_bytes(path)
+            if data:
+                if kinds is None:
+                    return [event for event in map(parse_event, data.split(b"\n")) if event is not None]
+                # most lines are updates of the state: only lines that contain a kind's name are worth parsing
+                marks = tuple(b'"type":"%s"' % kind.encode() for kind in kinds)
+                lines = (line for line in data.split(b"\n") if any(mark in line for mark in marks))
+                return [event for event in map(parse_event, lines) if event is not None and event.type in kinds]
+        return []
+
     def entry(self, session_id: str) -> IndexEntry | None:
-        """What the index knows of a session."""
+        """The index entry of a session."""
         raw = self.index.entries().get(check_session_id(session_id))
         return IndexEntry.of(session_id, raw) if raw is not None else None
 
     def entries(self) -> Iterator[IndexEntry]:
-        """Every session that was not forgotten, as the index knows it, newest start first."""
+        """The index entries of every session that was not forgotten, newest start first."""
         found = [item for item in self.index.entries().items() if not item[1].get("forgotten")]
         found.sort(key=lambda item: (item[1].get("start_time") or "", item[0]), reverse=True)
         return (IndexEntry.of(session_id, raw) for session_id, raw in found)
@@ -97,7 +114,7 @@ class SessionReader:
 
     def resolve(self, prefix: str) -> str:
         """The one session id that starts with `prefix`; an exact id always wins."""
-        check_session_id(prefix)  # what an id starts with is itself one
+        check_session_id(prefix)  # a prefix of a valid id is itself a valid id
         entries = self.index.entries()
         if prefix in entries:
             return prefix
@@ -110,7 +127,7 @@ class SessionReader:
         raise not_found(prefix)
 
     def stretches(self, session_id: str) -> list[str]:
-        """The sessions that a runtime's one transcript was cut into at its resets, besides `session_id` itself."""
+        """The other sessions of the runtime's transcript that `session_id` was cut from at a reset."""
         check_session_id(session_id)
         return sorted(
             key
@@ -119,7 +136,7 @@ class SessionReader:
         )
 
     def chain(self, session_id: str, depth: int = 5) -> list[SessionState]:
-        """The session and those before it, oldest first, at most `depth`; stops at gaps and never runs in circles."""
+        """The session and its predecessors, oldest first, at most `depth`; stops at gaps and at cycles."""
         found: list[SessionState] = []
         seen: set[str] = set()
         current: str | None = check_session_id(session_id)
@@ -135,8 +152,8 @@ class SessionReader:
             current = state.previous_session_id
         return found[::-1]
 
-    def archivable(self, older_than: timedelta, among: Mapping[str, Entry | None] | None = None) -> list[str]:
-        """The ended, hot sessions whose end lies further back than `older_than`, oldest first."""
+    def archivable(self, older_than: timedelta, among: Mapping[str, RawIndexEntry | None] | None = None) -> list[str]:
+        """The ended, hot sessions that ended longer than `older_than` ago, oldest first."""
         line = time_before(self.clock(), older_than)
         due = [
             (entry["end_time"], session_id)
@@ -146,7 +163,7 @@ class SessionReader:
         return [session_id for _, session_id in sorted(due)]
 
     def _load(self, session_id: str) -> CachedFold | None:
-        """The fold of a hot log, from memory while the file is unchanged; None if there is no such session."""
+        """The fold of a hot log, cached while the file is unchanged; None if there is no such session."""
         session_log = self.open_log(self.paths.log(session_id))
         signature = session_log.signature()
         known = self._known.get(session_id)

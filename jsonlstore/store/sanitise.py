@@ -1,6 +1,6 @@
-"""What a caller may put into a session: checked, normalised, redacted, capped.
+"""Input to a session: checked, normalised, redacted, capped.
 
-Bad input is refused with the name of the field, before anything is written.
+Invalid input is refused with the field's name before any write.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from jsonlstore.core.paths import check_session_id
 from jsonlstore.redact import hide_generated, hide_generated_in, sanitised
 from jsonlstore.store.limits import MAX_STATE_BYTES, cap, shrink
 
-# the one name of ours that reads like a secret's: `agent:main:main` is an address, and every session start has one
+# exempt: the field's name reads like a secret's, but `agent:main:main` is an address, and every session start has one
 _ADDRESS = "session_key"
 # set by events of their own or derived, never by an update
 _NOT_GIVEN = frozenset({"session_id", "continued_by", "crash_recovered", "schema_version", "trimmed", *RESTORE_ONLY})
@@ -26,18 +26,18 @@ _PART_TIMES = ("pinnedAt", "timestamp", "injected_at", "at")
 
 
 def clean(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of an event as they are written; raises `UsageError` naming the first one that is wrong."""
+    """The fields of an event as they are written; raises `UsageError` naming the first invalid one."""
     return cap(_without_generated(without_secrets(check_fields(fields))))
 
 
 def clean_event(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The data of an event that is not made of state fields: JSON, without secrets, of bounded size."""
+    """The data of an event that is not made of state fields: JSON without secrets, of bounded size."""
     checked: dict[str, Any] = check_fields({"data": dict(data)})["data"]
     return shrink(without_secrets(checked), MAX_STATE_BYTES)
 
 
 def _without_generated(record: dict[str, Any]) -> dict[str, Any]:
-    """A record without the words only a machine can have made up, in what people read of it."""
+    """A record whose prose is free of machine-generated words."""
     out = dict(record)
     for key in PART_LISTS.keys() & record.keys():
         out[key] = [hide_generated_in(part) for part in record[key]]
@@ -58,14 +58,14 @@ def without_secrets(record: dict[str, Any]) -> dict[str, Any]:
     cleaned: dict[str, Any] = sanitised({key: value for key, value in record.items() if key != _ADDRESS})
     if _ADDRESS not in record:
         return cleaned
-    # in its old place: the order of the fields is part of what readers and tests see
+    # restored in its old place: the order of the fields is visible to readers and tests
     address = sanitised(record[_ADDRESS])
     rest = iter(cleaned.items())
     return dict((key, address) if key == _ADDRESS else next(rest) for key in record)
 
 
 def check_fields(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields as they go to disk; raises `UsageError` naming the first one that is not what it should be."""
+    """The fields as they go to disk; raises `UsageError` naming the first invalid one."""
     out: dict[str, Any] = {}
     for key, value in given.items():
         if not isinstance(key, str):
@@ -113,12 +113,12 @@ def _check_link(key: str, value: str) -> str:
 
 
 def check_time(key: str, value: Any) -> str:
-    """A time in our on-disk form."""
+    """A time, normalised to our on-disk form."""
     if isinstance(value, str):
         try:
             return normalise_time(value)
         except ValueError:
-            pass  # said below, with the field's name
+            pass  # reported below with the field's name
     raise UsageError(f"{key} must be an ISO 8601 time, not {value!r}"[:200])
 
 
@@ -140,7 +140,7 @@ def _check_part(key: str, kind: type[Part], item: Any) -> dict[str, Any]:
             try:
                 cleaned[name] = normalise_time(cleaned[name])
             except ValueError:
-                # another program's pin may carry any date; it is the pin that matters
+                # another program's pin may carry any date; the pin is kept all the same
                 continue
     return cleaned
 

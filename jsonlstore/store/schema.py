@@ -11,11 +11,11 @@ import orjson
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-NAMES = ("state", "event", "index", "mirror", "metric", "config", "transcript-record", "transcript-index")
+NAMES = ("state", "event", "index", "mirror", "metric", "config", "transcript-record", "transcript-index", "handoff")
 
 
 def schema_dir() -> Path:
-    """Inside an installed package, or beside it in a checkout."""
+    """The directory of the schemas: inside an installed package, or beside it in a checkout."""
     package = Path(__file__).parent.parent
     inside = package / "schemas"
     return inside if inside.is_dir() else package.parent / "schemas"
@@ -30,7 +30,7 @@ def load(name: str) -> dict[str, Any]:
 
 @cache
 def validator(name: str) -> Validator:
-    """The compiled validator of one kind of record, made once."""
+    """The compiled validator for one kind of record, cached."""
     from jsonschema import Draft202012Validator
     from referencing import Registry
     from referencing.jsonschema import DRAFT202012
@@ -42,7 +42,12 @@ def validator(name: str) -> Validator:
     return Draft202012Validator(load(name), registry=registry)
 
 
+def schema_problems(name: str, record: Any) -> list[str]:
+    """`problems` under a name that says whose, for other rooms."""
+    return problems(name, record)
+
+
 def problems(name: str, record: Any) -> list[str]:
-    """What is wrong with a record, each as `where: what`; empty when it is valid."""
+    """The problems of a record, each as `where: what`; empty if it is valid."""
     found = validator(name).iter_errors(record)
     return sorted(f"{'/'.join(map(str, each.absolute_path)) or '(whole)'}: {each.message}"[:300] for each in found)

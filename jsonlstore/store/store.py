@@ -1,13 +1,13 @@
 """`SessionStore`: start, update, end, recover, resume, continue, get, recent, chain, archive, forget.
 
 Every change is one append to the session's own log, synced before it is acknowledged. Index and mirror follow the log
-and can always be made from it again. Whatever is written has passed the redactor.
+and can always be rebuilt from it. Every record passes the redactor before it is written.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cached_property
@@ -31,11 +31,11 @@ from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
 from jsonlstore.store.archive import find_month, finish_move, move_back, move_to_archive, write_mirror
 from jsonlstore.store.fold import EVENT_FIELDS, WRITERS, SessionFold
-from jsonlstore.store.index import Progress, silent
+from jsonlstore.store.index import ProgressCallback, silent
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
-from jsonlstore.store.projection import Entry, project
+from jsonlstore.store.projection import RawIndexEntry, project
 from jsonlstore.store.reader import CachedFold, SessionReader, not_found
-from jsonlstore.store.sanitise import check_time, clean, clean_event
+from jsonlstore.store.sanitise import check_time, clean, clean_event, clean_text
 
 if TYPE_CHECKING:
     from jsonlstore.store.forget import Forgotten
@@ -67,12 +67,12 @@ class SessionStore(SessionReader):
     def open(
         cls, state_dir: str | Path | None = None, *, sessions_dir: str | None = None, clock: Clock = system_clock
     ) -> Self:
-        """The store of a state directory (default: OpenClaw's). Nothing is created before the first write."""
+        """Open the store of a state directory (default: OpenClaw's). Nothing is created before the first write."""
         return cls(StatePaths.of(resolve_state_dir(state_dir), sessions_dir), clock=clock)
 
     @cached_property
     def metrics(self) -> Metrics:
-        """The store's metrics; loaded on first use, because most readers never ask."""
+        """The store's metrics, loaded on first use because most readers need none."""
         from jsonlstore.store.metrics import Metrics
 
         metrics = Metrics(self.paths, self.disk, self.locks, self.now)
@@ -82,7 +82,7 @@ class SessionStore(SessionReader):
 
     @classmethod
     def in_memory(cls, *, clock: Clock = system_clock) -> Self:
-        """A store that is gone with the object: unsynced files in a temporary directory of its own."""
+        """A store in a temporary directory of its own, unsynced, removed with the object."""
         from tempfile import TemporaryDirectory
 
         root = TemporaryDirectory(prefix="jsonlstore-")
@@ -91,7 +91,7 @@ class SessionStore(SessionReader):
         return store
 
     def within(self, left: Callable[[], float]) -> Self:
-        """The same store for a caller with a deadline: no lock is waited for longer than `left()` seconds."""
+        """The same store for a caller with a deadline: waits for a lock at most `left()` seconds."""
         twin = type(self)(
             self.paths, clock=self.clock, disk=self.disk, lock_timeout=lambda: min(DEFAULT_TIMEOUT, left())
         )
@@ -108,7 +108,7 @@ class SessionStore(SessionReader):
         source: Mapping[str, Any] | None = None,
         **fields: Any,
     ) -> bool:
-        """Open a session; False if it was already there (whoever comes first starts it, the other adds nothing)."""
+        """Open a session; False if it already exists: hook and watcher may both start it, the second adds nothing."""
         checked = clean({"start_time": self.now(), **fields})
         self.prepare()
         with self.locks.session(check_session_id(session_id)):
@@ -132,10 +132,10 @@ class SessionStore(SessionReader):
         source: Mapping[str, Any] | None = None,
         expect_source: Mapping[str, Any] | None = None,
     ) -> bool:
-        """Record the given fields of a session; False if none of them is news.
+        """Record the given fields of a session; False if none of them changes anything.
 
-        With `source`, the transcript cursor moves along in the same record, provided it still is `expect_source`;
-        if another writer moved it meanwhile, `StaleSource` is raised and nothing is written.
+        With `source`, the transcript cursor moves in the same record, provided it is still `expect_source`; if another
+        writer moved it meanwhile, `StaleSource` is raised and nothing is written.
         """
         given = clean(fields)
         with self._session(session_id) as known:
@@ -162,7 +162,7 @@ class SessionStore(SessionReader):
         source: Mapping[str, Any] | None = None,
         inferred: bool = False,
     ) -> bool:
-        """Close a session with its final fields; False if it was before. One only `inferred` gives way to one told."""
+        """Close a session with its final fields; False if it had ended. An explicit end replaces an `inferred` one."""
         given = clean(fields or {})
         with self._session(session_id) as known:
             when = check_time("end_time", end_time) if end_time else self.now()
@@ -182,7 +182,7 @@ class SessionStore(SessionReader):
             return True
 
     def recover(self, session_id: str, end_time: str, *, by: str = "hook") -> bool:
-        """Close a crashed session as of its last sign of life; False if it had ended after all."""
+        """Close a crashed session as of its last activity; False if it had ended after all."""
         with self._session(session_id) as known:
             if known.folded.ended:
                 return False
@@ -191,7 +191,10 @@ class SessionStore(SessionReader):
             return True
 
     def resume(self, session_id: str, *, by: str = "hook", owner: Mapping[str, Any] | None = None) -> bool:
-        """Reopen a session that woke up again, or hand an open one to a new owner; its links stay. False if no news."""
+        """Reopen a session that continues, or give an open one a new owner; links are kept.
+
+        False if nothing changes.
+        """
         with self._session(session_id) as known:
             if not known.folded.ended and (not owner or known.folded.owner == dict(owner)):
                 return False
@@ -207,14 +210,56 @@ class SessionStore(SessionReader):
             self._commit(session_id, known, "session.continued", by, {"session_id": successor})
             return True
 
-    def note(self, session_id: str, kind: str, data: Mapping[str, Any], *, by: str = "hook") -> None:
-        """Append an event of another kind: `session.inherited`, `pattern.noted`, `checkpoint.created`, `flush.…`."""
-        checked = clean_event(data)
+    def note(
+        self,
+        session_id: str,
+        kind: str,
+        data: Mapping[str, Any],
+        *,
+        by: str = "hook",
+        redacted: Mapping[str, str] | None = None,
+    ) -> None:
+        """Append an event of another kind: `session.inherited`, `pattern.noted`, `checkpoint.created`, `flush.…`.
+
+        `redacted` are texts put together from parts that each passed the redactor: as a whole they may look as if they
+        held a secret ("LAST SESSION: …"), and no session start has the time to find out that they do not.
+        """
+        checked = clean_event(data) | {key: clean_text(text) for key, text in (redacted or {}).items()}
         with self._session(session_id) as known:
             self._commit(session_id, known, kind, by, checked)
 
+    def append_if(
+        self,
+        session_id: str,
+        decide: Callable[[SessionFold], tuple[str, Mapping[str, Any]] | None],
+        *,
+        by: str,
+        redacted: Collection[str] = (),
+    ) -> bool:
+        """Append the event that `decide` makes of the session's present fold, under its lock; False if it makes none.
+
+        Whoever decides sees every event before its own, so that of two writers the second knows what the first did.
+        `redacted` names data that is made of parts of a stored state, each of which passed the redactor before.
+        """
+        with self._session(session_id) as known:
+            event = decide(known.folded)
+            if event is None:
+                return False
+            kind, data = event
+            checked = clean_event({key: value for key, value in data.items() if key not in redacted})
+            self._commit(session_id, known, kind, by, {key: data[key] for key in redacted if key in data} | checked)
+            return True
+
+    def change_tasks(self, session_id: str, change: Callable[[SessionFold], Mapping[str, Any]]) -> bool:
+        """Record what somebody says of tasks by hand; `change` makes the fields from the fold. The index follows."""
+        with self._session(session_id) as known:
+            changed = _changed(known.folded, "operator", clean(change(known.folded)))
+            if changed:
+                self._commit(session_id, known, "task.changed", "operator", {"fields": changed})
+            return bool(changed)
+
     def archive(self, session_id: str) -> str:
-        """Move an ended session to cold storage, or finish such a move; returns the month it is filed under."""
+        """Move an ended session to cold storage, or complete such a move; returns the month it is filed under."""
         self.prepare()
         with self.locks.session(check_session_id(session_id)):
             known = self._load(session_id)
@@ -235,20 +280,20 @@ class SessionStore(SessionReader):
         return month
 
     def finish_archiving(self, session_id: str) -> None:
-        """Finish or undo a move to or from the archive that a crash cut short: the log decides."""
+        """Complete or undo an archive move that a crash interrupted; where the log is decides."""
         with self.locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
             entry = finish_move(self.paths, self.disk, session_id, self.open_log)
             self.index.put(session_id, entry)
 
     def repair_log(self, session_id: str, path: Path) -> bool:
-        """Mend a torn tail now instead of at the next append."""
+        """Repair a torn tail now instead of at the next append."""
         with self.locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
             return self.open_log(path).repair()
 
     def repair_mirror(self, session_id: str) -> bool:
-        """Write the mirror of an ended session anew; False if there is nothing to mirror (any more)."""
+        """Write the mirror of an ended session again; False if the session has no mirror (any more)."""
         with self.locks.session(check_session_id(session_id)):
             known = self._load(session_id)
             if known is None or known.folded.forgotten or not known.folded.ended:
@@ -258,10 +303,10 @@ class SessionStore(SessionReader):
     def archive_older(
         self,
         older_than: timedelta,
-        among: Mapping[str, Entry | None] | None = None,
+        among: Mapping[str, RawIndexEntry | None] | None = None,
         *,
         most: int | None = None,
-        progress: Progress = silent,
+        progress: ProgressCallback = silent,
     ) -> list[str]:
         """Archive the sessions that `archivable` lists, at most `most`, with one write of the index; returns them."""
         due, moved = self.archivable(older_than, among)[:most], []
@@ -278,13 +323,13 @@ class SessionStore(SessionReader):
         return moved
 
     def forget(self, session_id: str) -> Forgotten:
-        """Remove a session everywhere we keep it; a tombstone stays so that no later scan brings it back."""
+        """Remove every file of a session; a tombstone stays so that no later scan imports it again."""
         from jsonlstore.store.forget import forget_session, task_ids
 
         self.prepare()
         with self.locks.session(check_session_id(session_id)):
             self._drop_known(session_id)
-            # first, while the log still says which tasks were the session's
+            # first, while the log still lists the session's tasks
             self.metrics.blank(session_id, task_ids(self.paths, self.open_log, session_id))
             outcome = forget_session(self.paths, self.disk, self.open_log, session_id, self.now())
             self.index.put(session_id, outcome.entry, sweep=True)
@@ -294,14 +339,14 @@ class SessionStore(SessionReader):
         return outcome
 
     def prepare(self) -> None:
-        """Make sure there is a directory to write to."""
+        """Create the directory for the logs if it is missing."""
         if not self._prepared:
             self.disk.make_dir(self.paths.states)
             self._prepared = True
 
     @contextmanager
     def _session(self, session_id: str) -> Iterator[CachedFold]:
-        """A session's lock and its fold, for one change."""
+        """Hold a session's lock and yield its fold, for one change."""
         self.prepare()
         with self.locks.session(check_session_id(session_id)):
             known = self._load(session_id) or self._unarchived(session_id)
@@ -312,7 +357,7 @@ class SessionStore(SessionReader):
         self._notify_change(session_id, known)
 
     def _notify_change(self, session_id: str, before: CachedFold | None) -> None:
-        """Let listeners know of a change, with no lock held: what they do is not part of the write."""
+        """Notify the listeners of a change, with no lock held, because their work is not part of the write."""
         after = self._known.get(session_id)
         if after is None or after is before:
             return
@@ -323,7 +368,7 @@ class SessionStore(SessionReader):
             listener(session_id, folded)
 
     def _unarchived(self, session_id: str) -> CachedFold | None:
-        """Bring a session back from the archive; None if it is not there."""
+        """Bring a session back from the archive; None if it is not archived."""
         month = find_month(self.paths, session_id)
         if month is None:
             return None
@@ -341,7 +386,7 @@ class SessionStore(SessionReader):
             )
 
     def _commit(self, session_id: str, known: CachedFold | None, kind: str, by: str, data: dict[str, Any]) -> None:
-        """Append one event, then bring index and mirror after it. Wants the session's lock."""
+        """Append one event, then update index and mirror. Requires the session's lock."""
         if by not in WRITERS:
             raise UsageError(f"no such writer: {by!r}", hint=f"one of {', '.join(WRITERS)}")
         before = known.folded if known else SessionFold()
@@ -360,7 +405,7 @@ class SessionStore(SessionReader):
         elif not boundary and since >= SNAPSHOT_EVERY:
             snapshot = Event(event.seq + 1, event.at, "state.snapshot", by, after.full_state())
             line = snapshot.to_line()
-            if since >= len(line):  # a snapshot must pay for itself
+            if since >= len(line):  # write a snapshot only when replaying the events since the last one costs more
                 after.apply(snapshot)
                 lines, since = lines + line, 0
         self._drop_known(session_id)
@@ -375,8 +420,8 @@ class SessionStore(SessionReader):
         later = self.index.sync_later(self.paths.sessions)
         write_mirror(self.paths, self.disk, session_id, state, lasting=not later)
 
-    def _follow(self, session_id: str, entry: Entry) -> None:
-        """Bring the index after the log. It can be made again: a failure here loses nothing and is only logged."""
+    def _follow(self, session_id: str, entry: RawIndexEntry) -> None:
+        """Update the index after the log. A failure is only logged: the index can be rebuilt."""
         try:
             self.index.put(session_id, entry)
         except JsonlStoreError as problem:
@@ -384,7 +429,7 @@ class SessionStore(SessionReader):
 
 
 def _changed(folded: SessionFold, by: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The given fields that differ from what this writer said before."""
+    """The given fields that differ from this writer's last values."""
     layer = folded.layers.get(by, {})
     missing = object()
     changed = {

@@ -1,4 +1,4 @@
-"""The catalogue of all transcripts of all runtimes: each session once, kept between looks so that looking is cheap."""
+"""The catalogue of all transcripts of all runtimes: each session once, cached so that a rescan is cheap."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from pathlib import Path
 from jsonlstore.core.errors import AmbiguousSessionId, SessionNotFound, SourceUnreadable
 from jsonlstore.core.logs import logger
 from jsonlstore.core.session_key import SKIPPED_BY_DEFAULT
-from jsonlstore.transcripts.runtimes import Discovery, discover, runtimes
-from jsonlstore.transcripts.session import Copy, Session
+from jsonlstore.transcripts.runtimes import Discovery, discover, registered_runtimes
+from jsonlstore.transcripts.session import Copy, RecordedSession
 from jsonlstore.transcripts.source import TranscriptSource
 from jsonlstore.transcripts.stretches import Stretch
 
 log = logger(__name__)
 
 _PATH_HINT = "give a transcript file, an agent's directory, or a state directory with agents/ in it"
-_FARTHEST = 3  # an agent's directory, one in it, a file in that
+_FARTHEST = 3  # levels: the agent's directory, one in it, a file in that
 
 
 class Catalogue:
-    """The sessions of every source as they are now; `look` finds what changed, cheaply if nothing did."""
+    """The present sessions of every source; `refresh` rescans, cheaply if nothing changed."""
 
     def __init__(
         self,
@@ -40,15 +40,15 @@ class Catalogue:
         self._warnings: tuple[str, ...] = ()
         self._version: object = None
         self._starts: dict[tuple[str, str], str] = {}
-        self._current: dict[tuple[str, str], Session] = {}
+        self._current: dict[tuple[str, str], RecordedSession] = {}
         self.settled = True
-        self.sessions: list[Session] = []
+        self.sessions: list[RecordedSession] = []
 
     @classmethod
     def open(cls, state_dir: Path, *, skip: AbstractSet[str] = SKIPPED_BY_DEFAULT) -> Catalogue:
-        """Everything the runtimes of this state directory have, looked at once."""
+        """The catalogue of every runtime's transcripts in this state directory, scanned once."""
         catalogue = cls(partial(discover, state_dir), skip=skip)
-        catalogue.look()
+        catalogue.refresh()
         return catalogue
 
     @property
@@ -57,13 +57,13 @@ class Catalogue:
 
     @property
     def warnings(self) -> list[str]:
-        """What could not be read in the last look."""
+        """The problems of the last scan: what could not be read."""
         return list(dict.fromkeys([*self._warnings, *(each for one in self.sources for each in one.warnings)]))
 
-    def look(self) -> bool:
-        """Look at everything that changed since the last look; False if nothing did."""
+    def refresh(self) -> bool:
+        """Rescan the sources that changed since the last scan; False if none did."""
         sources, self._warnings = self._find()
-        # a source that was here before is kept: it remembers what it found out about its files
+        # known source objects are kept, because they cache what they found out about their files
         self._sources = {(one.kind, one.path): self._sources.get((one.kind, one.path), one) for one in sources}
         version = (self._warnings, *((key, source.version()) for key, source in self._sources.items()))
         if version == self._version:
@@ -71,7 +71,7 @@ class Catalogue:
         self.sessions = self._list()
         now = self._seconds()
         self.settled = all(source.is_settled(now) for source in self.sources)
-        # what could not be read, or may still be written to, is looked at again whether or not it seems to have changed
+        # a source that could not be read, or may still be written to, is rescanned even if its version looks unchanged
         self._version = version if self.settled and not self.warnings else None
         self._current = {
             (one.agent_id, one.session_key): one
@@ -80,12 +80,12 @@ class Catalogue:
         }
         return True
 
-    def look_again(self) -> None:
-        """Take the next look for a change, whether or not anything seems to have changed."""
+    def invalidate(self) -> None:
+        """Make the next `refresh` rescan even if no version changed."""
         self._version = None
 
-    def _list(self) -> list[Session]:
-        """Every session that is not skipped, by agent and last activity."""
+    def _list(self) -> list[RecordedSession]:
+        """Every session that is not skipped, sorted by agent and last activity."""
         groups: dict[tuple[str, str], list[Copy]] = {}
         for source in self.sources:
             for transcript in source.transcripts():
@@ -93,7 +93,7 @@ class Catalogue:
         unsure = {source.agent_id for source in self.sources if source.warnings}
         kept = []
         for (agent, session_id), copies in groups.items():
-            session = Session(agent, session_id, tuple(sorted(copies, key=_order)), agent not in unsure)
+            session = RecordedSession(agent, session_id, tuple(sorted(copies, key=_order)), agent not in unsure)
             if session.skip in self._skip:
                 log.debug("%s: left out as %s", session.session_id, session.skip)
             else:
@@ -101,12 +101,12 @@ class Catalogue:
         return sorted(kept, key=lambda one: (one.agent_id, one.updated_at or "", one.session_id))
 
     def successor_start(self, agent_id: str, session_key: str) -> str | None:
-        """When the session that is now current for this key began."""
+        """The start of the session that is now current for this key."""
         current = self._current.get((agent_id, session_key))
         return self.start_of(current) if current else None
 
-    def start_of(self, session: Session) -> str | None:
-        """The time of the first entry that has one; remembered, because a start never changes."""
+    def start_of(self, session: RecordedSession) -> str | None:
+        """The time of the first entry that has one; cached, because a start never changes."""
         key = session.key
         if key not in self._starts:
             first = _start_of(session)
@@ -115,11 +115,11 @@ class Catalogue:
             self._starts[key] = first
         return self._starts[key]
 
-    def find(self, id_or_prefix: str) -> tuple[Session, Stretch | None]:
-        """The session with this id or unique prefix, or the session one of whose stretches has it."""
+    def find(self, id_or_prefix: str) -> tuple[RecordedSession, Stretch | None]:
+        """The session with this id or unique prefix, or the session with a stretch of that id."""
         exact = [one for one in self.sessions if one.session_id == id_or_prefix]
         matches = exact or [one for one in self.sessions if one.session_id.startswith(id_or_prefix)]
-        found: dict[object, tuple[Session, Stretch | None]] = {one.key: (one, None) for one in matches}
+        found: dict[object, tuple[RecordedSession, Stretch | None]] = {one.key: (one, None) for one in matches}
         if not found:
             found = {
                 stretch.id: (session, stretch)
@@ -137,18 +137,18 @@ class Catalogue:
         return next(iter(found.values()))
 
 
-def find_sessions(paths: Sequence[Path], *, skip: AbstractSet[str]) -> tuple[list[Session], list[str]]:
-    """The sessions at the given paths, each with every copy that lies around it; and what could not be read.
+def find_sessions(paths: Sequence[Path], *, skip: AbstractSet[str]) -> tuple[list[RecordedSession], list[str]]:
+    """The sessions at the given paths, each with all copies found around it, and the problems met.
 
-    A path is a state directory, an agent's, a part of one, a database, or a single transcript.
+    A path is a state directory, an agent's directory, a part of one, a database, or a single transcript.
     """
-    found: dict[tuple[str, str], Session] = {}
+    found: dict[tuple[str, str], RecordedSession] = {}
     warnings: list[str] = []
     for path in paths:
         _check_exists(path)
         root, discovery = _sources_around(path)
         catalogue = Catalogue(lambda found=discovery: found, skip=skip)  # type: ignore[misc]
-        catalogue.look()
+        catalogue.refresh()
         here = [one for one in catalogue.sessions if _is_in(one, path)]
         warnings += catalogue.warnings
         if not here and path.is_file():
@@ -169,37 +169,41 @@ def _check_exists(path: Path) -> None:
 
 
 def _sources_around(path: Path) -> tuple[Path | None, Discovery]:
-    """The nearest directory that `path` is or lies in and that holds sources, and all of them.
+    """The nearest directory at or above `path` that holds sources, with those sources.
 
-    A state directory is asked for first: its `sessions` looks like an agent's, but is ours.
+    State directories are tried first, because the `sessions` of a state directory looks like an agent's, but is ours.
     """
     here = path.resolve()
     for distance, root in enumerate((here, *here.parents)):
-        if any(runtime.is_state_dir(root) for runtime in runtimes()):
+        if any(runtime.is_state_dir(root) for runtime in registered_runtimes()):
             return root, discover(root)
-        sources = [one for runtime in runtimes() for one in runtime.sources_in(root)] if distance < _FARTHEST else []
+        sources = (
+            [one for runtime in registered_runtimes() for one in runtime.sources_in(root)]
+            if distance < _FARTHEST
+            else []
+        )
         if sources:
             return root, Discovery(sources)
     return None, Discovery([])
 
 
-def _is_in(session: Session, path: Path) -> bool:
+def _is_in(session: RecordedSession, path: Path) -> bool:
     here = path.resolve()
     return any(copy.path.resolve().is_relative_to(here) for _, copy in session.copies)
 
 
-def _alone(path: Path) -> Session:
-    """A transcript that lies by itself, or that a catalogue would skip: whoever names it wants it."""
-    # registered runtimes first: OpenClaw takes any file for its own and says what is wrong with it
-    for runtime in reversed(runtimes()):
+def _alone(path: Path) -> RecordedSession:
+    """A transcript file outside any source, or one that a catalogue would skip: a user who names it wants it read."""
+    # registered runtimes first: OpenClaw accepts any file and raises if it is broken
+    for runtime in reversed(registered_runtimes()):
         found = runtime.open_file(path)
         if found is not None:
-            return Session(found[1].agent_id, found[1].session_id, (found,))
+            return RecordedSession(found[1].agent_id, found[1].session_id, (found,))
     raise SourceUnreadable(f"no transcripts in {path}", hint=_PATH_HINT, path=path)
 
 
-def _start_of(session: Session) -> str | None:
-    """When the oldest copy that can be read begins; it takes all of them to be unreadable for this to fail."""
+def _start_of(session: RecordedSession) -> str | None:
+    """The start of the oldest readable copy; raises only if every copy is unreadable."""
     problem: SourceUnreadable | None = None
     for source, copy in session.copies:
         try:
@@ -215,6 +219,6 @@ def _start_of(session: Session) -> str | None:
 
 
 def _order(copy: Copy) -> tuple[int, str, str]:
-    """Older copies first: their order is the original one, and newer copies add what came later."""
+    """The sort key of a copy: older copies first, because they have the original order and newer ones add to it."""
     source, transcript = copy
     return source.precedence(transcript), transcript.updated_at or "", transcript.path.name

@@ -1,4 +1,4 @@
-"""What the model would see: the path from the active leaf to the root, resets and the latest compaction applied.
+"""The model's context: the path from the active leaf to the root, with resets and the latest compaction applied.
 
 The rules are those of pi's session manager, plus OpenClaw's `leaf` and `reset` records.
 """
@@ -23,12 +23,12 @@ class Context:
 
 
 def build_context(entries: Iterable[Entry], leaf: str | None = None) -> Context:
-    """What the model would see at `leaf` (an entry id; by default where the conversation stands)."""
+    """The context at `leaf` (an entry id; by default the current leaf of the conversation)."""
     return context_of(_path(migrated(entries), leaf))
 
 
 def context_of(path: Sequence[Entry]) -> Context:
-    """What the model would see at the end of a path that begins at the root, or where nothing before it is seen."""
+    """The context at the end of a path that begins at the root, or at an entry before which nothing is visible."""
     thinking, model = _settings(path)
     visible = _after_reset(path)
     compaction = next((entry for entry in reversed(visible) if entry.type == "compaction"), None)
@@ -41,15 +41,15 @@ def context_of(path: Sequence[Entry]) -> Context:
 
 
 def active_path(entries: Iterable[Entry], leaf: str | None = None) -> tuple[Entry, ...]:
-    """The entries from the root to `leaf`; branches that were left, and the header, are not on it."""
+    """The entries from the root to `leaf`; abandoned branches and the header are left out."""
     return tuple(_path(migrated(entries), leaf))
 
 
 def migrated(entries: Iterable[Entry]) -> list[Entry]:
     """The entries without header, linked as version 3 links them.
 
-    Version 1 has no ids: each record follows the one before, compactions count positions. Up to version 2 the role
-    `custom` was called `hookMessage`.
+    Version 1 has no ids: each record follows the one before, and compactions refer to positions. Up to version 2 the
+    role `custom` was called `hookMessage`.
     """
     everything = list(entries)
     header = next((entry for entry in everything if entry.type == "session"), None)
@@ -69,7 +69,7 @@ def _linked(entries: Sequence[Entry]) -> list[Entry]:
             continue
         raw = {**entry.raw, "id": f"v1-{number}", "parentId": previous}
         kept = raw.pop("firstKeptEntryIndex", None) if entry.type == "compaction" else None
-        # what a compaction keeps comes before it, so its target already has its new id
+        # a compaction keeps entries before it, so its target already has its new id
         if isinstance(kept, int) and 0 <= kept < number and entries[kept].type != "session":
             raw["firstKeptEntryId"] = f"v1-{kept}"
         linked.append(Entry(raw, entry.position))
@@ -115,13 +115,13 @@ def _settings(path: Sequence[Entry]) -> tuple[str, Mapping[str, Any] | None]:
 
 
 def _after_reset(path: Sequence[Entry]) -> Sequence[Entry]:
-    """What the latest reset left."""
+    """The entries that the latest reset left visible."""
     reset = next((entry for entry in reversed(path) if entry.type == "reset"), None)
     return _kept(path, reset) if reset else path
 
 
 def _kept(path: Sequence[Entry], cut: Entry) -> list[Entry]:
-    """What a reset or compaction leaves: everything after it, and before it only from its first kept entry on."""
+    """The entries that a reset or compaction leaves visible: from its first kept entry on, and all after it."""
     at = next(i for i, entry in enumerate(path) if entry is cut)
     first = cut.raw.get("firstKeptEntryId")
     start = next((i for i in range(at) if first is not None and path[i].id == first), at)
@@ -129,7 +129,7 @@ def _kept(path: Sequence[Entry], cut: Entry) -> list[Entry]:
 
 
 def _message(entry: Entry) -> Mapping[str, Any] | None:
-    """The message an entry puts into the context, if any."""
+    """The message an entry adds to the context; None if it adds none."""
     raw = entry.raw
     if entry.type == "message":
         return entry.message or None

@@ -11,12 +11,12 @@ from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.transcripts.readonly import Database, consistently, fingerprint
 from jsonlstore.transcripts.source import Cursor, Transcript, TranscriptSource, file_identity
 
-SETTLING_SECONDS = 0.03  # some ticks of the coarsest clock file times are taken from
+SETTLING_SECONDS = 0.03  # several ticks of the coarsest clock that file times are taken from
 T = TypeVar("T")
 
 
 class DatabaseSource(TranscriptSource):
-    """What any database has in common; a subclass lists and reads its tables."""
+    """The common part of database sources; a subclass lists and reads its tables."""
 
     medium = "a database"
     lag_unit = "events"
@@ -35,11 +35,11 @@ class DatabaseSource(TranscriptSource):
         return []
 
     def _list(self, database: Database) -> list[Transcript]:
-        """The transcripts in one state of the database; what is wrong with it goes to `_warnings`."""
+        """The transcripts in one consistent state of the database; problems are added to `_warnings`."""
         raise NotImplementedError
 
     def query(self, ask: Callable[[Database], T]) -> T:
-        """The result of `ask` on one state of the database; whatever SQLite says against it is `SourceUnreadable`."""
+        """The result of `ask` on one consistent state of the database; SQLite's errors become `SourceUnreadable`."""
         try:
             return consistently(self.path, ask)
         except sqlite3.Error as problem:
@@ -49,7 +49,7 @@ class DatabaseSource(TranscriptSource):
         return fingerprint(self.path)
 
     def is_settled(self, now: float) -> bool:
-        # a write-ahead log is written over from its start, so the next write may leave the same size and time
+        # a write-ahead log is overwritten from its start, so the next write may leave the same size and time
         times = [file[1] / 1e9 for file in fingerprint(self.path) if file is not None]
         return not any(0 <= now - moment < SETTLING_SECONDS for moment in times)
 
@@ -59,5 +59,5 @@ class DatabaseSource(TranscriptSource):
         return max(0, newest - known)
 
     def own_identity(self) -> str:
-        """Which file the database is."""
+        """The identity of the database file."""
         return file_identity(self.path)

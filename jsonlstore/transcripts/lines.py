@@ -1,4 +1,4 @@
-"""Lines of a JSONL stream, in bounded memory, with what a crash or a bad disk did to them."""
+"""Lines of a JSONL stream, in bounded memory, tolerant of damage by crashes and bad disks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHUNK = 1 << 20
 _NEWLINE = 10
 _RECORD_START = b'{"type":"'
 _SALVAGE_TRIES = 32
-_HEAD = 64  # past the `parentId` of the first record, whatever its id
+_HEAD = 64  # beyond the `parentId` of the first record, whatever the length of its id
 _SALVAGE_BYTES = 16 * 1024 * 1024
 
 
@@ -33,7 +33,7 @@ def zstd_module() -> Any:
 
 
 class _Unpacked(io.RawIOBase):
-    """A zstd stream that ends where its damage begins, so that what comes before is not lost with it."""
+    """A zstd stream that ends where its damage begins, so that the part before the damage is still read."""
 
     def __init__(self, packed: Path | BinaryIO) -> None:
         self._file = zstd_module().ZstdFile(packed)
@@ -57,11 +57,11 @@ class _Unpacked(io.RawIOBase):
 
 
 def open_stream(path: Path, chunk: int = _CHUNK) -> BinaryIO:
-    """`path` for reading in pieces of `chunk` bytes, decompressed if it is a `.zst` archive."""
+    """Open `path` for reading in pieces of `chunk` bytes, decompressed if it is a `.zst` archive."""
     if path.name.endswith(".zst"):
         return unpacked(path)
     raw = io.FileIO(path)
-    try:  # most files are small, and clearing a megabyte of memory takes longer than reading one of them
+    try:  # most files are small, and allocating a megabyte takes longer than reading one of them
         return io.BufferedReader(raw, min(chunk, max(os.fstat(raw.fileno()).st_size, io.DEFAULT_BUFFER_SIZE)))
     except OSError:
         raw.close()
@@ -69,18 +69,18 @@ def open_stream(path: Path, chunk: int = _CHUNK) -> BinaryIO:
 
 
 def unpacked(packed: Path | BinaryIO) -> BinaryIO:
-    """What a zstd file holds, as far as it can be unpacked; then see `is_damaged`."""
+    """The content of a zstd file, as far as it can be decompressed; `is_damaged` tells whether that is all."""
     return io.BufferedReader(_Unpacked(packed), _CHUNK)
 
 
 def is_damaged(stream: BinaryIO) -> bool:
-    """Whether the stream ended because its compressed form is damaged."""
+    """Whether the stream ended early because its compressed form is damaged."""
     raw = getattr(stream, "raw", None)
     return isinstance(raw, _Unpacked) and raw.damaged
 
 
 def skip_bytes(stream: BinaryIO, count: int) -> None:
-    """Go `count` bytes on, in a stream that may be unable to seek."""
+    """Skip `count` bytes of a stream that may be unable to seek."""
     if stream.seekable():
         stream.seek(count)
         return
@@ -91,9 +91,9 @@ def skip_bytes(stream: BinaryIO, count: int) -> None:
 def read_entries(
     stream: BinaryIO, reading: Reading, *, start: int = 0, final: bool, max_line: int = MAX_LINE
 ) -> Iterator[Entry]:
-    """Each good record; `reading` follows with the position after its line and its id.
+    """Yield each good record; afterwards `reading` holds the position after its line and its id.
 
-    A last line without its newline is still being written, unless `final` says that nobody writes here any more.
+    A last line without its newline is still being written, unless `final` says that the writer is done.
     """
     position, last = start, reading.last_entry_id
     unproven: tuple[Entry, bytes] | None = None
@@ -110,7 +110,8 @@ def read_entries(
             if entry is None:
                 continue
             if unproven:
-                # a record torn by a crash has the next one glued to it, and what follows answers that one
+                # a record torn by a crash has the next record appended to its line; the entry that follows then names
+                # that one as its parent
                 if entry.parent_id != unproven[0].id and (glued := _glued(*unproven, reading)):
                     yield glued
                 unproven = None
@@ -126,7 +127,7 @@ def read_entries(
 
 
 def _unfinished(stream: BinaryIO, reading: Reading, position: int, line: bytes, final: bool, max_line: int) -> int:
-    """How many bytes to pass over because of a line without its end: 0 to stop here, -1 to take it as it is."""
+    """The number of bytes to skip for a line without its newline: 0 to stop here, -1 to accept the line as it is."""
     if len(line) < max_line:
         return -1 if final else 0
     length, complete = _skip_line(stream, max_line)
@@ -137,7 +138,7 @@ def _unfinished(stream: BinaryIO, reading: Reading, position: int, line: bytes, 
 
 
 def _rescued(line: bytes, position: int, reading: Reading) -> Entry | None:
-    """What can be saved of a line that is not a record; blank lines are nobody's loss."""
+    """The record salvaged from a malformed line, if any; blank lines are not counted as malformed."""
     if not line.strip():
         return None
     entry = salvage(line, position)
@@ -146,7 +147,7 @@ def _rescued(line: bytes, position: int, reading: Reading) -> Entry | None:
 
 
 def _glued(entry: Entry, line: bytes, reading: Reading) -> Entry | None:
-    """The record hidden behind a long torn one, which is then counted as bad."""
+    """The record appended to the line of a long torn one, which is then counted as malformed."""
     if line.find(b'"parentId":', _HEAD) < 0 or parse_object(line) is not None:
         return None
     found = salvage(line, entry.position)
@@ -155,7 +156,7 @@ def _glued(entry: Entry, line: bytes, reading: Reading) -> Entry | None:
 
 
 def _skip_line(stream: BinaryIO, max_line: int) -> tuple[int, bool]:
-    """Pass over the rest of a line without keeping it; its length, and whether its end was there."""
+    """Skip the rest of a line without keeping it; returns its length and whether its newline was found."""
     length = 0
     while piece := stream.readline(min(_CHUNK, max_line)):
         length += len(piece)
@@ -165,7 +166,7 @@ def _skip_line(stream: BinaryIO, max_line: int) -> tuple[int, bool]:
 
 
 def salvage(line: bytes, position: int) -> Entry | None:
-    """The whole record glued to the end of a torn one: after a crash the next append follows without a newline."""
+    """The whole record at the end of a torn one's line: after a crash the next append follows without a newline."""
     if len(line) > _SALVAGE_BYTES:
         return None
     at = 0

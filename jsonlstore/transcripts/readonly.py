@@ -1,8 +1,8 @@
-"""Other programs' SQLite databases, read so that no byte of theirs changes.
+"""Reading other programs' SQLite databases without changing a byte of their files.
 
-Plain `mode=ro` writes: it leaves `-wal` and `-shm` beside a cleanly closed database and touches the `-shm` of an open
-one. So: nothing in the write-ahead log: `immutable=1`, and look afterwards whether the file changed meanwhile; log and
-shared memory in order: `readonly_shm=1`; anything else: a private copy.
+Plain `mode=ro` does write: it leaves `-wal` and `-shm` beside a cleanly closed database and touches the `-shm` of an
+open one. So: with an empty write-ahead log the database is opened `immutable=1`, and checked afterwards for changes
+meanwhile; with log and shared memory in order it is opened `readonly_shm=1`; otherwise a private copy is read.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _ATTEMPTS = 5
 _READ_ATTEMPTS = 8
 _BUSY_SECONDS = 2.0
 _COPY = "jsonlstore-copy-"
-_STALE_SECONDS = 600.0  # no copy takes that long to make
+_STALE_SECONDS = 600.0  # making a copy never takes that long
 
-_SHM_HEADER = 48  # twice, so that a reader can tell a torn one
+_SHM_HEADER = 48  # SQLite stores it twice, so that a reader can detect a torn write
 _SHM_VERSION = 3007000
 _shared: dict[Path, int] = {}
 
 
 class Changed(Exception):
-    """The database changed under an immutable read: what was read since the last check must be thrown away."""
+    """The database changed during an immutable read: everything read since the last check must be discarded."""
 
 
 class Database:
-    """One open read-only view; call `check` after each batch, before using it."""
+    """One open read-only view. Call `check` after each batch and before using the batch."""
 
     def __init__(self, path: Path, situation: Situation, connection: sqlite3.Connection, before: object) -> None:
         self.path = path
@@ -50,28 +50,28 @@ class Database:
 
     @property
     def changed(self) -> bool:
-        """Whether what was just read may mix two states of the file."""
+        """Whether the rows just read may mix two states of the file."""
         return self.situation == "immutable" and fingerprint(self.path) != self._before
 
     def check(self) -> None:
-        """Raise `Changed` if so."""
+        """Raise `Changed` if `changed` is true."""
         if self.changed:
             raise Changed
 
     def columns(self, table: str) -> frozenset[str]:
-        """The columns of `table`, none if it is not there."""
+        """The columns of `table`; empty if the table is missing."""
         rows = self.connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
         return frozenset(cell_text(row[0]) for row in rows)
 
     def rows(self, table: str, fields: Iterable[str], where: str = "1", given: tuple[Any, ...] = ()) -> list[Any]:
-        """Rows of a table, none if it is not there; a column that it does not have reads as NULL.
+        """Rows of a table, none if it is missing; a missing column reads as NULL.
 
-        Names and conditions are always ours; what comes from outside is `given`.
+        Names and conditions are always ours; values from outside are passed as `given`.
         """
         columns = self.columns(table)
         if not columns:
             return []
-        # what is no plain name is an expression
+        # a column that is not a plain name is an SQL expression
         wanted = (one if one in columns or not one.isidentifier() else f"NULL AS {one}" for one in fields)
         query = f"SELECT {', '.join(wanted)} FROM {table} WHERE {where}"  # noqa: S608
         return self.connection.execute(query, given).fetchall()
@@ -82,14 +82,14 @@ class Database:
 
 
 def fingerprint(path: Path) -> tuple[tuple[int, int, int, int] | None, ...]:
-    """Size, mtime and inode of the database and its log: equal means nothing was written."""
+    """Size, mtime and inode of the database and its log: equal means that nothing was written."""
     path = _resolved(path)
     return tuple(_stat(Path(f"{path}{suffix}")) for suffix in ("", "-wal", "-journal"))
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Database]:
-    """`path` open for reading in the way that suits its present situation; SQLite's own errors come through."""
+def opened_readonly(path: Path) -> Iterator[Database]:
+    """Open `path` for reading in the way that fits its present state; SQLite's own errors pass through."""
     path = _resolved(path)
     situation = _situation(path)
     before = fingerprint(path)
@@ -98,7 +98,7 @@ def opened(path: Path) -> Iterator[Database]:
     except sqlite3.Error:
         if situation == "copy":
             raise
-        # locked, half-initialised or unreadable shared memory: the files themselves still tell
+        # the shared memory is locked, half initialised or unreadable: the files can still be copied
         situation, connection = "copy", _open_copy(path)
     if situation == "shared":
         _shared[path] = _shared.get(path, 0) + 1
@@ -111,12 +111,12 @@ def opened(path: Path) -> Iterator[Database]:
 
 
 def consistently(path: Path, query: Callable[[Database], T]) -> T:
-    """The result of `query` on one state of the database; it is asked again when somebody wrote meanwhile.
+    """The result of `query` on one consistent state of the database; retried if another process wrote meanwhile.
 
-    SQLite's own errors come through, unless pages of two states were only taken for damage.
+    SQLite's own errors pass through, unless mixing two states of the file made it look damaged.
     """
     for _ in range(_READ_ATTEMPTS):
-        with opened(path) as database:
+        with opened_readonly(path) as database:
             try:
                 result = query(database)
                 database.check()
@@ -141,9 +141,10 @@ def _situation(path: Path) -> Situation:
 
 
 def _in_order(path: Path) -> bool:
-    """Whether the shared memory has been set up; SQLite waits ten seconds for somebody to do it, at every opening.
+    """Whether the shared memory is initialised; otherwise SQLite would wait ten seconds for that at every opening.
 
-    After a power cut nobody will. Not looked at while we have it open: closing a file drops a process's locks on it.
+    After a power cut no process initialises it. It is not checked while we have the database open, because closing any
+    descriptor of a file drops the process's locks on it.
     """
     if _shared.get(path):
         return True
@@ -153,7 +154,7 @@ def _in_order(path: Path) -> bool:
                 first, second = file.read(_SHM_HEADER), file.read(_SHM_HEADER)
         except OSError:
             return False
-        if first == second:  # else somebody is just writing it
+        if first == second:  # two different copies: a writer is just updating it
             return len(second) == _SHM_HEADER and struct.unpack_from("=I", first)[0] == _SHM_VERSION and first[12] == 1
     return False
 
@@ -165,7 +166,7 @@ def _connect(file: Path, situation: Situation) -> sqlite3.Connection:
     )
     connection.text_factory = bytes
     try:
-        # until something is read SQLite opens nothing
+        # SQLite opens no file before the first read
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.Error:
         connection.close()
@@ -174,7 +175,7 @@ def _connect(file: Path, situation: Situation) -> sqlite3.Connection:
 
 
 def _open_copy(path: Path) -> sqlite3.Connection:
-    """A copy of database and log, open for reading and without a name: whatever happens, nothing of it stays behind."""
+    """A private copy of database and log, open for reading and already unlinked, so that a crash leaves no copy."""
     _sweep()
     folder = Path(tempfile.mkdtemp(prefix=_COPY))
     try:
@@ -194,9 +195,9 @@ def _open_copy(path: Path) -> sqlite3.Connection:
 
 @cache
 def _sweep() -> None:
-    """Remove, once, what processes killed in the middle of copying left: transcripts are nobody else's business."""
+    """Remove, once per process, the copies of killed processes: they hold transcripts."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_COPY}*"):
-        with suppress(OSError):  # another user's, or gone
+        with suppress(OSError):  # another user's directory, or already removed
             stat = folder.lstat()
             if stat.st_uid == os.getuid() and abs(time.time() - stat.st_mtime) > _STALE_SECONDS:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -215,7 +216,7 @@ def _copy(source: Path, target: Path, *, required: bool) -> None:
 
 
 def _resolved(path: Path) -> Path:
-    """Where the file itself is: SQLite keeps log and shared memory beside that, not beside a symlink to it."""
+    """The real path of the file: SQLite keeps log and shared memory beside the file, not beside a symlink to it."""
     return Path(os.path.realpath(path))
 
 
@@ -228,5 +229,5 @@ def _stat(path: Path) -> tuple[int, int, int, int] | None:
 
 
 def cell_text(value: object) -> str:
-    """A cell as text: connections of ours read text as bytes, so that damage in it cannot fail a query."""
+    """A cell as text: our connections read text as bytes, so that invalid UTF-8 cannot fail a query."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

@@ -1,7 +1,7 @@
-"""One record of a transcript, as OpenClaw, pi and GoClaw wrote it (header versions 1 to 4), read tolerantly.
+"""One record of a transcript, as OpenClaw, pi and GoClaw wrote it (header versions 1 to 4), parsed tolerantly.
 
-A record is parsed when it is read, unless it is long: then its envelope is taken from the first bytes and the rest
-only when somebody asks for it, because most long records are tool output and images that nobody asks for.
+A short record is parsed when it is read. Of a long one only the envelope is parsed from its first bytes, and the rest
+on demand, because most long records are tool output and images whose content is never used.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["Entry", "Speaker", "ToolCall", "parse_entry", "parse_object"]
 
 LAZY_BYTES = 4 * 1024
-_LAZY_TALK = 64 * 1024  # what people and assistants say is nearly always asked for, unless an image is in it
+_LAZY_TALK = 64 * 1024  # the words of users and assistants are nearly always used, unless the record holds an image
 
-_STRING = rb'"([ !#-\[\]-~]{0,256})"'  # ASCII without quote and backslash: what it says needs no decoding to speak of
+_STRING = rb'"([ !#-\[\]-~]{0,256})"'  # ASCII without quote and backslash: such a string needs no JSON decoding
 _LONG_HEAD = re.compile(
     rb'\{"type":"message","id":' + _STRING + rb',"parentId":(?:null|' + _STRING + rb'),"timestamp":' + _STRING +
     rb',"message":\{"role":' + _STRING + rb'(?:,"toolCallId":' + _STRING + rb',"toolName":' + _STRING + rb")?,"
@@ -32,7 +32,7 @@ _LONG_HEAD = re.compile(
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _DATA = b'"data":"'
 _PADDING = b"\0 \t\r\n"
-_NUMBER_LIMIT = 2**53  # where JavaScript stops counting; infinity and NaN are not below it
+_NUMBER_LIMIT = 2**53  # JavaScript's largest safe integer; infinity and NaN are not below it
 _BOM = b"\xef\xbb\xbf"
 _TOOL_ROLES = frozenset({"toolResult", "bashExecution", "tool", "function", "pythonExecution"})
 _MESSAGE_LIKE = frozenset({"custom_message", "hookMessage"})
@@ -55,7 +55,20 @@ class ToolCall:
 class Entry:
     """One record; unknown types and fields are kept in `raw`. Treat it as a value."""
 
-    __slots__ = ("_head", "_line", "_message", "_raw", "_said", "_time", "id", "parent_id", "position", "role", "type")
+    __slots__ = (
+        "_calls",
+        "_head",
+        "_line",
+        "_message",
+        "_raw",
+        "_said",
+        "_time",
+        "id",
+        "parent_id",
+        "position",
+        "role",
+        "type",
+    )
 
     type: str
     id: str | None
@@ -69,6 +82,7 @@ class Entry:
         self.position = position
         self._raw: dict[str, Any] | None = raw
         self._line: bytes | None = None
+        self._calls: tuple[ToolCall, ...] | None = None
         self._head: re.Match[bytes] | None = None
         self._time: str | None = ""
         value = get("id")
@@ -91,8 +105,9 @@ class Entry:
 
     @classmethod
     def _unread(cls, line: bytes, head: re.Match[bytes], position: int) -> Entry:
-        """An entry known by its first bytes only."""
+        """An entry of which only the first bytes were parsed."""
         entry = cls.__new__(cls)
+        entry._calls = None  # noqa: SLF001 - our own
         entry_id, parent, _, role, _, _ = head.groups()
         entry.type = "message"
         entry.id = entry_id.decode()
@@ -108,15 +123,20 @@ class Entry:
 
     @property
     def is_unread(self) -> bool:
-        """Whether only the envelope of a long record was looked at so far."""
+        """Whether only the envelope of a long record was parsed so far."""
         return self._raw is None
+
+    @property
+    def unread_bytes(self) -> int:
+        """The bytes of a long record whose body was not parsed yet, 0 for others: its size, without reading it."""
+        return len(self._line) if self._line is not None else 0
 
     def __repr__(self) -> str:
         return f"<Entry {self.type}{f' {self.role}' if self.role else ''} {self.id} at {self.position}>"
 
     @property
     def raw(self) -> Mapping[str, Any]:
-        """The parsed record. A long record whose body turns out to be damaged keeps its envelope only."""
+        """The parsed record. A long record with a damaged body keeps its envelope only."""
         if self._raw is None:
             assert self._line is not None
             self._raw = parse_object(self._line) or self._envelope()
@@ -125,7 +145,7 @@ class Entry:
 
     @property
     def is_long(self) -> bool:
-        """Whether it was long enough to be read by its envelope first; the same before and after its body is read."""
+        """Whether the record was long enough to be parsed by its envelope first; unchanged by parsing its body."""
         return self._head is not None
 
     def _envelope(self) -> dict[str, Any]:
@@ -141,7 +161,7 @@ class Entry:
 
     @property
     def message(self) -> Mapping[str, Any]:
-        """The message inside, empty for other records."""
+        """The message inside; empty for other records."""
         if self._message is None:
             message = self.raw.get("message")
             self._message = message if isinstance(message, dict) else _NO_FIELDS
@@ -149,7 +169,7 @@ class Entry:
 
     @property
     def timestamp(self) -> str | None:
-        """When it was written, as we write times; None if the record does not say."""
+        """The record's time in our on-disk form; None if it has none."""
         if self._time == "":
             written = self._head_part(3) if self._head else self.raw.get("timestamp")
             self._time = read_time(written)
@@ -159,7 +179,7 @@ class Entry:
 
     @property
     def speaker(self) -> Speaker:
-        """Who said it, whatever the role claims."""
+        """The real speaker, which may differ from the role."""
         said = self._said
         if said is None:
             said = self._said = self._who()
@@ -167,7 +187,7 @@ class Entry:
 
     @property
     def text(self) -> str:
-        """Its words: text blocks joined, the gateway's wrapping and our own injected block taken off."""
+        """The record's words: text blocks joined, without the gateway's wrapping and our own injected block."""
         said = self._said or self._who()
         if said[1] is None:
             text = cut_continuity(join_text(self.content))
@@ -183,7 +203,7 @@ class Entry:
             if "provenance" in message and said[0] is Speaker.USER and _is_relayed(message["provenance"]):
                 return Speaker.SYSTEM, said[1]
             return said
-        if role == "assistant":  # a long one, not read yet
+        if role == "assistant":  # a long record that was not parsed yet
             return _assistant(self.message)
         if role in _TOOL_ROLES:
             return _TOOL
@@ -197,7 +217,7 @@ class Entry:
         return self.timestamp
 
     def _without_images(self) -> Mapping[str, Any]:
-        """The message; if it was not read yet and holds images, read without them, because they are most of it."""
+        """The message; if it is not parsed yet, its images are left out, because they are most of the record."""
         line = self._line
         if line is not None and _DATA in line:
             light = parse_object(_cut_data(line))
@@ -208,7 +228,7 @@ class Entry:
 
     @property
     def content(self) -> object:
-        """The message's content as written: a string, a list of blocks, or nothing."""
+        """The message's content as written: a string, a list of blocks, or None."""
         if self.type == "message":
             message = self.message
             if message.get("role") == "bashExecution":
@@ -218,7 +238,13 @@ class Entry:
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The tools an assistant called, in order."""
+        """The tools an assistant called, in order; read once, because every reader of an entry asks."""
+        calls = self._calls
+        if calls is None:
+            calls = self._calls = self._read_calls()
+        return calls
+
+    def _read_calls(self) -> tuple[ToolCall, ...]:
         if self.role != "assistant":
             return ()
         blocks = self.message.get("content")
@@ -251,7 +277,7 @@ class Entry:
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """What the tool said about its run (cwd, exitCode, …); empty when it said nothing."""
+        """The tool's report about its run (cwd, exitCode, …); empty if it gave none."""
         details = (self.message if self.type == "message" else self.raw).get("details")
         return details if isinstance(details, dict) else _NO_FIELDS
 
@@ -263,13 +289,13 @@ class Entry:
 
     @property
     def summary(self) -> str:
-        """What a compaction or branch summary says."""
+        """The text of a compaction or branch summary."""
         summary = self.raw.get("summary")
         return summary if isinstance(summary, str) else ""
 
 
 def parse_entry(line: bytes, position: int = 0) -> Entry | None:
-    """One line as an entry; None if it is not a record. A long one is taken at its envelope's word until asked."""
+    """Parse one line; None if it is not a record. Of a long line only the envelope is parsed at first."""
     if len(line) >= LAZY_BYTES:
         head = _LONG_HEAD.match(line)
         if head and line.endswith((b"}}\n", b"}}")) and (head[4] == b"toolResult" or len(line) >= _LAZY_TALK):
@@ -284,7 +310,7 @@ def parse_entry(line: bytes, position: int = 0) -> Entry | None:
 
 
 def parse_object(text: bytes) -> dict[str, Any] | None:
-    """The JSON object in `text`, None if there is none; what JavaScript would read is read."""
+    """The JSON object in `text`, None if there is none; accepts whatever JavaScript accepts."""
     try:
         raw = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -293,7 +319,7 @@ def parse_object(text: bytes) -> dict[str, Any] | None:
 
 
 def _parse_leniently(line: bytes) -> object:
-    """Read what Node reads and orjson refuses: lone surrogates, bad UTF-8, a BOM; and skip NULs a crash left."""
+    """Parse what Node accepts and orjson refuses: lone surrogates, bad UTF-8, a BOM; NULs from a crash are skipped."""
     line = line.strip(_PADDING).removeprefix(_BOM)
     if not line.startswith(b"{") or not line.endswith(b"}"):
         return None
@@ -306,7 +332,7 @@ def _parse_leniently(line: bytes) -> object:
 
 
 def _cut_data(line: bytes) -> bytes:
-    """`line` with every value of `data` emptied. Inside a string its quotes would be escaped, so nothing else is."""
+    """`line` with every value of `data` emptied. Quotes inside a string are escaped, so only real keys match."""
     pieces = []
     at = 0
     while (start := line.find(_DATA, at)) >= 0:
@@ -317,14 +343,14 @@ def _cut_data(line: bytes) -> bytes:
 
 
 def _assistant(message: Mapping[str, Any]) -> tuple[Speaker, str | None]:
-    """The assistant, unless the gateway speaks in its place."""
+    """The assistant, unless the gateway wrote the message in its place."""
     if message.get("provider") == "openclaw" or message.get("model") == "gateway-injected":
         return _INJECTED
     return _ASSISTANT
 
 
 def _is_relayed(provenance: object) -> bool:
-    """Whether the record itself says that no person typed it."""
+    """Whether the record itself says that it was not typed by a person."""
     return isinstance(provenance, dict) and provenance.get("kind") not in {None, "external_user", "user"}
 
 
@@ -365,7 +391,7 @@ def _tool_call(block: dict[str, Any]) -> ToolCall:
 
 
 def read_millis(written: object) -> int | None:
-    """A time as any writer wrote it, as epoch milliseconds; None if it is not one."""
+    """A time in any writer's form, as epoch milliseconds; None if it is not a time."""
     if isinstance(written, str):
         try:
             return round(parse_time(written).timestamp() * 1000)
@@ -377,7 +403,7 @@ def read_millis(written: object) -> int | None:
 
 
 def read_time(written: object) -> str | None:
-    """A time as any writer wrote it (ISO text or epoch milliseconds), normalised; None if it is not one."""
+    """A time in any writer's form (ISO text or epoch milliseconds), normalised; None if it is not a time."""
     try:
         if isinstance(written, str):
             return normalise_time(written)

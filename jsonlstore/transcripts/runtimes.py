@@ -1,8 +1,10 @@
 """The runtimes whose transcripts are read, and the registry of them.
 
-A runtime finds its sources, says which directories to watch, and answers what its own files know of one session. To
-add one, write a `Runtime` and register it: nothing else in the package names a runtime. Hook calls load this module, so
-it imports next to nothing, and a runtime should load its reader only when it is asked to read.
+A runtime finds its sources, names the directories to watch, and answers questions about one session from its own files.
+To add one, write a `Runtime` and register it: no other module of the package names a runtime.
+
+Hook calls load this module, so it imports next to nothing, and a runtime should load its reader only when it is asked
+to read.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ _registered: list[Runtime] = []
 
 
 class Discovery(NamedTuple):
-    """The sources found, and why there may be more than can be seen."""
+    """The sources found, and warnings about sources that may exist but cannot be read."""
 
     sources: list[TranscriptSource]
     warnings: tuple[str, ...] = ()
@@ -29,38 +31,38 @@ class Discovery(NamedTuple):
 class Runtime:
     """One agent runtime. Only `discover` must be written."""
 
-    ignored: tuple[str, ...] = ()  # parts of file names whose changes say nothing about a transcript
+    ignored: tuple[str, ...] = ()  # parts of file names whose changes are irrelevant to transcripts
 
     def discover(self, state_dir: Path) -> Discovery:
         """Every source of this runtime, in the state directory or wherever else it keeps them."""
         raise NotImplementedError
 
     def watched(self, state_dir: Path) -> list[Path]:
-        """The directories in or below which something changes when a transcript does; they need not exist yet."""
+        """The directories in or below which a write to a transcript shows; they need not exist yet."""
         return []
 
     def unknown_formats(self, state_dir: Path) -> Iterator[str]:
-        """Warnings about what looks like transcripts and has no reader."""
+        """Warnings about files that look like transcripts and have no reader."""
         return iter(())
 
-    # what a user names by its path
+    # -- paths that a user names
 
     def is_state_dir(self, path: Path) -> bool:
-        """Whether `path` is a whole state directory, in which `discover` will find everything."""
+        """Whether `path` is a whole state directory, in which `discover` finds every source."""
         return False
 
     def sources_in(self, path: Path) -> list[TranscriptSource]:
-        """The sources that lie directly in a directory, wherever it is."""
+        """The sources directly in a directory, wherever it is."""
         return []
 
     def open_file(self, path: Path) -> tuple[TranscriptSource, Transcript] | None:
-        """A transcript that lies by itself; None if it is none of this runtime's. Raises if it is broken."""
+        """A transcript file outside any source; None if it is none of this runtime's. Raises if it is broken."""
         return None
 
-    # what its own files know of one session
+    # -- questions about one session, answered from the runtime's own files
 
     def has_transcript(self, state_dir: Path, agent: str, session_id: str) -> bool:
-        """Whether it keeps a transcript of this session: then that tells when the session ended (decision 54)."""
+        """Whether it keeps a transcript of this session, which then tells when the session ended (decision 54)."""
         return False
 
     def utility_key(self, state_dir: Path, agent: str, session_id: str) -> str | None:
@@ -71,8 +73,12 @@ class Runtime:
         """The ids of the reset records of a session, oldest first."""
         return []
 
+    def was_answered(self, state_dir: Path, agent: str, session_id: str) -> bool:
+        """Whether the newest stretch of this session holds an answer of the model."""
+        return False
+
     def agent_is_gone(self, state_dir: Path, agent: str, file: str) -> bool:
-        """Whether the directory of an agent that held `file`, as our logs name it, surely is not there any more."""
+        """Whether the agent directory that held `file`, as our logs name it, is certainly gone."""
         return False
 
     def channels(self, state_dir: Path, agent: str) -> Mapping[str, str]:
@@ -81,7 +87,7 @@ class Runtime:
 
 
 def register_runtime(runtime: Runtime) -> None:
-    """Have this runtime's transcripts read, watched and asked from now on, after those registered before."""
+    """Add a runtime after those registered before: its transcripts are read, watched and asked from now on."""
     _registered.append(runtime)
 
 
@@ -90,14 +96,14 @@ def unregister_runtime(runtime: Runtime) -> None:
     _registered.remove(runtime)
 
 
-def runtimes() -> list[Runtime]:
+def registered_runtimes() -> list[Runtime]:
     """The built-in runtimes and every registered one."""
     return [*(import_module(name).RUNTIME for name in _BUILT_IN), *_registered]
 
 
 def discover(state_dir: Path) -> Discovery:
     """Every source of every runtime."""
-    found = [runtime.discover(state_dir) for runtime in runtimes()]
+    found = [runtime.discover(state_dir) for runtime in registered_runtimes()]
     return Discovery(
         [one for each in found for one in each.sources], tuple(one for each in found for one in each.warnings)
     )
@@ -105,18 +111,23 @@ def discover(state_dir: Path) -> Discovery:
 
 def has_transcript(state_dir: Path, agent: str, session_id: str) -> bool:
     """Whether any runtime keeps a transcript of this session."""
-    return any(runtime.has_transcript(state_dir, agent, session_id) for runtime in runtimes())
+    return any(runtime.has_transcript(state_dir, agent, session_id) for runtime in registered_runtimes())
+
+
+def was_answered(state_dir: Path, agent: str, session_id: str) -> bool:
+    """Whether any runtime's transcript shows that the model answered in this session since it began."""
+    return any(runtime.was_answered(state_dir, agent, session_id) for runtime in registered_runtimes())
 
 
 def utility_key(state_dir: Path, agent: str, session_id: str) -> str | None:
     """The key of the utility run that has this id, if a runtime knows it as one."""
-    keys = (runtime.utility_key(state_dir, agent, session_id) for runtime in runtimes())
+    keys = (runtime.utility_key(state_dir, agent, session_id) for runtime in registered_runtimes())
     return next((key for key in keys if key is not None), None)
 
 
 def current_stretch(state_dir: Path, agent: str, session_id: str, *, before_last_reset: bool = False) -> str:
-    """Our id of the stretch a call with the runtime's id means: the newest, or the one its last reset closed."""
-    resets = next((found for one in runtimes() if (found := one.resets(state_dir, agent, session_id))), [])
+    """Our id of the stretch that a call with the runtime's id means: the newest, or the one its last reset closed."""
+    resets = next((found for one in registered_runtimes() if (found := one.resets(state_dir, agent, session_id))), [])
     if before_last_reset:
         resets = resets[:-1]
     if not resets:
@@ -127,7 +138,7 @@ def current_stretch(state_dir: Path, agent: str, session_id: str, *, before_last
 
 
 def may_exist(path: Path) -> bool:
-    """False only if it is surely not there: a source that cannot be looked at must be one that says so."""
+    """Whether `path` may exist; True if that cannot be checked, so that the source reports the problem itself."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,7 +1,7 @@
-"""One session with every copy of its history, merged: each entry once, whatever holds it.
+"""One session with every copy of its history, merged so that each entry appears once.
 
 A session may have several copies: a live file, an archive, a database that an import has filled. This is the one place
-that merges them and that says how far they go together.
+that merges them and that computes their common extent.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ Copy = tuple["TranscriptSource", "Transcript"]
 
 
 class CursorOutdated(Exception):
-    """The file under the cursor is not the one that was read before."""
+    """The file under the cursor is not the file that was read before."""
 
 
 class CopyMerger:
-    """Lets each entry through once, though several copies of a session hold it; they are compared by entry id."""
+    """Yields each entry once although several copies of a session hold it; entries are compared by id."""
 
     def __init__(self) -> None:
         self._seen: Counter[object] = Counter()
         self._here: Counter[object] = Counter()
 
     def next_copy(self) -> None:
-        """What follows comes from another copy."""
+        """Begin the next copy."""
         self._seen |= self._here
         self._here = Counter()
 
@@ -42,7 +42,7 @@ class CopyMerger:
         """The entries that no earlier copy has."""
         for entry in entries:
             key = "session" if entry.type == "session" else entry.id or _digest(entry)
-            self._here[key] += 1  # what one copy says twice was said twice
+            self._here[key] += 1  # a repetition within one copy is a real repetition
             if self._here[key] > self._seen[key]:
                 yield entry
 
@@ -50,9 +50,9 @@ class CopyMerger:
 def read_copies(
     copies: Sequence[Copy], reading: Reading, merger: CopyMerger | None, after: Cursor | None = None
 ) -> Iterator[Entry]:
-    """The entries of all copies, oldest copy first, each once; with a cursor, of the newest copy what follows it.
+    """The entries of all copies, oldest copy first, each once; with a cursor, only what follows it in the newest copy.
 
-    An older copy that cannot be read is a problem noted in `reading`; without the newest there is no reading at all.
+    An unreadable older copy is a problem noted in `reading`; an unreadable newest copy fails the reading.
     """
     for source, transcript in copies[:-1] if after is None else ():
         part = source.read(transcript)
@@ -75,7 +75,7 @@ def read_copies(
 
 
 def _digest(entry: Entry) -> object:
-    """Equal for records that say the same; one nested too deeply to compare equals nothing."""
+    """A digest that is equal for records with the same content; a record nested too deeply to compare equals none."""
     try:
         return hashlib.sha256(json.dumps(entry.raw, sort_keys=True).encode()).digest()
     except RecursionError:
@@ -84,7 +84,7 @@ def _digest(entry: Entry) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """One stretch of a session from outside: how many entries, from when to when, and why it ended."""
+    """A summary of one stretch of a session: number of entries, start, end, and why it ended."""
 
     stretch: Stretch
     entries: int
@@ -94,10 +94,10 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class RecordedSession:
     """One session of one agent, with every copy of its history, oldest first.
 
-    `certain` is false when something of this agent's could not be read: a copy nobody saw may be the live one.
+    `certain` is false when something of this agent's could not be read: the live copy may be among that.
     """
 
     agent_id: str
@@ -107,7 +107,7 @@ class Session:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from every other: two agents may have sessions with the same id."""
+        """The session's identity: agent and id, because two agents may have sessions with the same id."""
         return self.agent_id, self.session_id
 
     @property
@@ -120,12 +120,12 @@ class Session:
 
     @property
     def context_tokens(self) -> int | None:
-        """The window of the model that answers in it, where a runtime says it."""
+        """The context window of the session's model, if a runtime records it."""
         return next((copy.context_tokens for _, copy in reversed(self.copies) if copy.context_tokens), None)
 
     @property
     def compactions(self) -> int | None:
-        """How often its history was compacted, where a runtime says it."""
+        """The number of compactions, if a runtime records it."""
         return next((copy.compactions for _, copy in reversed(self.copies) if copy.compactions is not None), None)
 
     @property
@@ -134,19 +134,19 @@ class Session:
 
     @property
     def ending(self) -> Ending | None:
-        """Why it ended; None while any copy is still somebody's current session."""
+        """Why it ended; None while any copy is a current session of its runtime."""
         lives = [copy for _, copy in self.copies if copy.state == LIVE]
         if any(copy.ending is None for copy in lives):
             return None
         endings = [copy.ending for _, copy in self.copies if copy.ending]
-        if not endings:  # only backups and imports are left
+        if not endings:  # only backups and imported files are left
             return Ending("unreferenced") if self.certain else None
         stated = [ending for ending in endings if ending.reason != "unreferenced"]
         return (stated or endings)[-1]
 
     @property
     def end_reason(self) -> str | None:
-        """Why the runtime is done with the session, in the words we store; None while it is somebody's current one."""
+        """Why the session ended, in the words we store; None while it is a current session of its runtime."""
         leftovers = [source.leftover_reason(copy) for source, copy in self.copies]
         if self.certain and all(leftovers):
             return leftovers[-1]
@@ -168,17 +168,17 @@ class Session:
 
     @property
     def extent(self) -> str:
-        """A digest of how far every copy goes: as long as it is the same, nothing was written."""
+        """A digest of every copy's extent: unchanged as long as nothing was written."""
         extents = [source.extent(copy) for source, copy in self.copies]
         return hashlib.sha256(repr(extents).encode()).hexdigest()[:20]
 
     @property
     def size(self) -> int:
-        """The bytes to read; rows of a database count as a kilobyte each, which is what they come to."""
+        """The bytes to read; a database row counts as a kilobyte, which is about its average."""
         return sum(copy.size or 1024 * ((copy.newest or 0) + 1) for _, copy in self.copies)
 
-    def refreshed(self) -> Session | None:
-        """The session with the present extent of its files; None if one is gone, which a new listing will explain."""
+    def refreshed(self) -> RecordedSession | None:
+        """The session with the present extent of its files; None if a file is gone, which the next listing explains."""
         copies = []
         for source, copy in self.copies:
             present = source.refreshed(copy)
@@ -188,14 +188,14 @@ class Session:
         return replace(self, copies=tuple(copies))
 
     def lag(self, cursor: Cursor | None) -> int:
-        """What lies after the cursor, in the unit of the newest copy's source."""
+        """The amount after the cursor, in the unit of the newest copy's source."""
         source, newest = self.copies[-1]
         if cursor is not None and cursor.kind == source.kind:
             return source.lag(newest, cursor)
         return sum(each.lag(copy, None) for each, copy in self.copies if each.lag_unit == source.lag_unit)
 
     def read(self) -> Reading:
-        """Every entry once, copies compared by entry id; the cursor is that of the newest copy."""
+        """Every entry once, copies compared by entry id; the cursor is the newest copy's."""
         if len(self.copies) == 1:
             source, transcript = self.copies[0]
             return source.read(transcript)
@@ -219,7 +219,7 @@ class Session:
         return by_stretch(self.session_id, self.read())
 
     def outline(self) -> list[Outline]:
-        """Its stretches in order; each ends with the reset that begins the next, the last as the session does."""
+        """Its stretches in order; each ends with the reset that begins the next, and the last with the session."""
         found = []
         for _, pairs in groupby(self.stretches(), key=lambda pair: pair[0].number):
             stretch, first = next(pairs)

@@ -1,8 +1,8 @@
 """The interface every source of transcripts implements.
 
-A source is one place on disk: an agent's directory of files, a database. It lists its transcripts, reads entries after
-a cursor, and answers everything the rest of the package must know about its format: whether it changed, how far behind
-a cursor is, whether a transcript only grew, why a session ended. Nobody else asks what kind of source it is.
+A source is one place on disk: an agent's directory of files, or a database. It lists its transcripts, reads entries
+after a cursor, and answers every question about its format: whether it changed, how far behind a cursor is, whether a
+transcript only grew, why a session ended. No other module depends on the kind of source.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LONGEST_REASON = 40
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a transcript was read, as plain JSON; `identity` and `generation` tell whether it still fits."""
+    """The position a transcript was read to, as plain JSON; `identity` and `generation` tell whether it still fits."""
 
     kind: str
     identity: str
@@ -41,7 +41,7 @@ class Cursor:
 
     @classmethod
     def from_json(cls, value: object) -> Cursor | None:
-        """The cursor `value` describes; None if it is torn or absent. Whether it fits is for its source to say."""
+        """The cursor in `value`; None if it is incomplete or absent. The source decides whether it still fits."""
         if not isinstance(value, dict):
             return None
         names = ("kind", "identity", "generation", "last_entry_id")
@@ -54,7 +54,7 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """That a session ended, why in its source's own words, and when, if known."""
+    """The end of a session: the reason in its source's own words and, if known, the time."""
 
     reason: str
     at: str | None = None
@@ -65,8 +65,8 @@ class Transcript:
     """One copy of one session's history in one place.
 
     `state` is `live` while its runtime may still append; any other word is the source's own. `native_id` is the
-    runtime's id where that cannot be an id of ours. A file says how far it goes in `size` and `updated_at`, rows of a
-    database in `newest` and `generation`; `part` names what a shared file holds of it.
+    runtime's id where that cannot be an id of ours. The extent of a file is in `size` and `updated_at`, that of
+    database rows in `newest` and `generation`; `part` names the transcript's part of a shared file.
     """
 
     agent_id: str
@@ -84,13 +84,13 @@ class Transcript:
     native_id: str | None = None
     newest: int | None = None
     generation: str | None = None
-    context_tokens: int | None = None  # the model's window, where the runtime says it
-    compactions: int | None = None  # as the runtime counts them
+    context_tokens: int | None = None  # the model's context window, if the runtime records it
+    compactions: int | None = None  # as counted by the runtime
 
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """Bytes that are not a record: where, how many, and why they were skipped."""
+    """Bytes that are not a record: their offset, their length, and why they were skipped."""
 
     position: int
     length: int
@@ -98,9 +98,9 @@ class BadLine:
 
 
 class Reading(Iterable["Entry"]):
-    """Entries as they are read, once; what was skipped and the cursor are complete when the iteration is.
+    """Entries in reading order, to be iterated once; skipped lines and cursor are complete after the iteration.
 
-    `problems` say what could not be read at all; there is no cursor then, so that it is tried again.
+    `problems` lists what could not be read at all; then there is no cursor, so that reading is retried.
     """
 
     def __init__(self) -> None:
@@ -114,18 +114,18 @@ class Reading(Iterable["Entry"]):
         self._entries: Iterator[Entry] = iter(())
 
     def deliver(self, entries: Iterator[Entry]) -> Reading:
-        """Read from `entries`."""
+        """Set the entries to read from."""
         self._entries = entries
         return self
 
     def skip(self, position: int, length: int, reason: str) -> None:
-        """Count bytes that are not a record; the first thousand are kept by position."""
+        """Count bytes that are not a record; the positions of the first thousand are kept."""
         self.bad_count += 1
         if len(self.bad) < _KEPT_BAD:
             self.bad.append(BadLine(position, length, reason))
 
     def absorb(self, part: Reading) -> None:
-        """Take over what reading one of several copies found wrong, and its cursor: the last copy's is kept."""
+        """Take over the problems and the cursor of reading one of several copies; the last copy's cursor is kept."""
         self.bad_count += part.bad_count
         self.bad += part.bad
         self.problems += part.problems
@@ -138,27 +138,27 @@ class Reading(Iterable["Entry"]):
 class TranscriptSource(ABC):
     """One place that holds transcripts of one agent. Reading never changes a byte of it.
 
-    Five methods must be written; the others have defaults that are right for a source of whole files that only grow.
+    Five methods must be written; the others have defaults that suit a source of whole files that only grow.
     """
 
-    kind: str  # the word `status` shows
+    kind: str  # the word that `status` shows
     agent_id: str
     path: Path
-    medium = "files"  # what it keeps transcripts in, as `setup` says it
+    medium = "files"  # the form of its transcripts, in the words of `setup`
     lag_unit = "bytes"  # or `events`
     _warnings: Sequence[str] = ()
     ids_span_resets = False  # whether a session keeps its id when a reset begins a new stretch
 
-    # what there is
+    # -- listing and reading
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What could not be read in the last listing, so that nobody is green but blind."""
+        """The problems of the last listing, so that a source that is partly unreadable does not look healthy."""
         return tuple(self._warnings)
 
     @abstractmethod
     def transcripts(self) -> list[Transcript]:
-        """Every transcript here, those to skip included (they say so in `skip`)."""
+        """Every transcript here, including those to skip, which say so in `skip`."""
 
     @abstractmethod
     def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
@@ -166,32 +166,34 @@ class TranscriptSource(ABC):
 
     @abstractmethod
     def has_new(self, transcript: Transcript, cursor: Cursor | None) -> bool:
-        """Whether reading would give anything the cursor has not seen, as cheaply as possible."""
+        """Whether reading after the cursor would yield anything, as cheaply as possible."""
 
     @abstractmethod
     def measure(self, transcript: Transcript) -> tuple[int, int]:
-        """Bytes and records, bad ones included."""
+        """The number of bytes and of records, malformed ones included."""
 
     def start_of(self, transcript: Transcript) -> str | None:
         """The time of the first entry that has one."""
         return next((entry.timestamp for entry in self.read(transcript) if entry.timestamp), None)
 
     def unknown_records(self) -> int:
-        """How many records are kept in a form there is no reader for."""
+        """The number of records in a form that has no reader."""
         return 0
 
-    # how it changes
+    # -- detecting changes
 
     @abstractmethod
     def version(self) -> object:
-        """Equal versions mean that nothing was written, renamed or removed here."""
+        """A value that is equal as long as nothing was written, renamed or removed here."""
 
     def is_settled(self, now: float) -> bool:
-        """Whether a write from now on is sure to change `version`; file times are coarse."""
+        """Whether any later write is sure to change `version`; it may not at once, because file times are coarse."""
         return True
 
     def file_of(self, transcript: Transcript) -> Path | None:
-        """The file that holds this transcript alone; None where many share one, and only a listing tells which grew."""
+        """The file of this transcript alone; None if several share one, so that only a listing tells which of them
+        grew.
+        """
         return None
 
     def refreshed(self, transcript: Transcript) -> Transcript | None:
@@ -207,16 +209,19 @@ class TranscriptSource(ABC):
         return replace(transcript, size=stat.st_size, updated_at=at)
 
     def extent(self, transcript: Transcript) -> tuple[object, ...]:
-        """How far it goes: equal as long as nothing was written. Our logs keep its digest, so it must be stable."""
+        """The transcript's extent: equal as long as nothing was written.
+
+        Our logs keep its digest, so it must be stable.
+        """
         one = transcript
         return one.kind, one.path.name, one.state, one.part, one.size, one.updated_at, one.newest, one.generation
 
     def identity(self, transcript: Transcript) -> str:
-        """Which file it is, however it is called."""
+        """The identity of the file, independent of its name."""
         return file_identity(transcript.path)
 
     def imprint(self, transcript: Transcript, cursor: Cursor) -> bytes | None:
-        """A digest of what was read so far, where that may be overwritten; `only_grew` compares it."""
+        """A digest of what was read so far, if that may be overwritten; `only_grew` compares it."""
         return None
 
     def only_grew(self, before: Transcript, now: Transcript, cursor: Cursor, imprint: bytes | None) -> bool:
@@ -224,34 +229,38 @@ class TranscriptSource(ABC):
         return cursor.kind == self.kind
 
     def lag(self, transcript: Transcript, cursor: Cursor | None) -> int:
-        """How much, in `lag_unit`, lies after the cursor."""
+        """The amount after the cursor, in `lag_unit`."""
         known = cursor.position if cursor is not None and cursor.kind == self.kind else 0
         return max(0, transcript.size - known)
 
-    # copies of one session, and how it ends
+    def digest(self, transcript: Transcript, cursor: Cursor) -> str:
+        """The SHA-256 of what was read up to the cursor, as hex; empty if this source keeps no texts to hash."""
+        return ""
+
+    # -- copies of one session, and its end
 
     def precedence(self, transcript: Transcript) -> int:
-        """Where this copy stands among others of the same session: higher is newer, and adds what came later."""
+        """The rank of this copy among others of the same session: higher is newer, and adds later entries."""
         return 4
 
     @staticmethod
     def end_reason(word: str) -> str:
-        """The reason we store for a word of the runtime's; one that is new to us is kept as it is."""
+        """The reason we store for a word of the runtime's; an unknown word is kept as it is."""
         return word.strip().lower()[:_LONGEST_REASON] or "reset"
 
     @staticmethod
     def rollover_reason(last_activity: str | None, successor_start: str | None) -> str:  # noqa: ARG004 - for overrides
-        """A closer word for `rollover` where the times of the last entry and of the successor's first one tell."""
+        """A more exact reason than `rollover`, if the last entry's time and the successor's start allow one."""
         return "rollover"
 
     def leftover_reason(self, transcript: Transcript) -> str | None:
-        """How a session ended of which only copies like this are left; None if such a copy is no leftover."""
+        """The end reason of a session with only copies like this left; None if such a copy does not mean an end."""
         return None
 
 
 @contextmanager
 def reading_from(path: Path) -> Iterator[None]:
-    """Whatever the system says against reading `path` is `SourceUnreadable`."""
+    """Turn every `OSError` from reading `path` into `SourceUnreadable`."""
     try:
         yield
     except OSError as problem:

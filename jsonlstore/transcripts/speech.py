@@ -1,7 +1,7 @@
-"""Who is really speaking. A record of role `user` is often not the user, and its text is often not all theirs.
+"""The real speaker of a record. A record of role `user` is often not the user's, and its text often not all theirs.
 
-OpenClaw's gateway puts its own words in the user's mouth (greeting prompts, audit lines, heartbeat polls, flush
-prompts), wraps the user's words (time stamps, sender metadata), and plugins prepend context, ours included.
+OpenClaw's gateway writes its own words as the user's (greeting prompts, audit lines, heartbeat polls, flush prompts),
+wraps the user's words (time stamps, sender metadata), and plugins prepend context, ours included.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Speaker(StrEnum):
     NONE = "none"
 
 
-# Looking up an enum member costs as much as a search on Python 3.11, and this is asked for every user record.
+# Module constants: on Python 3.11 looking up an enum member costs as much as a search, and this runs for every user
+# record.
 _USER, _SYSTEM, _CONTINUITY = Speaker.USER, Speaker.SYSTEM, Speaker.CONTINUITY
 
 # the gateway writes "[Sun 2026-11-15 23:37 UTC] ", a channel's envelope is "[Telegram Ann id:1 2026-11-15 23:37 UTC] "
@@ -68,6 +69,9 @@ _SYSTEM_OPENINGS = (
     "# AGENTS.md instructions for",
     "<permissions instructions>",
 )
+# OpenClaw 2026.7 and later store plugin commands as the user's; the command line sends them to the model as text
+_COMMAND = re.compile(r"/(?:handoff|resume|continuity)(?:[ \t][^\n]{0,200})?\s*\Z", re.IGNORECASE)
+_OFFER = re.compile(r"\[Session handoff: [^\n]{0,400}\]\n*")
 _SYSTEM_INITIALS = frozenset(opening[0] for opening in _SYSTEM_OPENINGS)
 _HEARTBEAT_ANSWER = "HEARTBEAT_OK"
 _QUEUE_SLACK = timedelta(minutes=10)
@@ -94,7 +98,7 @@ _ELEMENTS = (
 
 
 def cut_continuity(text: str) -> str:
-    """`text` without our own injected blocks; one that is never closed is left alone."""
+    """`text` without our own injected blocks; an unclosed block is left alone."""
     start = text.find(CONTINUITY_OPEN)
     if start < 0:
         return text
@@ -102,10 +106,10 @@ def cut_continuity(text: str) -> str:
 
 
 def hear(text: str, said_at: Callable[[], str | None]) -> tuple[Speaker, str]:
-    """Who speaks in a record of role `user`, and the words that are theirs.
+    """The real speaker of a record of role `user`, and the words that are theirs.
 
-    `said_at` gives the record's time when it is needed: a stamp in the middle of the text ends injected context only if
-    it tells the same time, so that a pasted old conversation stays whole.
+    `said_at` returns the record's time when it is needed: a time stamp inside the text ends injected context only if it
+    shows the same time, so that a pasted old conversation stays whole.
     """
     if not text:
         return _USER, text
@@ -121,14 +125,16 @@ def hear(text: str, said_at: Callable[[], str | None]) -> tuple[Speaker, str]:
 
 
 def own_words(text: str) -> str:
-    """`text` without what runtimes put between a speaker's words: queue headers, tags, ids, files, reminders."""
+    """`text` without what runtimes insert between a speaker's words: queue headers, tags, ids, files, reminders."""
     if "[" in text:
         if text.startswith(_QUEUED):
             text = _QUEUE_LINE.sub("", text)
+        if "[Session handoff: " in text:
+            text = _OFFER.sub("", text)
         if "[[" in text or _MESSAGE_ID in text or _MEDIA in text:
             text = _TAG.sub("", text)
     if "</" in text:
-        # by finding, not by one expression: an opening that is never closed must not be searched again and again
+        # with find instead of one expression: an unclosed opening must not be searched for again and again
         for name in _ELEMENTS:
             if f"</{name}>" in text:
                 text = _cut_between(text, f"<{name}", f"</{name}>")
@@ -138,13 +144,15 @@ def own_words(text: str) -> str:
 def _is_systems(words: str) -> bool:
     if words[0] in _SYSTEM_INITIALS and words.startswith(_SYSTEM_OPENINGS):
         return True
-    if _LATER_GREETING in words:  # other plugins put their context before the greeting prompt
+    if words[0] == "/" and _COMMAND.match(words):
+        return True
+    if _LATER_GREETING in words:  # other plugins prepend their context to the greeting prompt
         return True
     return _HEARTBEAT_ANSWER in words and "HEARTBEAT.md" in words and "reply HEARTBEAT_OK" in words
 
 
 def _unwrap(text: str, said_at: Callable[[], str | None]) -> str:
-    """Take the gateway's wrapping off, layer by layer, until the user's own words begin."""
+    """`text` without the gateway's wrapping, removed layer by layer up to the user's own words."""
     if _INTERNAL_OPEN in text:
         text = _cut_between(text, _INTERNAL_OPEN, _INTERNAL_CLOSE)
     if "\n\n[" in text:
@@ -156,9 +164,9 @@ def _unwrap(text: str, said_at: Callable[[], str | None]) -> str:
 
 
 def _wrapping_end(text: str, start: int) -> int:
-    """Where the wrapping that begins at `start` ends; `start` if the text is bare from there."""
+    """The end of the wrapping that begins at `start`; `start` if there is none."""
     first = text[start : start + 1]
-    if first.islower():  # no wrapping begins so, most words do
+    if first.islower():  # no wrapping begins with a lower-case letter, and most words do
         return start
     if first == "[":
         match = _STAMP.match(text, start) or _ENVELOPE.match(text, start)
@@ -173,7 +181,7 @@ def _wrapping_end(text: str, start: int) -> int:
 
 
 def _metadata_end(text: str, start: int) -> int:
-    """Where a leading `Label (untrusted …):` JSON block ends, `start` if there is none."""
+    """The end of a leading `Label (untrusted …):` JSON block; `start` if there is none."""
     head = _METADATA_HEAD.match(text, start)
     if not head:
         return start
@@ -182,7 +190,7 @@ def _metadata_end(text: str, start: int) -> int:
 
 
 def _after_injected(text: str, said_at: str | None) -> str:
-    """Up to 2026.3 a plugin's context is stored before the stamp: what follows the stamp is the user's."""
+    """The text after the stamp: up to 2026.3 a plugin's context is stored before it, the user's words after."""
     if said_at is None:
         return text
     for match in _STAMP.finditer(text):
@@ -204,7 +212,7 @@ def _same_moment(stamp: str, zone: str | None, said_at: str) -> bool:
 
 
 def _cut_between(text: str, opening: str, closing: str) -> str:
-    """`text` without everything from each `opening` to its `closing`, and the blank line that joined it to the rest."""
+    """`text` without everything from each `opening` to its `closing`, and the blank line before the rest."""
     kept: list[str] = []
     at = 0
     while (start := text.find(opening, at)) >= 0:

@@ -1,4 +1,4 @@
-"""Stretches: what lies between two resets of one runtime session is a session of its own (decision 48)."""
+"""Stretches: the entries between two resets of one runtime session form a session of their own (decision 48)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from jsonlstore.redact import is_secret_id
 if TYPE_CHECKING:
     from jsonlstore.transcripts.records import Entry
 
-# Permanent: derived session ids in people's stores depend on it.
+# Permanent: derived session ids in existing stores depend on it.
 STRETCH_NAMESPACE = uuid.UUID("6d1f0c1e-6f0a-5c55-9a55-3d2f4f7b9e10")
 
 
 def stretch_id(session_id: str, reset_entry_id: str) -> str:
-    """The id of the stretch a `reset` record begins: the same wherever and whenever it is computed."""
+    """The id of the stretch that a `reset` record begins, derived so that every computation gives the same id."""
     return str(uuid.uuid5(STRETCH_NAMESPACE, f"{session_id}:{reset_entry_id}"))
 
 
 def usable_id(native: str) -> str:
-    """`native` if it can name a session of ours, else a stable id derived from it: ids become file names."""
+    """`native` if it can be one of our session ids, else a stable id derived from it: ids become file names."""
     if is_session_id(native) and not is_secret_id(native):
         return native
     name = native.encode("utf-8", "backslashreplace").decode()
@@ -42,7 +42,7 @@ class Stretch:
 
     @classmethod
     def first(cls, session_id: str) -> Stretch:
-        """What lies before the first reset."""
+        """The stretch before the first reset."""
         return cls(session_id, 0, session_id, None, None)
 
     def next(self, reset: Entry) -> Stretch:
@@ -54,7 +54,7 @@ class Stretch:
 
 
 def by_stretch(start: Stretch | str, entries: Iterable[Entry]) -> Iterator[tuple[Stretch, Entry]]:
-    """Each entry with the stretch it belongs to; a `reset` record is the first entry of the stretch it begins.
+    """Each entry with its stretch; a `reset` record is the first entry of the stretch it begins.
 
     `start` is a session's id, or the stretch in which an earlier reading stopped.
     """

@@ -1,4 +1,4 @@
-"""How full the model's window is: what the provider reported, and an estimate of what came after."""
+"""The use of the model's context window: the provider's last report plus an estimate of what came after."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _PARTS = ("input", "output", "cacheRead", "cacheWrite")
 _IMAGE_CHARACTERS = 4800
 _CUTS = frozenset({"compaction", "reset", "leaf"})
 _MOST_FOLLOWING = 64
-_MOST_TOKENS = 2**53  # beyond it, and for infinity, a provider's number is no count
+_MOST_TOKENS = 2**53  # a larger number from a provider, or infinity, is not a token count
 
 
 @dataclass(frozen=True, slots=True)
 class TokenCount:
-    """Tokens in the window; `method` says where the number comes from: usage, bpe, chars/4, or usage+ one of these."""
+    """Tokens in the window; `method` names the number's origin: usage, bpe, chars/4, or usage+ one of these."""
 
     used: int
     window: int | None
@@ -28,7 +28,7 @@ class TokenCount:
 
     @property
     def line(self) -> str | None:
-        """The line an agent is shown, when the window is known."""
+        """The line shown to an agent, if the window's size is known."""
         return context_line(self.used, self.window) if self.window else None
 
 
@@ -38,7 +38,7 @@ def count_tokens(entries: Iterable[Entry], window: int | None = None, leaf: str 
 
 
 def count_context(context: Context, window: int | None = None) -> TokenCount:
-    """The same for a context that is built already."""
+    """The token count of a context that is already built."""
     messages = context.messages
     reported = _reported(messages)
     compacted = _compacted_at(context.path)
@@ -51,10 +51,10 @@ def count_context(context: Context, window: int | None = None) -> TokenCount:
 
 
 class TokenMeter:
-    """How full the window is, for readers that see each entry once and keep none.
+    """The use of the window, for readers that see each entry once and keep none.
 
-    The same numbers on every machine: the estimate is characters/4, whatever is installed. After a compaction, or where
-    a provider reports nothing, it says nothing until the next answer.
+    The numbers are the same on every machine, because the estimate is always characters/4, whatever is installed. After
+    a compaction, or if a provider reports nothing, there is no result until the next answer.
     """
 
     def __init__(self) -> None:
@@ -77,14 +77,14 @@ class TokenMeter:
             self._cut_at = read_millis(entry.raw.get("timestamp")) or 0
 
     def result(self) -> tuple[int, bool] | None:
-        """Tokens used, and whether part of that is an estimate; None if it cannot be known."""
+        """The tokens used, and whether part of that is an estimate; None if unknown."""
         if not self._reported:
             return None
         characters = sum(len(_visible_text(entry.message)) for entry in self._following)
         return self._reported + -(-characters // 4), characters > 0
 
     def _is_fresh(self, entry: Entry) -> bool:
-        # a compaction keeps earlier answers; what they report counts what is no longer there
+        # a compaction keeps earlier answers, whose usage counts entries that are gone
         return not self._cut_at or (read_millis(entry.raw.get("timestamp")) or 0) > self._cut_at
 
     def _reset(self) -> None:
@@ -93,12 +93,12 @@ class TokenMeter:
 
 
 def estimator() -> str:
-    """Which estimate is in use: `bpe` (the `tokens` extra) or `chars/4`."""
+    """The name of the estimate in use: `bpe` (the `tokens` extra) or `chars/4`."""
     return "bpe" if _bpe() else "chars/4"
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens `text` costs; never fewer than one for any text."""
+    """An estimate of the tokens in `text`; at least one."""
     if not text:
         return 0
     count = _bpe()
@@ -111,7 +111,7 @@ def context_line(used: int, window: int) -> str:
 
 
 def usage_total(usage: Mapping[str, Any]) -> int:
-    """Everything a provider counted for one answer, which is what the next question starts from."""
+    """Everything a provider counted for one answer, which is the base of the next request."""
     values = (usage.get(part) for part in _PARTS)
     return sum(int(value) for value in values if isinstance(value, int | float) and 0 < value < _MOST_TOKENS)
 
@@ -122,7 +122,7 @@ def _bpe() -> Callable[[str], int] | None:
 
     try:
         with warnings.catch_warnings():
-            # it loads its table through an importlib.resources call that some Pythons call deprecated
+            # it loads its table through an importlib.resources call that some Python versions deprecate
             warnings.simplefilter("ignore", DeprecationWarning)
             import bpe_openai
 
@@ -144,7 +144,7 @@ def _good_usage(message: Mapping[str, Any]) -> int:
 
 
 def _compacted_at(path: Sequence[Entry]) -> int:
-    """When the window was last cut; usage reported before that counts what is no longer there."""
+    """The time of the last compaction; usage reported before it counts entries that are gone."""
     cut = next((entry for entry in reversed(path) if entry.type in {"compaction", "reset"}), None)
     return (read_millis(cut.raw.get("timestamp")) or 0) if cut else 0
 
@@ -175,7 +175,7 @@ def _visible_text(message: Mapping[str, Any]) -> str:
 def _shown(arguments: object) -> str:
     try:
         return str(arguments)
-    except RecursionError:  # nested deeper than Python prints
+    except RecursionError:  # nested too deeply for Python's `repr`
         return ""
 
 

@@ -1,10 +1,11 @@
-"""Following transcripts, so that our logs say what they say.
+"""Following transcripts and capturing them into our logs.
 
-The `Watcher` (`loop`) hears of changes from the `observer` and looks at everything every few seconds. For each session
-that changed, the `Tailer` (`tail`) has a `follower` read on and distil, and the `writer` appends what is news. How far
-each transcript was read is known to `cursors` alone. `backfill` does the same for all history at once, `instance` keeps
-watchers single, `maintenance` does the chores, `status` says how far behind we are, `service` starts one at login.
-`search_writer` brings the full-text index up to date with the transcripts, `search_check` looks it over.
+The `Watcher` (`loop`) gets file events from the `observer` and rescans everything every few seconds. For each session
+that changed, `catch_up` calls the `Tailer` (`tail`), which has a `follower` read on and distil, and the `writer` append
+what changed. Only `cursors` knows how far each transcript was read. `backfill` does the same for all history at once,
+`instance` keeps watchers single, `maintenance` does the periodic chores, `status` reports how far behind we are,
+`service` starts a watcher at login. `search_writer` brings the full-text index up to date with the transcripts,
+`search_check` examines it.
 """
 
 from __future__ import annotations
@@ -14,21 +15,59 @@ from typing import TYPE_CHECKING
 from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
-    from jsonlstore.watch.instance import catch_up_unwatched, single_instance
-    from jsonlstore.watch.loop import Timing, Watcher
+    from jsonlstore.watch.attribution import attribute
+    from jsonlstore.watch.backfill import Summary, backfill_sessions
+    from jsonlstore.watch.catch_up import Timing
+    from jsonlstore.watch.instance import catch_up_unwatched, running, single_instance
+    from jsonlstore.watch.loop import Watcher
+    from jsonlstore.watch.maintenance import notify
+    from jsonlstore.watch.search_check import check_search
+    from jsonlstore.watch.search_writer import SearchWriter, rebuild
+    from jsonlstore.watch.service import KINDS, NoServiceManager, Service, default_kind
     from jsonlstore.watch.status import Status, status_of
-    from jsonlstore.watch.tail import Progress, Tailer
+    from jsonlstore.watch.tail import Progress, Tailer, skipped_by
+    from jsonlstore.watch.writer import any_of_older_rules
+
 
 __all__ = [
-    "Progress", "Status", "Tailer", "Timing", "Watcher", "catch_up_unwatched", "single_instance", "status_of",
-]  # fmt: skip
+    "KINDS",
+    "NoServiceManager",
+    "Progress",
+    "SearchWriter",
+    "Service",
+    "Status",
+    "Summary",
+    "Tailer",
+    "Timing",
+    "Watcher",
+    "any_of_older_rules",
+    "attribute",
+    "backfill_sessions",
+    "catch_up_unwatched",
+    "check_search",
+    "default_kind",
+    "notify",
+    "rebuild",
+    "running",
+    "single_instance",
+    "skipped_by",
+    "status_of",
+]
 
 __getattr__ = lazy(
     __name__,
     {
-        "instance": "catch_up_unwatched single_instance",
-        "loop": "Timing Watcher",
+        "attribution": "attribute",
+        "backfill": "Summary backfill_sessions",
+        "catch_up": "Timing",
+        "instance": "catch_up_unwatched running single_instance",
+        "loop": "Watcher",
+        "maintenance": "notify",
+        "search_check": "check_search",
+        "search_writer": "SearchWriter rebuild",
+        "service": "KINDS NoServiceManager Service default_kind",
         "status": "Status status_of",
-        "tail": "Progress Tailer",
+        "tail": "Progress Tailer skipped_by",
+        "writer": "any_of_older_rules",
     },
 )

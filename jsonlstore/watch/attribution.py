@@ -1,9 +1,10 @@
-"""Old sessions whose conversation OpenClaw no longer knows: say which it was where only one answer is possible.
+"""Attribution of old sessions to a channel, where only one channel is possible.
 
-Up to 2026.7 a reset takes a transcript out of OpenClaw's index, and with it the conversation it belonged to. Read live,
-we know better; read afterwards, nobody does, and such a session would never come back (decision 53). But where an agent
-talks to nobody but its owner, on one channel only, it was that one, unless a chat was wiped from the index without any
-trace. A single chat with a named peer, and nothing is inferred.
+Up to 2026.7 a reset takes a transcript out of OpenClaw's index, and with it the conversation it belonged to. A live
+watcher has recorded the conversation; a later reader cannot know it, and such a session would never be restored
+(decision 53). If an agent has only its owner's conversation on a single channel, the session is attributed to that
+channel; the one remaining risk is a chat that was deleted from the index without a trace. If the agent has any chat
+with a named peer, nothing is inferred.
 """
 
 from __future__ import annotations
@@ -11,22 +12,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jsonlstore.core.session_key import agent_of, names_a_peer
-from jsonlstore.store.store import SessionStore
-from jsonlstore.transcripts.runtimes import runtimes
+from jsonlstore.store import SessionStore
+from jsonlstore.transcripts import registered_runtimes
 
 _UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """How many sessions were given their channel, and how many stay without."""
+    """How many sessions were given a channel, and how many remain without one."""
 
     attributed: int = 0
     unknown: int = 0
 
 
 def attribute(store: SessionStore, *, dry_run: bool = False) -> Attribution:
-    """Give sessions of no known conversation the one channel their agent has, if that is all it has."""
+    """Set the channel of unattributed sessions whose agent has only one channel."""
     channels: dict[str, str | None] = {}
     attributed = unknown = 0
     for entry in list(store.entries()):
@@ -35,7 +36,7 @@ def attribute(store: SessionStore, *, dry_run: bool = False) -> Attribution:
         if entry.agent_id not in channels:
             channels[entry.agent_id] = _only_channel(store, entry.agent_id)
         channel = channels[entry.agent_id]
-        if channel is None or entry.end_reason == "delete":  # what was deleted is in no index, whoever it was with
+        if channel is None or entry.end_reason == "delete":  # a deleted chat is in no index, whichever peer it was with
             unknown += 1
             continue
         attributed += 1
@@ -45,9 +46,9 @@ def attribute(store: SessionStore, *, dry_run: bool = False) -> Attribution:
 
 
 def _only_channel(store: SessionStore, agent_id: str) -> str | None:
-    """The channel of an agent that has one, and no chat with anybody in particular."""
+    """The channel of an agent that has exactly one and no chat with a named peer; None otherwise."""
     current: dict[str, str] = {}
-    for runtime in runtimes():
+    for runtime in registered_runtimes():
         current |= runtime.channels(store.paths.state_dir, agent_id)
     known = {
         (entry.session_key, entry.channel)

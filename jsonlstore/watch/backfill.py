@@ -1,30 +1,25 @@
-"""All history at once: both eras and archives, oldest first, as often as you like."""
+"""Reading all history at once: both eras and archives, oldest first, idempotent."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.core.logs import logger
-from jsonlstore.store.bulk import BulkStore
-from jsonlstore.store.doctor import repair_unfinished
-from jsonlstore.store.projection import Entry
-from jsonlstore.transcripts.catalogue import Catalogue
-from jsonlstore.transcripts.session import Session
+from jsonlstore.store import BulkStore, ProgressCallback, RawIndexEntry, repair_unfinished, silent
+from jsonlstore.transcripts import Catalogue, RecordedSession
 from jsonlstore.watch.search_writer import SearchWriter
 from jsonlstore.watch.tail import Progress, Tailer
 
 log = logger("jsonlstore.watch")
 
 _SAVE_INDEX_EVERY = 100
-_AND_AT_LEAST_EVERY = 1000  # whoever reads meanwhile has to look into the logs of those the index does not tell of
+_AND_AT_LEAST_EVERY = 1000  # readers that meanwhile find a session missing in the index have to read its log
 _COLLECT_AFTER = 20_000
-
-Reporter = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
@@ -41,20 +36,20 @@ class Summary:
     warnings: list[str] = field(default_factory=list)
 
 
-def backfill(
+def backfill_sessions(
     tailer: Tailer,
     store: BulkStore,
     catalogue: Catalogue,
-    sessions: Iterable[Session],
+    sessions: Iterable[RecordedSession],
     *,
     archive_after: timedelta | None,
-    progress: Reporter = lambda _done, _total: None,
+    progress: ProgressCallback = silent,
     search: SearchWriter | None = None,
 ) -> Summary:
     """Catch up with every session, oldest first; then archive those that ended long ago.
 
-    One transcript that cannot be read does not stop the others; it is named in the summary. Stopped half-way, the next
-    run goes on where this one was: what is done is in the logs.
+    An unreadable transcript does not stop the others; the summary names it. An interrupted backfill continues where it
+    stopped, because the logs hold the cursors.
     """
     everything = list(sessions)
     summary = Summary(transcripts=len(everything))
@@ -83,8 +78,10 @@ def backfill(
     return summary
 
 
-def _complete(search: SearchWriter, sessions: list[Session], summary: Summary) -> None:
-    """Index what was captured before there was an index; what the logs have long had is not behind for them."""
+def _complete(search: SearchWriter, sessions: list[RecordedSession], summary: Summary) -> None:
+    """Index the sessions that were captured before there was a search index: their logs are current, so nothing else
+    would.
+    """
     search.remove_if_disabled()
     search.catch_up_all(sessions)
     search.reconcile()
@@ -97,7 +94,7 @@ def _complete(search: SearchWriter, sessions: list[Session], summary: Summary) -
 
 @contextmanager
 def _collecting_seldom() -> Iterator[None]:
-    """Reading makes no cycles: looking for them all the time would take a tenth of it."""
+    """Collect garbage rarely: reading makes no cycles, and looking for them would take a tenth of the time."""
     usual = gc.get_threshold()
     gc.set_threshold(_COLLECT_AFTER, *usual[1:])
     try:
@@ -106,16 +103,16 @@ def _collecting_seldom() -> Iterator[None]:
         gc.set_threshold(*usual)
 
 
-def _archive(store: BulkStore, older_than: timedelta | None, among: Mapping[str, Entry | None]) -> int:
+def _archive(store: BulkStore, older_than: timedelta | None, among: Mapping[str, RawIndexEntry | None]) -> int:
     return 0 if older_than is None else len(store.archive_older(older_than, among))
 
 
-def _settled(tailer: Tailer, session: Session) -> bool:
+def _settled(tailer: Tailer, session: RecordedSession) -> bool:
     position = tailer.cursors.get(session.key)
     return position is None or position.is_over(session.end_reason)
 
 
-def _start(catalogue: Catalogue, session: Session, summary: Summary) -> str:
+def _start(catalogue: Catalogue, session: RecordedSession, summary: Summary) -> str:
     try:
         return catalogue.start_of(session) or session.updated_at or ""
     except (JsonlStoreError, OSError) as problem:
@@ -123,7 +120,7 @@ def _start(catalogue: Catalogue, session: Session, summary: Summary) -> str:
         return session.updated_at or ""
 
 
-def _take(tailer: Tailer, session: Session, summary: Summary) -> None:
+def _take(tailer: Tailer, session: RecordedSession, summary: Summary) -> None:
     try:
         while (done := tailer.catch_up(session)) is Progress.MORE:
             continue
@@ -138,8 +135,8 @@ def _take(tailer: Tailer, session: Session, summary: Summary) -> None:
     summary.skipped += done is Progress.REFUSED
 
 
-def _portions(sessions: list[Session]) -> Iterator[list[Session]]:
-    """More and more at a time: after each the index is written anew, and it grows."""
+def _portions(sessions: list[RecordedSession]) -> Iterator[list[RecordedSession]]:
+    """Portions of growing size: the index is written after each portion, and that costs more as the index grows."""
     at = 0
     while at < len(sessions):
         portion = sessions[at : at + min(max(_SAVE_INDEX_EVERY, at // 10), _AND_AT_LEAST_EVERY)]

@@ -1,8 +1,8 @@
-"""How far each transcript was read: the one place in memory that knows, filled from our own logs.
+"""The cursors: how far each transcript was read. This is the only place in memory that knows.
 
-There is no cursor file. What outlives us comes from the index and, for sessions that are still open, from their logs;
-beside it stands what this process has seen since: the session as it was when it was last read to its end, and the
-followers that can read on.
+There is no cursor file. At start the cursors come from the index and, for open sessions, from their logs. Added to them
+is what this process has read since: each session as it was when it was last read to its end, and the followers that can
+read on.
 """
 
 from __future__ import annotations
@@ -15,30 +15,29 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.store.store import SessionStore
-from jsonlstore.transcripts.session import Session
-from jsonlstore.transcripts.source import Cursor
+from jsonlstore.store import SessionStore
+from jsonlstore.transcripts import Cursor, RecordedSession
 from jsonlstore.watch.follower import Follower
 
 Key = tuple[str, str]
 FOLLOWED_AT_ONCE = 32
 VANISHED = "vanished"
-GONE = frozenset({VANISHED, "forgotten"})  # the second is the word of older logs
-# ends concluded from what is missing; all others were left in writing by the runtime
+GONE = frozenset({VANISHED, "forgotten"})  # older logs say "forgotten" for a vanished transcript
+# ends concluded from something missing; the runtime recorded all other ends itself
 INFERRED = frozenset({"idle", "daily", "rollover", "import", *GONE})
-# ends that say nothing but that the transcript was not in its place
+# ends that only mean that the transcript was not in its place
 MISSED = frozenset({"import", "delete", *GONE})
-_LAST = "\uffff"  # after every session id
+_LAST = "\uffff"  # sorts after every session id
 
 
 def corrects(reason: str, recorded: str | None) -> bool:
-    """Whether `reason` is better founded than the one on record: told, where that was only inferred."""
+    """Whether `reason` replaces the recorded one: a reason the runtime recorded replaces an inferred one."""
     return recorded is None or (recorded in INFERRED and reason not in INFERRED)
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where our log stands in one transcript: the newest stretch in it, and how far that was read."""
+    """The position of our log in one transcript: the newest stretch, and how far it was read."""
 
     session_id: str
     stretch: int = 0
@@ -47,17 +46,17 @@ class Position:
     ended: bool = False
     session_key: str | None = None
     channel: str = "unknown"
-    last_at: str | None = None  # of its last entry, as far as it was read
+    last_at: str | None = None  # the time of the last entry read
     end_time: str | None = None
     end_reason: str | None = None
 
     @classmethod
     def of(cls, session_id: str, state: Mapping[str, Any], source: Mapping[str, Any] | None) -> Position:
-        """Where a session stands by its state, or its index entry, and by the `source` its log keeps."""
+        """The position given by a session's state or index entry, and by the `source` in its log."""
         source = source or {}
         stretch, extent = source.get("stretch"), source.get("mark")
-        # A stretch that a reset has closed says nothing about how far its transcript was read: the one after it does,
-        # and if that is missing we died between the two.
+        # A stretch closed by a reset does not know how far its transcript was read; the stretch after it does. If that
+        # one is missing, we were killed between writing the two.
         final = bool(source.get("final"))
         return cls(
             session_id,
@@ -73,19 +72,19 @@ class Position:
         )
 
     def is_over(self, reason: str | None) -> bool:
-        """Whether an end that is read off the disk now is no news."""
+        """Whether an end found on disk now adds nothing to the recorded one."""
         return reason is None or (self.ended and not corrects(reason, self.end_reason))
 
 
 class EndedSessions:
-    """The ended sessions of one agent in the order they ended, by conversation and by channel too."""
+    """The ended sessions of one agent in the order they ended, grouped by conversation and by channel."""
 
     def __init__(self) -> None:
         self._ended: dict[str, Position] = {}
         self._groups: dict[tuple[str | None, str | None], list[tuple[str, str]]] = {}
 
     def add(self, session: Position) -> None:
-        """Take a session in, or its new end."""
+        """Add a session, or replace its end."""
         before = self._ended.get(session.session_id)
         if before == session:
             return
@@ -97,7 +96,7 @@ class EndedSessions:
             insort(self._groups.setdefault(group, []), (session.end_time or "", session.session_id))
 
     def latest(self, start: str, channel: str, session_key: str | None, but: AbstractSet[str]) -> str | None:
-        """The last to end by `start`: of this conversation, else of this channel, else of all."""
+        """The session that ended last before `start`: in this conversation, else on this channel, else of the agent."""
         for group in _groups_of(session_key, channel):
             ended = self._groups.get(group, [])
             for at in range(bisect_right(ended, (start, _LAST)) - 1, -1, -1):
@@ -107,7 +106,7 @@ class EndedSessions:
 
 
 def _groups_of(session_key: str | None, channel: str) -> list[tuple[str | None, str | None]]:
-    """The groups a session belongs to, the closest first."""
+    """The groups a session belongs to, the most specific first."""
     known = channel if channel != "unknown" else None
     groups = [(session_key, known), (session_key, None), (None, known), (None, None)]
     return list(dict.fromkeys(groups))
@@ -119,7 +118,7 @@ class Cursors:
     def __init__(self, store: SessionStore) -> None:
         self._store = store
         self._positions: dict[Key, Position] = {}
-        self._settled: dict[Key, tuple[Session, str]] = {}
+        self._settled: dict[Key, tuple[RecordedSession, str]] = {}
         self._followers: OrderedDict[Key, Follower] = OrderedDict()
         self._owner: dict[str, str] = {}
         self._ended: dict[str, EndedSessions] = {}
@@ -136,7 +135,7 @@ class Cursors:
                 self._take_open(session_id)
 
     def _take_open(self, session_id: str) -> None:
-        """The index follows boundaries only: of an open session the log itself knows the cursor."""
+        """Load an open session from its log: the index is only updated at boundaries, so its cursor may be old."""
         try:
             folded = self._store.folded(session_id)
         except JsonlStoreError:
@@ -154,13 +153,15 @@ class Cursors:
         if position.end_time:
             self._ended.setdefault(agent, EndedSessions()).add(position)
 
-    # where our logs stand
+    # -- positions of our logs
 
     def get(self, key: Key) -> Position | None:
         return self._positions.get(key)
 
     def put(self, key: Key, position: Position) -> None:
-        """Remember the newest stretch of a transcript; older ones only as sessions to link to."""
+        """Store the position of a transcript's newest stretch; an older stretch is only kept as a session to link
+        to.
+        """
         before = self._positions.get(key)
         if before is None or before.stretch <= position.stretch or before.session_id == position.session_id:
             self._positions[key] = position
@@ -168,7 +169,9 @@ class Cursors:
         self._add_ended(key[0], position)
 
     def remove(self, key: Key) -> None:
-        """Make room for an earlier stretch: the one that was the newest is not in the transcript any more."""
+        """Drop a transcript's position, because its newest stretch is no longer in it and an earlier one takes its
+        place.
+        """
         self._positions.pop(key, None)
 
     def open(self) -> Iterator[tuple[Key, Position]]:
@@ -176,32 +179,34 @@ class Cursors:
         return iter([(key, position) for key, position in self._positions.items() if not position.ended])
 
     def previous(self, agent: str, start: str, channel: str, session_key: str | None, itself: str) -> str | None:
-        """The session that ended last before `start`: of the same conversation, else channel, else agent (17)."""
+        """The session that ended last before `start`: of the same conversation, else channel, else agent (decision
+        17).
+        """
         ended = self._ended.get(agent)
         if ended is None:
             return None
         return ended.latest(start, channel, session_key, self._forgotten | {itself} if self._forgotten else {itself})
 
-    # what this process has read
+    # -- what this process has read
 
-    def settle(self, key: Key, session: Session, extent: str) -> None:
-        """The session, as it is, has been dealt with to its end, whether or not anything of it is kept."""
+    def settle(self, key: Key, session: RecordedSession, extent: str) -> None:
+        """Mark the session as read to its end in its present form, whether or not anything of it was kept."""
         self._settled[key] = session, extent
 
-    def is_settled(self, key: Key, session: Session) -> bool:
-        """Whether nothing about the session differs from what was dealt with: neither extent nor name nor end."""
+    def is_settled(self, key: Key, session: RecordedSession) -> bool:
+        """Whether the session is unchanged since it was settled: the same extent, name and end."""
         return key in self._settled and self._settled[key][0] == session
 
     def settled_extent(self, key: Key) -> str | None:
-        """The extent up to which the session was dealt with by this process."""
+        """The extent at which this process settled the session; None if it did not."""
         return self._settled[key][1] if key in self._settled else None
 
     def unsettle(self, key: Key) -> None:
-        """Deal with the session again, though nothing about it may have changed."""
+        """Have the session read again even if it did not change."""
         self._settled.pop(key, None)
 
     def unsettle_copies(self, session_id: str) -> bool:
-        """The same for a session under whatever agent it is found; False if none was dealt with."""
+        """Unsettle a session under every agent that has a copy of it; False if none was settled."""
         found = [key for key in self._settled if key[1] == session_id]
         for key in found:
             del self._settled[key]
@@ -211,25 +216,25 @@ class Cursors:
         return self._followers.get(key)
 
     def follow(self, key: Key, follower: Follower) -> None:
-        """Keep a follower, the latest ones only: any of them can be made again from its transcript."""
+        """Keep a follower. Only the latest few are kept: a follower can be rebuilt from its transcript."""
         self._followers[key] = follower
         self._followers.move_to_end(key)
         while len(self._followers) > FOLLOWED_AT_ONCE:
             self._followers.popitem(last=False)
 
     def release(self, key: Key) -> None:
-        """Let go of what is kept in memory to read on; the log has everything."""
+        """Drop the follower; the log has everything that was read."""
         self._followers.pop(key, None)
 
     def discard(self, key: Key) -> None:
-        """Read it again from what the log says. That there is such a session stays known."""
+        """Have the session read again from the log's state; that the session is known stays recorded."""
         self.release(key)
         self.unsettle(key)
         position = self._positions.get(key)
         if position is not None:
             self._positions[key] = replace(position, extent=None, cursor=None)
 
-    # whose a session is
+    # -- owners and forgotten sessions
 
     def forget(self, session_id: str) -> None:
         self._forgotten.add(session_id)
@@ -238,13 +243,15 @@ class Cursors:
         return session_id in self._forgotten
 
     def owner(self, runtime_id: str) -> str | None:
-        """The agent that this id belongs to, if it is known: a copied or linked directory shows it under two."""
+        """The agent that owns this id, if known: a copied or linked directory shows the same session under two
+        agents.
+        """
         return self._owner.get(runtime_id)
 
     def hand_over(self, runtime_id: str, agent: str) -> None:
-        """The id is another agent's from now on; it is read anew, so that its log says whose it is."""
+        """Give the id to another agent; its transcript is read again, so that the log names the new agent."""
         before = self._owner.get(runtime_id)
         if before is not None:
             self._positions.pop((before, runtime_id), None)
         self._owner[runtime_id] = agent
-        self.unsettle((agent, runtime_id))  # dealt with so far by leaving it to the other agent
+        self.unsettle((agent, runtime_id))  # it was settled by refusing it in favour of the other agent

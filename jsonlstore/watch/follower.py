@@ -1,22 +1,30 @@
-"""The running state of one transcript: what its entries amount to so far, stretch by stretch.
+"""The running state of one transcript: what its entries distil to so far, stretch by stretch.
 
-A follower lives in memory only. It reads on from where it stands while the transcript only grows; whatever else
-happened to the files (replaced, rewritten, truncated, another copy turned up) makes it begin again from the start.
+A follower lives in memory only. It reads on from its position while the transcript only grows; any other change of the
+files (replaced, rewritten, truncated, another copy found) makes it begin again from the start.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jsonlstore.core.errors import SourceUnreadable
-from jsonlstore.signals.distil import Distiller, Signals
-from jsonlstore.signals.options import SignalOptions
-from jsonlstore.transcripts.records import Entry
-from jsonlstore.transcripts.session import CopyMerger, CursorOutdated, Session, read_copies
-from jsonlstore.transcripts.source import Cursor, Reading, Transcript
-from jsonlstore.transcripts.stretches import Stretch, by_stretch
+from jsonlstore.handoff import MessageWindow, WindowFacts
+from jsonlstore.signals import Distiller, SessionFacts, SignalOptions, Signals
+from jsonlstore.transcripts import (
+    CopyMerger,
+    Cursor,
+    CursorOutdated,
+    Entry,
+    Reading,
+    RecordedSession,
+    Stretch,
+    Transcript,
+    by_stretch,
+    read_copies,
+)
 
 _LOOK_AT_CLOCK_EVERY = 64
 _MOST_RESTARTS = 4
@@ -24,17 +32,20 @@ _MOST_RESTARTS = 4
 
 @dataclass(frozen=True, slots=True)
 class DistilledStretch:
-    """One stretch and what it amounts to; `entries` counts what is more than the header."""
+    """One stretch and its distilled signals; `entries` counts the records besides the header."""
 
     stretch: Stretch
     signals: Signals
     entries: int
+    window: WindowFacts
+    facts: SessionFacts | None = None  # of the stretch that is still open
 
 
 class Follower:
     """Reads one session's copies as one sequence of entries and distils it."""
 
-    def __init__(self, session_id: str, options: SignalOptions) -> None:
+    def __init__(self, session_id: str, options: SignalOptions, heavy: tuple[int, int] = (32 * 1024, 10)) -> None:
+        self._heavy = heavy
         self._session_id = session_id
         self._options = options
         self._restarts = 0
@@ -56,15 +67,16 @@ class Follower:
     def _open(self, stretch: Stretch) -> None:
         self._stretch = stretch
         self._distiller = Distiller(self._options)
+        self._window = MessageWindow(*self._heavy)
         self._entries = 0
 
     @property
     def reading(self) -> bool:
-        """Whether a reading is under way that the last call did not finish."""
+        """Whether the last call stopped in the middle of a reading."""
         return self._running is not None
 
-    def advance(self, session: Session, seconds: float) -> bool:
-        """Read on for about `seconds`; True once everything that was there has been read."""
+    def advance(self, session: RecordedSession, seconds: float) -> bool:
+        """Read on for about `seconds`; True once the end is reached."""
         if self._running is None:
             self._running = self._start(session)
         deadline = time.monotonic() + seconds
@@ -86,19 +98,25 @@ class Follower:
         return True
 
     def distilled(self) -> list[DistilledStretch]:
-        """Every stretch ended by a reset since the last call, and the present one."""
+        """Every stretch that a reset ended since the last call, and the present one."""
         finished, self._finished = self._finished, []
-        return [*finished, self._result()]
+        last = self._result()
+        return [*finished, replace(last, facts=self._distiller.facts())]
 
-    def settle(self, session: Session) -> None:
-        """What was distilled is kept: from here on only what is new counts as such."""
+    def digest(self, session: RecordedSession) -> str:
+        """The hash of what was read of the newest copy."""
+        source, newest = session.copies[-1]
+        return source.digest(newest, self.cursor) if self.cursor is not None else ""
+
+    def settle(self, session: RecordedSession) -> None:
+        """Mark what was distilled as written: only later entries count as fresh."""
         self.fresh, self.rebuilt = 0, False
         source, newest = session.copies[-1]
         if self.cursor is not None:
             self._imprint = source.imprint(newest, self.cursor)
 
     def _result(self) -> DistilledStretch:
-        return DistilledStretch(self._stretch, self._distiller.result(), self._entries)
+        return DistilledStretch(self._stretch, self._distiller.result(), self._entries, self._window.facts())
 
     def _take(self, stretch: Stretch, entry: Entry) -> None:
         if stretch is not self._stretch:
@@ -107,10 +125,11 @@ class Follower:
         if entry.type != "session":
             self._entries += 1
         self.fresh += 1
+        self._window.feed(entry)  # before its body is parsed: the size of a long record is known without
         self._distiller.feed(entry)
 
-    def _start(self, session: Session) -> Iterator[tuple[Stretch, Entry]]:
-        """Read on, or from the start where that is not enough."""
+    def _start(self, session: RecordedSession) -> Iterator[tuple[Stretch, Entry]]:
+        """The entries to read: those after the cursor if the transcript only grew, else all from the start."""
         source, newest = session.copies[-1]
         earlier = [(copy.path, *each.extent(copy)) for each, copy in session.copies[:-1]]
         only_grew = (
@@ -126,12 +145,12 @@ class Follower:
         self._newest = newest
         return by_stretch(self._stretch, self._read(session))
 
-    def _read(self, session: Session) -> Iterator[Entry]:
+    def _read(self, session: RecordedSession) -> Iterator[Entry]:
         source, newest = session.copies[-1]
         reading = Reading()
         identity = source.identity(newest)
         yield from read_copies(session.copies, reading, self._merger, self.cursor)
-        # the cursor is taken from the path after the reading: another file there by now was never read
+        # the cursor describes the file now at the path: if that is another file, it was not the one read
         if reading.cursor is None or source.identity(newest) != identity:
             raise CursorOutdated
         self.problems += reading.problems

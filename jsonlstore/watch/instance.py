@@ -1,6 +1,7 @@
-"""A single watcher per state directory: a lock that dies with it, a small report beside it.
+"""A single watcher per state directory: a lock that the kernel frees when the watcher dies, and a small report beside
+it.
 
-Where none runs, a runtime's hook has everything caught up with after a turn (`catch_up_unwatched`).
+Without a watcher, a runtime's hook starts one catch-up after a turn (`catch_up_unwatched`).
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from jsonlstore.core.logs import logger
 if TYPE_CHECKING:
     from jsonlstore.core.config import Config
     from jsonlstore.core.paths import StatePaths
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionStore
 
 log = logger("jsonlstore.watch")
 
 LOCK, REPORT = "watcher.lock", "watcher.json"
 _CATCH_UP_LOCK = "catch-up.lock"
-_LOOK_SECONDS = 0.5  # whoever merely looks whether a watcher runs has the lock for a moment
+_LOOK_SECONDS = 0.5  # a process that only checks for a watcher holds the lock for a moment
 _CATCH_UP_SECONDS = 20.0
 
 
@@ -55,7 +56,7 @@ class Report:
 
 @contextmanager
 def single_instance(paths: StatePaths, disk: Disk | None = None) -> Iterator[None]:
-    """Be the one watcher of a state directory; raises `WatcherRunning` naming the one there is.
+    """Hold the watcher lock of a state directory; raises `WatcherRunning` naming the current holder.
 
     The kernel frees the lock however its holder dies. The file stays: it only carries the holder's pid.
     """
@@ -74,13 +75,13 @@ def single_instance(paths: StatePaths, disk: Disk | None = None) -> Iterator[Non
             os.ftruncate(fd, 0)
             os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
         except OSError as problem:
-            # the lock is held all the same, and a watcher that waits for room on the disk loses nothing
+            # a full disk does not matter here: the lock is held, and only the pid is missing from the file
             log.warning("%s", write_failed(path, problem).message)
         yield
 
 
 def running(paths: StatePaths) -> int | None:
-    """The pid of the watcher that holds the lock, if one does. Looking never gets in its way."""
+    """The pid of the watcher that holds the lock, if any. The check never blocks a watcher."""
     try:
         fd = os.open(paths.states / LOCK, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -97,12 +98,12 @@ def running(paths: StatePaths) -> int | None:
 
 
 def write_report(paths: StatePaths, report: Report) -> None:
-    """Write the report; not synced, because it is worth nothing after a crash."""
+    """Write the report; unsynced, because it is worthless after a crash."""
     Disk(sync=False).replace(paths.states / REPORT, orjson.dumps(asdict(report)), paths.states)
 
 
 def read_report(paths: StatePaths) -> Report | None:
-    """The last report of a watcher, if there is one that can be read."""
+    """The last report of a watcher; None if there is none or it is unreadable."""
     try:
         raw: Any = orjson.loads((paths.states / REPORT).read_bytes())
         known = {item.name for item in fields(Report)}
@@ -112,18 +113,18 @@ def read_report(paths: StatePaths) -> Report | None:
 
 
 def remove_report(paths: StatePaths) -> None:
-    """Leave nothing that says a watcher runs here."""
+    """Remove the report, which would claim that a watcher runs here."""
     (paths.states / REPORT).unlink(missing_ok=True)
 
 
 def catch_up_unwatched(store: SessionStore, config: Config) -> int | None:
-    """Bring our logs up to date; None if a watcher does that, or another process has been at it for too long."""
+    """Bring our logs up to date; None if a watcher does that, or another process has been catching up for too long."""
     if not config.enabled or running(store.paths) is not None:
         return None
     store.prepare()
     with ExitStack() as held:
         try:
-            # whoever waits was called for what the one before may not have seen any more
+            # waiting is necessary: the process before us may have missed the turn that we were called for
             held.enter_context(locked(store.paths.states / _CATCH_UP_LOCK, _CATCH_UP_SECONDS))
         except LockTimeout:
             log.info("another process has been catching up for %.0f s; left to it", _CATCH_UP_SECONDS)

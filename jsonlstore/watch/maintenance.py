@@ -1,4 +1,4 @@
-"""What a watcher does beside watching: report its state, tell systemd that it lives, archive, update copies."""
+"""The watcher's periodic chores: the status report, systemd's watchdog, archiving, updating copies of the store."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from datetime import timedelta
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
-from jsonlstore.store.doctor import repair_unfinished
-from jsonlstore.store.store import SessionStore
+from jsonlstore.store import SessionStore, repair_unfinished
 from jsonlstore.watch.instance import Report, write_report
 from jsonlstore.watch.observer import Hints, Observer
 
 log = logger("jsonlstore.watch")
 
 _ROUND = 3600.0
-_AGAIN = 60.0  # after a failure, and twice as long after each one more
+_AGAIN = 60.0  # retry delay after a failure, doubled after each further one
 _PATIENCE = 0.2
 
 
 class Maintenance:
-    """The chores of one watcher, each done when it is due."""
+    """The chores of one watcher, each run when it is due."""
 
     def __init__(self, store: SessionStore, report_every: float) -> None:
         self._store = store
@@ -44,7 +43,7 @@ class Maintenance:
         return min(self._report_at, self._alive_at)
 
     def keep_alive(self) -> None:
-        """Tell systemd that we live, if it wants to know and it is time."""
+        """Send systemd's watchdog message, if systemd asks for it and it is due."""
         now = time.monotonic()
         if now >= self._alive_at:
             self._alive_at = now + (self._alive_every or _ROUND)
@@ -52,7 +51,7 @@ class Maintenance:
                 notify("WATCHDOG=1")
 
     def report(self, observer: Observer, hints: Hints, problem: str | None) -> None:
-        """Write the report that `status` reads, if it is time; `problem` is what keeps us from writing."""
+        """Write the report that `status` reads, if it is due; `problem` says why sessions cannot be written."""
         now = time.monotonic()
         if now < self._report_at:
             return
@@ -74,12 +73,12 @@ class Maintenance:
             log.warning("%s", failure.message)
 
     def update_copies(self) -> None:
-        """Once an hour, have every copy of the store, such as brain.db, brought up to date with what it missed."""
+        """Once an hour, bring every copy of the store, such as brain.db, up to date with the writes it missed."""
         now = time.monotonic()
         if now < self._copies_at:
             return
         copies = [bring for each in self._store.listeners if (bring := getattr(each, "catch_up", None))]
-        done = [bring(wait=_PATIENCE) for bring in copies]  # whatever is wrong there is theirs to say
+        done = [bring(wait=_PATIENCE) for bring in copies]  # each copy logs its own problems
         if all(done):
             self._copies_at, self._copies_again = now + _ROUND, _AGAIN
             return
@@ -87,7 +86,7 @@ class Maintenance:
         self._copies_again = min(self._copies_again * 2, _ROUND)
 
     def repair(self) -> None:
-        """Finish what a watcher that was killed left unfinished."""
+        """Complete the changes that a killed watcher left unfinished."""
         try:
             mended = repair_unfinished(self._store)
         except JsonlStoreError as problem:
@@ -112,12 +111,12 @@ class Maintenance:
 
 
 def notify(message: str, env: Mapping[str, str] = os.environ) -> bool:
-    """Send one `sd_notify` message; False if there is no socket to send it to, or nobody listens."""
+    """Send one `sd_notify` message; False if there is no socket or no listener."""
     address = env.get("NOTIFY_SOCKET", "")
     if not address or address[0] not in "/@":
         return False
     if address[0] == "@":
-        address = "\0" + address[1:]  # the abstract namespace
+        address = "\0" + address[1:]  # a leading @ stands for Linux's abstract socket namespace
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as channel:
             channel.connect(address)
@@ -128,7 +127,10 @@ def notify(message: str, env: Mapping[str, str] = os.environ) -> bool:
 
 
 def keep_alive_seconds(env: Mapping[str, str] = os.environ) -> float | None:
-    """How often systemd wants to hear from us: half of its patience. None if it does not ask, or asks another."""
+    """The interval of systemd's watchdog messages: half of its timeout.
+
+    None if systemd wants none from this process.
+    """
     wanted = env.get("WATCHDOG_USEC", "")
     pid = env.get("WATCHDOG_PID", "")
     if not wanted.isdigit() or not int(wanted) or (pid and pid != str(os.getpid())):

@@ -1,7 +1,7 @@
-"""Hints that something was written, from the kernel where it can tell.
+"""Hints about writes, from the kernel's file events where they work.
 
-A hint may come late, twice or never; nothing depends on it but promptness. What matters is to notice when hints
-cannot be trusted: the queue overflowed, a watch could not be set, a thread died, the file system does not notify.
+A hint may come late, twice or never; only promptness depends on it. What matters is to notice when hints are
+unreliable: the event queue overflowed, a watch could not be set, a thread died, the file system sends no events.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 log = logger("jsonlstore.watch")
 
-# file systems whose changes elsewhere (another host, the other side of a container) raise no event here
+# file systems on which changes from elsewhere (another host, the other side of a container) raise no event here
 _SILENT = (
     "nfs", "cifs", "smb", "9p", "virtiofs", "fuse", "vboxsf", "prl_fs", "fakeowner", "osxfs", "afs", "ceph", "lustre",
     "glusterfs", "davfs", "gpfs", "ocfs2", "grpcfuse",
@@ -31,9 +31,9 @@ _NEVER_TRANSCRIPTS = (".lock", ".tmp", "-shm", "-journal")
 
 
 class Bell:
-    """Wakes the watcher. It may be rung in a signal handler: those come also while it is being rung or waited for.
+    """Wakes the watcher, also from a signal handler, which may run while the bell is being rung or waited for.
 
-    An `Event` has a lock then that its own thread holds, and waits for it for good; this queue has none.
+    A `threading.Event` would deadlock then on the lock that its own thread holds; this queue has no such lock.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Bell:
             self._rung.put(None)
 
     def wait(self, seconds: float) -> bool:
-        """Whether it was rung, since it was last waited for or cleared, within so many seconds."""
+        """Whether it was rung since the last wait or clear, or is within so many seconds."""
         try:
             self._rung.get(timeout=seconds)
         except Empty:
@@ -57,7 +57,7 @@ class Bell:
 
 
 class Hints:
-    """Paths that were touched, gathered by one thread and taken by another."""
+    """The touched paths, added by the observer's thread and taken by the watcher's."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -72,14 +72,14 @@ class Hints:
         self.bell.set()
 
     def lost(self, *, overflow: bool) -> None:
-        """Events may be missing: only looking at everything helps."""
+        """Record that events may be missing, so that only a rescan of everything helps."""
         with self._guard:
             self.overflows += overflow
             self.look_at_all = True
         self.bell.set()
 
     def take(self) -> tuple[set[str], bool]:
-        """What was touched since the last call, and whether that may not be all."""
+        """The paths touched since the last call, and whether events may be missing."""
         with self._guard:
             paths, self._paths = self._paths, set()
             everything, self.look_at_all = self.look_at_all, False
@@ -88,7 +88,7 @@ class Hints:
 
 
 class Observer:
-    """Watches the directories the runtimes name for as long as that works; `mode` says how changes are learnt of."""
+    """Watches the directories the runtimes name, as long as events work; `mode` is `events` or `polling`."""
 
     def __init__(
         self,
@@ -114,11 +114,11 @@ class Observer:
         return "events" if self._observer is not None else "polling"
 
     def covers(self, path: Path) -> bool:
-        """Whether events tell of changes at `path`."""
+        """Whether events report changes at `path`."""
         return any(path.is_relative_to(root) for root in self._watched)
 
     def check(self) -> None:
-        """Start what is not running, restart what died, let go of a directory that was replaced."""
+        """Start missing watches, restart dead ones, and drop the watch of a directory that was replaced."""
         if self._observer is not None:
             replaced = [root for root, identity in self._watched.items() if _identity(root) != identity]
             if self._is_well() and not replaced:
@@ -134,14 +134,16 @@ class Observer:
                 self._watch(root)
 
     def _check_watches(self) -> None:
-        """Give up if some directory still has no watch: at its limit the kernel refuses, and nobody is told."""
+        """Fall back to polling if a directory has no watch: at its limit the kernel refuses watches without an error
+        here.
+        """
         watches = watches_set()
-        directories = sum(1 for root in self._watched for _ in os.walk(root))  # those behind links have no watch
+        directories = sum(1 for root in self._watched for _ in os.walk(root))  # directories behind links have no watch
         partial = watches is not None and watches < directories
         if partial and self._partial:
             where = ", ".join(map(str, self._watched))
             self.give_up(f"inotify's watch limit was reached below {where}: see fs.inotify.max_user_watches")
-        self._partial = partial  # once may be a directory made a moment ago
+        self._partial = partial  # a single time may be a directory that was just created
 
     def give_up(self, why: str) -> None:
         """Stop relying on events."""
@@ -211,7 +213,7 @@ def _handler(hints: Hints, ignored: tuple[str, ...]) -> Any:
 
 
 class _OverflowListener(logging.Handler):
-    """Hears what the event library only writes to its log: that the kernel dropped events, or a watch failed."""
+    """Detects what the event library only writes to its log: that the kernel dropped events, or that a watch failed."""
 
     def __init__(self, hints: Hints) -> None:
         super().__init__(logging.WARNING)
@@ -220,7 +222,7 @@ class _OverflowListener(logging.Handler):
         self._logger.addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        # one overflow is told twice, once per layer of the library
+        # two layers of the library log the same overflow
         self._hints.lost(overflow="events were lost" in record.getMessage())
 
     def detach(self) -> None:
@@ -228,7 +230,7 @@ class _OverflowListener(logging.Handler):
 
 
 def watches_set() -> int | None:
-    """How many inotify watches this process holds, as the kernel counts them; None where it does not say."""
+    """The number of inotify watches this process holds, as the kernel counts them; None on other systems."""
     try:
         fds = os.listdir("/proc/self/fd")
     except OSError:
@@ -240,12 +242,12 @@ def watches_set() -> int | None:
                 with open(f"/proc/self/fdinfo/{fd}", "rb") as info:
                     count += sum(line.startswith(b"inotify ") for line in info)
         except OSError:
-            continue  # closed while we looked
+            continue  # closed since it was listed
     return count
 
 
 def file_system_of(path: Path) -> str | None:
-    """The type of the file system `path` lies on, where the system says (Linux); None elsewhere."""
+    """The type of the file system of `path` on Linux; None elsewhere."""
     if not sys.platform.startswith("linux"):
         return None
     wanted = f"{os.path.realpath(path).rstrip('/')}/"

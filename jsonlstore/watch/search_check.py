@@ -1,13 +1,12 @@
-"""Is the full-text index whole, and does it have what the logs have?"""
+"""The check of the full-text index: whether it is undamaged and as current as the logs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.recall.fulltext import SearchIndex
-from jsonlstore.recall.index_file import LAYOUT, has_fts5
-from jsonlstore.store.doctor import Check
+from jsonlstore.recall import LAYOUT, SearchIndex, has_fts5
+from jsonlstore.store import Check
 from jsonlstore.watch.search_writer import rebuild
 from jsonlstore.watch.tail import Tailer
 
@@ -15,15 +14,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from jsonlstore.core.config import Config
-    from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.catalogue import Catalogue
+    from jsonlstore.store import SessionStore
+    from jsonlstore.transcripts import Catalogue
 
 _FIX = "`doctor --fix` makes the index anew"
 _SHOWN = 3
 
 
 def check_search(store: SessionStore, config: Config, catalogue: Catalogue, *, fix: bool = False) -> Check:
-    """Look the index over; with `fix` one that is not well is made anew."""
+    """Examine the index; with `fix`, rebuild a damaged or stale one."""
     found = _look(store, config, catalogue)
     if found.ok or not fix:
         return found
@@ -60,7 +59,7 @@ def _examined(store: SessionStore, index: SearchIndex, catalogue: Catalogue) -> 
     finally:
         index.close()
     if not problems:
-        # what the log has and the index has not; what neither has read is for `status` to say
+        # sessions in the log and not in the index; transcripts that neither has read are reported by `status`
         tailer = Tailer(store)
         behind = [
             one.session_id
@@ -76,7 +75,7 @@ def _examined(store: SessionStore, index: SearchIndex, catalogue: Catalogue) -> 
 
 
 def search_status(store: SessionStore, config: Config) -> dict[str, Any]:
-    """What `status` says of the index."""
+    """The index's part of `status`."""
     path = store.paths.search
     known: dict[str, Any] = {
         "enabled": config.search_enabled, "fts5": has_fts5(), "sessions": 0, "memory_files": 0, "bytes": 0,

@@ -15,16 +15,28 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import JsonlStoreError, SearchUnavailable, SourceUnreadable
 from jsonlstore.core.logs import logger
-from jsonlstore.recall.answers import entries_stamp
-from jsonlstore.recall.documents import Document, Turn
-from jsonlstore.recall.fulltext import SearchIndex
-from jsonlstore.recall.index_file import OutdatedIndex, has_fts5, is_index_damaged, remove_index
-from jsonlstore.recall.memory import MemoryFiles
-from jsonlstore.redact.text import redact_text
-from jsonlstore.transcripts.session import CopyMerger, CursorOutdated, read_copies
-from jsonlstore.transcripts.source import Cursor, Reading
-from jsonlstore.transcripts.speech import Speaker
-from jsonlstore.transcripts.stretches import Stretch, by_stretch
+from jsonlstore.recall import (
+    Document,
+    MemoryFiles,
+    OutdatedIndex,
+    SearchIndex,
+    Turn,
+    entries_stamp,
+    has_fts5,
+    is_index_damaged,
+    remove_index,
+)
+from jsonlstore.redact import redact_text
+from jsonlstore.transcripts import (
+    CopyMerger,
+    Cursor,
+    CursorOutdated,
+    Reading,
+    Speaker,
+    Stretch,
+    by_stretch,
+    read_copies,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,9 +44,8 @@ if TYPE_CHECKING:
 
     from jsonlstore.core.config import Config
     from jsonlstore.core.model import SessionState
-    from jsonlstore.store.store import SessionStore
-    from jsonlstore.transcripts.records import Entry
-    from jsonlstore.transcripts.session import Session
+    from jsonlstore.store import SessionStore
+    from jsonlstore.transcripts import Entry, RecordedSession
 
 log = logger(__name__)
 
@@ -55,7 +66,7 @@ class SearchWriter:
         self._patience = patience
         self._index: SearchIndex | None = None
         self._marks: dict[str, str | None] = {}
-        self._due: dict[str, Session] = {}
+        self._due: dict[str, RecordedSession] = {}
         self.enabled = config.enabled and config.search_enabled and has_fts5()
         self.problem: str | None = None
 
@@ -70,7 +81,7 @@ class SearchWriter:
 
     # -- what is to do
 
-    def note_if_behind(self, session: Session) -> None:
+    def note_if_behind(self, session: RecordedSession) -> None:
         """Remember to index a session that has more to say than the index knows."""
         if self.enabled and not self._is_read(session):
             self._due[_key(session)] = session
@@ -90,7 +101,7 @@ class SearchWriter:
             written += 1
         return written
 
-    def catch_up_all(self, sessions: Iterable[Session]) -> int:
+    def catch_up_all(self, sessions: Iterable[RecordedSession]) -> int:
         """Bring the index up to date with these sessions, many in one transaction."""
         if not self.enabled:
             return 0
@@ -173,11 +184,11 @@ class SearchWriter:
             self._marks = self._index.marks()
         return self._index
 
-    def _is_read(self, session: Session) -> bool:
+    def _is_read(self, session: RecordedSession) -> bool:
         self._safely(lambda: self._open() is not None)
         return self._marks.get(_key(session)) == session.extent
 
-    def _batch(self, sessions: list[Session]) -> int:
+    def _batch(self, sessions: list[RecordedSession]) -> int:
         def all_at_once() -> bool:
             with self._open().transaction():
                 for session in sessions:
@@ -210,7 +221,7 @@ class SearchWriter:
         self.problem = None
         return done
 
-    def _catch_up(self, session: Session) -> bool:
+    def _catch_up(self, session: RecordedSession) -> bool:
         index = self._open()
         key, extent = _key(session), session.extent
         if self._marks.get(key) == extent:
@@ -230,7 +241,7 @@ class SearchWriter:
         index.remove([one.no for one in index.documents("transcript = ?", (key,))])
         index.drop_source(key)
 
-    def _read_on(self, index: SearchIndex, session: Session, key: str, extent: str) -> bool:
+    def _read_on(self, index: SearchIndex, session: RecordedSession, key: str, extent: str) -> bool:
         """Read what follows the cursor; False if only reading from the start will do."""
         known = index.source(key)
         cursor = Cursor.from_json(known[1]) if known else None
@@ -247,7 +258,13 @@ class SearchWriter:
         return True
 
     def _read(
-        self, index: SearchIndex, session: Session, key: str, extent: str, after: Cursor | None, stretch: Stretch
+        self,
+        index: SearchIndex,
+        session: RecordedSession,
+        key: str,
+        extent: str,
+        after: Cursor | None,
+        stretch: Stretch,
     ) -> None:
         reading = Reading()
         merger = CopyMerger() if len(session.copies) > 1 else None
@@ -271,7 +288,9 @@ class SearchWriter:
         }
         index.set_source(key, extent, reading.cursor.to_json() if reading.cursor else None, tail)
 
-    def _write(self, index: SearchIndex, session: Session, key: str, stretch: Stretch, turns: list[Turn]) -> None:
+    def _write(
+        self, index: SearchIndex, session: RecordedSession, key: str, stretch: Stretch, turns: list[Turn]
+    ) -> None:
         """The words of one stretch, and what its log knows besides; nothing of a session the store does not have."""
         try:
             state = self._store.get(stretch.id)
@@ -329,7 +348,7 @@ def state_turns(state: SessionState) -> list[Turn]:
     return [Turn(None, None, "state", redact_text(f"{label}: {text}")) for label, text in named]
 
 
-def rebuild(store: SessionStore, config: Config, sessions: Iterable[Session]) -> int:
+def rebuild(store: SessionStore, config: Config, sessions: Iterable[RecordedSession]) -> int:
     """Make the index anew beside the old one and put it in its place; returns how many transcripts are in it.
 
     What only the old index still has, because its transcript is gone, is carried over, redacted by today's rules.
@@ -384,5 +403,5 @@ def _is_kept(store: SessionStore, session_id: str) -> bool:
     return True
 
 
-def _key(session: Session) -> str:
+def _key(session: RecordedSession) -> str:
     return f"{session.agent_id}/{session.session_id}"

@@ -1,4 +1,7 @@
-"""The watcher as a user service: a systemd unit or a launchd agent. Installing leaves one file, uninstalling none."""
+"""The watcher as a user service: a systemd unit or a launchd agent.
+
+Installing writes one file, uninstalling removes it.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +32,13 @@ _NO_SANDBOX = frozenset({"217", "225", "226"})
 
 
 class NoServiceManager(JsonlStoreError):
-    """There is no service manager of the wanted kind on this machine."""
+    """The machine has no service manager of the wanted kind."""
 
     code = "no_service_manager"
 
 
 class ServiceFailed(JsonlStoreError):
-    """The service was installed and does not run."""
+    """The service was installed but does not run."""
 
     code = "service_failed"
 
@@ -58,11 +61,11 @@ class ServiceStatus:
 class Service(ABC):
     """One way to keep the watcher running.
 
-    `databases` are those the settings have the watcher write through to, `environment` is what finding them takes.
+    `databases` are those the settings have the watcher write to, `environment` the variables needed to find them.
     """
 
     kind: ClassVar[str]
-    confines: ClassVar[bool] = False  # whether the file says what the service may not touch
+    confines: ClassVar[bool] = False  # whether the file confines the service to our directories
 
     state_dir: Path
     config_file: str | None = None
@@ -74,26 +77,26 @@ class Service(ABC):
     @property
     @abstractmethod
     def path(self) -> Path:
-        """Where the file goes."""
+        """The path of the service file."""
 
     @abstractmethod
     def text(self) -> bytes:
-        """The file."""
+        """The content of the service file."""
 
     @abstractmethod
     def install(self) -> list[str]:
-        """Write the file and start the service, now and at every login; what there is to say about how it runs."""
+        """Write the file and start the service, now and at every login; returns remarks about how it runs."""
 
     @abstractmethod
     def uninstall(self) -> bool:
-        """Stop the service and leave no trace of it; False if there was none."""
+        """Stop the service and remove its file; False if it was not installed."""
 
     @abstractmethod
     def _state(self) -> tuple[bool, bool, str]:
-        """Whether it is enabled and active as the service manager says, and in its words."""
+        """Whether the service is enabled and active, and the service manager's own words."""
 
     def status(self) -> ServiceStatus:
-        """What the service manager says, and whether the file is the one we would write now."""
+        """The service manager's answer, and whether the file is the one we would write now."""
         enabled, active, detail = self._state()
         try:
             written = self.path.read_bytes()
@@ -111,11 +114,11 @@ class Service(ABC):
         )
 
     def _unconfined(self) -> bytes:
-        """The file as it is written where this machine refuses the sandbox."""
+        """The file without the sandbox, for machines that refuse it."""
         return self.text()
 
     def command(self) -> list[str]:
-        """The watcher's command line, free of anything a login shell would have to set up."""
+        """The watcher's command line, independent of a login shell's set-up."""
         options = ["--state-dir", os.fspath(self.state_dir)]
         if self.config_file:
             options += ["--config", os.path.abspath(os.path.expanduser(self.config_file))]
@@ -153,12 +156,12 @@ class Systemd(Service):
         return _template("systemd.unit").format(environment="".join(given), command=command, sandbox=sandbox).encode()
 
     def _sandbox(self) -> str:
-        """What confines the service to our directories.
+        """The settings that confine the service to our directories.
 
-        Without PrivateUsers a user's systemd older than 254 leaves all of this out, and says nothing.
+        Without PrivateUsers, a user's systemd older than 254 silently ignores all of them.
         """
         writable = [_quoted(os.fspath(path)) for path in self._writable()]
-        # another program's: not ours to create
+        # another program's file: we must not create it
         for path in self.databases:
             writable += [_quoted(f"-{place}") for place in (path.parent, Path(os.path.realpath(path)).parent)]
         private = not any(place.is_relative_to(tmp) for place in self._needed() for tmp in _SHARED_TMP)
@@ -171,12 +174,12 @@ class Systemd(Service):
         )
 
     def _writable(self) -> list[Path]:
-        """Our own directories; what else the service may write to are databases that the settings name."""
+        """Our own directories; the databases named in the settings are the only other files the service may write."""
         paths = StatePaths.of(self.state_dir, self.sessions_dir)
         return list(dict.fromkeys((self.state_dir / "sessions", paths.sessions)))
 
     def _needed(self) -> list[Path]:
-        """Whatever the service must see to run at all."""
+        """The paths the service must see to run at all."""
         places = [self.state_dir, *self._writable(), *self.databases, Path(sys.executable), Path(__file__)]
         if self.config_file:
             places.append(Path(self.config_file).expanduser())
@@ -184,7 +187,7 @@ class Systemd(Service):
 
     def install(self) -> list[str]:
         self._need()
-        # what the unit names as writable must be there when it starts
+        # systemd requires the unit's writable paths to exist when it starts
         for path in self._writable():
             Disk().make_dir(path)
         failure = self._start(self.text())
@@ -201,12 +204,14 @@ class Systemd(Service):
         return []
 
     def _start(self, text: bytes) -> str | None:
-        """Have the unit run this text, whatever it ran before; None if that works, else the exit code it died with."""
+        """Run the unit with this text instead of its previous one; None if that works, else the exit code it died
+        with.
+        """
         self._write(text)
         self._ask("daemon-reload")
-        self._ask("reset-failed", UNIT, must=False)  # earlier failures do not count against this one
+        self._ask("reset-failed", UNIT, must=False)  # earlier failures must not count against this start
         self._ask("enable", UNIT)
-        # it is ready when it has caught up, which takes as long as there is history: that is not waited for
+        # no wait for readiness: catching up with history may take long
         self._ask("restart", "--no-block", UNIT)
         deadline = time.monotonic() + _START_SECONDS
         while True:
@@ -302,7 +307,7 @@ def default_kind() -> str:
 
 
 def _run(command: Sequence[str], *, must: bool = True) -> str:
-    """What a service manager answers; a refusal is an error only if `must`."""
+    """The output of a service manager's command; a failure is an error only if `must`."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as problem:
@@ -320,12 +325,12 @@ def _template(name: str) -> str:
 
 
 def _argument(word: str) -> str:
-    """A word of a command line, where `$` means something too."""
+    """A command line word with `$` escaped."""
     return _quoted(word.replace("$", "$$"))
 
 
 def _quoted(word: str) -> str:
-    """A word as a unit file wants it: `%` means something there, and so do spaces and quotes."""
+    """A word quoted for a unit file, in which `%`, spaces and quotes are special."""
     word = word.replace("%", "%%")
     if any(c in word for c in " \t\"'\\"):
         return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,6 +1,7 @@
-"""How things stand: every source and how far we are behind it, the store, the watcher, and what to worry about.
+"""The status: every source and how far we are behind it, the store, the watcher, and the problems.
 
-It must be impossible to be green but blind: whatever cannot be read is a warning that fails the command.
+A status must not look healthy while something goes unseen: everything that cannot be read is a warning that fails the
+command.
 """
 
 from __future__ import annotations
@@ -12,16 +13,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from jsonlstore.core.clock import parse_time
+from jsonlstore.core.clock import parse_time, time_before
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.core.files import read_bytes
 from jsonlstore.core.paths import shorten_home
-from jsonlstore.store.index_text import parse_index
-from jsonlstore.store.store import SessionStore
-from jsonlstore.transcripts.catalogue import Catalogue
-from jsonlstore.transcripts.runtimes import runtimes
-from jsonlstore.transcripts.session import Session
+from jsonlstore.handoff import kept_handoff
+from jsonlstore.store import SessionStore, parse_index
+from jsonlstore.transcripts import Catalogue, RecordedSession, registered_runtimes
 from jsonlstore.watch.cursors import Cursors
 from jsonlstore.watch.instance import read_report, running
 from jsonlstore.watch.search_check import search_status
@@ -33,7 +32,7 @@ BEHIND_AFTER = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The document `status --json` prints, and whether it is reason to fail."""
+    """The document that `status --json` prints, and whether the command fails."""
 
     document: dict[str, Any]
     failed: bool
@@ -46,14 +45,14 @@ class Status:
 def status_of(
     store: SessionStore, config: Config, now: datetime, bridges: Mapping[str, Any], noted: Sequence[str] = ()
 ) -> Status:
-    """Look at everything; nothing is changed but a stale index mended. What bridges have to say comes from outside."""
+    """Collect the status; changes nothing except a stale index. The status of bridges is passed in."""
     catalogue = Catalogue.open(store.paths.state_dir, skip=skipped_by(config))
     tailer = Tailer(store)
     sources, behind = _sources(catalogue, tailer, now)
     watcher, problems = _watcher(store, now, behind)
     blind = [
         *catalogue.warnings,
-        *(warning for runtime in runtimes() for warning in runtime.unknown_formats(store.paths.state_dir)),
+        *(warning for runtime in registered_runtimes() for warning in runtime.unknown_formats(store.paths.state_dir)),
         *_without_records(catalogue, tailer),
         *_unknown_records(catalogue),
         *_refused(catalogue, tailer),
@@ -78,14 +77,33 @@ def status_of(
         "context": _context(store),
         "watcher": watcher,
         "search": search,
+        "handoff": _handoffs(store, config, now),
         "bridges": dict(bridges),
         "warnings": warnings,
     }
     return Status(document, failed=bool(blind or problems))
 
 
+def _handoffs(store: SessionStore, config: Config, now: datetime) -> dict[str, Any]:
+    """How many handoffs of the last days wait to be picked up, and the newest of them."""
+    if not config.handoff_enabled:
+        return {"enabled": False, "waiting": 0, "newest_at": None}
+    since = time_before(now, timedelta(hours=config.handoff_expires_hours))
+    waiting = []
+    for session_id, entry in store.index.entries().items():
+        if (entry.get("end_time") or entry.get("updated_at") or "") < since or entry.get("forgotten"):
+            continue
+        try:
+            record = kept_handoff(store.folded(session_id))
+        except JsonlStoreError:
+            continue  # another process removed it meanwhile
+        if record is not None and record.is_available(now):
+            waiting.append(record.document.updated_at)
+    return {"enabled": True, "waiting": len(waiting), "newest_at": max(waiting, default=None)}
+
+
 def _sources(catalogue: Catalogue, tailer: Tailer, now: datetime) -> tuple[list[dict[str, Any]], int]:
-    """One row per source, and how many transcripts have waited too long to be read."""
+    """One row per source, and the number of transcripts that have waited too long to be read."""
     rows: dict[int, dict[str, Any]] = {
         id(source): {
             "agent_id": source.agent_id,
@@ -114,7 +132,7 @@ def _sources(catalogue: Catalogue, tailer: Tailer, now: datetime) -> tuple[list[
 
 
 def _without_records(catalogue: Catalogue, tailer: Tailer) -> Iterator[str]:
-    """Transcripts of which we know nothing and in which there is something, but not one record."""
+    """Transcripts unknown to our logs that are not empty and hold no record."""
     for session in catalogue.sessions:
         if tailer.cursors.get(session.key) is not None:
             continue
@@ -122,7 +140,7 @@ def _without_records(catalogue: Catalogue, tailer: Tailer) -> Iterator[str]:
         try:
             first = next(iter(reading), None)
         except SourceUnreadable as problem:
-            if path.exists():  # else it went while we looked
+            if path.exists():  # otherwise it was removed while we read
                 yield problem.message
         else:
             if first is None and reading.bad_count:
@@ -130,7 +148,7 @@ def _without_records(catalogue: Catalogue, tailer: Tailer) -> Iterator[str]:
 
 
 def _unknown_records(catalogue: Catalogue) -> Iterator[str]:
-    """Sources with records in a form that we have no reader for."""
+    """Sources with records in a form that has no reader here."""
     for source in catalogue.sources:
         if source.warnings:
             continue
@@ -144,7 +162,7 @@ def _unknown_records(catalogue: Catalogue) -> Iterator[str]:
 
 
 def _refused(catalogue: Catalogue, tailer: Tailer) -> Iterator[str]:
-    """Sessions whose id another agent's session has, and that are more than a copy of it: only one of them is kept."""
+    """Sessions with the id of another agent's session that are more than a copy of it: only one of the two is kept."""
     extents = {one.key: _extent(one) for one in catalogue.sessions}
     for session in catalogue.sessions:
         owner = tailer.other_owner(session)
@@ -157,13 +175,13 @@ def _refused(catalogue: Catalogue, tailer: Tailer) -> Iterator[str]:
             )
 
 
-def _extent(session: Session) -> tuple[int, int | None]:
+def _extent(session: RecordedSession) -> tuple[int, int | None]:
     newest = session.copies[-1][1]
     return newest.size, newest.newest
 
 
-def _has_entries(session: Session, cursors: Cursors) -> bool:
-    """Whether there is more than a header: nothing is kept of a session in which nothing was said."""
+def _has_entries(session: RecordedSession, cursors: Cursors) -> bool:
+    """Whether there is more than a header: a session without entries is not kept."""
     if cursors.get(session.key) is not None:
         return True
     try:
@@ -220,13 +238,13 @@ def _store(store: SessionStore) -> dict[str, Any]:
 
 
 def _context(store: SessionStore) -> list[dict[str, Any]]:
-    """How full the windows of the sessions are that are going on, the newest first; where nothing is known, nothing."""
+    """The window use of the open sessions, newest first; sessions without token counts are left out."""
     rows = []
     for entry in [one for one in store.entries() if one.end_time is None][:_MOST_CONTEXTS]:
         try:
             tokens = store.get(entry.session_id).tokens
         except JsonlStoreError:
-            continue  # gone since the index was read
+            continue  # removed since the index was read
         if tokens is not None:
             rows.append({"session_id": entry.session_id, "session_key": entry.session_key, **tokens.to_dict()})
     return rows
@@ -239,5 +257,5 @@ def _size(root: Path) -> int:
             try:
                 total += os.lstat(os.path.join(folder, name)).st_size
             except OSError:
-                continue  # archived or replaced while we looked
+                continue  # archived or replaced while we read
     return total

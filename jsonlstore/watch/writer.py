@@ -1,4 +1,6 @@
-"""The writer of what transcripts say: a session's start, what became known since, its end, each only if it is news."""
+"""The writer from transcripts to logs: a session's start, its updates and its end, each written only if it changes
+something.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,13 @@ from jsonlstore.core.logs import logger
 from jsonlstore.core.model import WorkingMemoryPin, read_parts
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.redact import redact_text
-from jsonlstore.restore.pins import PinFile
-from jsonlstore.signals.options import RULES
-from jsonlstore.store.fold import EVENT_FIELDS, SessionFold
-from jsonlstore.store.sanitise import clean
-from jsonlstore.store.store import SessionStore
-from jsonlstore.transcripts.session import Session
+from jsonlstore.restore import PinFile
+from jsonlstore.signals import RULES
+from jsonlstore.store import EVENT_FIELDS, SessionFold, SessionStore, clean
+from jsonlstore.transcripts import RecordedSession
 from jsonlstore.watch.cursors import MISSED, Cursors, Key, Position, corrects
 from jsonlstore.watch.follower import DistilledStretch, Follower
+from jsonlstore.watch.handoffs import HandoffTriggers
 
 log = logger("jsonlstore.watch")
 
@@ -31,12 +32,12 @@ _TAKEN_OVER = ("agent_id", "channel", "session_key")
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One session as it was found: how far it goes, and why it ended, if it did.
+    """One session as found on disk: its extent, and why it ended, if it did.
 
-    `live`: the end, if there is one, happened just now, so that what is pinned now belongs to it.
+    With `live`, an end has just happened, so the present pins belong to the session.
     """
 
-    session: Session
+    session: RecordedSession
     extent: str
     reason: str | None
     live: bool
@@ -47,7 +48,7 @@ class Observation:
 
 
 class SessionWriter:
-    """Writes what transcripts say into our logs, and keeps the cursors in step."""
+    """Writes distilled transcripts into our logs and updates the cursors with them."""
 
     def __init__(
         self,
@@ -55,7 +56,9 @@ class SessionWriter:
         cursors: Cursors,
         pin_file: Path | None,
         successor_start: Callable[[str, str], str | None],
+        handoffs: HandoffTriggers | None = None,
     ) -> None:
+        self._handoffs = handoffs
         self._store = store
         self._cursors = cursors
         self._pin_file = pin_file
@@ -64,7 +67,7 @@ class SessionWriter:
     def source(
         self, seen: Observation, distilled: DistilledStretch, follower: Follower, *, final: bool
     ) -> dict[str, Any]:
-        """The cursor as it travels with the state; `final` for a stretch that a reset has closed."""
+        """The cursor as stored beside the state; `final` for a stretch that a reset has closed."""
         assert follower.cursor is not None
         return {
             **follower.cursor.to_json(),
@@ -74,21 +77,21 @@ class SessionWriter:
             "last_at": distilled.signals.end_time,
             "mark": seen.extent
             if not follower.problems
-            else None,  # a copy that could not be read is worth another look
+            else None,  # an unreadable copy: no extent, so that it is read again
             "file": self._shown(seen.session.copies[-1][1].path),
             "final": final,
             "rules": RULES,
         }
 
     def moved(self, position: Position, seen: Observation) -> dict[str, Any] | None:
-        """The cursor of a transcript that was read before and only has another name now."""
+        """The cursor of a transcript that was only renamed since it was read."""
         folded = self._folded(position.session_id)
         if folded is None or not folded.source or folded.source.get("final"):
             return None
         return {**folded.source, "mark": seen.extent, "file": self._shown(seen.session.copies[-1][1].path)}
 
     def file_of(self, session_id: str) -> str | None:
-        """The file a session was last read from, as its log names it."""
+        """The file a session was last read from, according to its log."""
         folded = self._folded(session_id)
         file = folded.source.get("file") if folded and folded.source else None
         return file if isinstance(file, str) else None
@@ -101,7 +104,7 @@ class SessionWriter:
         return redact_text(shown)
 
     def keep(self, seen: Observation, distilled: DistilledStretch, source: dict[str, Any], before: str | None) -> bool:
-        """Start, update, resume and end one stretch's session, each only if it is news."""
+        """Start, update, resume and end one stretch's session, each only if it changes something."""
         session, reason = seen.session, seen.reason
         session_id = distilled.stretch.id
         fields = self._fields(session, distilled)
@@ -118,7 +121,11 @@ class SessionWriter:
                 if not wrote:
                     wrote = self._update(session_id, folded, fields, source)
             else:
-                if reason is None and folded.ended and (last > (_end_time(folded) or "") or _was_no_end(folded)):
+                if (
+                    reason is None
+                    and folded.ended
+                    and (last > (_end_time(folded) or "") or _was_ended_by_mistake(folded))
+                ):
                     self._store.resume(session_id, by="watcher")
                     log.info("%s woke up again", session_id)
                 wrote = self._update(session_id, folded, fields, source)
@@ -131,10 +138,17 @@ class SessionWriter:
         if reason is not None:
             at_end = self.pinned_at_end(session_id) if seen.live and was_open else {}
             wrote |= self.end(seen.key, position, self.refined(reason, seen, last), last, at_end)
+        elif wrote and self._handoffs is not None:
+            self._handoffs.progressed(session_id)
         return wrote
 
     def _begin(
-        self, session: Session, session_id: str, fields: dict[str, Any], source: dict[str, Any], before: str | None
+        self,
+        session: RecordedSession,
+        session_id: str,
+        fields: dict[str, Any],
+        source: dict[str, Any],
+        before: str | None,
     ) -> bool:
         previous = before
         if previous is None or self._cursors.is_forgotten(previous):
@@ -172,12 +186,14 @@ class SessionWriter:
             return False
         if done:
             log.info("%s ended: %s", position.session_id, reason)
+            if self._handoffs is not None:
+                self._handoffs.ended(position.session_id, reason)
         extent = source["mark"] if source else position.extent
         self._cursors.put(key, replace(position, ended=True, end_time=end_time, end_reason=reason, extent=extent))
         return done
 
     def reopen(self, key: Key, position: Position) -> bool:
-        """Reopen a session that only we took for ended, and that turns out to be somebody's as it was."""
+        """Reopen a session that only the watcher had ended, and that turns out to be current in its runtime."""
         folded = self._folded(position.session_id)
         if folded is None or set(folded.ends) != {"watcher"} or not folded.ended:
             return False
@@ -187,7 +203,7 @@ class SessionWriter:
         return True
 
     def refined(self, reason: str, seen: Observation, last: str | None) -> str:
-        """`daily` or `idle` where the successor's first words, or our having been there, tell which."""
+        """`daily` or `idle` instead of `rollover`, if the successor's start or a live observation tells which."""
         if reason != "rollover":
             return reason
         session = seen.session
@@ -198,8 +214,8 @@ class SessionWriter:
         start = self._successor_start(session.agent_id, session_key) or (self._store.now() if seen.live else None)
         return session.newest_source.rollover_reason(last, start)
 
-    def _fields(self, session: Session, distilled: DistilledStretch) -> dict[str, Any]:
-        # said outright: what is not known any more replaces what was thought before
+    def _fields(self, session: RecordedSession, distilled: DistilledStretch) -> dict[str, Any]:
+        # explicit None: an unknown value replaces an earlier one
         fields = {"last_topic": None, "next_step": None, "tokens": None, **distilled.signals.to_fields()}
         if fields["tokens"] and session.context_tokens:
             fields["tokens"]["window"] = session.context_tokens
@@ -219,12 +235,12 @@ class SessionWriter:
             return None
 
     def pinned_at_end(self, session_id: str) -> dict[str, Any]:
-        """What is pinned at the moment of a live end, beside what the transcript tells (decision 52)."""
+        """The pins at the moment of a live end, which no transcript records (decision 52)."""
         if self._pin_file is None:
             return {}
         found = PinFile(self._pin_file, self._store).read()
         if found.problem:
-            # a broken file has no pins, and is left as it is
+            # a broken pin file yields no pins and is left unchanged
             log.warning("no pins captured: %s", found.problem)
         folded = self._folded(session_id)
         if not found.pins or folded is None:
@@ -234,7 +250,7 @@ class SessionWriter:
 
 
 def _with_earlier_pins(fields: Mapping[str, Any], folded: SessionFold, *, always: bool = False) -> dict[str, Any]:
-    """`fields` that do not take back pins captured at a live end: no transcript could bring those again."""
+    """`fields` with the pins captured at a live end kept: no transcript could bring them back."""
     layer = folded.layers.get("watcher", {})
     given = dict(fields)
     earlier = layer.get("working_memory") or []
@@ -248,7 +264,7 @@ def _with_earlier_pins(fields: Mapping[str, Any], folded: SessionFold, *, always
 
 
 def _is_final(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
-    """Whether a stretch that was closed before still is what it was: then it stays where it is, archived or not."""
+    """Whether a stretch closed by a reset is unchanged: then it is not written again, archived or not."""
     if not folded.ended or not (folded.source or {}).get("final"):
         return False
     layer = folded.layers.get("watcher", {})
@@ -256,8 +272,8 @@ def _is_final(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
     return all(layer.get(name) == value for name, value in given.items() if name not in EVENT_FIELDS)
 
 
-def _was_no_end(folded: SessionFold) -> bool:
-    """Whether all that ended the session was that its transcript was missed, or a reset that was taken back since."""
+def _was_ended_by_mistake(folded: SessionFold) -> bool:
+    """Whether the recorded end was wrong: the transcript was only out of its place, or the reset was rewritten away."""
     if set(folded.ends) != {"watcher"}:
         return False
     return folded.ends["watcher"].get("reason") in MISSED or bool((folded.source or {}).get("final"))
@@ -269,7 +285,7 @@ def _end_time(folded: SessionFold) -> str | None:
 
 
 def any_of_older_rules(store: SessionStore) -> bool:
-    """Whether the session that was read last was distilled by rules older than today's: then all before it were."""
+    """Whether the session that was read last was distilled by older rules, in which case all before it were."""
     entries = store.index.entries()
     ended = [(entry.get("end_time") or "", session_id) for session_id, entry in entries.items() if entry]
     for _, session_id in sorted(ended, reverse=True)[:_LOOKED_AT]:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.signals.distil import Distiller, Signals
+from jsonlstore.signals.distil import Distiller
+from jsonlstore.signals.session_signals import Signals
 from jsonlstore.transcripts.records import parse_entry
 
 sys.path.insert(0, str(Path(__file__).parent))

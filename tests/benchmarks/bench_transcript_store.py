@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jsonlstore.context import TranscriptStore
-from jsonlstore.context.migrate import migrate
+from jsonlstore.context.migrate import migrate_transcripts
 from jsonlstore.core.files import Disk
 from tests.benchmarks.store import interleaved, row, timed
 
@@ -85,7 +85,7 @@ def loads(home: Path) -> None:
         origin = source or TranscriptStore.open(home / "long", {"store": "sqlite"}, disk=fast)
         target = TranscriptStore.open(place, {"store": kind}, disk=fast)
         start = time.perf_counter()
-        result = migrate(origin.backend, target.backend)
+        result = migrate_transcripts(origin.backend, target.backend)
         seconds = time.perf_counter() - start
         print(f"| migrate to {kind}, {result.records:,} records, MB/s | {result.bytes / seconds / 1e6:.1f} | | | |")
     for kind in ("jsonl", "sqlite"):

@@ -10,6 +10,7 @@ import os
 import random
 import runpy
 import sqlite3
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,8 +93,7 @@ _COMMANDS = ("pytest -q", "git status --short", "npm run build", "ls -la src", "
 def real_records(size: int, seed: int = 5) -> Iterator[bytes]:
     """JSONL lines in the proportions of real sessions, the talk in ten languages: about `size` bytes."""
     chance = random.Random(seed)
-    plain = [" ".join(chance.choices(WORDS, k=chance.randrange(4, 16))) + "." for _ in range(2_000)]
-    said = sentences() + plain  # one sentence in ten tells something
+    said = _said(chance)
     code = "\n".join(f"def {chance.choice(WORDS)}_{n}(x): return {chance.choice(WORDS)}(x, {n})" for n in range(400))
     yield _line(
         {"type": "session", "version": 3, "id": f"real-{seed}", "timestamp": _time(0), "cwd": "/home/u/projects/map"}
@@ -109,6 +109,33 @@ def real_records(size: int, seed: int = 5) -> Iterator[bytes]:
             yield line
 
 
+def talk_records(size: int, seed: int = 5) -> Iterator[bytes]:
+    """JSONL lines of a session of nothing but talk, the sentences and lengths those of `real_records`."""
+    chance = random.Random(seed)
+    said = _said(chance)
+    yield _line(
+        {"type": "session", "version": 3, "id": f"talk-{seed}", "timestamp": _time(0), "cwd": "/home/u/projects/map"}
+    )
+    written, number, parent = 0, 0, None
+    while written < size:
+        for role, lengths in (("user", USER_LENGTHS), ("assistant", ANSWER_LENGTHS)):
+            number += 1
+            text = spoken(chance, said, chance.choice(lengths))
+            message = {"role": role, "content": [{"type": "text", "text": text}]}
+            head = {"type": "message", "id": f"t{number:07x}", "parentId": parent, "timestamp": _time(number)}
+            line = _line({**head, "message": message})
+            parent = f"t{number:07x}"
+            written += len(line)
+            yield line
+
+
+def _said(chance: random.Random) -> list[str]:
+    """What is said in the stories among ten times as much that tells nothing."""
+    plain = [" ".join(chance.choices(WORDS, k=chance.randrange(4, 16))) + "." for _ in range(2_000)]
+    return sentences() + plain
+
+
+@cache
 def sentences() -> list[str]:
     """What is said in the stories, in ten languages."""
     made = runpy.run_path(str(Path(__file__).parents[2] / "fixtures" / "make_stories.py"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import corpus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _ENDED = ".reset.2026-01-21T15-00-00.000Z"
 
@@ -38,6 +38,20 @@ def write_files(root: Path, size: int, sessions: int, *, ended: bool = False) ->
     if not ended:
         index = {f"agent:main:webchat:dm:{n}": {"sessionId": session_id(n)} for n in range(sessions)}
         (folder / "sessions.json").write_text(json.dumps(index))
+    return total
+
+
+def write_sessions(root: Path, sessions: Iterable[Iterable[bytes]]) -> int:
+    """The given sessions in the JSONL era, each under an id of its own; their size in bytes."""
+    folder = root / "agents" / "main" / "sessions"
+    folder.mkdir(parents=True)
+    total = 0
+    for number, lines in enumerate(sessions):
+        name = session_id(number)
+        with (folder / f"{name}.jsonl").open("wb") as file:
+            for line in lines:
+                record = json.loads(line) if line.startswith(b'{"type":"session"') else None
+                total += file.write(json.dumps({**record, "id": name}).encode() + b"\n" if record else line)
     return total
 
 

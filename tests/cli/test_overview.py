@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jsonlstore.cli.sessions import overview
+from jsonlstore.cli.overview import overview
 
 if TYPE_CHECKING:
     from jsonlstore.store.store import SessionStore

@@ -77,7 +77,7 @@ def fill(root: Path) -> None:
                 for n in range(60)
             ],
             "last_topic": HOSTILE,
-            "recent_learnings": ["x" * 10_000],
+            "recent_learnings": ["x" * 9_000],
         },
         reason="idle",
     )
@@ -171,7 +171,7 @@ def test_colour_follows_the_environment(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     fill(tmp_path)
-    for name, value in environment.items():
+    for name, value in {"COLUMNS": "80", **environment}.items():
         monkeypatch.setenv(name, value)
     text = shown(tmp_path, ["list"], capsys)
     assert ("\x1b[1m" in text) is coloured

@@ -53,11 +53,12 @@ def filled(store: SessionStore, clock: FakeClock) -> SessionStore:
 def test_list_gives_the_documented_keys_newest_first(run: Any, filled: SessionStore) -> None:
     rows = run("list", "--json").json
     assert [row["session_id"] for row in rows] == ["bbb-2", "aaa-1"]
-    assert rows[1] | {"end_reason": 0, "archived": 0, "tokens": 0} == {
+    assert rows[1] | {"end_reason": 0, "archived": 0, "tokens": 0, "updated_at": 0} == {
         "session_id": "aaa-1", "agent_id": "main", "channel": "cli", "start_time": "2026-02-18T12:00:00.000Z",
         "end_time": "2026-02-18T12:00:00.000Z", "hot_topics": ["ft991a", "ham radio"],
         "active_projects": ["lbf-ham-radio"], "pending_task_count": 1, "pin_count": 0, "crash_recovered": False,
         "previous_session_id": None, "continued_by": "bbb-2", "end_reason": 0, "archived": 0, "tokens": 0,
+        "updated_at": 0,
     }  # fmt: skip
 
 
@@ -186,7 +187,7 @@ def test_config_lists_the_session_block(run: Any, store: SessionStore) -> None:
     (store.paths.state_dir / "openclaw.json").write_text(
         "{plugins: {entries: {jsonlstore: {config: {session: "
         "{storage: 'jsonl', inherit: true, compaction: {reserveTokens: 9000}, "
-        "memoryFlush: {thresholds: [{percent: 60}]}}"
+        "memoryFlush: {thresholds: [{percent: 60, prompt: 'write it down'}]}}"
         "}}}}}"
     )
     session = run("config", "--json").json["session"]
@@ -197,7 +198,7 @@ def test_config_lists_the_session_block(run: Any, store: SessionStore) -> None:
         "session.inherit.enabled": (True, False),
         "session.compaction.reserveTokens": (9000, 4000),
     }
-    assert stages[0] == [{"percent": 60, "prompt": "", "injectAs": "marked"}]
+    assert stages[0] == [{"percent": 60, "prompt": "write it down", "injectAs": "marked"}]
     assert [stage["percent"] for stage in stages[1]] == [50, 75, 90]
     assert session["session.store"]["origin"].endswith("plugins.entries.jsonlstore.config")
     shown = run("config").out

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jsonlstore.context import TranscriptStore
-from jsonlstore.context.migrate import migrate
+from jsonlstore.context.migrate import migrate_transcripts
 from jsonlstore.core.files import Disk
 from tests.context.test_pi_reads_ours import ours
 from tests.transcripts.test_pi import theirs
@@ -83,7 +83,7 @@ def test_the_agent_killed_at_random_resumes_and_sees_what_pi_sees(
     with TranscriptStore.open(tmp_path, {"store": "jsonl"}, disk=Disk(sync=False)) as files:
         if kind == "sqlite":
             with TranscriptStore.open(tmp_path, {"store": "sqlite"}) as database:
-                assert not migrate(database.backend, files.backend).conflicts
+                assert not migrate_transcripts(database.backend, files.backend).conflicts
         (listed,) = files.list()
         (expected,) = theirs(pi, [{"content": listed.path.read_text()}])
     assert ours(session) == expected

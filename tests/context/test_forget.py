@@ -11,7 +11,7 @@ import pytest
 
 from jsonlstore.context import TranscriptStore
 from jsonlstore.context.forgetting import forget_transcripts
-from jsonlstore.context.migrate import migrate
+from jsonlstore.context.migrate import migrate_transcripts
 from jsonlstore.core.errors import LockTimeout
 from jsonlstore.core.files import Disk
 from jsonlstore.core.session_settings import SessionSettings
@@ -84,7 +84,7 @@ def test_after_a_migration_it_goes_from_both_backends(home: Home) -> None:
         TranscriptStore.open(home.path, {"store": "jsonl"}, disk=FAST) as files,
         TranscriptStore.open(home.path, {"store": "sqlite"}, disk=FAST) as database,
     ):
-        migrate(files.backend, database.backend)
+        migrate_transcripts(files.backend, database.backend)
     assert len(holding_the_word(home)) > 2
     assert forget_transcripts(home.path, SessionSettings(), ids[GONE]) == [
         str(home.path / "jsonlstore" / "sessions.db"),

@@ -163,3 +163,26 @@ def test_what_was_inherited_once_is_not_inherited_again(tmp_path: Path, make: Mo
         path.write_bytes(talk.user("theirs").bytes())
         assert [one["content"] for one in store.load().messages][-1] == "ours"
         assert len(store.load().messages) == 4
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"type": "message", "timestamp": "never", "message": {"role": "user", "content": "when?"}},
+        {"type": "message", "message": {"role": "user", "content": 7}},
+        {"type": "compaction"},
+        {"type": "compaction", "summary": 5, "firstKeptEntryId": 7, "tokensBefore": "many"},
+        {"type": "checkpoint", "checkpoint": "none"},
+    ],
+)
+def test_a_record_that_makes_no_sense_does_not_keep_the_rest_away(
+    tmp_path: Path, make: ModuleType, kind: str, bad: dict[str, Any]
+) -> None:
+    """OpenClaw's file is as it is: what can be read comes along, and the conversation can begin."""
+    talk = make.Talk(make.LIVE).user("before")
+    fields = {name: value for name, value in bad.items() if name != "type"}
+    begin_jsonl(tmp_path, make, talk.add(bad["type"], **fields).user("after"))
+    with opened(tmp_path, kind) as store:
+        store.append(None, user("ours"))
+        said = [message["content"] for message in store.load().messages]
+    assert [text for text in said if text != "when?"] == ["before", "after", "ours"]

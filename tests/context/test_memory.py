@@ -16,7 +16,7 @@ WORK = """
 import sys
 from pathlib import Path
 from jsonlstore.context import TranscriptStore
-from jsonlstore.context.migrate import migrate
+from jsonlstore.context.migrate import migrate_transcripts
 from jsonlstore.core.files import Disk
 
 root, megabytes = Path(sys.argv[1]), int(sys.argv[2])
@@ -37,7 +37,7 @@ for number in range(megabytes):
     if number % 20 == 19:
         files.append(None, {"type": "compaction", "summary": "so far", "firstKeptEntryId": first, "tokensBefore": 9})
 database = TranscriptStore.open(root, {"store": "sqlite"}, disk=fast)
-told = migrate(files.backend, database.backend)
+told = migrate_transcripts(files.backend, database.backend)
 counts = []
 for store in (files, database):
     size = lines = 0

@@ -10,12 +10,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from jsonlstore.context import TranscriptStore
 from jsonlstore.context.jsonl import JsonlBackend
-from jsonlstore.context.migrate import migrate
+from jsonlstore.context.migrate import migrate_transcripts
 from jsonlstore.context.sqlite import SqliteBackend
 from jsonlstore.core.files import Disk
 from tests.context.conftest import user
@@ -82,10 +82,13 @@ def test_there_and_back_gives_the_same_bytes(
     place = tmp_path_factory.mktemp("migrate")
     before = write_files(place / "before", sessions)
     database, after = SqliteBackend(place / "x.db", disk=FAST), JsonlBackend(place / "after", disk=FAST)
-    there, back = migrate(before, database), migrate(database, after)
-    assert (there.conflicts, back.conflicts, there.bad, there.hidden) == ([], [], 0, 0)
+    there, back = migrate_transcripts(before, database), migrate_transcripts(database, after)
+    assume(not there.hidden)  # a key drawn at random may be a secret's name, such as PW
+    assert (there.conflicts, back.conflicts, there.bad) == ([], [], 0)
     assert everything(after) == everything(before) == everything(database)
-    assert migrate(before, database).records == migrate(database, before).records == 0  # again is nothing
+    assert (
+        migrate_transcripts(before, database).records == migrate_transcripts(database, before).records == 0
+    )  # again is nothing
     for key in sessions:
         ends = (backend.lines_back(key) for backend in (before, database, after))
         assert len({tuple(lines) for lines in ends}) == 1
@@ -97,7 +100,7 @@ def test_what_is_no_record_is_counted_and_a_secret_is_not_carried(tmp_path: Path
     lines = [b'{"type":"message","id":"to', b"[]", b'{"type":"custom","id":"x","note":"password=hunter2hunter2"}']
     before = write_files(tmp_path / "before", {"k:1": lines})
     database = SqliteBackend(tmp_path / "x.db", disk=FAST)
-    told = migrate(before, database)
+    told = migrate_transcripts(before, database)
     assert (told.bad, told.hidden, told.records) == (2, 1, 2)
     assert json.loads(list(database.lines("k:1"))[1])["note"] == "password=[REDACTED]"
     database.close()
@@ -109,7 +112,7 @@ def test_two_histories_of_one_session_are_left_alone(tmp_path: Path) -> None:
     store = TranscriptStore(SqliteBackend(tmp_path / "x.db", disk=FAST), state_dir=tmp_path)
     store.append("k:1", user("another story"))
     kept = list(store.read("k:1"))
-    told = migrate(before, store.backend)
+    told = migrate_transcripts(before, store.backend)
     assert told.conflicts == ["k:1 has another history in the target"]
     assert list(store.read("k:1")) == kept
     assert list(store.read("k:2")) == list(before.lines("k:2"))
@@ -121,9 +124,9 @@ def test_after_going_back_and_forth_new_records_follow(tmp_path: Path) -> None:
     files = TranscriptStore.open(tmp_path, {"store": "jsonl"}, disk=FAST)
     files.append(None, user("one"))
     database = TranscriptStore.open(tmp_path, {"store": "sqlite"}, disk=FAST)
-    migrate(files.backend, database.backend)
+    migrate_transcripts(files.backend, database.backend)
     database.append(None, user("two"))
-    told = migrate(database.backend, files.backend)
+    told = migrate_transcripts(database.backend, files.backend)
     assert (told.records, told.present) == (1, 2)
     assert [message["content"] for message in files.load().messages] == ["one", "two"]
     database.close()
@@ -147,7 +150,7 @@ def counted(*given):
         os.kill(os.getpid(), signal.SIGKILL)
     return append(*given)
 target.append = counted
-room.migrate(source, target)
+room.migrate_transcripts(source, target)
 """
 
 

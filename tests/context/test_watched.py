@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jsonlstore.context import TranscriptStore
-from jsonlstore.context.migrate import migrate
+from jsonlstore.context.migrate import migrate_transcripts
 from jsonlstore.core.files import Disk
 from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.runtimes import has_transcript
@@ -77,7 +77,7 @@ def test_both_backends_after_a_migration_are_one_session(tmp_path: Path) -> None
         TranscriptStore.open(tmp_path, {"store": "jsonl"}, disk=FAST) as files,
         TranscriptStore.open(tmp_path, {"store": "sqlite"}, disk=FAST) as database,
     ):
-        migrate(files.backend, database.backend)
+        migrate_transcripts(files.backend, database.backend)
     (session,) = Catalogue.open(tmp_path).sessions
     assert (session.session_id, session.kinds) == (session_id, ("jsonl", "sqlite"))
     entries = list(session.read())

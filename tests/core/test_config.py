@@ -139,7 +139,13 @@ def test_unknown_settings_are_named_not_swallowed(tmp_path: Path) -> None:
 
 def test_the_schema_knows_every_setting_with_its_default_and_range() -> None:
     schema = load("config")["properties"]
-    assert set(schema) == {item.name for item in fields(Config)} | {"brain_db", "search", "session"}
+    assert set(schema) == {item.name for item in fields(Config)} | {
+        "brain_db",
+        "search",
+        "session",
+        "handoff",
+        "redact",
+    }
     for item in fields(Config):
         default = list(item.default) if isinstance(item.default, tuple) else item.default
         assert schema[item.name]["default"] == default

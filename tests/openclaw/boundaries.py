@@ -21,7 +21,7 @@ from tests.openclaw.stage import GREETING, MODES, SECRET, Sent, Stage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-VERSIONS = ("2026.2.26", "2026.9.6")
+VERSIONS = ("2026.2.26", "2026.7.1", "2026.9.6")
 IDLE = {"session": {"reset": {"mode": "idle", "idleMinutes": 1}}}
 
 
@@ -53,16 +53,18 @@ class Row:
     pin: bool
     replayed: bool
     foreign: bool
-    later: bool
+    turns: str
+    compacted: str
+    stored: bool
     utility: str
     secret: bool
     wait_ms: int | None
 
     @property
     def good(self) -> bool:
-        return self.task and self.pin and not (self.replayed or self.foreign or self.later or self.secret) and (
-            self.utility != "LEAKED"
-        )  # fmt: skip
+        kept = self.turns in ("same", "none") and self.compacted in ("same", "-")
+        bad = self.replayed or self.foreign or self.stored or self.secret or self.utility == "LEAKED"
+        return self.task and self.pin and kept and not bad
 
     def cells(self) -> list[str]:
         def yes(value: bool) -> str:
@@ -70,12 +72,14 @@ class Row:
 
         wait = "-" if self.wait_ms is None else str(self.wait_ms)
         return [self.version, self.boundary, self.mode, self.by, yes(self.task), yes(self.pin), yes(self.replayed),
-                yes(self.foreign), yes(self.later), self.utility, yes(self.secret), wait]  # fmt: skip
+                yes(self.foreign), self.turns, self.compacted, yes(self.stored), self.utility, yes(self.secret),
+                wait]  # fmt: skip
 
 
 HEADINGS = ("version", "boundary", "mode", "by", "task in next request", "pin in next request",
-            "replayed outside the block", "another chat's words", "block in later turns", "block in utility runs",
-            "secret in our files", "first turn waited, ms")  # fmt: skip
+            "replayed outside the block", "another chat's words", "block in turns 2 to 5", "after a compaction",
+            "block in OpenClaw's files", "block in utility runs", "secret in our files",
+            "first turn waited, ms")  # fmt: skip
 
 
 class Story:
@@ -96,14 +100,15 @@ class Story:
         return chat
 
     def next_turns(self, name: str, label: str, *, goes_on: bool = False, first: Sent | None = None) -> Row:
-        """The first turn after a boundary, the one after it, and what they held."""
+        """The first turn after a boundary, four after it, one after a compaction, and what they held."""
         stage, chat = self.stage, self.chats[name]
         before = None if first else stage.heartbeat().get("last_fired_at")
         asked = first or stage.turn(f"{label}: what is next?", chat.key)
         if asked.blocks:
             wait_until(lambda: stage.heartbeat().get("last_fired_at") != before, 20, "the bridge's report")
         wait = stage.heartbeat().get("last_wait_ms")
-        later = stage.turn(f"{label}: and then?", chat.key)
+        later = [stage.turn(f"{label}: and then? ({number})", chat.key) for number in range(2, 6)]
+        compacted = None if goes_on or not stage.compacts else self._after_compaction(chat, label)
         others = [one for other, one in self.chats.items() if other != name]
         where = asked.outside if goes_on else asked.inside
         leaked = [one for one in stage.utility_runs() if one.blocks]
@@ -116,11 +121,17 @@ class Story:
             chat.pin in where if goes_on else "1 pins inherited" in where,
             replayed=asked.blocks > 0 if goes_on else asked.blocks != 1 or is_replayed(chat.aside, asked),
             foreign=any(one.task in asked.outside + asked.inside for one in others),
-            later=later.blocks > 0,
+            turns=compared(asked, *later),
+            compacted="-" if compacted is None else compared(asked, compacted),
+            stored=stage.is_stored("<session-continuity"),
             utility="LEAKED" if leaked else f"none of {len(stage.utility_runs())}",
             secret=bool(stage.files_with_secret()),
             wait_ms=None if goes_on else wait,
         )
+
+    def _after_compaction(self, chat: Chat, label: str) -> Sent:
+        self.stage.compact(chat.key)
+        return self.stage.turn(f"{label}: after the compaction", chat.key)
 
     def reset(self, name: str, label: str) -> Row:
         self.stage.openclaw.call("sessions.reset", key=self.chats[name].key, reason="new")
@@ -129,8 +140,20 @@ class Story:
 
 def is_replayed(words: str, asked: Sent) -> bool:
     """Whether the user's words came back as anything but the quoted last request; the mock model answers by echo."""
-    told = [line for line in asked.inside.splitlines() if not line.startswith(("LAST REQUEST", "LAST ANSWER"))]
+    told = [
+        line
+        for line in asked.inside.splitlines()
+        if not line.startswith(("LAST REQUEST", "LAST ANSWER", "- last request: "))
+    ]
     return words in asked.outside or words in "\n".join(told)
+
+
+def compared(first: Sent, *others: Sent) -> str:
+    """Whether the block of later turns is, byte for byte, that of the first."""
+    blocks = {one.inside for one in others}
+    if blocks == {first.inside}:
+        return "same" if first.blocks else "none"
+    return "missing" if "" in blocks else "CHANGED"
 
 
 def new(story: Story) -> Iterator[Row]:
@@ -194,7 +217,7 @@ def migration(story: Story) -> Iterator[Row]:
 # one gateway serves a whole group: every boundary has a conversation of its own
 GROUPS: dict[str, list[tuple[dict[str, Any], tuple[Callable[[Story], Iterator[Row]], ...]]]] = {
     "2026.2.26": [({}, (new, reset, delete, compaction, restart, kill, migration)), (IDLE, (idle,))],
-    "2026.7.1": [({}, (reset, delete, restart, kill))],
+    "2026.7.1": [({}, (reset, delete, compaction, restart, kill))],
     "2026.9.6": [({}, (reset, delete, compaction, restart, kill))],
 }
 

@@ -16,7 +16,8 @@ from typing import Any
 _WISH = re.compile(r"\[\[(exec|pin|continue|slow):(.*?)\]\]", re.DOTALL)
 _INJECTED = re.compile(
     r"<session-continuity.*?</session-continuity>\n*"
-    r"|<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>\n*",
+    r"|<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>\n*"
+    r"|\[Context: [^\]\n]*\]\n*",
     re.DOTALL,
 )
 

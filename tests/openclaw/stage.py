@@ -32,14 +32,14 @@ GREETING = "A new session was started via /new or /reset"
 _BLOCK = re.compile(r"<session-continuity.*?</session-continuity>", re.DOTALL)
 
 
-def settings_for(mode: str, version: str) -> dict[str, Any]:
-    """openclaw.json's part for a mode: our plugin, or our hook, and always a working memory that forgets."""
+def settings_for(mode: str, version: str, ours: dict[str, Any] | None = None) -> dict[str, Any]:
+    """openclaw.json's part for a mode: our plugin with settings of ours, or our hook, and always pins that forget."""
     entries: dict[str, Any] = {"pins": {"enabled": True}}
     paths = [str(PINS)]
     internal: dict[str, Any] = {"enabled": True}
     if mode in ("plugin", "both"):
         paths.append(str(BRIDGE / "plugin"))
-        entries["jsonlstore"] = {"enabled": True, "config": {"command": COMMAND, "timeoutMs": 5000}}
+        entries["jsonlstore"] = {"enabled": True, "config": {"command": COMMAND, "timeoutMs": 5000, **(ours or {})}}
         if version >= "2026.4":
             entries["jsonlstore"]["hooks"] = {"allowConversationAccess": True}
     if mode in ("watcher", "both"):
@@ -75,10 +75,12 @@ class Sent:
 class Stage:
     """Everything that runs during one story."""
 
-    def __init__(self, version: str, mode: str, home: Path, **settings: Any) -> None:
+    def __init__(
+        self, version: str, mode: str, home: Path, ours: dict[str, Any] | None = None, **settings: Any
+    ) -> None:
         self.mode, self.version = mode, version
         self.model = Model()
-        self.openclaw = OpenClaw(version, home, self.model.port, **settings_for(mode, version), **settings)
+        self.openclaw = OpenClaw(version, home, self.model.port, **settings_for(mode, version, ours), **settings)
         self.state_dir = self.openclaw.state_dir
         self._settings = settings
         self._watcher: subprocess.Popen[bytes] | None = None
@@ -108,6 +110,20 @@ class Stage:
         sent = self.wait_for_request(lambda said: words in said)
         wait_until(lambda: any(words in said for said in self.model.answered), what="the answer")
         return sent
+
+    @property
+    def compacts(self) -> bool:
+        """Whether a compaction on demand leaves a summary: up to 2026.3 the call only cuts the file."""
+        return self.version >= "2026.4"
+
+    def compact(self, key: str) -> None:
+        """Have OpenClaw summarise a conversation."""
+        self.openclaw.call("sessions.compact", key=key)
+
+    def is_stored(self, words: str) -> bool:
+        """Whether OpenClaw's own files hold these words."""
+        agents = self.state_dir / "agents"
+        return any(words.encode() in path.read_bytes() for path in agents.rglob("*") if path.is_file())
 
     def wait_for_request(self, wanted: Callable[[str], bool], since: int = 0) -> Sent:
         """The first request whose latest user words are the wanted ones."""

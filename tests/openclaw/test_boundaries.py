@@ -23,8 +23,8 @@ def bad(rows: list[Row]) -> str:
     return "\n".join(" | ".join(row.cells()) for row in rows if not row.good)
 
 
-@pytest.mark.parametrize("version", each_version(*VERSIONS))
-def test_a_reset_brings_task_and_pin_into_the_next_request_once(version: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", each_version("2026.2.26", "2026.9.6"))
+def test_a_reset_brings_task_and_pin_into_every_later_request(version: str, tmp_path: Path) -> None:
     """With the plugin alone."""
     rows = list(play(version, "plugin", tmp_path, "reset"))
     assert len(rows) == 1

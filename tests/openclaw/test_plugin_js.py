@@ -47,7 +47,7 @@ def manifest() -> dict[str, Any]:
 def test_openclaw_accepts_every_setting_we_document_and_no_other() -> None:
     schema = manifest()["configSchema"]
     assert schema["additionalProperties"] is False
-    besides = {"brain_db", "search", "session", "command", "timeoutMs"}
+    besides = {"brain_db", "search", "handoff", "redact", "session", "command", "timeoutMs"}
     assert set(schema["properties"]) == {item.name for item in fields(Config)} | besides
 
 
@@ -79,6 +79,9 @@ def test_the_report_is_where_status_looks_for_it(tmp_path: Path) -> None:
     source = (BRIDGE / "plugin" / "heartbeat.js").read_text()
     assert f'"{path.name}"' in source
     assert path.parent == tmp_path / "sessions" / "states"
+    kept = StatePaths.of(tmp_path).hook_log
+    assert f'"{kept.name}"' in (BRIDGE / "plugin" / "trace.js").read_text()
+    assert kept.parent == path.parent
 
 
 def test_the_plugin_has_no_dependencies() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from jsonlstore.core.config import Config
 from jsonlstore.core.session_key import names_a_peer
 from jsonlstore.recall.agent import MOST_BYTES, AgentQuestion, recall_for_agent
-from jsonlstore.recall.answers import Answers, MemoryHit, Search, search
+from jsonlstore.recall.answers import Answers, MemoryHit, Search, search_sessions
 from jsonlstore.recall.documents import Document, Turn
 from jsonlstore.recall.fulltext import SearchIndex
 from jsonlstore.recall.search import RecallHit
@@ -52,7 +52,7 @@ def memory(store: SessionStore, name: str, text: str) -> None:
 
 
 def ask(store: SessionStore, *words: str, scope: Scope | None = None, **options: Any) -> Answers:
-    return search(store, Search(words, **options), now=NOW, zone=UTC, scope=scope)
+    return search_sessions(store, Search(words, **options), now=NOW, zone=UTC, scope=scope)
 
 
 def ids(answers: Answers) -> list[str]:

@@ -1,6 +1,6 @@
 """Search for text that makes the redactor slow: fragments composed into families, each timed at n and 2n.
 
-    python -m tests.redact.fuzz_time --seconds 60 --seed 1        what CI runs
+    python -m tests.redact.fuzz_time --seconds 60 --seed 1        (CI runs a short form: test_fuzz_time.py)
     python -m tests.redact.fuzz_time --seconds 3600 --seed 1      before a release
 
 A family fails if doubling it takes more than 2.3 times as long, or if a megabyte of it takes more than 40 times as long

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jsonlstore.redact.rules import read_own
+from tests.home import Home
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,3 +65,42 @@ def test_a_wrong_rules_file_is_a_usage_error(tmp_path: Path) -> None:
     done = subprocess.run(command, input="x", capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "line 1" in done.stderr
+
+
+def _set_rules(home: Home, text: str) -> None:
+    home.path.mkdir(parents=True, exist_ok=True)
+    (home.path / "own.rules").write_text(text)
+    settings = {"plugins": {"entries": {"jsonlstore": {"config": {"redact": {"rules": "own.rules"}}}}}}
+    (home.path / "openclaw.json").write_text(json.dumps(settings))
+
+
+def test_the_setting_names_a_rules_file_for_hooks(home: Home) -> None:
+    """What only a rule of the user's knows reaches the disk neither raw nor by another way."""
+    _set_rules(home, RULES)
+    for event, document in (
+        ("session-start", {"session_id": "a", "channel": "cli"}),
+        (
+            "turn-end",
+            {"session_id": "a", "hot_topics": ["see ACME-qwertyui there"], "next_step": "ask for ACME-qwertyui"},
+        ),
+    ):
+        subprocess.run(
+            home.command("hook", event), input=json.dumps(document).encode(), check=True, capture_output=True
+        )
+    written = b"".join(file.read_bytes() for file in home.path.rglob("*") if file.is_file())
+    assert b"ACME-qwertyui" not in written
+    assert b"see [REDACTED] there" in written
+
+
+def test_a_wrong_rule_in_the_settings_stops_a_command_and_not_a_hook(home: Home) -> None:
+    """A session start must not fail because of a rules file."""
+    _set_rules(home, "acme\tACME\n")
+    done = subprocess.run(home.command("list"), capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "redact_rules: line 1" in done.stderr
+    document = json.dumps({"session_id": "a", "channel": "cli"})
+    started = subprocess.run(
+        home.command("hook", "session-start"), input=document, capture_output=True, text=True, check=False
+    )
+    assert started.returncode == 0
+    assert "line 1" in started.stderr

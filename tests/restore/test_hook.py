@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 START_KEYS = [
-    "session_id", "preamble", "inherited_pins", "session_ids", "relevance_scores", "pending_task_count", "memories",
-    "already_restored", "elapsed_ms",
+    "session_id", "preamble", "inherited_pins", "session_ids", "relevance_scores", "block", "pending_task_count",
+    "memories", "already_restored", "elapsed_ms",
 ]  # fmt: skip
 
 
@@ -56,6 +56,7 @@ def test_a_whole_life_through_hooks(home: Home) -> None:
     assert round(memory["confidence"], 3) == 0.886
     again = home.hook("session-start", session_id="b", channel="cli")
     assert (again["preamble"], again["already_restored"]) == (None, True)
+    assert again["block"] == warm["block"] == warm["preamble"]
     assert home.hook("session-start", session_id="b", channel="cli", again=True)["preamble"] == warm["preamble"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jsonlstore.core.clock import format_time
-from jsonlstore.core.model import Note, PendingTask, SessionState, WorkingMemoryPin
+from jsonlstore.core.model import LastRequest, Note, PendingTask, SessionState, WorkingMemoryPin
 from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions, ages_ago
 from jsonlstore.restore.wrapper import CLOSE, OPEN, wrap
 from jsonlstore.transcripts.speech import cut_continuity
@@ -35,7 +36,9 @@ def full(title: str = "Add CAT control", topic: str = "ham radio", label: str = 
 
 def test_decision_27_the_wording() -> None:
     assert PreambleInjector.format(full(), now=NOW) == (
-        "[SESSION CONTINUITY — inherited from 1 prior session(s)]\n\n"
+        "[SESSION CONTINUITY — inherited from 1 prior session(s)] "
+        "as of 2026-11-12 12:00 UTC; what was said since outranks it\n"
+        "SESSIONS: s1 (the tool session_recall searches what was said in them)\n\n"
         "PENDING TASKS:\n"
         '- [task-017] "Add CAT control" (last stage: build, 2d ago)\n\n'
         "ACTIVE PROJECTS: lbf-ham-radio\n\n"
@@ -66,7 +69,7 @@ def test_decision_27_optional_lines_are_quoted_and_between_projects_and_topics()
     )
     told = PreambleContext([ended(notes=notes, next_step="solder the plug")], hot_topics=["t"], active_projects=["p"])
     lines = (PreambleInjector.format(told, now=NOW) or "").splitlines()
-    assert [line.split(":")[0] for line in lines if line][1:] == [
+    assert [line.split(":")[0] for line in lines if line][2:] == [
         "ACTIVE PROJECTS", "LAST SESSION", "NEXT STEP", "BLOCKERS", "DECISIONS", "HOT TOPICS",
     ]  # fmt: skip
     assert 'BLOCKERS: "the port is gone"' in lines
@@ -75,8 +78,20 @@ def test_decision_27_optional_lines_are_quoted_and_between_projects_and_topics()
 def test_what_the_most_relevant_session_left_is_not_hidden_by_a_later_one() -> None:
     relevant = ended(48, notes=(Note("1", "decision", "use hamlib"),), next_step="solder the plug")
     said = PreambleInjector.format(PreambleContext([relevant, ended(1)], hot_topics=["t"]), now=NOW) or ""
-    assert 'NEXT STEP: "solder the plug"' in said
+    assert 'NEXT STEP (session s1): "solder the plug"' in said
     assert 'DECISIONS: "use hamlib"' in said
+
+
+def test_issue_17_a_line_from_another_session_than_the_last_names_it() -> None:
+    asked = replace(
+        ended(48, last_request=LastRequest("solder it", fate="answered"), last_answer="Soldered."), session_id="older"
+    )
+    said = PreambleInjector.format(PreambleContext([asked, ended(1)], hot_topics=["t"]), now=NOW) or ""
+    assert "LAST SESSION: 2026-11-12 11:00 UTC" in said
+    assert 'LAST REQUEST (session older, 2026-11-10 12:00 UTC): "solder it" (answered)' in said
+    assert 'LAST ANSWER (session older): "Soldered."' in said
+    alone = PreambleInjector.format(PreambleContext([asked]), now=NOW) or ""
+    assert 'LAST REQUEST: "solder it"' in alone
 
 
 def test_spec_3_6_limits_of_topics_and_projects() -> None:
@@ -145,7 +160,20 @@ def test_issue_8_hostile_text_cannot_break_the_wrapper_or_read_as_ours(text: str
     assert "```" not in said
     assert cut_continuity("before " + said + " after").split() == ["before", "after"]
     assert not any(unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp") for char in said if char != "\n")
-    ours = ("[SESSION", "PENDING", "- [", "ACTIVE", "LAST", "DECISIONS", "BLOCKERS", "NEXT STEP", "HOT", "WORKING", "<")
+    ours = (
+        "[SESSION",
+        "SESSIONS",
+        "PENDING",
+        "- [",
+        "ACTIVE",
+        "LAST",
+        "DECISIONS",
+        "BLOCKERS",
+        "NEXT STEP",
+        "HOT",
+        "WORKING",
+        "<",
+    )
     for line in said.splitlines():
         assert not line or line.startswith(ours)
     if "nstructions" in text:

@@ -99,3 +99,25 @@ def test_an_empty_file_has_no_signals(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_help_ends_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["signals", "--help"]) == 0
     assert "Example:" in capsys.readouterr().out
+
+
+def test_plain_texts_are_explained_by_their_grounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The next step is nothing but text: what it rests on stands behind it."""
+    path = tmp_path / "old.jsonl"
+    path.write_text(lines("Wind the roller inductor with silver wire"))
+    assert main(["signals", str(path), "--explain"]) == 0
+    assert "Wind the roller inductor with silver wire  [request unanswered 0.85: e0]" in capsys.readouterr().out
+
+
+def test_show_explains_what_is_stored(state_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`show --explain` names entries where a transcript told it, and says so where somebody else did."""
+    sessions = state_dir / "agents" / "main" / "sessions"
+    sessions.mkdir(parents=True, exist_ok=True)
+    (sessions / f"{SESSION}.jsonl").write_text(lines("Wind the roller inductor with silver wire"))
+    assert main(["--state-dir", str(state_dir), "backfill"]) == 0
+    capsys.readouterr()
+    assert main(["--state-dir", str(state_dir), "show", SESSION, "--explain"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "next step: Wind the roller inductor with silver wire [request unanswered 0.85: e0]" in out
+    assert main(["--state-dir", str(state_dir), "show", SESSION]) == 0
+    assert "[request unanswered" not in capsys.readouterr().out

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jsonlstore.core.model import SessionState
-from jsonlstore.signals.distil import Distiller, Signals
+from jsonlstore.signals.distil import Distiller
 from jsonlstore.signals.options import SignalOptions, ToolNames
+from jsonlstore.signals.session_signals import Signals
 from jsonlstore.transcripts.records import Entry
 
 Message = dict[str, Any]

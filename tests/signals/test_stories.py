@@ -77,3 +77,64 @@ def test_every_statement_carries_its_evidence(story: Any) -> None:
     statements = [*fields["pending_tasks"], *fields["notes"], *fields["commits"], *fields["closed"]]
     statements += [one for one in (fields["last_request"], fields["failing"]) if one]
     assert all(one["evidence"]["entry_ids"] and one["evidence"]["kind"] for one in statements)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_plain_texts_have_their_grounds(story: Any) -> None:
+    """Fields that are nothing but text are explained beside them: each item once, with entry and confidence."""
+    fields = told(list(story.lines()))
+    grounds = {(one["field"], one["text"]): one for one in fields["grounds"]}
+    for name in ("next_step", "last_answer"):
+        assert not fields.get(name) or (name, fields[name]) in grounds, name
+    for name in ("in_progress", "open_questions", "constraints"):
+        assert all((name, text) in grounds for text in fields[name]), name
+    assert all(one["evidence"]["kind"] and 0 < one["confidence"] <= 1 for one in grounds.values())
+
+
+def test_an_assistant_that_echoes_a_task_makes_no_second_one() -> None:
+    """The same thing to do, said by both sides, is one task."""
+    story = _MADE["Story"]("echo").user("TODO: check the feed line of the loop antenna")
+    story.says_("Noted.\nTODO: Check the loop antenna's feed line")
+    titles = [one["title"] for one in told(list(story.lines()))["pending_tasks"]]
+    assert titles == ["check the feed line of the loop antenna"]
+
+
+def test_an_answer_to_a_tool_s_question_is_a_decision() -> None:
+    """Runtimes that ask with a tool store the user's choice in its result, in no user message."""
+    story = _MADE["Story"]("asked").user("Plan the chart server")
+    story.call(
+        "AskUserQuestion",
+        {"questions": [{"question": "Which tiles?", "options": [{"label": "Raster"}, {"label": "Vector"}]}]},
+        'User has answered your questions: "Which tiles?"="Vector (Recommended)". You can now continue.',
+    ).says_("Vector tiles it is.")
+    notes = told(list(story.lines()))["notes"]
+    assert [(one["type"], one["content"]) for one in notes] == [("decision", "Vector (asked: Which tiles?)")]
+
+
+def test_a_session_that_died_asking_says_what_was_asked() -> None:
+    """A question put by a tool and never answered is what it was at."""
+    story = _MADE["Story"]("asking").user("Plan the chart server")
+    story.call("AskUserQuestion", {"questions": [{"question": "Which tiles shall we serve?"}]}, None)
+    fields = told(list(story.lines()))
+    assert fields["last_request"]["doing"] == "asking the user: Which tiles shall we serve?"
+
+
+def test_a_directive_keeps_no_number_and_no_loose_end() -> None:
+    """A list's number and an "and" that went on in the next line are no part of what was decided."""
+    story = _MADE["Story"]("ends").user("Let's use the standard width and\n\nnothing else").says_("OK.")
+    assert [one["content"] for one in told(list(story.lines()))["notes"]] == ["Let's use the standard width"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I remember when we used to order the tide gauge", "Did you forget to order the tide gauge?",
+        "If you forget to order the tide gauge it breaks",
+        "Can you explain what we still need to order the tide gauge?",
+        "This is what I want you to do: order the tide gauge", "See you later",
+    ],
+)  # fmt: skip
+def test_talk_about_remembering_is_no_task(said: str) -> None:
+    """Asked, told or conditional: nothing is to be kept."""
+    story = _MADE["Story"]("talk").user(said).says_("OK.").user("Rename the pier").says_("The pier is renamed.")
+    assert told(list(story.lines()))["pending_tasks"] == []

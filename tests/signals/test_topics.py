@@ -15,7 +15,7 @@ from jsonlstore.signals.background import STOP
 from jsonlstore.signals.options import COMMON_TOOL_NAMES
 from jsonlstore.signals.rarity import by_rarity, session_rarity
 from jsonlstore.signals.topics import MOST_COUNTED, HotTopicExtractor
-from jsonlstore.signals.words import keywords, looks_random, read_piece
+from jsonlstore.signals.words import keywords, looks_encoded, read_piece
 
 if TYPE_CHECKING:
     import uuid
@@ -214,7 +214,7 @@ def test_keywords_are_the_words_overlap_is_measured_with() -> None:
     "name", ["getUserAccountByIdAndName", "home/user/Projects/openclaw", "lbf-ham-radio-control-panel"]
 )
 def test_names_are_not_taken_for_encoded_data(name: str) -> None:
-    assert not looks_random(name)
+    assert not looks_encoded(name)
 
 
 def test_an_address_gives_the_words_of_its_path_only() -> None:

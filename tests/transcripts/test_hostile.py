@@ -18,7 +18,7 @@ from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.transcripts.context import build_context
 from jsonlstore.transcripts.openclaw import DATABASE
 from jsonlstore.transcripts.openclaw.sqlite import SqliteSource
-from jsonlstore.transcripts.readonly import opened
+from jsonlstore.transcripts.readonly import opened_readonly
 from jsonlstore.transcripts.source import Ending
 from jsonlstore.transcripts.stretches import usable_id
 from jsonlstore.transcripts.tokens import count_tokens
@@ -131,7 +131,7 @@ def test_shared_memory_a_power_cut_left_is_not_waited_for(make: ModuleType, agen
     path = build(make, agent)
     Path(f"{path}-wal").write_bytes(b"\xa5" * 5000)
     Path(f"{path}-shm").write_bytes(memory)
-    with opened(path) as database:
+    with opened_readonly(path) as database:
         assert database.situation == "copy"
     assert len(list(SqliteSource(agent).transcripts())) == 2
     assert Path(f"{path}-shm").read_bytes() == memory

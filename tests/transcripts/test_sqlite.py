@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from jsonlstore.transcripts import readonly
 from jsonlstore.transcripts.openclaw import DATABASE
 from jsonlstore.transcripts.openclaw.sqlite import SqliteSource
-from jsonlstore.transcripts.readonly import opened
+from jsonlstore.transcripts.readonly import opened_readonly
 from jsonlstore.transcripts.source import Ending, Transcript
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def test_a_cleanly_closed_database_is_left_byte_for_byte(make: ModuleType, agent
     path = build(make, agent)
     assert not Path(f"{path}-wal").exists()
     before = snapshot(agent)
-    with opened(path) as database:
+    with opened_readonly(path) as database:
         assert database.situation == "immutable"
     assert read_everything(agent)
     assert snapshot(agent) == before
@@ -119,7 +119,7 @@ def test_rows_in_the_log_are_read_while_the_writer_lives_and_after_kill_9(
             writer.wait()
         before = snapshot(agent)
         assert {f"{DATABASE}-wal", f"{DATABASE}-shm"} <= set(before)
-        with opened(path) as database:
+        with opened_readonly(path) as database:
             assert database.situation == "shared"
         assert read_everything(agent)[-1] == "late"
         assert snapshot(agent) == before
@@ -138,7 +138,7 @@ def test_a_log_without_shared_memory_is_read_from_a_private_copy(make: ModuleTyp
             shutil.copy2(f"{path}{suffix}", f"{other / DATABASE}{suffix}")
         writer.kill()
     before = snapshot(other)
-    with opened(other / DATABASE) as database:
+    with opened_readonly(other / DATABASE) as database:
         assert database.situation == "copy"
         copy = Path(database.connection.execute("PRAGMA database_list").fetchone()[2].decode())
     assert not copy.exists()
@@ -353,7 +353,7 @@ def test_a_private_copy_has_no_name_while_it_is_read_and_an_old_one_is_swept(
     for suffix in ("", "-wal"):  # a log without shared memory, as after a crash elsewhere
         shutil.copyfile(f"{path}{suffix}", tmp_path / f"two.sqlite{suffix}")
     writer.close()
-    with readonly.opened(tmp_path / "two.sqlite") as database:
+    with readonly.opened_readonly(tmp_path / "two.sqlite") as database:
         assert database.situation == "copy"
         assert sorted(temp.iterdir()) == [young]
         assert database.connection.execute("SELECT what FROM said").fetchall() == [(b"in the log only",)]

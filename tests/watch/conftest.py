@@ -16,8 +16,9 @@ from jsonlstore.core.config import Config
 from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.catalogue import Catalogue
-from jsonlstore.watch.backfill import backfill
-from jsonlstore.watch.loop import Timing, Watcher
+from jsonlstore.watch.backfill import backfill_sessions
+from jsonlstore.watch.catch_up import Timing
+from jsonlstore.watch.loop import Watcher
 from jsonlstore.watch.tail import Tailer
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 DERIVED = (
     "hot_topics", "active_projects", "pending_tasks", "recent_learnings", "confidence_updates", "sop_interactions",
     "notes", "start_time", "last_topic", "in_progress", "next_step", "end_time", "working_memory",
+    "last_request", "last_answer", "open_questions", "constraints", "commits", "files", "failing", "closed",
+    "references", "grounds",
 )  # fmt: skip
 IMPATIENT = Timing(rescan=0.2, poll=0.1, debounce=0.0, report=0.2, grace=0.0)
 
@@ -232,7 +235,7 @@ def clean_backfill(state_dir: Path, tmp_path: Path) -> dict[str, dict[str, Any]]
     root.mkdir()
     shutil.copytree(state_dir / "agents", root / "agents", symlinks=True)
     store, catalogue = BulkStore.of(SessionStore.open(root)), Catalogue.open(root)
-    backfill(Tailer(store), store, catalogue, catalogue.sessions, archive_after=None)
+    backfill_sessions(Tailer(store), store, catalogue, catalogue.sessions, archive_after=None)
     return derived(root)
 
 

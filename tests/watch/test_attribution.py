@@ -12,7 +12,7 @@ from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.watch.attribution import Attribution, attribute
-from jsonlstore.watch.backfill import backfill
+from jsonlstore.watch.backfill import backfill_sessions
 from jsonlstore.watch.tail import Tailer
 from tests.conftest import FakeClock
 
@@ -40,7 +40,7 @@ def read(state_dir: Path) -> SessionStore:
         Catalogue.open(state_dir),
     )
     bulk = BulkStore.of(store)
-    backfill(Tailer(bulk), bulk, catalogue, catalogue.sessions, archive_after=None)
+    backfill_sessions(Tailer(bulk), bulk, catalogue, catalogue.sessions, archive_after=None)
     return store
 
 

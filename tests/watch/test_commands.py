@@ -18,7 +18,7 @@ from jsonlstore.cli.main import main
 from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.catalogue import Catalogue
-from jsonlstore.watch.backfill import backfill
+from jsonlstore.watch.backfill import backfill_sessions
 from jsonlstore.watch.instance import single_instance
 from jsonlstore.watch.tail import Tailer
 from tests.conftest import FakeClock
@@ -124,7 +124,9 @@ def test_what_others_do_during_a_backfill_is_not_undone(openclaw: OpenClaw, stat
 
     archive_after, catalogue = timedelta(days=30), Catalogue.open(state_dir)
     bulk = BulkStore.of(SessionStore.open(state_dir, clock=clock), archive_after)
-    told = backfill(Tailer(bulk), bulk, catalogue, catalogue.sessions, archive_after=archive_after, progress=meanwhile)
+    told = backfill_sessions(
+        Tailer(bulk), bulk, catalogue, catalogue.sessions, archive_after=archive_after, progress=meanwhile
+    )
     assert (told.written, told.archived, told.failed) == (4, 3, {})
     entry = json.loads(other.paths.index.read_bytes())["sessions"][ids[0]]
     assert not entry.get("archived")
@@ -324,7 +326,17 @@ def test_status_has_the_keys_of_the_contract(openclaw: OpenClaw, database: Datab
     talk = Talk(OTHER)
     database.add(OTHER, [talk.header, *talk.turn("harbour")], key="agent:main:x:dm:u")
     document = run("status")
-    assert set(document) == {"state_dir", "sources", "store", "search", "context", "watcher", "bridges", "warnings"}
+    assert set(document) == {
+        "state_dir",
+        "sources",
+        "store",
+        "search",
+        "handoff",
+        "context",
+        "watcher",
+        "bridges",
+        "warnings",
+    }
     rows = {row["kind"]: row for row in document["sources"]}
     assert rows["jsonl"]["lag_bytes"] == openclaw.path(SID).stat().st_size
     assert rows["sqlite"]["lag_events"] == 3

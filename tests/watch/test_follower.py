@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.transcripts.openclaw.files import imprint
 from jsonlstore.transcripts.openclaw.jsonl import JsonlSource, open_file
-from jsonlstore.transcripts.session import Session
+from jsonlstore.transcripts.session import RecordedSession
 from jsonlstore.watch.follower import Follower
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ def test_an_older_copy_that_was_read_in_part_is_a_problem(tmp_path: Path) -> Non
     source, newest = open_file(live)
     _, older = open_file(archived)
     follower = Follower("s", SignalOptions())
-    while not follower.advance(Session("main", "s", ((FailingDisk(tmp_path), older), (source, newest))), float("inf")):
+    while not follower.advance(
+        RecordedSession("main", "s", ((FailingDisk(tmp_path), older), (source, newest))), float("inf")
+    ):
         continue
     assert follower.problems == ["cannot read the rest: Input/output error"]
 

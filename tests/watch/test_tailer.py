@@ -336,15 +336,15 @@ def test_a_database_written_twice_within_one_tick_of_the_clock_is_read_twice(
     database.add(SID, records)
     moment = os.stat(database.path).st_mtime_ns
     catalogue = Catalogue(partial(discover, state_dir), seconds=lambda: moment / 1e9 + 0.001)
-    assert catalogue.look()
+    assert catalogue.refresh()
     database.append(SID, len(records), *talk.turn("harbour"))
     os.utime(database.path, ns=(moment, moment))
     openclaw.remember()
-    assert catalogue.look()
+    assert catalogue.refresh()
     assert catalogue.sessions[0].copies[-1][1].newest == len(records) + 1
     later = Catalogue(partial(discover, state_dir), seconds=lambda: moment / 1e9 + 60)
-    assert later.look()
-    assert not later.look()
+    assert later.refresh()
+    assert not later.refresh()
 
 
 ODD_CURSORS: list[Any] = [

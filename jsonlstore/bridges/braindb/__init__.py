@@ -5,7 +5,8 @@ The log is the truth, the table a copy for other tools. Nothing else in the file
 `attach` makes a store write every change through; `export_sessions` reconciles the whole table. Both decide in
 `reconcile` whether a row is behind. What a live write could not bring waits in the backlog, which `brain_db_status`
 reports and the next success works off. `import_sessions` makes sessions of rows, `memories_of` reads the confidence of
-Cortex's memories, and `MetricsDb` copies our metrics into its metrics.db.
+Cortex's memories, and `MetricsDb` copies our metrics into its metrics.db. A hook passes this door at every start; it
+pays for SQLite only when there is a brain.db.
 """
 
 from __future__ import annotations
@@ -19,26 +20,56 @@ from jsonlstore.core.lazy import lazy
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from jsonlstore.bridges.braindb.backlog import BrainDbStatus as BrainDbStatus
-    from jsonlstore.bridges.braindb.backlog import brain_db_status as brain_db_status
-    from jsonlstore.bridges.braindb.cortex import MetricsDb as MetricsDb
-    from jsonlstore.bridges.braindb.cortex import StmMemories as StmMemories
-    from jsonlstore.bridges.braindb.export import ExportReport as ExportReport
-    from jsonlstore.bridges.braindb.export import export_sessions as export_sessions
-    from jsonlstore.bridges.braindb.importer import ImportReport as ImportReport
-    from jsonlstore.bridges.braindb.importer import import_sessions as import_sessions
-    from jsonlstore.bridges.braindb.sync import BrainDbSync as BrainDbSync
+    from jsonlstore.bridges.braindb.backlog import BrainDbStatus, brain_db_status
+    from jsonlstore.bridges.braindb.cortex import MetricsDb, StmMemories
+    from jsonlstore.bridges.braindb.database import Writer, connected, create_empty
+    from jsonlstore.bridges.braindb.export import ExportReport, export_sessions
+    from jsonlstore.bridges.braindb.importer import ImportReport, import_sessions
+    from jsonlstore.bridges.braindb.migration import columns_of, migrate_table
+    from jsonlstore.bridges.braindb.rows import as_dict, parse_stored_time
+    from jsonlstore.bridges.braindb.schema import COLUMNS, LISTS
+    from jsonlstore.bridges.braindb.sync import BrainDbSync
     from jsonlstore.core.config import Config
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionStore
 
-# a hook passes this door at every start; it pays for SQLite only when there is a brain.db
+
+__all__ = [
+    "COLUMNS",
+    "LISTS",
+    "BrainDbStatus",
+    "BrainDbSync",
+    "ExportReport",
+    "ImportReport",
+    "MetricsDb",
+    "StmMemories",
+    "Writer",
+    "as_dict",
+    "attach",
+    "brain_db_status",
+    "columns_of",
+    "connected",
+    "create_empty",
+    "export_sessions",
+    "import_sessions",
+    "is_in_use",
+    "memories_of",
+    "metrics_db",
+    "migrate_table",
+    "parse_stored_time",
+    "resolve_brain_db",
+]
+
 __getattr__ = lazy(
     __name__,
     {
         "backlog": "BrainDbStatus brain_db_status",
         "cortex": "MetricsDb StmMemories",
+        "database": "Writer connected create_empty",
         "export": "ExportReport export_sessions",
         "importer": "ImportReport import_sessions",
+        "migration": "columns_of migrate_table",
+        "rows": "as_dict parse_stored_time",
+        "schema": "COLUMNS LISTS",
         "sync": "BrainDbSync",
     },
 )

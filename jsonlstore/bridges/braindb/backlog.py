@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from jsonlstore.core.config import Config
-    from jsonlstore.store.reader import SessionReader
+    from jsonlstore.store import SessionReader
 
 log = logger(__name__)
 

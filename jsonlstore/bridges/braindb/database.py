@@ -16,7 +16,7 @@ from urllib.parse import quote
 from jsonlstore.core.errors import JsonlStoreError, LockTimeout, Unreadable, WriteFailed
 from jsonlstore.core.files import Disk, write_failed
 from jsonlstore.core.logs import logger
-from jsonlstore.transcripts.readonly import Database, consistently
+from jsonlstore.transcripts import Database, consistently
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

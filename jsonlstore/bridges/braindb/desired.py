@@ -12,17 +12,14 @@ from jsonlstore.bridges.braindb.rows import Row, to_row
 from jsonlstore.bridges.braindb.schema import IMPORTER
 from jsonlstore.core.errors import Unreadable
 from jsonlstore.core.files import read_bytes, unreadable
-from jsonlstore.store.archive import find_month
-from jsonlstore.store.fold import fold_events
-from jsonlstore.store.log import FULL_STATE_TYPES
+from jsonlstore.store import FULL_STATE_TYPES, find_month, fold_events
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Mapping
     from pathlib import Path
 
     from jsonlstore.core.paths import StatePaths
-    from jsonlstore.store.log import Scan
-    from jsonlstore.store.reader import SessionReader
+    from jsonlstore.store import Scan, SessionReader
 
 _TAIL_BYTES = 256 * 1024
 _ADD_NO_MORE = ("session.continued", "session.inherited")  # than the next session's id

@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.bridges.braindb.database import Writer, connected, create_empty, make_durable, read_unchanged
-from jsonlstore.bridges.braindb.migration import columns_of, is_migrated, migrate
+from jsonlstore.bridges.braindb.migration import columns_of, is_migrated, migrate_table
 from jsonlstore.bridges.braindb.reconcile import Reconciliation
 from jsonlstore.bridges.braindb.table import SessionTable
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import read_bytes
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import shorten_home
-from jsonlstore.store.index import Progress, silent
+from jsonlstore.store import ProgressCallback, silent
 
 if TYPE_CHECKING:
     import sqlite3
     from datetime import datetime
 
     from jsonlstore.bridges.braindb.desired import LogVersion
-    from jsonlstore.store.reader import SessionReader
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionReader, SessionStore
 
 log = logger(__name__)
 
@@ -131,7 +130,7 @@ def export_sessions(
     since: datetime | None = None,
     dry_run: bool = False,
     wait: float = WAIT_SECONDS,
-    progress: Progress = silent,
+    progress: ProgressCallback = silent,
 ) -> ExportReport:
     """Reconcile the table with the store: new and changed sessions in, archived and forgotten ones out.
 
@@ -159,7 +158,7 @@ def export_sessions(
     with connected(path, wait) as connection:
         writer = Writer(connection, path, wait, bulk=True)
         try:
-            report.backup = migrate(writer, wait)
+            report.backup = migrate_table(writer, wait)
             reconcile(report, SessionTable(connection, path), writer)
         finally:
             report.longest_lock_ms = writer.longest * 1000

@@ -12,13 +12,13 @@ from jsonlstore.bridges.braindb.rows import ReadRow, as_dict, read_row
 from jsonlstore.bridges.braindb.schema import IMPORTER, TABLE
 from jsonlstore.core.errors import JsonlStoreError, SessionForgotten, Unreadable, UsageError
 from jsonlstore.core.paths import check_session_id
-from jsonlstore.store.index import Progress, silent
+from jsonlstore.store import ProgressCallback, silent
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping
 
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionStore
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class ImportReport:
 
 
 def import_sessions(
-    store: SessionStore, path: Path | str, *, dry_run: bool = False, progress: Progress = silent
+    store: SessionStore, path: Path | str, *, dry_run: bool = False, progress: ProgressCallback = silent
 ) -> ImportReport:
     """Make sessions of the rows of a brain.db, which stays byte for byte as it is.
 
@@ -73,7 +73,7 @@ class _Import:
         self._entries = store.index.entries()
         self._taken: set[str] = set()
 
-    def run(self, rows: list[dict[str, Any]], progress: Progress) -> None:
+    def run(self, rows: list[dict[str, Any]], progress: ProgressCallback) -> None:
         for number, row in enumerate(rows):
             progress(number, len(rows))
             try:

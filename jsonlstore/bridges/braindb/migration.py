@@ -15,6 +15,7 @@ from jsonlstore.bridges.braindb.schema import CREATE_TABLE, INDEXES, TABLE
 from jsonlstore.core.clock import system_clock
 from jsonlstore.core.errors import LockTimeout, Unreadable
 from jsonlstore.core.files import Disk
+from jsonlstore.core.process import process_exists
 
 _PAGES_PER_STEP = 256  # the source is readable, and in any mode writable again, between two steps
 _PARTIAL = re.compile(r"\.partial-(\d+)(?:-journal|-wal|-shm)?\Z")
@@ -39,7 +40,7 @@ def is_migrated(connection: sqlite3.Connection) -> bool:
     return not _missing(connection)
 
 
-def migrate(writer: Writer, wait: float) -> Path | None:
+def migrate_table(writer: Writer, wait: float) -> Path | None:
     """Create what is missing of the table and its indexes; returns the backup made of an existing database, if any."""
     connection, path = writer.connection, writer.path
     if not _missing(connection):
@@ -135,17 +136,6 @@ def _sweep(path: Path) -> None:
         return  # whoever cannot list the directory cannot write there either, and hears of it then
     for name in names:
         maker = _PARTIAL.search(name)
-        if maker is not None and not _alive(int(maker[1])):
+        # our own number in a name is an earlier process's: this one has not made a copy yet
+        if maker is not None and ((pid := int(maker[1])) == os.getpid() or not process_exists(pid)):
             path.with_name(name).unlink(missing_ok=True)
-
-
-def _alive(pid: int) -> bool:
-    if pid == os.getpid():
-        return False  # an earlier process with our number
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        pass  # somebody else's, but it is there
-    return True

@@ -30,8 +30,7 @@ from jsonlstore.bridges.braindb.table import RowRefused, SessionTable
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.paths import check_session_id, is_session_id
-from jsonlstore.store.index import Progress, silent
-from jsonlstore.store.index_text import gc_paused
+from jsonlstore.store import ProgressCallback, gc_paused, silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.bridges.braindb.database import Writer
     from jsonlstore.bridges.braindb.export import ExportCache, ExportReport
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionStore
 
 _BATCH = 1500  # sessions read ahead, with no lock held; about as many as one transaction can write in its time
 _BATCH_BYTES = 8 * 1024 * 1024  # of logs
@@ -72,7 +71,7 @@ class Reconciliation:
         *,
         cache: ExportCache | None = None,
         since: datetime | None = None,
-        progress: Progress = silent,
+        progress: ProgressCallback = silent,
     ) -> None:
         self._store = store
         self._states = str(store.paths.states)

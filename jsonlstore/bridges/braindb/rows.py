@@ -14,7 +14,7 @@ from jsonlstore.core.clock import format_time, from_millis, normalise_time
 from jsonlstore.core.errors import UsageError
 from jsonlstore.core.model import KNOWN_FIELDS, PART_LISTS, SCALARS, STRING_LISTS
 from jsonlstore.core.paths import is_session_id
-from jsonlstore.store.sanitise import clean
+from jsonlstore.store import clean
 
 if TYPE_CHECKING:
     import sqlite3

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from jsonlstore.store.fold import SessionFold
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.store import SessionFold, SessionStore
 
 log = logger(__name__)
 
@@ -116,7 +115,7 @@ class BrainDbSync:
         """Reconcile these sessions' rows; returns which of them the table refused, and why."""
         from jsonlstore.bridges.braindb.database import Writer, connected
         from jsonlstore.bridges.braindb.export import ExportReport
-        from jsonlstore.bridges.braindb.migration import is_migrated, migrate
+        from jsonlstore.bridges.braindb.migration import is_migrated, migrate_table
         from jsonlstore.bridges.braindb.reconcile import Reconciliation
         from jsonlstore.bridges.braindb.table import SessionTable
 
@@ -127,7 +126,7 @@ class BrainDbSync:
         with connected(self.path, wait) as connection:
             writer = Writer(connection, self.path, wait)
             if not is_migrated(connection):
-                migrate(writer, max(0.02, deadline - time.monotonic()))
+                migrate_table(writer, max(0.02, deadline - time.monotonic()))
                 # said before any row is written: a process killed in between leaves a table that looks complete
                 self._backlog.add((), "the table is new: older sessions are still to come", everything=True)
             Reconciliation(self._store, SessionTable(connection, self.path), report, writer).run(session_ids)

@@ -12,22 +12,37 @@ from typing import TYPE_CHECKING
 from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
-    from jsonlstore.bridges.openclaw.config_file import config_path as config_path
-    from jsonlstore.bridges.openclaw.config_file import read_config as read_config
-    from jsonlstore.bridges.openclaw.discovery import Installation as Installation
-    from jsonlstore.bridges.openclaw.discovery import find_openclaw as find_openclaw
-    from jsonlstore.bridges.openclaw.installer import Installer as Installer
-    from jsonlstore.bridges.openclaw.installer import InstallReport as InstallReport
-    from jsonlstore.bridges.openclaw.json5_tree import NotEditable as NotEditable
-    from jsonlstore.bridges.openclaw.status import PluginStatus as PluginStatus
-    from jsonlstore.bridges.openclaw.status import plugin_status as plugin_status
+    from jsonlstore.bridges.openclaw.config_file import config_path, read_config
+    from jsonlstore.bridges.openclaw.discovery import Installation, find_openclaw
+    from jsonlstore.bridges.openclaw.handoff_chat import handoff_command
+    from jsonlstore.bridges.openclaw.handoff_files import HandoffFiles, recent_sessions
+    from jsonlstore.bridges.openclaw.installer import Installer, InstallReport
+    from jsonlstore.bridges.openclaw.json5_tree import NotEditable
+    from jsonlstore.bridges.openclaw.status import PluginStatus, plugin_status
 
-# most commands never install anything
+
+__all__ = [
+    "HandoffFiles",
+    "InstallReport",
+    "Installation",
+    "Installer",
+    "NotEditable",
+    "PluginStatus",
+    "config_path",
+    "find_openclaw",
+    "handoff_command",
+    "plugin_status",
+    "read_config",
+    "recent_sessions",
+]
+
 __getattr__ = lazy(
     __name__,
     {
         "config_file": "config_path read_config",
         "discovery": "Installation find_openclaw",
+        "handoff_chat": "handoff_command",
+        "handoff_files": "HandoffFiles recent_sessions",
         "installer": "InstallReport Installer",
         "json5_tree": "NotEditable",
         "status": "PluginStatus plugin_status",

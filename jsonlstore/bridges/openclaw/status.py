@@ -19,6 +19,7 @@ from jsonlstore.bridges.openclaw.json5_edit import lookup
 from jsonlstore.bridges.openclaw.plugin_settings import HOOK_DIRS, LOAD_PATHS, PluginSetup, command_path, plan_settings
 from jsonlstore.core.clock import parse_time
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.process import process_exists
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,6 +53,9 @@ class PluginStatus:
     last_result: str | None = None
     last_error: str | None = None
     last_wait_ms: float | None = None
+    delivery: str | None = None
+    delivery_seen_at: str | None = None
+    hook_log: str | None = None
     problems: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
@@ -81,6 +85,7 @@ def plugin_status(
     found.gateway_pid = _gateway(paths.state_dir, proc)
     _check_settings(found, paths, settings, openclaw)
     _check_heartbeat(found, paths, proc)
+    _check_delivery(found, paths)
     return found
 
 
@@ -151,6 +156,43 @@ def _check_heartbeat(found: PluginStatus, paths: StatePaths, proc: Path) -> None
         found.problems.append(f"it last ended in {found.last_result}: {found.last_error or 'no reason given'}")
 
 
+def _check_delivery(found: PluginStatus, paths: StatePaths) -> None:
+    """Whether the last block reached the model: seen, unconfirmed, or given and never arrived, and why."""
+    if paths.hook_log.is_file():
+        found.hook_log = str(paths.hook_log)
+    if not found.installed:
+        return
+    told = read_heartbeat(paths).get("delivery")
+    told = told if isinstance(told, dict) else {}
+    given, seen, missed = (value if isinstance(value := told.get(f"{name}_at"), str) else "" for name in _STEPS)
+    found.delivery_seen_at = seen or None
+    if missed > seen:
+        found.delivery = f"given at {given}, never arrived: {_why_not(found) or 'the request did not hold it'}"
+        found.problems.append(f"what was restored was {found.delivery}")
+    elif seen:
+        found.delivery = f"last seen in what the model was sent at {seen}"
+    elif given:
+        reason = _why_not(found) or ("the hook is not shown what the model is sent" if found.via == "hook" else "")
+        found.delivery = f"unconfirmed since {given}" + (f": {reason}" if reason else "")
+    else:
+        why = _why_not(found)
+        found.delivery = f"nothing was given: {why}" if why else "nothing was given yet"
+
+
+_STEPS = ("given", "seen", "missed")
+
+
+def _why_not(found: PluginStatus) -> str | None:
+    """The likely reason that a block does not reach the model."""
+    if any("allowConversationAccess" in problem for problem in found.problems):
+        return "conversation access is not granted"
+    if found.gateway_pid is not None and not found.loaded:
+        return "the plugin is not loaded"
+    if found.last_result in ("timeout", "error"):
+        return f"{found.last_result}: {found.last_error or 'no reason given'}"
+    return None
+
+
 def read_heartbeat(paths: StatePaths) -> dict[str, Any]:
     """What the plugin wrote; empty if it never did or it cannot be read."""
     try:
@@ -172,14 +214,8 @@ def _since_the_edit(loaded_at: str | None, record: InstallRecord | None) -> bool
 
 def _is_that_process(pid: int, since: str | None, proc: Path) -> bool:
     """Whether `pid` runs and is old enough to have written at `since`: numbers are used again."""
-    if pid <= 0:
+    if not process_exists(pid):
         return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass  # somebody else's, but it is there
     started = _started(pid, proc)
     try:
         return started is None or since is None or started <= parse_time(since) + _TICK

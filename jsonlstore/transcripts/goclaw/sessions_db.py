@@ -17,7 +17,7 @@ from jsonlstore.transcripts.stretches import STRETCH_NAMESPACE
 
 _DOCUMENTED = frozenset({"id", "session_key", "parent_id", "type", "timestamp", "data"})
 _SHIPPED = frozenset({"id", "session_key", "timestamp", "role", "content"})
-_SECONDS_BEFORE = 100_000_000_000  # smaller numbers are seconds: as milliseconds they would lie in 1973
+_SECONDS_BEFORE = 100_000_000_000  # smaller numbers are seconds: read as milliseconds they would lie in 1973
 _MESSAGES = "session_key = ? AND rowid > ?"
 _TOOL_FIELDS = ("tool_call_id", "tool_name", "tool_input", "tool_result", "tool_is_error")
 _OTHERS = ("checkpoints", "compactions")
@@ -33,7 +33,7 @@ class GoclawSource(DatabaseSource):
         super().__init__(path, "goclaw")
 
     def extent(self, transcript: Transcript) -> tuple[object, ...]:
-        # its rows do not say how far they go: the whole file must
+        # rows do not say how far they go, so a change of the whole file counts
         return self.kind, transcript.part, fingerprint(self.path)
 
     def _list(self, database: Database) -> list[Transcript]:
@@ -120,7 +120,7 @@ def _documented_record(
 
 
 def _shipped(database: Database, key: str, after: int) -> list[tuple[int, dict[str, Any] | None]]:
-    """Messages, and when reading from the start the checkpoints and compactions between them, by time."""
+    """The messages; when reading from the start also the checkpoints and compactions between them, by time."""
     fields = ("messages.rowid", "id", "timestamp", "role", "content", "parent_id", *_TOOL_FIELDS)
     found: list[tuple[int, int, int, dict[str, Any] | None]] = [
         (_stamp(row[2]), 1, row[0], _shipped_record(row))

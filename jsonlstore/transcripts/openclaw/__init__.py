@@ -1,9 +1,10 @@
-"""OpenClaw's disk: everything we know of it, read only.
+"""Everything we know of OpenClaw's disk layout, read only.
 
 An agent lives in `agents/<id>/`. Up to 2026.7 each session is a JSONL file in `sessions/`, beside an index: see `jsonl`
-and `files`. Since 2026.8 all are rows of one SQLite database: see `sqlite`, and `events` for its event table. An import
-moves the files aside. `endings` knows how sessions end. What a hook asks of one session is answered here, because a
-hook must not load a reader of whole transcripts.
+and `files`. Since 2026.8 all sessions are rows of one SQLite database: see `sqlite`, and `events` for its event table.
+OpenClaw's import moves the old files aside. `endings` maps the reasons why sessions end.
+
+Questions of a hook about one session are answered here, because a hook must not load a reader of whole transcripts.
 """
 
 from __future__ import annotations
@@ -33,11 +34,13 @@ IMPORT_ARCHIVE = "session-sqlite-import-archive"
 DATABASE = Path("agent") / "openclaw-agent.sqlite"
 
 _IGNORED_DATABASES = ("generation-lock", "generation-writer", "reindex-lock", "memory-reindex-")
+_HEAD = 1_000_000  # bytes of a transcript in which a first answer is looked for
+_FAILED_ANSWER = ("error", "aborted")
 _HINT = "give a transcript file, an agent's directory, or a state directory with agents/ in it"
 
 
 class OpenClaw(Runtime):
-    """Both eras of OpenClaw; what an agent has is found by looking, never by version number."""
+    """Both eras of OpenClaw. An agent's era is found by looking at its files, never by version number."""
 
     ignored = (".trajectory",)
 
@@ -49,7 +52,7 @@ class OpenClaw(Runtime):
         return [state_dir / AGENTS]
 
     def unknown_formats(self, state_dir: Path) -> Iterator[str]:
-        """Agents that keep a database we have no reader for: the next era, most likely."""
+        """Warnings for agents whose database has no reader here, most likely the next era's."""
         for agent in _agents(state_dir / AGENTS)[0]:
             if os.path.lexists(agent / DATABASE):
                 continue
@@ -84,7 +87,7 @@ class OpenClaw(Runtime):
         if not _is_plain_name(agent):
             return False
         folder = state_dir / AGENTS / agent
-        # an event counts in whichever form it is kept
+        # any row proves a transcript, whether its event is plain JSON or compressed
         query = "SELECT 1 FROM transcript_events WHERE session_id = ? LIMIT 1"
         file = folder / SESSIONS / f"{check_session_id(session_id)}.jsonl"
         return file.exists() or bool(_event_rows(folder, query, session_id))
@@ -100,14 +103,30 @@ class OpenClaw(Runtime):
             return []
         query = """SELECT event_json FROM transcript_events
             WHERE session_id = ? AND event_json LIKE '%"reset"%' ORDER BY seq"""
-        # a reset that cannot be read began nothing we could name
+        # a reset record that cannot be read has no id to derive a stretch from
         records = [_parsed(data) for (data,) in _event_rows(state_dir / AGENTS / agent, query, session_id)]
         resets = [one.get("id") for one in records if one.get("type") == "reset"]
         return [entry_id for entry_id in resets if isinstance(entry_id, str)]
 
+    def was_answered(self, state_dir: Path, agent: str, session_id: str) -> bool:
+        if not _is_plain_name(agent):
+            return False
+        folder = state_dir / AGENTS / agent
+        if _file_holds_answer(folder / SESSIONS / f"{check_session_id(session_id)}.jsonl"):
+            return True
+        query = """SELECT event_json FROM transcript_events WHERE session_id = ? AND
+            (event_json LIKE '%"role":"assistant"%' OR event_json LIKE '%"type":"reset"%') ORDER BY seq DESC LIMIT 20"""
+        for (data,) in _event_rows(folder, query, session_id):
+            record = _parsed(data)
+            if record.get("type") == "reset":
+                return False
+            if _is_answer(record):
+                return True
+        return False
+
     def agent_is_gone(self, state_dir: Path, agent: str, file: str) -> bool:
         if not file.startswith(f"{AGENTS}/{agent}/"):
-            return False  # read from elsewhere: it never had a directory here to lose
+            return False  # a file from elsewhere: its agent never had a directory here to lose
         try:
             os.stat(state_dir / AGENTS / agent)
         except OSError as problem:
@@ -123,7 +142,7 @@ RUNTIME = OpenClaw()
 
 
 def _agents(folder: Path) -> tuple[list[Path], list[str]]:
-    """The agents' directories, one that is only another name of another left out; and what cannot be looked at."""
+    """The agents' directories without aliases of each other, and warnings for those that cannot be read."""
     try:
         with os.scandir(folder) as items:
             found = sorted(items, key=lambda item: (item.is_symlink(), item.name))
@@ -138,7 +157,7 @@ def _agents(folder: Path) -> tuple[list[Path], list[str]]:
         try:
             is_agent = stat.S_ISDIR(os.stat(path).st_mode)
         except OSError as problem:
-            # gone since it was listed, unless it is a link to where nothing is now, such as a disk that is not mounted
+            # removed since it was listed, unless it is a link to a missing target, such as a disk that is not mounted
             if path.is_symlink() or not isinstance(problem, FileNotFoundError):
                 problems.append(f"cannot read {path}: {problem.strerror}")
             continue
@@ -161,7 +180,7 @@ def _sources(agent: Path) -> list[TranscriptSource]:
 
 def _strange_database(folder: Path) -> Path | None:
     if not os.access(folder, os.X_OK):
-        return None  # a warning already says that it cannot be looked at
+        return None  # a warning already names the unreadable directory
     try:
         names = sorted(path.name for path in folder.iterdir() if path.is_file())
     except OSError:
@@ -173,12 +192,12 @@ def _strange_database(folder: Path) -> Path | None:
 
 
 def _is_plain_name(agent: str) -> bool:
-    """Whether an agent's id can only name a directory of its own: hooks are told ids by others."""
+    """Whether an agent's id can only name a directory of its own: a hook receives ids from outside."""
     return bool(agent) and "/" not in agent and agent not in (".", "..")
 
 
 def _index(state_dir: Path, agent: str, needle: bytes = b"") -> dict[str, dict[str, Any]]:
-    """The entries of `sessions.json`; none if it cannot be read, or does not hold `needle` at all."""
+    """The entries of `sessions.json`; empty if it cannot be read or does not contain `needle`."""
     if not _is_plain_name(agent):
         return {}
     path = state_dir / AGENTS / agent / SESSIONS / INDEX
@@ -189,13 +208,13 @@ def _index(state_dir: Path, agent: str, needle: bytes = b"") -> dict[str, dict[s
     except OSError as problem:
         log.warning("cannot read %s: %s", path, problem.strerror or problem)
         return {}
-    # parsing it takes longer than everything else a hook does
+    # parsing the index would take longer than everything else a hook does
     entries = _parsed(data) if needle in data else {}
     return {key: entry for key, entry in entries.items() if isinstance(entry, dict)}
 
 
 def _event_rows(agent_dir: Path, query: str, session_id: str) -> list[tuple[Any, ...]]:
-    """What a query finds of one session's events; nothing, and a word in the log, if the database cannot be read."""
+    """The rows a query finds among one session's events; empty, with a warning, if the database is unreadable."""
     path = agent_dir / DATABASE
     if not path.is_file():
         return []
@@ -213,6 +232,24 @@ def _event_rows(agent_dir: Path, query: str, session_id: str) -> list[tuple[Any,
     except (sqlite3.Error, JsonlStoreError) as problem:
         log.warning("transcripts in %s not read: %s", path, problem)
         return []
+
+
+def _file_holds_answer(path: Path) -> bool:
+    """Whether an answer stands near the beginning of a transcript file: a session's first turn is short."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(_HEAD)
+    except OSError:
+        return False
+    lines = (line for line in head.split(b"\n") if b'"assistant"' in line)
+    return any(_is_answer(_parsed(line)) for line in lines)
+
+
+def _is_answer(record: Mapping[str, Any]) -> bool:
+    message = record.get("message")
+    if not isinstance(message, dict) or message.get("role") != "assistant":
+        return False
+    return message.get("stopReason") not in _FAILED_ANSWER
 
 
 def _parsed(data: bytes) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""OpenClaw's words for why a session ended, and the one thing it does not say: daily reset or idle time."""
+"""OpenClaw's reasons for the end of a session, and the distinction it does not record: daily reset or idle timeout."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import timedelta, tzinfo
 from jsonlstore.core.clock import parse_time
 from jsonlstore.transcripts.source import TranscriptSource
 
-# what OpenClaw says -> what we store
+# OpenClaw's word -> the reason we store
 _REASONS = {
     "new": "new",
     "reset": "reset",
@@ -29,7 +29,7 @@ DAILY_RESET_HOUR = 4
 
 
 def reason_of(word: str) -> str:
-    """Our word for OpenClaw's; one that is new to us is kept as it is."""
+    """The reason we store for OpenClaw's word; an unknown word is kept as it is."""
     plain = TranscriptSource.end_reason(word)
     return _REASONS.get(plain, plain)
 
@@ -37,7 +37,7 @@ def reason_of(word: str) -> str:
 def rollover_reason(last_activity: str | None, successor_start: str | None, zone: tzinfo | None = None) -> str:
     """`daily` if the reset hour lies between the last entry and the successor's first, else `idle`.
 
-    Without both times nobody can tell: `rollover`. The hour is that of the machine's own zone unless another is given.
+    `rollover` if either time is missing. The hour is in the machine's time zone unless another is given.
     """
     try:
         before = parse_time(last_activity or "").astimezone(zone)

@@ -10,11 +10,11 @@ from jsonlstore.transcripts.readonly import Database
 
 _PAGE_ROWS = 256
 _PAGE_BYTES = 4 * 1024 * 1024
-_LAST_SEQ = 2**63 - 1  # text sorts behind every number
+_LAST_SEQ = 2**63 - 1  # in SQLite's order text sorts behind every number
 
 
 def pages(database: Database, session_id: str, after: int, max_cell: int) -> Iterator[list[tuple[int, bytes | None]]]:
-    """Checked pages of rows after `after`, bounded in rows and bytes; a cell above the limit is never loaded."""
+    """Checked pages of rows after `after`, bounded in rows and bytes; an oversized cell is never loaded."""
     zipped = "event_zstd" if "event_zstd" in database.columns("transcript_events") else "NULL"
     columns = f"SELECT seq, event_json, {zipped} FROM transcript_events WHERE session_id = ? AND seq"  # noqa: S608
     database.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max_cell)
@@ -49,7 +49,7 @@ def _page(rows: sqlite3.Cursor, max_cell: int) -> list[tuple[int, bytes | None]]
 def _row_by_row(
     database: Database, query: str, session_id: str, after: int, max_cell: int
 ) -> list[tuple[int, bytes | None]]:
-    """The next row alone, known by its number only if it is above the limit or on a damaged page."""
+    """The next row alone; only its number if it is oversized or on a damaged page."""
     following = "SELECT seq FROM transcript_events WHERE session_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT 1"
     found = database.connection.execute(following, (session_id, after, _LAST_SEQ)).fetchone()
     if not found:
@@ -62,7 +62,7 @@ def _row_by_row(
 
 
 def _unzip(blob: object, limit: int) -> bytes | None:
-    """One event out of its zstd frame; None if it is damaged or would be larger than the limit."""
+    """One event out of its zstd frame; None if it is damaged or would exceed the size limit."""
     if not isinstance(blob, bytes):
         return None
     from jsonlstore.transcripts.lines import zstd_module

@@ -1,4 +1,4 @@
-"""OpenClaw's transcript files by name and by content: what a name says, and whether a file only grew."""
+"""OpenClaw's transcript files: what a file name says, and whether a file's content only grew."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SAMPLES = 64
 
 @dataclass(frozen=True, slots=True)
 class FileName:
-    """What the name of a transcript file says: whose it is, and whether and when it was put aside."""
+    """The session and the archive state that a transcript's file name gives."""
 
     stem: str
     state: str
@@ -33,7 +33,7 @@ class FileName:
 
 
 def parse_name(name: str) -> FileName | None:
-    """What a file name says about a transcript; None if it is not one (locks, trajectories, temporary files)."""
+    """What a file name says about a transcript; None if it is none (a lock, a trajectory, a temporary file)."""
     match = _NAME.match(name)
     if not match or ".trajectory." in name:
         return None
@@ -53,15 +53,15 @@ def _archive_time(text: str) -> str | None:
 
 
 def id_from_stem(stem: str) -> str:
-    """The session id in a file name without its suffixes; a topic may stand before it."""
+    """The session id in a file name without suffixes; a topic may precede it."""
     found = _UUID.findall(stem)
     return found[-1] if found else stem
 
 
 def imprint(path: Path, length: int) -> bytes | None:
-    """A digest of a file's first `length` bytes: of all while they are few, else of samples; None if unreadable.
+    """A digest of a file's first `length` bytes, of samples if they are many; None if the file is unreadable.
 
-    It tells a file that merely grew from one that was written over as well, without reading it all at every event.
+    It tells a file that only grew from one that was also overwritten, without reading all of it at every event.
     """
     if path.name.endswith(".zst"):
         return None

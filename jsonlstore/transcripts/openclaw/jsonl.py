@@ -32,7 +32,7 @@ _LEFTOVERS = {"backup": "vanished", "imported": "import"}
 
 @dataclass(frozen=True, slots=True)
 class IndexedSession:
-    """What we use of one `sessions.json` entry."""
+    """The fields we use of one `sessions.json` entry."""
 
     session_key: str
     session_id: str
@@ -45,7 +45,7 @@ class IndexedSession:
 
 @dataclass(frozen=True, slots=True)
 class _Indexes:
-    """The current index (None if unusable), the file names it gives, and what imported ones still know."""
+    """The current index (None if unusable), the file names it lists, and the entries of imported indexes."""
 
     version: tuple[object, ...]
     current: dict[str, IndexedSession] | None
@@ -88,7 +88,7 @@ class JsonlSource(TranscriptSource):
     def _remembered(
         self, item: os.DirEntry[str], indexes: _Indexes, before: dict[str, tuple[tuple[int, ...], Transcript]]
     ) -> Transcript | None:
-        """What was found out about a file the last time, if neither it nor the index changed: most never do."""
+        """The cached transcript of a file if neither file nor index changed, which is the common case."""
         if ".jsonl" not in item.name:
             return None
         try:
@@ -107,7 +107,7 @@ class JsonlSource(TranscriptSource):
         return known[1]
 
     def _read_indexes(self) -> _Indexes:
-        """The index and the imported ones; read again only when one of them changed."""
+        """The current and the imported indexes; parsed again only if one of them changed."""
         archived = [item for item in self._scan(self._agent_dir / IMPORT_ARCHIVE) if _IMPORTED_INDEX in item.name]
         version = (_version(self.path / INDEX), *map(_version, archived))
         if self._indexes is None or self._indexes.version != version or self._indexes.warnings:
@@ -132,7 +132,7 @@ class JsonlSource(TranscriptSource):
             return []
 
     def _index(self, path: Path) -> dict[str, IndexedSession] | None:
-        """Index entries by session id; None when there is no usable index, with a warning unless it is just absent."""
+        """The index entries by session id; None without a usable index, with a warning unless there is no file."""
         try:
             if path.stat().st_size > MAX_INDEX:
                 self._warnings.append(f"{path} is too large to read; session keys and channels are unknown")
@@ -187,7 +187,7 @@ class JsonlSource(TranscriptSource):
         )
 
     def _native_id(self, path: str, stem: str, key: tuple[int, ...]) -> str:
-        """The id a file gives its session, remembered: the index changes often, and files hardly ever do."""
+        """The session id in a file, cached because the index changes often and files hardly ever do."""
         known = self._native_ids.get(path)
         if known is None or known[0] != key:
             known = self._native_ids[path] = key, _native_id(Path(path), stem)
@@ -214,14 +214,14 @@ class JsonlSource(TranscriptSource):
             return False
         if (now.size, now.updated_at) == (before.size, before.updated_at):
             return True
-        # written to and not a byte longer: it was written over
+        # modified without growing: it was overwritten
         return now.size > cursor.position and (imprint is None or self.imprint(now, cursor) == imprint)
 
     def precedence(self, transcript: Transcript) -> int:
         return _PRECEDENCE[transcript.state]
 
     def leftover_reason(self, transcript: Transcript) -> str | None:
-        """Only moved aside by an import that did not take it over, or only a repair's safety copy."""
+        """The end of a session of which only an import's moved-aside file or a repair's safety copy is left."""
         return _LEFTOVERS.get(transcript.state)
 
     def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
@@ -261,7 +261,7 @@ class JsonlSource(TranscriptSource):
         return 0
 
     def _cursor(self, path: Path, position: int, last: str | None) -> Cursor | None:
-        """Where `path` was read to; None if it is shorter than that, gone, or unreadable."""
+        """The cursor at the end of what was read of `path`; None if the file is now shorter, missing or unreadable."""
         try:
             stat = path.stat()
             if path.name.endswith(".zst"):
@@ -291,6 +291,15 @@ class JsonlSource(TranscriptSource):
             return False
         return stat.st_mtime_ns != cursor.changed_at or _has_newline(transcript.path, cursor.position)
 
+    def digest(self, transcript: Transcript, cursor: Cursor) -> str:
+        """Of the bytes up to the last complete line (decision 46)."""
+        found, left = hashlib.sha256(), cursor.position
+        with reading_from(transcript.path), open_stream(transcript.path) as stream:
+            while left > 0 and (block := stream.read(min(left, 1 << 20))):
+                found.update(block)
+                left -= len(block)
+        return found.hexdigest()
+
     def measure(self, transcript: Transcript) -> tuple[int, int]:
         size = lines = 0
         with reading_from(transcript.path), open_stream(transcript.path) as stream:
@@ -306,11 +315,11 @@ def _has_newline(path: Path, start: int) -> bool:
             file.seek(start)
             return any(b"\n" in block for block in iter(lambda: file.read(1 << 20), b""))
     except OSError:
-        return True  # reading it will say what is wrong
+        return True  # reading the file will report the error
 
 
 def _read_header(path: Path) -> Entry | None:
-    """The first record, if it is a header; little more than that is read."""
+    """The first record if it is a header; little more than that is read."""
     with open_stream(path, _HEADER_CHUNK) as stream:
         line = stream.readline(_HEAD)
     entry = parse_entry(line)
@@ -340,7 +349,7 @@ def _index_entry(key: str, value: dict[str, Any]) -> IndexedSession | None:
 
 
 def _version(file: os.DirEntry[str] | Path) -> tuple[int, ...]:
-    """Equal as long as a file was not written, replaced or removed."""
+    """A value that is equal as long as the file was not written, replaced or removed."""
     try:
         stat = file.stat()
     except OSError as problem:
@@ -357,7 +366,7 @@ def _digest(data: bytes) -> str:
 
 
 def open_file(path: Path, agent_id: str = "main") -> tuple[JsonlSource, Transcript]:
-    """A single transcript file wherever it lies, with the source that reads it."""
+    """A single transcript file outside any source, with the source that reads it."""
     source = JsonlSource(path.parent.parent)
     name = parse_name(path.name)
     session_id = usable_id(_native_id(path, name.stem if name else path.name))

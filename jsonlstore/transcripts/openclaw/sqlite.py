@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import io
 import os
 import sqlite3
@@ -18,7 +19,7 @@ from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, read_entries, unp
 from jsonlstore.transcripts.openclaw import DATABASE
 from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
 from jsonlstore.transcripts.openclaw.events import pages
-from jsonlstore.transcripts.readonly import Changed, Database, cell_text, opened
+from jsonlstore.transcripts.readonly import Changed, Database, cell_text, opened_readonly
 from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
 from jsonlstore.transcripts.source import Cursor, Ending, Reading, Transcript, reading_from
 from jsonlstore.transcripts.stretches import usable_id
@@ -28,7 +29,7 @@ _ATTEMPTS = 8
 _ARCHIVE_TABLES = ("session_transcript_archives", "session_transcript_cold_archives")
 
 _COLD_FILE = "file"
-# how a window ended that was left behind, by the status of its last run
+# why a session without a successor ended, by the status of its last run
 _LEFT = {"done": "shutdown", "failed": "crash", "killed": "crash", "timeout": "crash"}
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
@@ -43,7 +44,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """What session_windows and session_nodes say about one session id."""
+    """The data of session_windows and session_nodes about one session id."""
 
     session_key: str | None
     channel: str
@@ -102,7 +103,7 @@ class SqliteSource(DatabaseSource):
         )
 
     def _archives(self, database: Database, windows: dict[str, _Window]) -> list[Transcript]:
-        """Transcripts of deleted or cold sessions kept as blobs in the database."""
+        """The transcripts of deleted or cold sessions, kept as blobs in the database."""
         found = []
         for table in _ARCHIVE_TABLES:
             if not database.columns(table) >= {"session_id", "generation", "archive_blob"}:
@@ -120,7 +121,7 @@ class SqliteSource(DatabaseSource):
             for session_id, generation, key, why, created, archived, size in rows:
                 when = read_time(created if created is not None else archived)
                 base = self._transcript(cell_text(session_id), when, windows)
-                if key is not None and base.session_key is None:  # its window went with it
+                if key is not None and base.session_key is None:  # its window row was deleted with it
                     known = cell_text(key)
                     base = replace(base, session_key=known, channel=channel_of({}, known), skip=skip_reason(known))
                 state = {"deleted": "deleted", "reset": "reset"}.get(cell_text(why), "archived")
@@ -131,7 +132,7 @@ class SqliteSource(DatabaseSource):
         return found + self._cold_files(database, windows)
 
     def _cold_files(self, database: Database, windows: dict[str, _Window]) -> list[Transcript]:
-        """Cold sessions whose events OpenClaw moved into a file of its own; one that is not there is a warning."""
+        """Cold sessions whose events OpenClaw moved into files of their own; a missing file is a warning."""
         table = "session_transcript_cold_archives"
         if not database.columns(table) >= {"session_id", "archive_name", "storage"}:
             return []
@@ -147,7 +148,7 @@ class SqliteSource(DatabaseSource):
         return found
 
     def _rows(self, database: Database, table: str, fields: Sequence[str], where: str = "1") -> list[Any]:
-        """Rows of a table we can do without: damage in it is a warning."""
+        """The rows of an optional table: damage in it is only a warning."""
         try:
             return database.rows(table, fields, where)
         except sqlite3.DatabaseError as problem:
@@ -199,7 +200,7 @@ class SqliteSource(DatabaseSource):
         done = False
         while not done:
             try:
-                with opened(self.path) as database:
+                with opened_readonly(self.path) as database:
                     for page in pages(database, session_id, seq, self._max_line):
                         for position, cell in page:
                             seq = position
@@ -257,6 +258,19 @@ class SqliteSource(DatabaseSource):
         )
         return found is not None
 
+    def digest(self, transcript: Transcript, cursor: Cursor) -> str:
+        """Of the event texts up to the cursor, joined by newlines (decision 46)."""
+        if transcript.part:
+            return ""
+        texts = []
+        try:
+            with opened_readonly(self.path) as database:
+                for page in pages(database, transcript.native_id or transcript.session_id, -1, self._max_line):
+                    texts += [cell or b"" for position, cell in page if position <= cursor.position]
+        except (Changed, sqlite3.Error):
+            return ""  # it was rewritten meanwhile: the next capture has it
+        return hashlib.sha256(b"\n".join(texts)).hexdigest()
+
     def measure(self, transcript: Transcript) -> tuple[int, int]:
         if transcript.part:
             return transcript.size, sum(1 for _ in self.read(transcript))
@@ -313,21 +327,23 @@ def _channel(node: Row | None, key: str | None, known: bytes | None) -> str:
 
 
 def _counts(node: Row | None, session_id: str) -> dict[str, int | None]:
-    """The model's window and the compactions of a key's current session: one before it may have had another model."""
+    """The model's window and the compactions of a key's current session; earlier sessions may have had another
+    model.
+    """
     entry = _entry(node) if node and cell_text(node[1]) == session_id else {}
     return {"context_tokens": window_of(entry), "compactions": compactions_of(entry)}
 
 
 def _ending(window: Row, node: Row | None, current: set[str], successor: Row | None) -> Ending | None:
-    """OpenClaw moved on: another id is current for the key, or the key itself is archived or gone."""
+    """The ending of a session that OpenClaw left: another id is current for its key, or the key is archived or gone."""
     session_id, ended_at = cell_text(window[0]), window[4]
     if not current and successor is None:
-        return None  # without a single node there is nothing to be current in
+        return None  # without any node no session is current, so nothing can be concluded
     if session_id in current:
         return Ending("archived", read_time(node[3])) if node and node[3] else None
     if successor is not None:
         return Ending(cell_text(successor[3]) if successor[3] else "replaced", read_time(ended_at or successor[7]))
     if node is None and ended_at and window[8]:
-        # its key is gone and nobody took over: all that tells what happened is how its last run ended
+        # its key is gone without a successor: only the status of its last run tells how it ended
         return Ending(_LEFT.get(cell_text(window[8]), "unreferenced"), read_time(ended_at))
     return Ending("replaced" if node else "unreferenced", read_time(ended_at))

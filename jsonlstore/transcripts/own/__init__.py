@@ -1,7 +1,7 @@
 """Our own transcripts, which agents write through `jsonlstore.context`: read here like any other runtime's.
 
-One database or one directory of files, as the `session` settings say; after a migration both. Every agent's sessions
-are in it, and the key says whose a session is.
+They are in one database or one directory of files, as the `session` settings say; after a migration in both. Both hold
+every agent's sessions; the key names the agent.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Own(Runtime):
         return [path if kind == "jsonl" else path.parent for kind, path in _places(state_dir)]
 
     def has_transcript(self, state_dir: Path, agent: str, session_id: str) -> bool:
-        # most machines have no transcripts of ours, and a hook may ask this of many sessions
+        # most machines have no transcripts of ours, and a hook may ask this for many sessions
         if not may_exist(state_dir / OWN_RUNTIME) and _session_block(state_dir) is None:
             return False
         sources = self.discover(state_dir).sources
@@ -51,7 +51,7 @@ class Own(Runtime):
 
 
 def agent_in(session_key: str | None) -> str:
-    """The agent in `jsonlstore:<agent>:…`; users may call the first part as they like."""
+    """The agent in `jsonlstore:<agent>:…`; users may choose another first part."""
     parts = (session_key or "").split(":")
     return parts[1] if len(parts) > 1 and parts[1] else DEFAULT_AGENT
 
@@ -60,13 +60,13 @@ def _places(state_dir: Path) -> list[tuple[str, Path]]:
     from jsonlstore.core.session_settings import SessionSettings, settings_from, transcript_place
 
     block = _session_block(state_dir)
-    # what is wrong with the settings is told to whoever opens the store; here the defaults do
+    # invalid settings are reported when the store is opened; reading uses the defaults
     settings = SessionSettings() if block is None else settings_from(block, lambda _: None)
     return [(kind, transcript_place(state_dir, settings, kind)) for kind in ("sqlite", "jsonl")]
 
 
 def _session_block(state_dir: Path) -> Mapping[str, Any] | None:
-    """The `session` settings, read again when the file changed: the watcher asks every few seconds."""
+    """The `session` settings, parsed again only if the file changed, because the watcher asks every few seconds."""
     path = openclaw_json(state_dir)
     try:
         stat = os.stat(path)

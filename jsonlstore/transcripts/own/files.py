@@ -1,4 +1,4 @@
-"""The JSONL backend's directory, read as OpenClaw's are; one directory holds the sessions of every agent."""
+"""The directory of the JSONL backend, read like OpenClaw's; one directory holds the sessions of every agent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class OwnFiles(JsonlSource):
-    """Session files of ours; whose a session is, its key says."""
+    """Session files of ours; the session key names the agent."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path.parent)

@@ -1,7 +1,7 @@
-"""The SQLite backend's database, read page by page so that not a byte of it changes.
+"""The SQLite backend's database, read page by page without changing a byte of it.
 
-Rows are never deleted or moved, and within a session their numbers follow the order of writing: how far one was read is
-the number of a row.
+Rows are never deleted or moved, and within a session their numbers follow the order of writing: the cursor is the
+number of a row.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LIST = (
     "SELECT key, updated_at, metadata, (SELECT rowid FROM messages WHERE session_key = key "
     "ORDER BY timestamp DESC, rowid DESC LIMIT 1) FROM sessions"
 )
-# by time, then by row: the order of writing, and the one there is an index for
+# by time, then by row: the order of writing, which has an index
 _PAGE = (
     "SELECT rowid, timestamp, data FROM messages WHERE session_key = ? AND (timestamp, rowid) > (?, ?) "
     "ORDER BY timestamp, rowid LIMIT ?"
@@ -52,7 +52,7 @@ class OwnDatabase(DatabaseSource):
     def _list(self, database: Database) -> list[Transcript]:
         self._warnings = []
         if not database.columns("messages") >= _NEEDED:
-            # an empty file is a store that was just being made
+            # an empty file is a store that is just being created
             if database.columns("sessions") or database.schema_version:
                 self._warnings.append(f"unknown schema {database.schema_version} in {self.path}: no messages")
             return []
@@ -103,7 +103,7 @@ class OwnDatabase(DatabaseSource):
         reading.cursor = Cursor(self.kind, identity, position, None, last)
 
     def _time_of(self, key: str, cursor: Cursor | None, identity: str) -> int | None:
-        """The time of the row a cursor stands at; None if it is no row of this session in this file."""
+        """The time of the row at the cursor; None if that row is not in this file or not of this session."""
         if cursor is None or (cursor.kind, cursor.identity) != (self.kind, identity):
             return None
         position = cursor.position

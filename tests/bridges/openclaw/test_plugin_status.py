@@ -17,6 +17,7 @@ from jsonlstore.core.paths import StatePaths
 if TYPE_CHECKING:
     from tests.bridges.openclaw.conftest import Home
 
+AT, LATER = "2026-11-18T08:00:00.000Z", "2026-11-18T08:00:01.000Z"
 NOBODY = 2**22 + 1  # above any process number
 
 
@@ -164,3 +165,34 @@ def test_a_command_on_path_is_a_command(
     assert home.ask("openclaw", "status")["problems"] == []
     program.unlink()
     assert "cannot be run any more" in home.ask("openclaw", "status", code=1)["problems"][0]
+
+
+@pytest.mark.parametrize(
+    ("delivery", "said"),
+    [
+        ({"given_at": None}, "nothing was given yet"),
+        ({"given_at": AT}, "unconfirmed since 2026-11-18T08"),
+        (
+            {"given_at": AT, "seen_at": LATER},
+            "last seen in what the model",
+        ),
+        (
+            {"given_at": AT, "missed_at": LATER},
+            "never arrived: the request",
+        ),
+    ],
+)
+def test_status_says_whether_the_block_arrived(home: Home, delivery: dict[str, Any], said: str) -> None:
+    """Known from what the plugin saw the model being sent; a hook log is named where there is one."""
+    home.say("openclaw", "install")
+    beat(home, delivery=delivery)
+    (home.state_dir / "sessions/states/openclaw-hook.log").write_text("== hook turn-end\n")
+    told = home.ask("status")["bridges"]["openclaw_plugin"]
+    assert said in told["delivery"]
+    assert told["hook_log"].endswith("openclaw-hook.log")
+
+
+def test_status_names_the_reason_nothing_arrives(home: Home) -> None:
+    home.say("openclaw", "install")
+    beat(home, last_result="timeout", last_error="no answer in 2000 ms", delivery=None)
+    assert "timeout: no answer in 2000 ms" in home.ask("status")["bridges"]["openclaw_plugin"]["delivery"]

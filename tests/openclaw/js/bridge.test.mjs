@@ -9,11 +9,67 @@ import { Host, KEY, hook, package_, said } from "./host.mjs";
 const { Bridge } = await import(path.join(package_, "plugin", "bridge.js"));
 const HISTORY = [said("user", "before"), said("assistant", "yes", { stopReason: "stop" })];
 
-test("the first turn of a session gets the preamble, the later ones do not", async () => {
+for (const era of ["2026.7", "2026.2"]) {
+  test(`every turn of a session gets the same block, asked for once (${era})`, async () => {
+    const host = new Host("good", { era });
+    const first = await host.turn();
+    assert.match(first, /^<session-continuity/);
+    for (let turn = 0; turn < 4; turn += 1) {
+      await host.fire("agent_end", { success: true, messages: HISTORY });
+      assert.equal(await host.turn({ messages: HISTORY }), first);
+    }
+    assert.equal(await host.turn({ messages: [{ role: "compactionSummary", summary: "s" }] }), first);
+    assert.equal(host.calls("session-start").length, 1);
+  });
+
+  test(`whoever wants the block once gets it in the first turn (${era})`, async () => {
+    const host = new Host("good", { era, config: { restore_for: "first_turn" } });
+    assert.match(await host.turn(), /^<session-continuity/);
+    await host.fire("agent_end", { success: true, messages: HISTORY });
+    assert.equal(await host.turn({ messages: HISTORY }), undefined);
+    assert.equal(host.calls("session-start").length, 1);
+  });
+
+  test(`a runtime's own turn gets no block, and the next one does (${era})`, async () => {
+    const host = new Host("good", { era });
+    await host.turn();
+    assert.equal(await host.turn({ prompt: "Pre-compaction memory flush. Store now.", messages: HISTORY }), undefined);
+    assert.equal(await host.turn({ context: host.context({ trigger: "memory" }), messages: HISTORY }), undefined);
+    const inside = host.context({ sessionKey: "agent:main:internal-session-effects:7" });
+    assert.equal(await host.turn({ context: inside, messages: HISTORY }), undefined);
+    assert.match(await host.turn({ messages: HISTORY }), /^<session-continuity/);
+  });
+}
+
+test("the block stands at the end of the system prompt, and nothing of it in the prompt", async () => {
   const host = new Host("good");
-  assert.match(await host.turn(), /^<session-continuity/);
+  await host.turn();
+  assert.deepEqual(Object.keys(host.given), ["appendSystemContext"]);
+});
+
+test("a version with neither place gets the block once, before the first prompt", async () => {
+  const host = new Host("good", { era: "before" });
+  await host.turn();
+  assert.match(host.given.prependContext, /^<session-continuity/);
   assert.equal(await host.turn({ messages: HISTORY }), undefined);
-  assert.equal(host.calls("session-start").length, 1);
+});
+
+test("a listener the gateway dropped is registered again", async () => {
+  const host = new Host("good", { era: "2026.2" });
+  assert.match(await host.turn(), /^<session-continuity/);
+  host.bootstrap = [];
+  assert.equal(await host.turn({ messages: HISTORY }), undefined);
+  assert.match(await host.turn({ messages: HISTORY }), /^<session-continuity/);
+});
+
+test("a question that failed is asked once more in a later turn, and no more after that", async () => {
+  const host = new Host("failing");
+  for (let turn = 0; turn < 4; turn += 1) {
+    assert.equal(await host.turn({ messages: turn ? HISTORY : [] }), undefined);
+    await host.fire("agent_end", { success: true, messages: HISTORY });
+  }
+  const asked = host.calls("session-start").map(({ input }) => input.under_way);
+  assert.deepEqual(asked, [undefined, undefined]); // we saw it begin
 });
 
 test("what the program is told: who speaks where, and the first words, on stdin only", async () => {
@@ -77,7 +133,7 @@ for (const [behaviour, result] of [
     assert.equal(await host.turn(), undefined);
     assert.equal(await host.turn(), undefined);
     await host.until(() => host.heartbeat().last_result === result, "the report");
-    assert.ok(host.debug.length <= 1);
+    assert.equal(host.debug.length, result === "nothing" ? 0 : 1);
   });
 }
 
@@ -150,37 +206,42 @@ test("a new stretch under the same id is a new session: it asks again", async ()
   assert.equal(host.calls("session-end")[0].input.reason, "new");
 });
 
-test("a reset no event told of is noticed by the empty history, and asked about without insisting", async () => {
+test("a reset no event told of is noticed by the empty history, and asked about", async () => {
   const host = new Host("restored");
   await host.turn();
   await host.fire("agent_end", { success: true, messages: HISTORY });
-  assert.equal(await host.turn(), undefined);
-  assert.deepEqual(
-    host.calls("session-start").map(({ input }) => input.again ?? false),
-    [false, true, false],
-  );
+  await host.turn();
+  assert.equal(host.calls("session-start").length, 2);
 });
 
-test("a restart in the middle of a session asks nothing", async () => {
-  const host = new Host("good");
+test("after a restart in the middle of a session its block is asked for again, and nothing new", async () => {
+  const host = new Host("restored");
+  assert.match(await host.turn({ messages: HISTORY }), /^<session-continuity/);
+  assert.equal(host.calls("session-start")[0].input.under_way, true);
+});
+
+test("a session that began before the installation gets nothing", async () => {
+  const host = new Host("unknown");
   assert.equal(await host.turn({ messages: HISTORY }), undefined);
-  assert.equal(host.calls().length, 0);
+  await host.fire("agent_end", { success: true, messages: HISTORY });
+  assert.equal(await host.turn({ messages: HISTORY }), undefined);
+  assert.equal(host.calls("session-start").length, 1);
 });
 
-test("a first turn that died with its process gets the preamble again", async () => {
+test("where the messages cannot be seen the program looks for itself whether the session has begun", async () => {
+  const host = new Host("good", { era: "2026.2" });
+  await host.turn({ messages: HISTORY });
+  const { check_history: look, under_way: begun } = host.calls("session-start")[0].input;
+  assert.deepEqual([look, begun], [true, undefined]);
+});
+
+test("a first turn that died with its process gets the block again", async () => {
   const host = new Host("restored");
   assert.match(await host.turn({ messages: [said("user", "hello there")] }), /^<session-continuity/);
 });
 
-test("turns at the same time share the second question too, and all of it is over in time", async () => {
-  const host = new Host("restored");
-  const answers = await Promise.all([host.turn(), host.turn()]);
-  assert.ok(answers.every((text) => text?.startsWith("<session-continuity")));
-  assert.equal(host.calls("session-start").length, 2);
-});
-
-test("our block is taken out of what an older OpenClaw stores, and nothing else is", async () => {
-  const host = new Host("good");
+test("our block is taken out of what the oldest OpenClaw stores, and nothing else is", async () => {
+  const host = new Host("good", { era: "before" });
   const block = await host.turn();
   const write = (message) => host.fire("before_message_write", { message }, host.context());
   assert.deepEqual(write(said("user", `${block}\n\nhello there`)), { message: said("user", "hello there") });
@@ -209,7 +270,7 @@ test("how full the context is, is told with each prompt where the user wants it 
 
 test("without the setting the context is not spoken of, and nobody is asked about it", async () => {
   for (const config of [{}, { context_line: false }, { context_line: "yes" }]) {
-    const host = new Host("good", { config });
+    const host = new Host("cold", { config });
     assert.equal(host.handlers.llm_output, undefined);
     await host.turn();
     await host.fire("agent_end", { success: true, messages: talk });
@@ -231,7 +292,7 @@ test("an answer from before a compaction says nothing about the context after it
 });
 
 test("an older OpenClaw: the window is what the program knows, and the line is taken out of what is stored", async () => {
-  const host = new Host("good", on);
+  const host = new Host("cold", { ...on, era: "2026.2" });
   const write = (message) => host.fire("before_message_write", { message }, host.context());
   await host.turn();
   await host.fire("agent_end", { success: true, messages: talk });
@@ -256,13 +317,14 @@ test("where blocks are not stored a line in the prompt is the user's own", async
   assert.equal(host.fire("before_message_write", { message: said("user", LINE) }), undefined);
 });
 
-test("a first prompt can get both, the block first", async () => {
+test("a turn can get both, the block in the system prompt and the line in its own", async () => {
   const host = new Host("good", on);
   await host.turn();
   host.fire("llm_output", { contextTokenBudget: 200_000 });
   const background = [said("user", "Read HEARTBEAT.md if it exists"), answered(156_000)];
   const given = await host.turn({ messages: background });
   assert.ok(given.startsWith("<session-continuity") && given.endsWith(`\n\n${LINE}`));
+  assert.equal(host.given.prependContext, LINE);
 });
 
 test("a hook beside the plugin does not switch the line off", async () => {
@@ -321,6 +383,7 @@ test("the report is private, complete, and holds no word of a conversation", asy
   assert.equal(statSync(file).mode & 0o777, 0o600);
   const report = host.heartbeat();
   assert.deepEqual(Object.keys(report).sort(), [
+    "delivery",
     "last_error",
     "last_fired_at",
     "last_result",
@@ -466,7 +529,7 @@ function bootstrap(host, more = {}) {
   return { files, event: { type: "agent", action: "bootstrap", sessionKey: context.sessionKey, context, messages: [] } };
 }
 
-test("the hook adds the preamble to the first turn's files, and leaves the kept list alone", async () => {
+test("the hook adds the block to every turn's files, and leaves the kept list alone", async () => {
   const host = new Host("good", { plugin: false });
   const first = bootstrap(host);
   await hook(first.event);
@@ -475,8 +538,9 @@ test("the hook adds the preamble to the first turn's files, and leaves the kept 
   assert.match(first.event.context.bootstrapFiles[1].content, /^<session-continuity/);
   const second = bootstrap(host);
   await hook(second.event);
-  assert.equal(second.event.context.bootstrapFiles.length, 1);
+  assert.deepEqual(second.event.context.bootstrapFiles, first.event.context.bootstrapFiles);
   assert.equal(host.calls("session-start").length, 1);
+  assert.equal(host.calls("session-start")[0].input.check_history, true);
 });
 
 test("the hook asks again after a reset that keeps the id", async () => {
@@ -494,7 +558,7 @@ test("the hook stays silent where the plugin speaks, in whatever order they are 
   const { event } = bootstrap(host);
   await hook(event);
   assert.equal(event.context.bootstrapFiles.length, 1);
-  assert.match((await host.fire("before_prompt_build", { prompt: "hi", messages: [] })).prependContext, /^<session/);
+  assert.match((await host.fire("before_prompt_build", { prompt: "hi", messages: [] })).appendSystemContext, /^<session/);
 });
 
 test("a plugin that is not let into conversations leaves them to the hook, and never both", async () => {
@@ -514,4 +578,83 @@ test("the hook lets utility runs and whatever goes wrong be", async () => {
   }
   await hook({});
   await hook(undefined);
+});
+
+test("/handoff takes words, and where several conversations fit an old version refuses and lists them", async () => {
+  const host = new Host("good");
+  await host.turn();
+  assert.equal(host.commands.handoff.acceptsArgs, true, "otherwise its words would go to the model");
+  const asked = { channel: "telegram", senderId: "9", from: "telegram:9" };
+  const { text } = await host.commands.handoff.handler(asked);
+  assert.match(text, /conversation/);
+  assert.match((await host.commands.handoff.handler({ ...host.context(), args: "dance" })).text, /^Use \/handoff/);
+});
+
+const sentTo = (host, systemPrompt) => host.fire("llm_input", { sessionId: "s1", systemPrompt, prompt: "x", historyMessages: [] });
+
+test("delivery is known from what the model was sent, and from nothing else", async () => {
+  const host = new Host("good");
+  const says = async () => (await host.commandSpec.handler(host.context())).text;
+  assert.match(await says(), /Delivery: nothing was given/);
+  const block = await host.turn();
+  assert.match(await says(), /Delivery: unconfirmed/);
+  sentTo(host, "You are an agent.");
+  assert.match(await says(), /Delivery: given, never arrived/);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  sentTo(host, `You are an agent.\n\n${block}`);
+  assert.match(await says(), /Delivery: last seen in what the model was sent at 20/);
+  await host.until(() => host.heartbeat().delivery?.seen_at, "the report");
+  assert.ok(!JSON.stringify(host.heartbeat()).includes("PENDING"));
+});
+
+test("session_task lists and closes, in the conversation the agent is in", async () => {
+  const host = new Host("good");
+  const before = await host.turn();
+  const run = async (given) => (await host.taskTool(host.context()).execute("id", given)).content[0].text;
+  assert.match(await run({ action: "list" }), /^1\. "paint the box" \[t-1\] 3h ago$/);
+  assert.equal(await run({ action: "drop", task: "1" }), "Say one of: list, add, done.");
+  assert.equal(await run({ action: "done" }), "Say which task.");
+  assert.match(await run({ action: "done", task: "1, 2", session_key: "agent:main:telegram:dm:9" }), /^Done: paint the box\nNo open tasks\.$/);
+  const { input } = host.calls("session-task").at(-1);
+  assert.deepEqual([input.session_key, input.tasks, input.by], [KEY, ["1", "2"], "agent"]);
+  const after = await host.turn({ messages: HISTORY });
+  assert.notEqual(after, before);
+  assert.match(after, /boxes/);
+});
+
+test("/continuity done 2 closes a task, and a mistake says so", async () => {
+  const host = new Host("good");
+  await host.turn();
+  const { text } = await host.commandSpec.handler({ ...host.context(), args: " done 2" });
+  assert.match(text, /^Done: paint the box/);
+  assert.equal(host.calls("session-task").at(-1).input.by, "chat");
+  const failing = new Host("foreign");
+  await failing.turn();
+  const answer = await failing.commandSpec.handler({ ...failing.context(), args: "done 9" });
+  assert.equal(answer.text, "Nothing was changed: no open task is called 9");
+});
+
+test("a turn that closed something changes the block of the next ones, once", async () => {
+  const host = new Host("closing");
+  const first = await host.turn();
+  host.fire("agent_end", { success: true, messages: HISTORY });
+  await host.until(() => host.calls("turn-end").length === 1, "the report");
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const second = await host.turn({ messages: HISTORY });
+  assert.notEqual(second, first);
+  assert.equal(await host.turn({ messages: HISTORY }), second);
+});
+
+test("what the program says on stderr is kept, privately and bounded", async () => {
+  const host = new Host("debug");
+  await host.turn();
+  host.fire("agent_end", { success: true, messages: HISTORY });
+  const file = path.join(host.states, "openclaw-hook.log");
+  await host.until(() => statSync(file).size > 0, "the file");
+  const { readFileSync } = await import("node:fs");
+  const text = readFileSync(file, "utf8");
+  assert.match(text, /^== hook turn-end, ended 20/);
+  assert.match(text, /end\n$/);
+  assert.ok(text.length < 20000);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
 });

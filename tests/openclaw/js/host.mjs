@@ -16,7 +16,9 @@ export const said = (role, text, more = {}) => ({ role, content: [{ type: "text"
 
 /** A gateway with the plugin in it, and a jsonlstore that behaves in a certain way. */
 export class Host {
-  constructor(behaviour, { config = {}, plugin = true, states = true } = {}) {
+  /** `era`: "2026.7" lets plugins add to the system prompt, "2026.2" only to its files, "before" to neither. */
+  constructor(behaviour, { config = {}, plugin = true, states = true, era = "2026.7" } = {}) {
+    this.era = era;
     delete globalThis[REGISTRY]; // every test is a process of its own
     this.stateDir = mkdtempSync(path.join(os.tmpdir(), "bridge-"));
     this.states = path.join(this.stateDir, "sessions", "states");
@@ -31,7 +33,13 @@ export class Host {
 
   load() {
     this.handlers = {};
+    this.bootstrap = [];
+    const added = {
+      "2026.7": { registerCompactionProvider: () => {} },
+      "2026.2": { registerHook: (_name, listener) => this.bootstrap.push(listener) },
+    };
     register({
+      ...added[this.era],
       pluginConfig: this.config,
       runtime: { state: { resolveStateDir: () => this.stateDir } },
       logger: { debug: (line) => this.debug.push(line) },
@@ -40,10 +48,13 @@ export class Host {
       },
       registerTool: (tool, { name }) => {
         if (name === "session_recall") this.recallTool = tool;
+        else if (name === "session_task") this.taskTool = tool;
         else this.tool = tool;
       },
       registerCommand: (command) => {
-        this.commandSpec = command;
+        this.commands ??= {};
+        this.commands[command.name] = command;
+        if (command.name === "continuity") this.commandSpec = command;
       },
       registerService: (service) => {
         this.service = service;
@@ -59,10 +70,15 @@ export class Host {
     return this.handlers[name](event, context);
   }
 
-  /** What a turn puts before its prompt. */
+  /** What a turn adds to the system prompt and to its own prompt, in that order. */
   async turn({ prompt = "hello there", messages = [], context = this.context() } = {}) {
     await this.fire("before_model_resolve", { prompt }, context);
-    return (await this.fire("before_prompt_build", { prompt, messages }, context))?.prependContext;
+    const event = { type: "agent", action: "bootstrap", sessionKey: context.sessionKey, context: { ...context, bootstrapFiles: [] } };
+    for (const listener of this.bootstrap) await listener(event);
+    this.given = await this.fire("before_prompt_build", { prompt, messages }, context);
+    const files = event.context.bootstrapFiles.map(({ content }) => content);
+    const parts = [...files, this.given?.appendSystemContext, this.given?.prependContext].filter(Boolean);
+    return parts.length > 0 ? parts.join("\n\n") : undefined;
   }
 
   calls(event) {

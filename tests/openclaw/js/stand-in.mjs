@@ -8,6 +8,7 @@ const input = readFileSync(0, "utf8");
 appendFileSync(log, `${JSON.stringify({ words, input: input ? JSON.parse(input) : null, pid: process.pid })}\n`);
 
 const BLOCK = '<session-continuity hint="inherited from prior sessions">\nPENDING TASKS\n</session-continuity>';
+const SHORTER = BLOCK.replace("PENDING TASKS", "HOT TOPICS: boxes");
 const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
 if (words.includes("continue")) {
@@ -18,26 +19,36 @@ if (words.includes("continue")) {
     say({ error: { code: "ambiguous_session_id", message: "'a' fits 2 sessions: a1b2c3d4, a9" } });
   else say({ reply: "Inherited from session a1b2c3d4", preamble: BLOCK });
 } else if (event === "turn-end" || event === "session-end") {
-  say({ session_id: "stretch-2", updated: true, ...(input.includes('"tell_window":true') ? { window: 200000 } : {}) });
+  if (behaviour === "debug") process.stderr.write(`[session:debug] ${event}\n${"x".repeat(100000)}end\n`);
+  const block = behaviour === "closing" && input.includes('"tell_block":true') ? { block: SHORTER } : {};
+  say({ session_id: "stretch-2", updated: true, ...block, ...(input.includes('"tell_window":true') ? { window: 200000 } : {}) });
   if (behaviour === "busy") await new Promise((resolve) => setTimeout(resolve, 300));
+} else if (event === "session-task") {
+  const task = { number: 1, task_id: "t-1", title: "paint the box", age: "3h ago" };
+  const { action } = JSON.parse(input);
+  if (behaviour === "foreign") say({ tasks: [], changed: [], error: "no open task is called 9" });
+  else if (action === "list") say({ tasks: [task], changed: [] });
+  else say({ tasks: [], changed: [task], block: SHORTER });
 } else if (event === "session-recall") {
   if (behaviour === "foreign") say({ text: null, error: "session a1b2c3d4 cannot be read" });
   else if (behaviour === "huge") say({ text: "x".repeat(5000), session_ids: [] });
   else say({ text: "<session-recall>quoted</session-recall>", session_ids: ["a1b2c3d4"] });
 } else if (event === "session-start") {
-  const restored = { session_id: "s", preamble: BLOCK, already_restored: false, pending_task_count: 2 };
+  const restored = { session_id: "s", preamble: BLOCK, block: BLOCK, already_restored: false, pending_task_count: 2 };
   const candidate = { session_id: "abcdef1234", hours_elapsed: 3, score: 0.5, qualified: true, reason: "score" };
   const answers = {
     good: () => say({ ...restored, inherited_pins: [{}], candidates: [candidate] }),
     busy: () => say(restored),
+    closing: () => say(restored),
+    debug: () => say(restored),
     foreign: () => say(restored),
-    cold: () => say({ session_id: "s", preamble: null, already_restored: false }),
-    restored: () =>
-      say(input.includes('"again":true') ? restored : { session_id: "s", preamble: null, already_restored: true }),
+    cold: () => say({ session_id: "s", preamble: null, block: null, already_restored: false }),
+    restored: () => say({ session_id: "s", preamble: null, block: BLOCK, already_restored: true }),
+    unknown: () => say({ session_id: "s", preamble: null, block: input.includes("under_way") ? null : BLOCK }),
     failing: () => process.exit(1),
     garbage: () => process.stdout.write("Traceback (most recent call last):\n"),
     array: () => say([BLOCK]),
-    odd: () => say({ preamble: { not: "a text" } }),
+    odd: () => say({ block: { not: "a text" } }),
     error: () => say({ preamble: null, error: "the disk is full" }),
     huge: () => {
       process.stdout.on("error", () => process.exit(0));

@@ -1,5 +1,8 @@
 // What people and agents may ask for: `/continuity`, and the tool that continues a named session.
 
+import { deliveryText, newDelivery } from "./delivery.js";
+import { listed } from "./tasks.js";
+
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 export const TOOL = "cortex_session_continue";
@@ -44,13 +47,14 @@ function failed({ value, detail }) {
   return `Nothing was continued: ${String(message).slice(0, 300)}`;
 }
 
-/** What was restored into this conversation, and why: numbers and dates, no words of any session. */
+/** What was restored into this conversation, and why. It quotes only what the agent of this conversation was given. */
 export async function continuity(bridge, identity) {
   if (!identity) return "Which conversation this is cannot be told here; try `jsonlstore list` on the machine.";
   const input = { ...identity, again: true, explain: true };
   delete input.prompt;
   const { value, detail } = await bridge.call(["hook", "session-start", "--dry-run"], input);
   if (!value || value.error) return `Session continuity is not available: ${value?.error ?? detail ?? "no answer"}`;
+  const told = bridge.current(identity.session_key)?.block ?? value.block;
   const taken = (value.candidates ?? []).filter((one) => one.qualified);
   const lines = [head(bridge.current(identity.session_key)?.outcome, value)];
   for (const one of taken.slice(0, 5)) {
@@ -58,8 +62,19 @@ export async function continuity(bridge, identity) {
   }
   const left = (value.candidates ?? []).length - taken.length;
   if (left > 0) lines.push(`${left} other session${left === 1 ? "" : "s"} of this conversation left out.`);
+  if (typeof told === "string") lines.push(...whatWasTold(told));
+  const tasks = await bridge.call(["hook", "session-task"], { ...input, action: "list", tasks: [] });
+  if (tasks.value && !tasks.value.error) lines.push("Open tasks (`/continuity done N` closes one):", ...listed(tasks.value.tasks));
+  lines.push(deliveryText(bridge.current(identity.session_key)?.delivery ?? newDelivery()));
   lines.push("Details: jsonlstore restore --explain --dry-run");
   return lines.join("\n");
+}
+
+const TOLD = /^(?:ACTIVE PROJECTS|LAST SESSION|NEXT STEP|FAILING|BLOCKERS|DECISIONS|DONE|FILES|HOT TOPICS|WORKING MEMORY)/;
+
+/** The lines of the block besides its tasks, which are listed with their numbers. */
+function whatWasTold(block) {
+  return block.split("\n").filter((line) => TOLD.test(line)).map((line) => `- ${line}`);
 }
 
 /** What this process gave the session, if it was asked; what a look now finds, if not. */

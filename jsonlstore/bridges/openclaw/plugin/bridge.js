@@ -1,12 +1,15 @@
 // The one bridge of this process between OpenClaw and jsonlstore, shared by the plugin and the hook.
 //
-// It asks once per session (or stretch of one) and keeps the answer. Whatever goes wrong restores nothing.
+// It asks once per session (or stretch of one), keeps the answer and gives it to every turn. Whatever goes wrong
+// restores nothing.
 
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { given, looked, newDelivery } from "./delivery.js";
 import { Heartbeat, defaultStateDir, packageAt } from "./heartbeat.js";
 import { commandOf, run } from "./program.js";
+import { Trace } from "./trace.js";
 import { contextLine, isCount } from "./window.js";
 
 const REGISTRY = Symbol.for("jsonlstore.openclaw.bridge.1");
@@ -32,19 +35,23 @@ export class Bridge {
   #sessions = new Map();
   #current = new Map();
   #showsContext = false;
+  #firstTurnOnly = false;
   #claimed = new Set();
   #waiting = new Map();
   #reporting = undefined;
   #heartbeat;
+  #trace;
 
   /** Apply the settings. The module loaded last has the newest ones. */
-  configure({ command, timeoutMs, stateDir, log, showContext } = {}) {
+  configure({ command, timeoutMs, stateDir, log, showContext, restoreFor } = {}) {
     this.#command = commandOf(command);
+    if (restoreFor !== undefined) this.#firstTurnOnly = restoreFor === "first_turn";
     if (showContext !== undefined) this.#showsContext = showContext; // the hook has no such setting
     this.#timeoutMs = Number.isFinite(timeoutMs) && timeoutMs > 0 ? timeoutMs : TIMEOUT_MS;
     if (stateDir && stateDir !== this.#stateDir) {
       this.#stateDir = stateDir;
       this.#heartbeat = undefined;
+      this.#trace = undefined;
     }
     if (log) this.#log = log;
     return this;
@@ -53,6 +60,11 @@ export class Bridge {
   get heartbeat() {
     this.#heartbeat ??= new Heartbeat(this.#stateDir, VERSION);
     return this.#heartbeat;
+  }
+
+  get trace() {
+    this.#trace ??= new Trace(this.heartbeat.folder);
+    return this.#trace;
   }
 
   // events of the runtime
@@ -90,7 +102,12 @@ export class Bridge {
     return keys.filter((key) => channel === undefined || this.current(key)?.identity?.channel === channel);
   }
 
-  // preambles
+  /** What the turn that begins now is: the runtime's own, or a person's with these words. */
+  turnBegins(identity, { background, known }) {
+    Object.assign(this.#lookUp(identity), { background, known });
+  }
+
+  // blocks
 
   /** Ask ahead for a session that was announced as new, so that its first turn waits less. */
   prepare(via, identity, known) {
@@ -99,45 +116,73 @@ export class Bridge {
   }
 
   /**
-   * The preamble of a session's first prompt, if there is one. Asked again for the same turn, it is the same.
+   * The block of a session, if there is one: the same on every turn.
    *
-   * `unanswered`: the caller saw that this session holds no answer yet.
+   * `answered`: whether the caller saw an answer in this session; `undefined` where it cannot see its messages.
    */
-  async preamble(via, identity, known, { unanswered = false } = {}) {
-    const asked = Date.now();
-    const deadline = asked + this.#timeoutMs;
+  async block(via, identity, known, { answered } = {}) {
+    const deadline = Date.now() + this.#timeoutMs;
     let session = this.#lookUp(identity);
     // we counted turns and the session holds none: it was reset without an event, so ask as for a new stretch
-    if (unanswered && session.turns > 0) session = this.#startSession(identity.session_id, { again: true });
-    const answer = this.#answer(session, via, known, deadline);
-    if (answer === undefined) return undefined; // the hook or the plugin, whichever came first, has it
-    let outcome = await answer;
-    if (outcome.value?.already_restored && unanswered) {
-      // the turn it was given to never ended: the process died in the middle of it
-      if (!session.again) session.answer = this.#ask(session, { ...known, again: true }, deadline);
-      session.again = true;
-      outcome = await session.answer;
+    if (answered === false && session.turns > 0) session = this.#startSession(identity.session_id);
+    const isFirstTurn = answered === undefined ? session.outcome === undefined : !answered;
+    if (this.#firstTurnOnly && !isFirstTurn) return undefined;
+    if (session.outcome?.problem && session.turns > session.failedAt && !session.triedAgain) {
+      Object.assign(session, { answer: undefined, triedAgain: true });
     }
-    const isNews = session.outcome === undefined;
-    session.outcome = outcome;
-    const text = outcome.value?.preamble;
-    session.preamble = typeof text === "string" && text !== "" ? text : undefined;
-    const problem = outcome.problem ?? (outcome.value?.error ? "error" : undefined);
-    const detail = outcome.detail ?? outcome.value?.error;
-    if (problem && isNews) this.#log(`jsonlstore: nothing restored (${problem}: ${String(detail).slice(0, 200)})`);
-    this.heartbeat.fired({
-      path: via,
-      last_result: session.preamble ? "preamble" : (problem ?? "nothing"),
-      last_error: problem ? String(detail).slice(0, 200) : null,
-      last_wait_ms: Date.now() - asked,
-      session_id: identity.session_id,
-    });
-    return session.preamble;
+    const told = session.sawStart ? known : { ...known, ...historyAs(answered) };
+    session.sawStart ||= answered === false;
+    const answer = this.#answer(session, via, told, deadline);
+    if (answer === undefined) return undefined; // the hook or the plugin, whichever came first, has it
+    const outcome = await answer;
+    if (session.outcome !== outcome) this.#settle(session, outcome, via);
+    if (this.#firstTurnOnly && outcome.value?.already_restored && answered !== false) return undefined;
+    if (session.block) given(session.delivery);
+    session.givenBlock = session.block;
+    if (via === "hook" && session.told) this.#refresh(session, known); // nobody reports turns there: ask for the next one
+    session.told = true;
+    return session.block;
   }
 
-  /** Whether this session, as it stands, was answered before. */
-  isAnswered(sessionId) {
-    return this.#sessions.get(sessionId)?.outcome !== undefined;
+  /** The block of a session changed: something in it was closed. */
+  blockIs(sessionId, block) {
+    const session = this.#sessions.get(sessionId);
+    if (session?.outcome) session.block = typeof block === "string" && block !== "" ? block : undefined;
+  }
+
+  /** What the model is about to be sent: whether the block is in there is known from here on. */
+  modelIsSent(identity, sent) {
+    const session = this.#lookUp(identity);
+    if (session.background || !looked(session.delivery, session.givenBlock, sent)) return;
+    this.heartbeat.noted({ delivery: { ...session.delivery, session_id: identity.session_id } });
+  }
+
+  async #refresh(session, known) {
+    if (session.refreshing || this.#firstTurnOnly) return;
+    session.refreshing = true;
+    const input = { ...session.identity, ...known, under_way: true, pid: process.pid };
+    const { value } = await this.call(["hook", "session-start"], input);
+    session.refreshing = false;
+    if (value?.already_restored && !value.error) this.blockIs(session.identity.session_id, value.block);
+  }
+
+  /** Take an answer in, and report it once: a turn that only reuses it costs nothing. */
+  #settle(session, outcome, via) {
+    session.outcome = outcome;
+    session.failedAt = session.turns;
+    const text = outcome.value?.block;
+    session.block = typeof text === "string" && text !== "" ? text : undefined;
+    const problem = outcome.problem ?? (outcome.value?.error ? "error" : undefined);
+    const detail = outcome.detail ?? outcome.value?.error;
+    if (problem) this.#log(`jsonlstore: nothing restored (${problem}: ${String(detail).slice(0, 200)})`);
+    this.heartbeat.fired({
+      path: via,
+      last_result: session.block ? "preamble" : (problem ?? "nothing"),
+      last_error: problem ? String(detail).slice(0, 200) : null,
+      last_wait_ms: Date.now() - session.askedAt,
+      delivery: { ...session.delivery, given_at: session.block ? new Date().toISOString() : null, session_id: session.identity.session_id },
+      session_id: session.identity.session_id,
+    });
   }
 
   /** The window of the model that answers in a session. */
@@ -154,12 +199,38 @@ export class Bridge {
     return session.contextLine;
   }
 
+  /** The line that offers to continue, with the first prompt of a session and no other. */
+  offerLine(identity) {
+    const session = this.#lookUp(identity);
+    const line = session.turns === 0 ? session.outcome?.value?.handoff?.offer : undefined;
+    session.offer = typeof line === "string" && line !== "" ? line : undefined;
+    return session.offer;
+  }
+
+  /** Ask once more, for a handoff that somebody wants: from now on its block is the session's. */
+  async resume(identity, wanted) {
+    const session = this.#lookUp(identity);
+    const input = { ...session.identity, resume: wanted, pid: process.pid };
+    const outcome = await this.call(["hook", "session-start"], input);
+    if (outcome.value && !outcome.value.error && outcome.value.block) {
+      session.answer = Promise.resolve(outcome);
+      session.askedAt = Date.now();
+      this.#settle(session, outcome, (session.via ??= "plugin"));
+    }
+    return outcome;
+  }
+
+  /** A block was put before a prompt, for want of a better place. */
+  prependedIn(identity, block) {
+    this.#lookUp(identity).prepended = block;
+  }
+
   /** The blocks that were put before a prompt of this conversation and may be stored with it. */
   injected(sessionKey) {
     const session = this.current(sessionKey);
     // a version that tells the window stores no blocks: there such a line is the user's own, a quotation
     const line = session?.window === undefined ? session?.contextLine : undefined;
-    return [session?.preamble, line].filter(Boolean);
+    return [session?.prepended, session?.window === undefined ? session?.offer : undefined, line].filter(Boolean);
   }
 
   // reports to jsonlstore
@@ -170,6 +241,7 @@ export class Bridge {
     if (success) session.turns += 1;
     const { session_id, session_key, agent_id, channel } = identity;
     const wanted = this.#showsContext ? { tell_window: true } : {};
+    if (session.outcome?.value && !this.#firstTurnOnly) wanted.tell_block = true;
     this.#report("turn-end", { session_id, session_key, agent_id, channel, catch_up: true, ...wanted });
   }
 
@@ -185,10 +257,17 @@ export class Bridge {
 
   /** Run the program for somebody who waits for it. */
   call(words, input, timeoutMs = 10_000) {
-    return run(this.#command, ["--state-dir", this.#stateDir, ...words], { input, timeoutMs });
+    return this.#run(words, { input, timeoutMs });
   }
 
   // private
+
+  /** Every call goes through here: what it says on stderr is kept for the operator. */
+  #run(words, options) {
+    const kind = words.filter((word) => !word.startsWith("-")).slice(0, 2).join(" ");
+    const onStderr = (text) => void this.trace.keep(kind, text);
+    return run(this.#command, ["--state-dir", this.#stateDir, ...words], { ...options, onStderr });
+  }
 
   #lookUp(identity) {
     const session = this.#sessions.get(identity.session_id) ?? this.#startSession(identity.session_id);
@@ -201,6 +280,11 @@ export class Bridge {
   #noteWindowOnDisk(sessionId, window) {
     const session = this.#sessions.get(sessionId);
     if (session) session.windowOnDisk = isCount(window) ? window : undefined;
+  }
+
+  /** What a report says of the block: a line is gone if the session closed something in it. */
+  #takeBlock(sessionId, value) {
+    if (value && !value.error && value.block !== undefined) this.blockIs(sessionId, value.block);
   }
 
   /** Forget what an earlier stretch of this session asked for: a new one begins. */
@@ -224,10 +308,11 @@ export class Bridge {
   }
 
   async #ask(session, known, deadline) {
+    session.askedAt = Date.now();
     await this.#waitForReports(session.identity.session_key, (deadline - Date.now()) / 2);
     const input = { ...session.identity, ...known, pid: process.pid };
     const timeoutMs = Math.max(50, deadline - Date.now());
-    return run(this.#command, ["--state-dir", this.#stateDir, "hook", "session-start"], { input, timeoutMs });
+    return this.#run(["hook", "session-start"], { input, timeoutMs });
   }
 
   /** Wait a moment for the report of the turn before, so that the preamble knows of it. */
@@ -270,24 +355,42 @@ export class Bridge {
         clearTimeout(patience);
         resolve();
       };
-      const answer = run(this.#command, ["--state-dir", this.#stateDir, ...words], { input, timeoutMs, onExit });
+      const answer = this.#run(words, { input, timeoutMs, onExit });
+      if (input.tell_block) answer.then(({ value }) => this.#takeBlock(input.session_id, value));
       if (input.tell_window) answer.then(({ value }) => this.#noteWindowOnDisk(input.session_id, value?.window));
     });
     this.#reporting = { session_key: input.session_key, done: done.then(() => this.#sendNextReport()) };
   }
 }
 
+/** What the program is told of a session's past: that it has one, that it has none, or to look for itself. */
+function historyAs(answered) {
+  if (answered === undefined) return { check_history: true };
+  return answered ? { under_way: true } : {};
+}
+
 function newSession() {
   return {
     announced: false,
+    background: false,
+    known: {},
     turns: 0,
-    again: false,
+    sawStart: false,
+    triedAgain: false,
+    failedAt: 0,
+    askedAt: undefined,
     via: undefined,
     answer: undefined,
     outcome: undefined,
-    preamble: undefined,
+    block: undefined,
+    givenBlock: undefined,
+    told: false,
+    refreshing: false,
+    delivery: newDelivery(),
+    prepended: undefined,
     window: undefined,
     windowOnDisk: undefined,
     contextLine: undefined,
+    offer: undefined,
   };
 }

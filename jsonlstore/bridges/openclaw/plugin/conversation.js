@@ -9,6 +9,7 @@ const BACKGROUND_PROMPTS = [
   "A scheduled reminder has been triggered",
   "A scheduled cron event was triggered",
 ];
+const TEMPORARY = new Set(["temp", "internal-session-effects"]);
 const GREETING = "A new session was started via /new or /reset";
 const STAMP = /^\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [^\]\n]{10,60}\] ?/;
 const LONGEST_PROMPT = 8000;
@@ -17,7 +18,7 @@ const LONGEST_PROMPT = 8000;
 export function isConversation(key) {
   if (typeof key !== "string" || key === "") return false;
   const parts = key.split(":");
-  if (parts[0] === "temp" || (parts[0] === "agent" && parts[2] === "temp")) return false;
+  if (parts[0] === "temp" || (parts[0] === "agent" && TEMPORARY.has(parts[2]))) return false;
   return !parts.includes("subagent") && !parts.includes("cron");
 }
 

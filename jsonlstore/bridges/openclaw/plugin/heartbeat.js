@@ -60,6 +60,7 @@ export class Heartbeat {
       last_error: null,
       last_wait_ms: null,
       session_id: null,
+      delivery: null,
     };
   }
 
@@ -72,6 +73,11 @@ export class Heartbeat {
   /** A session asked. */
   fired(news) {
     return this.#beat({ ...news, last_fired_at: new Date().toISOString() });
+  }
+
+  /** Something else is known of a session that asked. */
+  noted(news) {
+    return this.#beat(news);
   }
 
   #beat(news) {

@@ -1,12 +1,16 @@
-// The OpenClaw plugin: brings back what earlier sessions left, once, in the first prompt of a new one.
+// The OpenClaw plugin: brings back what earlier sessions left, and keeps it in view on every turn of the new one.
 //
 // Works on 2026.2 to 2026.9. Everything that can fail runs in a child process behind a timeout; without an answer the
 // turn goes on as if the plugin were not there.
 
 import { TOOL, TOOL_DESCRIPTION, TOOL_PARAMETERS, continueSession, continuity } from "./answers.js";
+import { addAsBootstrapFile } from "./bootstrap.js";
 import { bridge as theBridge } from "./bridge.js";
 import { hasHistory, isBackgroundTurn, mayBelongTo, promptOf, reasonOf, identify, without } from "./conversation.js";
+import { handOverWith } from "./handoff.js";
+import { openclawVersion } from "./heartbeat.js";
 import { RECALL_DESCRIPTION, RECALL_PARAMETERS, RECALL_TOOL, recallSessions } from "./recall.js";
+import { TASK_DESCRIPTION, TASK_PARAMETERS, TASK_TOOL, changeTasks } from "./tasks.js";
 
 const FIRST = { priority: 100 };
 
@@ -18,19 +22,22 @@ export default {
 };
 
 export function register(api) {
-  const { command, timeoutMs, enabled, context_line: contextLine } = api.pluginConfig ?? {};
+  const { command, timeoutMs, enabled, context_line: contextLine, restore_for: restoreFor } = api.pluginConfig ?? {};
   if (enabled === false) return;
   const bridge = theBridge().configure({
     command,
     timeoutMs,
     stateDir: stateDirOf(api),
     showContext: contextLine === true,
+    restoreFor: restoreFor ?? "session",
     log: (line) => api.logger?.debug?.(line),
   });
   injectWith(bridge, api);
   reportWith(bridge, api);
+  watchDeliveryWith(bridge, api);
   if (contextLine === true) watchWindowWith(bridge, api);
   offerWith(bridge, api);
+  if (api.pluginConfig?.handoff?.enabled !== false) handOverWith(bridge, api, on, conversationOf);
 }
 
 function stateDirOf(api) {
@@ -41,7 +48,40 @@ function stateDirOf(api) {
   }
 }
 
+// where a block can stand: at the end of the system prompt, among the workspace's files, or before the first prompt
+const SYSTEM_PROMPT = "system prompt";
+const BOOTSTRAP = "bootstrap";
+const PROMPT = "prompt";
+
+/** The best place this version has. It is not stored with the conversation, but for the last. */
+function placeFor(api, version = openclawVersion()) {
+  const [year, month] = String(version ?? "").split(".").map(Number);
+  const appends = year ? year > 2026 || month >= 4 : typeof api.registerCompactionProvider === "function";
+  if (appends) return SYSTEM_PROMPT;
+  return typeof api.registerHook === "function" ? BOOTSTRAP : PROMPT;
+}
+
+/** Listen to `agent:bootstrap`. A listener of `register()` is wiped when the gateway starts: this is called later. */
+function listenToBootstrap(bridge, api) {
+  // a gateway may drop its listeners again: one that was not called in the turn before is registered anew
+  if (bridge.bootstrapHeard) {
+    bridge.bootstrapHeard = false;
+    return;
+  }
+  const listener = async (event) => {
+    bridge.bootstrapHeard = true;
+    const session = bridge.current(event?.sessionKey ?? event?.context?.sessionKey);
+    if (!session?.background) await addAsBootstrapFile(bridge, "plugin", event, session?.known);
+  };
+  try {
+    api.registerHook("agent:bootstrap", listener, { name: "jsonlstore-bootstrap" });
+  } catch (problem) {
+    api.logger?.debug?.(`jsonlstore: agent:bootstrap: ${problem?.message ?? problem}`);
+  }
+}
+
 function injectWith(bridge, api) {
+  const place = placeFor(api);
   on(api, "session_start", (event) => {
     if (event?.sessionId) bridge.sessionStarts(event.sessionId);
   });
@@ -49,7 +89,11 @@ function injectWith(bridge, api) {
     const identity = identify(context);
     if (!identity) return;
     bridge.claimForPlugin(identity.session_key);
-    if (!isBackgroundTurn(event?.prompt, context)) bridge.prepare("plugin", identity, factsOfPrompt(event));
+    const background = isBackgroundTurn(event?.prompt, context);
+    const known = factsOfPrompt(event);
+    bridge.turnBegins(identity, { background, known });
+    if (place === BOOTSTRAP) listenToBootstrap(bridge, api);
+    if (!background) bridge.prepare("plugin", identity, known);
   });
   on(
     api,
@@ -57,12 +101,19 @@ function injectWith(bridge, api) {
     async (event, context) => {
       const identity = identify(context);
       if (!identity || isBackgroundTurn(event?.prompt, context)) return undefined;
-      const unanswered = Array.isArray(event?.messages);
-      const isStart = !hasHistory(event?.messages);
-      const preamble = isStart ? await bridge.preamble("plugin", identity, factsOfPrompt(event), { unanswered }) : "";
-      // never in the system prompt: text that changes each turn would void the provider's prompt cache
-      const blocks = [preamble, bridge.contextLine(identity, event?.messages)].filter(Boolean);
-      return blocks.length > 0 ? { prependContext: blocks.join("\n\n") } : undefined;
+      const answered = Array.isArray(event?.messages) ? hasHistory(event.messages) : undefined;
+      const ask = () => bridge.block("plugin", identity, factsOfPrompt(event), { answered });
+      // this line is never in the system prompt: what changes each turn would void the provider's prompt cache
+      const line = bridge.contextLine(identity, event?.messages);
+      const withOffer = () => [bridge.offerLine(identity), line].filter(Boolean).join("\n\n");
+      if (place === SYSTEM_PROMPT) {
+        const appendSystemContext = await ask();
+        return given({ appendSystemContext, prependContext: withOffer() });
+      }
+      if (place === BOOTSTRAP) return given({ prependContext: withOffer() });
+      const block = answered ? undefined : await ask(); // once: here it would stand in every stored message
+      bridge.prependedIn(identity, block);
+      return given({ prependContext: [block, withOffer()].filter(Boolean).join("\n\n") });
     },
     FIRST,
   );
@@ -74,6 +125,20 @@ function injectWith(bridge, api) {
     const message = blocks.reduce((stored, block) => without(block, stored) ?? stored, event.message);
     return message === event.message ? undefined : { message };
   });
+}
+
+/** Look whether the block is in what the model is sent; only then its delivery is known. */
+function watchDeliveryWith(bridge, api) {
+  on(api, "llm_input", (event, context) => {
+    const identity = identify(context, event);
+    if (identity) bridge.modelIsSent(identity, event);
+  });
+}
+
+/** What a hook answers: only what there is, and nothing if there is nothing. */
+function given(parts) {
+  const there = Object.entries(parts).filter(([, text]) => text);
+  return there.length > 0 ? Object.fromEntries(there) : undefined;
 }
 
 /** Since 2026.7 OpenClaw says with each answer how large the window is. */
@@ -123,13 +188,33 @@ function offerWith(bridge, api) {
     },
   });
   api.registerTool?.(recall, { name: RECALL_TOOL, names: [RECALL_TOOL] });
+  const tasks = (context) => ({
+    name: TASK_TOOL,
+    label: "Open tasks",
+    description: TASK_DESCRIPTION,
+    parameters: TASK_PARAMETERS,
+    async execute(_id, given) {
+      const identity = identify(context) ?? bridge.current(context?.sessionKey)?.identity;
+      const text = await changeTasks(bridge, identity, { action: given?.action, task: given?.task, by: "agent" });
+      return { content: [{ type: "text", text }], details: {} };
+    },
+  });
+  api.registerTool?.(tasks, { name: TASK_TOOL, names: [TASK_TOOL] });
   api.registerCommand?.({
     name: "continuity",
-    description: "Show what was restored into this session, and why.",
-    acceptsArgs: false,
+    description: "Show what was restored into this session, and why; `done N` closes a task.",
+    acceptsArgs: true,
     requireAuth: true,
-    handler: async (context) => ({ text: await continuity(bridge, conversationOf(bridge, context)) }),
+    handler: async (context) => ({ text: await commanded(bridge, context) }),
   });
+}
+
+/** `/continuity`, or `/continuity done 2` and the other words of the task list. */
+function commanded(bridge, context) {
+  const identity = conversationOf(bridge, context);
+  const [, action, task] = /^\s*(\S+)\s*([^]*)$/.exec(context?.args ?? "") ?? [];
+  if (!action) return continuity(bridge, identity);
+  return changeTasks(bridge, identity, { action: action.toLowerCase(), task, by: "chat" });
 }
 
 /** The conversation a command was given in. Older versions do not say: then the only one seen, if that fits. */

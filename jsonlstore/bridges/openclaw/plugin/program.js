@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 
+const MOST_STDERR = 65_536;
 const MOST_OUTPUT = 256 * 1024;
 
 /** The program and its first arguments, from what the settings say: a list, a path, or nothing (then: from PATH). */
@@ -19,12 +20,12 @@ export function commandOf(configured) {
  * (`onExit` tells when it is done). It gets a process group of its own, so that it outlives the gateway where it should
  * and goes with its children where it must.
  */
-export function run(command, words, { input, timeoutMs, onExit } = {}) {
+export function run(command, words, { input, timeoutMs, onExit, onStderr } = {}) {
   return new Promise((resolve) => {
     let child;
     try {
       child = spawn(command[0], [...command.slice(1), ...words], {
-        stdio: ["pipe", "pipe", "ignore"],
+        stdio: ["pipe", "pipe", onStderr ? "pipe" : "ignore"],
         detached: true,
         windowsHide: true,
       });
@@ -53,11 +54,19 @@ export function run(command, words, { input, timeoutMs, onExit } = {}) {
       end({ problem: "error", detail: brief(problem) }, true);
       onExit?.();
     });
+    const complaints = [];
     child.on("close", (code) => {
+      onStderr?.(complaints.join(""));
       end(parsed(Buffer.concat(chunks)) ?? { problem: "error", detail: `exit ${code}, no answer` }, false);
       onExit?.();
     });
     if (!child.stdin || !child.stdout) return; // no descriptors left for its pipes: "error" comes next
+    child.stderr?.on("error", () => {});
+    child.stderr?.on("data", (chunk) => {
+      complaints.push(chunk.toString("utf8"));
+      if (complaints.length > 64) complaints.splice(0, complaints.length, complaints.join("").slice(-MOST_STDERR));
+    });
+    child.stderr?.unref?.(); // nobody waits for it: the gateway may leave
     child.stdin.on("error", () => {}); // it left without reading: its exit says the rest
     child.stdout.on("error", () => {});
     child.stdout.on("data", (chunk) => {

@@ -1,7 +1,6 @@
-// The hook, for OpenClaw without the plugin: it adds the preamble to the agent's context as a bootstrap file.
+// The hook, for OpenClaw without the plugin: it adds the block to the agent's context as a bootstrap file.
 
-import path from "node:path";
-
+import { addAsBootstrapFile } from "../../plugin/bootstrap.js";
 import { bridge as theBridge } from "../../plugin/bridge.js";
 import { identify } from "../../plugin/conversation.js";
 
@@ -28,24 +27,14 @@ async function handle(bridge, event) {
 
 async function bootstrap(bridge, event, context) {
   const identity = identify(context, event);
-  if (!identity || !Array.isArray(context.bootstrapFiles) || bridge.isClaimedByPlugin(identity.session_key)) return;
-  if (bridge.isAnswered(identity.session_id)) return; // a later turn
+  if (!identity || bridge.isClaimedByPlugin(identity.session_key)) return;
   applySettings(bridge, context.cfg);
-  const preamble = await bridge.preamble("hook", identity, {});
-  if (!preamble) return;
-  const file = {
-    name: "SESSION_CONTINUITY.md",
-    path: path.join(context.workspaceDir ?? ".", "SESSION_CONTINUITY.md"),
-    content: preamble,
-    missing: false,
-  };
-  // a new list: the old one may be kept for the turns to come
-  context.bootstrapFiles = [...context.bootstrapFiles, file];
+  await addAsBootstrapFile(bridge, "hook", event);
 }
 
 /** The settings of the plugin's entry are the hook's too, and so are those of the hook's own. */
 function applySettings(bridge, config) {
   const entry = config?.hooks?.internal?.entries?.jsonlstore;
-  const { command, timeoutMs } = { ...config?.plugins?.entries?.jsonlstore?.config, ...entry };
-  if (command || timeoutMs) bridge.configure({ command, timeoutMs });
+  const { command, timeoutMs, restore_for: restoreFor } = { ...config?.plugins?.entries?.jsonlstore?.config, ...entry };
+  if (command || timeoutMs) bridge.configure({ command, timeoutMs, restoreFor });
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import date, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +14,10 @@ from jsonlstore.context import TranscriptStore
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.config import Config
 from jsonlstore.core.files import Disk
-from jsonlstore.recall.stats import _monday, _weeks, statistics
+from jsonlstore.core.model import SessionState
+from jsonlstore.report import Statistics, count_history, read_history
+from jsonlstore.report.statistics import _monday, _topics, _weeks
+from jsonlstore.restore import Pipeline
 from tests.context.conftest import assistant, user
 from tests.home import START, task
 
@@ -22,6 +25,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tests.home import Home
+
+
+def counted(home: Home, **chosen: Any) -> Statistics:
+    store = home.store
+    return count_history(read_history(store, Pipeline.read(store.paths, Config()), home.now, **chosen))
+
 
 MOMENTS = st.timedeltas(timedelta(0), timedelta(days=900)).map(lambda age: START - age)
 
@@ -44,6 +53,12 @@ def test_a_time_nobody_can_read_is_in_no_week() -> None:
     assert _weeks(["", "yesterday"], START) == []
 
 
+def test_a_clock_that_was_wrong_once_does_not_fill_the_list() -> None:
+    """With thousands of years between two sessions, only their weeks are listed."""
+    weeks = _weeks(["0003-01-01T00:00:00.000Z", format_time(START)], START)
+    assert [week["sessions"] for week in weeks] == [1, 1]
+
+
 def test_projects_tasks_and_tokens(home: Home) -> None:
     """A task counts once, from the first session that had it; one reported as done is not open."""
     home.past("one", active_projects=["radio"], pending_tasks=[task(1), task(2)])
@@ -52,8 +67,8 @@ def test_projects_tasks_and_tokens(home: Home) -> None:
     home.past("two", active_projects=["radio", "kite"], pending_tasks=[task(1)], notes=[done])
     home.later(hours=2)
     home.past("three", pending_tasks=[task(3)], tokens={"used": 1500, "window": 2000, "estimated": False})
-    found = statistics(home.store, Config(), home.now, compactions={"three": 2})
-    assert found.sessions == {"total": 3, "open": 0, "crashed": 0}
+    found = counted(home, compactions={"three": 2})
+    assert found.sessions == {"total": 3, "open": 0, "crashed": 0, "unreadable": 0}
     assert [(row["project"], row["sessions"]) for row in found.projects] == [("radio", 2), ("kite", 1)]
     assert found.open_tasks["by_age"] == {"up to a day": 1, "up to a week": 0, "up to a month": 1, "older": 0}
     assert [row["task_id"] for row in found.open_tasks["tasks"]] == ["task-001", "task-003"]
@@ -70,8 +85,8 @@ def test_days_leave_out_what_ended_before(home: Home) -> None:
     home.store.start("open", channel="cli")
     home.later(days=10)
     home.past("new")
-    found = statistics(home.store, Config(), home.now, days=7)
-    assert found.sessions == {"total": 2, "open": 1, "crashed": 0}
+    found = counted(home, days=7)
+    assert found.sessions == {"total": 2, "open": 1, "crashed": 0, "unreadable": 0}
     assert found.projects == []
 
 
@@ -96,6 +111,66 @@ def test_compactions_come_from_the_runtimes_own_count(home: Home) -> None:
         ids = {one.key: one.session_id for one in store.list()}
     home.run("watch", "--once")
     rows = json.loads(home.run("stats", "--json").stdout)["tokens"]["per_session"]
-    counted = {row["session_id"]: row["compactions"] for row in rows}
-    assert counted == {ids["jsonlstore:fox:main"]: None, ids["jsonlstore:owl:main"]: 1}
+    times = {row["session_id"]: row["compactions"] for row in rows}
+    assert times == {ids["jsonlstore:fox:main"]: None, ids["jsonlstore:owl:main"]: 1}
     assert "compacted 1 time" in " ".join(home.run("stats").stdout.split())
+
+
+def test_a_topic_counts_once_a_session_in_the_week_it_began(home: Home) -> None:
+    """Case does not make two topics of one, and weeks without it are not listed."""
+    home.past("one", hot_topics=["Radio", "kite"])
+    home.later(days=14)
+    home.past("two", hot_topics=["radio"])
+    first, second = counted(home).topics
+    assert (first["topic"], first["sessions"], second["topic"]) == ("radio", 2, "kite")
+    assert first["weeks"] == {"2026-11-09": 1, "2026-11-23": 1}
+    shown = home.run("stats", "--now", format_time(home.now), env={"TZ": "UTC"}).stdout
+    assert "radio                       2  █ █" in shown
+
+
+@given(st.lists(st.tuples(MOMENTS, st.lists(st.sampled_from("abcDdA"), max_size=9)), max_size=20))
+def test_the_weeks_of_a_topic_add_up_to_its_sessions(drawn: list[tuple[datetime, list[str]]]) -> None:
+    """Each session is in one week of each of its topics."""
+    states = [
+        SessionState(f"s{number}", format_time(at), hot_topics=tuple(topics))
+        for number, (at, topics) in enumerate(drawn)
+    ]
+    for row in _topics(states):
+        assert sum(row["weeks"].values()) == row["sessions"]
+        assert row["sessions"] == sum(row["topic"] in (one.lower() for one in state.hot_topics[:8]) for state in states)
+
+
+def test_restores_and_flushes_are_counted_from_the_logs(home: Home) -> None:
+    """Also those of an archived session; an event of another shape counts and adds nothing."""
+    home.past("one")
+    home.store.note("one", "session.inherited", {"from": ["zero"], "scores": [0.5], "pins": 2, "tasks": ["a", "b"]})
+    home.store.note("one", "session.inherited", {"from": "?", "scores": ["?"], "pins": "?", "tasks": 3, "forced": True})
+    home.store.note("one", "flush.offered", {"percent": 50})
+    home.store.note("one", "flush.offered", {"percent": 75})
+    home.store.note("one", "flush.actioned", {})
+    for _ in range(2):
+        found = counted(home)
+        assert found.restores == {"total": 2, "sessions": 1, "by_hand": 1, "pins": 2, "tasks": 2}
+        assert found.flushes == {"offered": 2, "actioned": 1}
+        home.store.archive("one")
+
+
+def test_a_project_leaves_out_the_others(home: Home) -> None:
+    """By its name, whatever its case."""
+    home.past("one", active_projects=["Radio"])
+    home.past("two", active_projects=["kite"])
+    document = json.loads(home.run("stats", "--project", "radio", "--json").stdout)
+    assert (document["sessions"]["total"], document["project"]) == (1, "radio")
+    assert "no sessions like that" in home.run("stats", "--project", "chess").stderr
+
+
+def test_a_log_that_cannot_be_read_is_counted_as_such(home: Home) -> None:
+    """The session stays in the count, and the rest is told all the same."""
+    home.past("one", active_projects=["radio"])
+    home.past("two")
+    log = home.store.paths.archived_log("two", home.store.archive("two"))
+    log.unlink()
+    log.mkdir()
+    found = counted(home)
+    assert (found.sessions["total"], found.sessions["unreadable"]) == (2, 1)
+    assert found.projects[0]["sessions"] == 1

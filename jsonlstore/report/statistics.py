@@ -1,25 +1,28 @@
-"""Statistics of what is kept: sessions per week, projects, how long tasks have been open, how full contexts became."""
+"""Statistics of what is kept: weeks, projects, topics over time, open tasks by age, tokens, flushes and restores."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.core.clock import format_time, parse_time, time_before
-from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.restore.tasks import Pipeline, surfaced
+from jsonlstore.core.clock import format_time, parse_time
+from jsonlstore.report.history import ACTIONED, OFFERED
+from jsonlstore.restore import surfaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from jsonlstore.core.config import Config
     from jsonlstore.core.model import SessionState
-    from jsonlstore.store.store import SessionStore
+    from jsonlstore.report.history import History, RestoreRecord
+    from jsonlstore.restore import Pipeline
 
 # an age in days, and what tasks that are not older are called
 AGES = ((1, "up to a day"), (7, "up to a week"), (30, "up to a month"), (None, "older"))
+_LEADING = 8  # topics of a session: those further down its list are mentioned rather than worked on
+_MOST_TOPICS = 30
+_MOST_WEEKS = 20 * 53
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,57 +31,68 @@ class Statistics:
 
     now: str
     days: float | None
+    project: str | None
     sessions: dict[str, int]
     weeks: list[dict[str, Any]]
     projects: list[dict[str, Any]]
+    topics: list[dict[str, Any]]
     open_tasks: dict[str, Any]
     tokens: dict[str, Any]
+    flushes: dict[str, int]
+    restores: dict[str, int]
 
     def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def statistics(
-    store: SessionStore,
-    config: Config,
-    now: datetime,
-    *,
-    days: float | None = None,
-    compactions: Mapping[str, int] | None = None,
-) -> Statistics:
-    """Count the sessions alive in the last `days`, or all; `compactions` by session, where a runtime counts them.
-
-    Reads the state of each, and nothing else; a session that cannot be read is counted and adds nothing more.
-    """
-    since = time_before(now, timedelta(days=days)) if days is not None else ""
-    chosen = [
-        entry
-        for entry in store.entries()
-        if entry.end_time is None or max(entry.end_time, entry.updated_at or "", entry.start_time) >= since
-    ]
-    states = list(_states(store, [entry.session_id for entry in chosen]))
+def count_history(history: History) -> Statistics:
+    """Count a history; a session that could not be read is counted as one and adds nothing more."""
+    entries, states = history.entries, history.states
     counts = {
-        "total": len(chosen),
-        "open": sum(entry.end_time is None for entry in chosen),
-        "crashed": sum(entry.crash_recovered for entry in chosen),
+        "total": len(entries),
+        "open": sum(entry.end_time is None for entry in entries),
+        "crashed": sum(entry.crash_recovered for entry in entries),
+        "unreadable": history.unreadable,
     }
+    flushes = history.flushes
     return Statistics(
-        now=format_time(now),
-        days=days,
+        now=format_time(history.now),
+        days=history.days,
+        project=history.project,
         sessions=counts,
-        weeks=_weeks([entry.start_time for entry in chosen], now),
+        weeks=_weeks([entry.start_time for entry in entries], history.now),
         projects=_projects(states),
-        open_tasks=_open_tasks(states, Pipeline.read(store.paths, config), now),
-        tokens=_tokens(states, compactions or {}),
+        topics=_topics(states),
+        open_tasks=_open_tasks(states, history.pipeline, history.now),
+        tokens=_tokens(states, history.compactions),
+        flushes={"offered": flushes.get(OFFERED, 0), "actioned": flushes.get(ACTIONED, 0)},
+        restores=_restores(history.restores),
     )
 
 
-def _states(store: SessionStore, session_ids: Iterable[str]) -> Iterable[SessionState]:
-    for session_id in session_ids:
-        try:
-            yield store.get(session_id)
-        except JsonlStoreError:
-            continue  # forgotten since, or damaged: `doctor` tells which
+def _topics(states: Iterable[SessionState]) -> list[dict[str, Any]]:
+    """The topics that lead most sessions, and how many of each week's sessions they lead."""
+    found: dict[str, dict[str, Any]] = {}
+    for state in states:
+        week = _monday(state.start_time)
+        for topic in dict.fromkeys(one.lower() for one in state.hot_topics[:_LEADING]):
+            row = found.setdefault(topic, {"topic": topic, "sessions": 0, "last": "", "weeks": Counter()})
+            row["sessions"] += 1
+            row["last"] = max(row["last"], state.end_time or "", state.start_time)
+            if week:
+                row["weeks"][week] += 1
+    ordered = sorted(found.values(), key=lambda row: (-row["sessions"], row["topic"]))[:_MOST_TOPICS]
+    return [{**row, "weeks": dict(sorted(row["weeks"].items()))} for row in ordered]
+
+
+def _restores(restores: Sequence[RestoreRecord]) -> dict[str, int]:
+    return {
+        "total": len(restores),
+        "sessions": len({one.session_id for one in restores}),
+        "by_hand": sum(one.forced for one in restores),
+        "pins": sum(one.pins for one in restores),
+        "tasks": sum(len(one.tasks) for one in restores),
+    }
 
 
 def _weeks(starts: Iterable[str], now: datetime) -> list[dict[str, Any]]:
@@ -86,12 +100,13 @@ def _weeks(starts: Iterable[str], now: datetime) -> list[dict[str, Any]]:
     begun = Counter(monday for monday in map(_monday, starts) if monday)
     if not begun:
         return []
-    weeks = []
-    day, last = min(begun), max(_monday(format_time(now)), *begun)
-    while day <= last:
-        weeks.append({"week": day, "sessions": begun[day]})
-        day = (datetime.fromisoformat(day) + timedelta(days=7)).date().isoformat()
-    return weeks
+    first = date.fromisoformat(min(begun))
+    last = date.fromisoformat(max(_monday(format_time(now)), *begun))
+    count = (last - first).days // 7 + 1
+    if count > _MOST_WEEKS:  # a clock was wrong once: half a million empty weeks would say no more
+        return [{"week": week, "sessions": begun[week]} for week in sorted(begun)]
+    weeks = [(first + timedelta(days=7 * number)).isoformat() for number in range(count)]
+    return [{"week": week, "sessions": begun[week]} for week in weeks]
 
 
 def _monday(text: str) -> str:

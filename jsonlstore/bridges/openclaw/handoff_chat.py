@@ -1,0 +1,64 @@
+"""`/handoff` in a chat: captures, shows, clears, sets the project, and says what it did in a line or two."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jsonlstore.core.errors import UsageError
+from jsonlstore.handoff import ProjectContext, capture, clear, kept_handoff, set_project
+
+if TYPE_CHECKING:
+    from jsonlstore.core.config import Config
+    from jsonlstore.store import SessionStore
+
+_LONGEST_NAME = 60
+
+
+def handoff_command(  # noqa: PLR0911 - one answer for each case
+    store: SessionStore, config: Config, session_id: str, action: str, name: str | None = None, *, dry_run: bool = False
+) -> str:
+    """Carry one command out in its own session, and answer it."""
+    if not (config.enabled and config.handoff_enabled):
+        return "Handoffs are switched off (handoff.enabled)."
+    now = store.clock()
+    if action in ("capture", "stop"):
+        document = capture(
+            store,
+            session_id,
+            "sigterm" if action == "stop" else "command",
+            now=now,
+            expires_hours=config.handoff_expires_hours,
+            by="hook",
+            dry_run=dry_run,
+        )
+        if document is None:
+            return "There is nothing to hand over yet."
+        return f"Captured for the next session (project {document.project}, until {document.expires_at[:16]}Z)."
+    if action == "status":
+        found = kept_handoff(store.folded(session_id))
+        if found is None or found.cleared_at:
+            return "No handoff is kept of this session."
+        taken = f"; claimed by {found.claimed_by[:8]}" if found.claimed_by else ""
+        told = found.document
+        return (
+            f"Handoff of {told.updated_at[:16]}Z: project {told.project}, mode {told.mode}, "
+            f"{len(told.patterns)} notes, {len(told.summary.in_progress)} in progress, "
+            f"until {told.expires_at[:16]}Z{taken}."
+        )
+    if action == "clear":
+        done = dry_run or clear(store, session_id, by="hook")
+        return "The handoff of this session is discarded." if done else "No handoff is kept of this session."
+    if action == "project":
+        return _project(store, session_id, name, dry_run=dry_run)
+    raise UsageError(f"no such action: {action}", hint="one of capture, status, clear, project")
+
+
+def _project(store: SessionStore, session_id: str, name: str | None, *, dry_run: bool) -> str:
+    if not name or not name.strip():
+        known = ProjectContext.of(store.folded(session_id))
+        inferred = next(iter(store.get(session_id).active_projects), "general")
+        return f"Project: {known.name} (set)." if known else f"Project: {inferred} (from what was done)."
+    short = " ".join(name.split())[:_LONGEST_NAME]
+    if not dry_run:
+        set_project(store, session_id, ProjectContext(short, started_at=store.now()), by="hook")
+    return f"Project: {short}."

@@ -1,0 +1,97 @@
+"""`task list|add|done|drop|reopen`: the open tasks of a conversation, and what the operator says of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jsonlstore.cli.console import answer, command, command_group, say, with_example
+from jsonlstore.cli.formatting import say_folded
+from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jsonlstore.cli.app import App
+    from jsonlstore.restore import TaskList
+
+_DONE = {"add": "added", "done": "done", "drop": "dropped", "reopen": "open again"}
+
+
+task = command_group("task", "List, add, close and reopen tasks of a conversation.", "jsonlstore task done 2")
+
+
+def _key_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    option = click.option("--session-key", metavar="KEY", help="The conversation (default: the newest).")
+    return option(function)
+
+
+@with_example("jsonlstore task list")
+@command("list", "--json", "--now", group=task)
+@_key_option
+def list_tasks(app: App, session_key: str | None, as_json: bool) -> None:
+    """The open tasks of a conversation."""
+    tasks, place = conversation(app, session_key)
+    listed = tasks.to_list()
+
+    def show() -> None:
+        say(f"conversation {place or 'without a key'}")
+        for one in listed:
+            say_folded(f"{one['number']:>3}  {one['title'] or one['task_id']}  [{one['task_id']}] {one['age']}")
+        if not listed:
+            say("no open tasks")
+
+    answer(as_json, {"session_key": place, "tasks": listed}, show)
+
+
+def conversation(app: App, session_key: str | None) -> tuple[TaskList, str | None]:
+    """The tasks of the named conversation, or of the newest one."""
+    from jsonlstore.core.session_key import is_utility_run
+    from jsonlstore.restore import Scope, TaskList
+
+    store = app.open_store()
+    entries = [one for one in store.entries() if not one.forgotten and not is_utility_run(one.session_key)]
+    if session_key is not None:
+        entries = [one for one in entries if one.session_key == session_key]
+    if not entries:
+        where = f" under the key {session_key}" if session_key else ""
+        raise SessionNotFound(f"no session is kept{where}", hint="`jsonlstore list` shows what is kept")
+    newest = max(entries, key=lambda one: (one.updated_at or one.end_time or one.start_time, one.session_id))
+    scope = Scope.of_session("conversation", newest)
+    return TaskList(store, app.config, scope, app.clock()), newest.session_key
+
+
+def _change(action: str) -> click.Command:
+    words = "TITLE" if action == "add" else "TASK"
+    example = 'jsonlstore task add "paint the box"' if action == "add" else f"jsonlstore task {action} 2"
+
+    @with_example(example)
+    @command(action, "--dry-run", "--json", "--now")
+    @click.argument("wanted", metavar=f"{words}…", nargs=-1, required=True)
+    @_key_option
+    def run(app: App, wanted: tuple[str, ...], session_key: str | None, dry_run: bool, as_json: bool) -> None:
+        if not app.config.enabled:
+            raise JsonlStoreError("session persistence is disabled", hint="set `enabled: true` to change tasks")
+        tasks, place = conversation(app, session_key)
+        changed = tasks.change(action, wanted, tasks.newest, who="operator", dry_run=dry_run)
+        document = {"session_key": place, "changed": [one.to_dict() for one in changed], "dry_run": dry_run}
+
+        def show() -> None:
+            for one in changed:
+                would = "would be " if dry_run else ""
+                say_folded(f"{would}{_DONE[action]}: {one.title or one.task_id} [{one.task_id}]")
+
+        answer(as_json, document, show)
+
+    run.help = {
+        "add": "Add a task; it comes back in the conversation's next sessions.",
+        "done": "Close tasks, by number, id or words of their title.",
+        "drop": "Close tasks that nobody will do.",
+        "reopen": "Open closed tasks again, by id or words of their title.",
+    }[action]
+    return run
+
+
+for _action in _DONE:
+    task.add_command(_change(_action))

@@ -1,0 +1,232 @@
+"""A checkpoint: where a session stands, made of evidence while all of it is in sight. Pure and deterministic.
+
+`make_checkpoint` turns a distilled stretch into a document of at most 8 KB. `checkpoint_due` says when one is made, and
+`extended` brings an old one up to date by what came after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from jsonlstore.context.flush import percent_used
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jsonlstore.core.session_settings import CheckpointSettings
+    from jsonlstore.signals import SessionFacts, Signals
+    from jsonlstore.transcripts import Entry
+
+MOST_BYTES = 8 * 1024
+_LONGEST_SUMMARY = 700
+# what goes first when there is too much, and how many of each stay as long as anything else can go
+_TRIMMED = (
+    ("closed", 0), ("identifiers", 8), ("commands", 6), ("asks", 5), ("done", 10), ("files", 12), ("blocked", 3),
+    ("inProgress", 3), ("tasks", 5), ("memoryFiles", 3), ("constraints", 5),
+)  # fmt: skip
+_NEWEST_FIRST = frozenset({"files"})  # these end in the least important; the other lists begin with the oldest
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A summary made while the whole conversation was still in sight."""
+
+    id: str | None
+    timestamp: str | None
+    summary: str
+    tokens: int
+    message_count: int
+    topics: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    key_decisions: tuple[str, ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, entry: Entry) -> Checkpoint:
+        """What a `checkpoint` record says; fields it lacks are empty."""
+        return cls.from_dict(entry.raw.get("checkpoint"), entry.id, entry.timestamp)
+
+    @classmethod
+    def from_dict(cls, raw: object, id: str | None = None, timestamp: str | None = None) -> Checkpoint:  # noqa: A002
+        """A checkpoint as it is stored; fields it lacks are empty."""
+        inner: Mapping[str, Any] = raw if isinstance(raw, dict) else {}
+        evidence = inner.get("evidence")
+        return cls(
+            id,
+            timestamp,
+            str(inner.get("summary") or ""),
+            _number(inner.get("tokensAtCheckpoint")),
+            _number(inner.get("messageCountAtCheckpoint")),
+            _texts(inner.get("topics")),
+            _texts(inner.get("openQuestions")),
+            _texts(inner.get("keyDecisions")),
+            evidence if isinstance(evidence, dict) else {},
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The stored form."""
+        return {
+            "summary": self.summary,
+            "tokensAtCheckpoint": self.tokens,
+            "messageCountAtCheckpoint": self.message_count,
+            "topics": list(self.topics),
+            "openQuestions": list(self.open_questions),
+            "keyDecisions": list(self.key_decisions),
+            **({"evidence": dict(self.evidence)} if self.evidence else {}),
+        }
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of the evidence."""
+        return _texts(self.evidence.get(name))
+
+
+def checkpoint_due(
+    settings: CheckpointSettings, facts: SessionFacts, used: int | None, window: int | None, last: Mapping[str, Any]
+) -> str | None:
+    """Why a checkpoint is due after this turn (`tokens` or `messages`); None if it is not.
+
+    `last` is the latest `checkpoint.created`; what it counted before a compaction says nothing of the window now.
+    """
+    if not settings.enabled or not facts.turn_over or (used is not None and used < settings.min_tokens_for_gen):
+        return None
+    if facts.user_messages - _number(last.get("userMessages")) >= settings.turn_threshold:
+        return "messages"
+    if not used or not window:
+        return None
+    percent = percent_used(used, window)
+    before = _number(last.get("percent")) if last.get("compactions", 0) == facts.compactions else 0
+    return "tokens" if any(before < one <= percent for one in settings.token_threshold_percents) else None
+
+
+def make_checkpoint(signals: Signals, facts: SessionFacts, tokens: int = 0) -> Checkpoint:
+    """Where a session stands, at most 8 KB."""
+    notes = {kind: [one.content for one in signals.notes if one.type == kind] for kind in ("decision", "blocker")}
+    evidence: dict[str, Any] = {
+        "asks": list(facts.asks),
+        "constraints": list(signals.constraints),
+        "done": [f"{one.sha} {one.subject}".strip() for one in facts.commits],
+        "closed": [one.title[:120] for one in signals.closed[-20:]],
+        "inProgress": list(signals.in_progress),
+        "tasks": [one.title for one in signals.pending_tasks],
+        "blocked": notes["blocker"],
+        "files": [
+            f"{one.path} (uncommitted)" if one.uncommitted and facts.commits else one.path for one in facts.files
+        ],
+        "commands": [_command(one.name, one.command, one.failed, one.summary) for one in facts.commands],
+        "identifiers": list(facts.identifiers),
+        "memoryFiles": list(facts.memory_files),
+    }
+    if signals.next_step:
+        evidence["next"] = signals.next_step
+    if signals.last_request:
+        evidence["lastRequest"] = {"text": signals.last_request.text, "fate": signals.last_request.fate}
+    if signals.failing:
+        evidence["failing"] = {"command": signals.failing.command, "summary": signals.failing.summary}
+    made = Checkpoint(
+        None,
+        signals.end_time,
+        _summary(signals, facts),
+        tokens,
+        facts.messages,
+        signals.hot_topics[:10],
+        signals.open_questions[:5],
+        tuple(notes["decision"][-12:]),
+        evidence,
+    )
+    return bounded(made)
+
+
+def extended(old: Checkpoint, new: Checkpoint) -> Checkpoint:
+    """`old` brought up to date by a checkpoint of what came after it: what is newer outranks what is older."""
+    closed = {title.casefold() for title in new.texts("closed")}
+    evidence: dict[str, Any] = {}
+    for name, _ in _TRIMMED:
+        before, after = old.evidence.get(name) or [], new.evidence.get(name) or []
+        evidence[name] = _merged_commands(before, after) if name == "commands" else _merged(name, before, after)
+    evidence["tasks"] = [one for one in evidence["tasks"] if one.casefold() not in closed]
+    # these describe the moment: the later part tells it alone, unless nothing happened in it
+    for name in ("next", "lastRequest", "inProgress"):
+        if new.evidence.get("asks"):
+            evidence[name] = new.evidence.get(name)
+        else:
+            evidence[name] = old.evidence.get(name)
+    evidence["blocked"], evidence["failing"] = _still_failing(old, new)
+    united = replace(
+        new,
+        message_count=old.message_count + new.message_count,
+        tokens=max(old.tokens, new.tokens),
+        topics=tuple(dict.fromkeys([*new.topics, *old.topics]))[:10],
+        open_questions=new.open_questions if new.evidence.get("asks") else old.open_questions,
+        key_decisions=tuple(dict.fromkeys([*old.key_decisions, *new.key_decisions]))[-12:],
+        evidence={name: value for name, value in evidence.items() if value},
+    )
+    return bounded(united)
+
+
+def _still_failing(old: Checkpoint, new: Checkpoint) -> tuple[list[str], Any]:
+    """Blockers and the failing command: what ran again since is told by its later run alone."""
+    if not new.evidence.get("asks") and not new.evidence.get("commands"):
+        return list(old.texts("blocked")), old.evidence.get("failing")
+    return list(new.texts("blocked")), new.evidence.get("failing")
+
+
+def _merged(name: str, before: list[str], after: list[str]) -> list[str]:
+    if name == "files":
+        bare = {one.removesuffix(" (uncommitted)") for one in after}
+        return [*after, *(one for one in before if one.removesuffix(" (uncommitted)") not in bare)]
+    return list(dict.fromkeys([*(one for one in before if one not in after), *after]))
+
+
+def _merged_commands(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    again = {one.get("family") for one in after}
+    return [*(one for one in before if one.get("family") not in again), *after]
+
+
+def _command(family: str, command: str, failed: bool, summary: str) -> dict[str, Any]:
+    told = {"family": family, "command": command[:160], "outcome": "failed" if failed else "passed"}
+    return {**told, "summary": summary[:160]} if summary else told
+
+
+def _summary(signals: Signals, facts: SessionFacts) -> str:
+    """A few sentences for a person: about what, how far, what is in the way, what is next."""
+    about = ", ".join(dict.fromkeys([*signals.active_projects[:2], *signals.hot_topics[:4]]))
+    said = [f"About {about}." if about else "", f"{facts.user_messages} messages of the user so far."]
+    if signals.last_request:
+        said.append(f'Last request: "{signals.last_request.text}" ({signals.last_request.fate or "unknown"}).')
+    if facts.commits:
+        said.append(f'{len(facts.commits)} commits, the last one "{facts.commits[-1].subject}".')
+    if facts.files:
+        said.append(f"{len(facts.files)} files changed.")
+    if signals.failing:
+        said.append(f"`{signals.failing.command}` fails.")
+    if signals.next_step:
+        said.append(f'Next: "{signals.next_step}".')
+    return " ".join(one for one in said if one)[:_LONGEST_SUMMARY]
+
+
+def bounded(made: Checkpoint) -> Checkpoint:
+    """`made` with as much as 8 KB hold; `omitted` counts what was left out of each list."""
+    evidence: dict[str, Any] = {name: list(v) if isinstance(v, list) else v for name, v in made.evidence.items()}
+    omitted: dict[str, int] = {}
+    size = len(orjson.dumps(made.to_dict())) + 200  # for the counts
+    for least in (1, 0):
+        for name, keep in _TRIMMED:
+            items = evidence.get(name)
+            while size > MOST_BYTES and isinstance(items, list) and len(items) > keep * least:
+                gone = items.pop() if name in _NEWEST_FIRST else items.pop(0)
+                size -= len(orjson.dumps(gone)) + 1
+                omitted[name] = omitted.get(name, 0) + 1
+    if not omitted:
+        return made
+    return replace(made, evidence={**evidence, "omitted": omitted})
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()

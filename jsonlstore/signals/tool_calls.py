@@ -1,0 +1,202 @@
+"""What tools were asked and what they answered, passed on to the work log, the projects, todo lists and agent tools."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from jsonlstore.redact import redact_text
+from jsonlstore.signals.options import ToolNames
+from jsonlstore.signals.projects import directories_in_command, git_roots_in_output
+from jsonlstore.signals.sentences import shorten
+from jsonlstore.signals.shell import is_evidence
+from jsonlstore.signals.sops import is_sop
+from jsonlstore.signals.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jsonlstore.redact import Redactor
+    from jsonlstore.signals.agent_tools import AgentTools
+    from jsonlstore.signals.conversation import Conversation
+    from jsonlstore.signals.evidence import WorkLog
+    from jsonlstore.transcripts import Entry, ToolCall
+
+_OUTPUT_SLICE = 2_000
+_MOST_WAITING = 256
+_LONGEST_PATH = 1_000
+_LONGEST_CALL = 1_000
+_LONGEST_LINE = 160
+_WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "workingDirectory")
+_FILE_KEYS = ("path", "file_path", "filePath", "file", "notebook_path")
+_TEXT_KEYS = ("content", "file_text", "contents", "newText", "new_string", "new_str")
+_MEMORY_FILE = re.compile(r"(?:^|/)(?:memory/[^/]+\.md|MEMORY\.md|decisions?(?:/[^/]+)?\.md)$", re.IGNORECASE)
+_ASKING = frozenset({"askuserquestion", "ask_user_question", "ask_user", "request_user_input", "ask_followup_question"})
+_TOLD_BY = ("path", "file_path", "filePath", "url", "query", "pattern", "subject", "task", "description", "action")
+
+
+class ToolReader:
+    """Follows the tool calls of one stretch to their results."""
+
+    def __init__(
+        self,
+        tools: ToolNames,
+        talk: Conversation,
+        work: WorkLog,
+        agent: AgentTools,
+        redactor: Redactor,
+        remembered: Callable[[str, Entry], None],
+        picked: Callable[[str, Entry], None],
+    ) -> None:
+        self._tools = tools
+        self._talk = talk
+        self._work = work
+        self._agent = agent
+        self._redactor = redactor
+        self._remembered = remembered  # told what was written to a memory file
+        self._picked = picked  # told what the user answered where a tool asked
+        self._waiting: dict[str, ToolCall] = {}
+        self._cwd: str | None = None
+        self.project: str | None = None  # the project worked on last
+
+    def start_in(self, directory: str) -> None:
+        """Where the session was started."""
+        self._cwd = directory
+        self._work.start_in(directory[:_LONGEST_PATH])
+        self.project = self._agent.topics.record_start(self._path(directory)) or self.project
+
+    def call(self, call: ToolCall, entry: Entry) -> None:
+        """A tool is called."""
+        name = ToolNames.plain(call.name)
+        self._agent.topics.record_tool_call(call.name)
+        if call.id:
+            self._waiting[call.id] = call
+            if len(self._waiting) > _MOST_WAITING:
+                del self._waiting[next(iter(self._waiting))]
+        self._talk.called(entry.id, call.id, _describe(name, call))
+        for key in _WORKDIR_KEYS:
+            if key in call.arguments:
+                self._visit(call.arguments[key])
+        if name in self._tools.execute:
+            command = command_of(call)
+            for place in directories_in_command(command[:4_000]) if command else ():
+                self._visit(place)
+        elif name in self._tools.file:
+            for key in _FILE_KEYS:
+                path = call.arguments.get(key)
+                if isinstance(path, str) and path:
+                    self._open_file(path, entry, call.name)
+
+    def _visit(self, place: object) -> None:
+        if isinstance(place, str) and place:
+            visited = self._agent.topics.record_exec_workdir(self._path(place), self._cwd)
+            self.project = visited or self.project
+
+    def _open_file(self, path: str, entry: Entry, tool: str) -> None:
+        shown = self._path(path)
+        self.project = self._agent.topics.record_file(shown, self._cwd) or self.project
+        if is_sop(shown):
+            self._agent.sops.injected(shown, entry.timestamp or "", tool)
+
+    def result(self, entry: Entry) -> None:
+        """A tool answered."""
+        tool = entry.tool_name or ""
+        name = ToolNames.plain(tool)
+        call_id = entry.tool_call_id or ""
+        call = self._waiting.pop(call_id, None)
+        runs = name in self._tools.execute or (call is not None and ToolNames.plain(call.name) in self._tools.execute)
+        if entry.is_long and name not in self._agent.followed and not (runs and call and is_evidence(command_of(call))):
+            self._talk.answered(call_id, changed=False)
+            return  # output nobody will quote: most of a transcript's bytes, and not worth parsing
+        details = entry.details
+        text = entry.text
+        head = text if len(text) <= 2 * _OUTPUT_SLICE else text[:_OUTPUT_SLICE] + "\n" + text[-_OUTPUT_SLICE:]
+        failed = entry.is_error or details.get("status") == "error" or bool(details.get("error"))
+        changed = False
+        self._work.todos.at(entry.id, self._work.turn)
+        if runs:
+            changed = self._ran(call, entry, text, head)
+        elif call and not failed:
+            changed = self._used(name, call, entry, head)
+        self._talk.answered(call_id, changed=changed)
+        if "SOP" in head or "sop" in details or "sops" in details:
+            self._agent.sops.result(
+                self._redactor.text(head), self._redactor.value(dict(details)), entry.timestamp or "", tool
+            )
+        if details:
+            self._agent.memory.reported(details, entry.timestamp or "")
+        if call and not failed:
+            self._agent.take(name, call, entry, head)
+
+    def _used(self, name: str, call: ToolCall, entry: Entry, head: str) -> bool:
+        """A tool other than the shell went well; returns whether it changed files."""
+        written = self._work.wrote(name, call.arguments)
+        self._work.references.opened(call.arguments, entry.id)
+        for path in written:
+            self._agent.topics.projects.visit(self._path(path), base=self._cwd, is_file=True, weight=2)
+            text = next((v for key in _TEXT_KEYS if isinstance(v := call.arguments.get(key), str)), "")
+            if text and _MEMORY_FILE.search(path.replace("\\", "/")):
+                self._remembered(text, entry)
+        self._work.todos.called(name, call.arguments, head)
+        if name in _ASKING:
+            self._picked(head, entry)
+        return bool(written)
+
+    def _ran(self, call: ToolCall | None, entry: Entry, text: str, head: str) -> bool:
+        """A command answered; returns whether it changed files."""
+        details = entry.details
+        command = command_of(call) if call else ""
+        self._visit(details.get("cwd"))
+        if ".git" in head or "show-toplevel" in command:
+            for root in git_roots_in_output(head, command):
+                visited = self._agent.topics.projects.visit_git_root(self._redactor.text(root))
+                self.project = visited or self.project
+        if not command:
+            return False
+        before = len(self._work.commits)
+        at = entry.timestamp or ""
+        went = self._work.ran(command, text, details, is_error=entry.is_error, at=at, entry_id=entry.id)
+        for commit in self._work.commits[before:]:
+            words = content_words(commit.subject)
+            self._agent.tasks.covered(words, f"commit {commit.sha or commit.subject}", entry.id)
+        return went.failed is not True and "*** " in command
+
+    def _path(self, path: str) -> str:
+        return self._redactor.again(_redacted_path(path[:_LONGEST_PATH]))
+
+
+def command_of(call: ToolCall) -> str:
+    """The command a call runs; some runtimes give it as a list of words."""
+    for key in ("command", "cmd", "script"):
+        value = call.arguments.get(key)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and value:
+            words = [str(word) for word in value]
+            return words[-1] if len(words) == 3 and words[1] in {"-c", "-lc"} else " ".join(words)
+    return ""
+
+
+def _describe(name: str, call: ToolCall) -> str:
+    """What a call does, in one line."""
+    told = command_of(call)
+    if name in _ASKING:
+        told = f"asking the user: {_question(call)}"
+    if not told:
+        told = next((v for key in _TOLD_BY if isinstance(v := call.arguments.get(key), str) and v), "")
+        told = f"{name} {told}"
+    return shorten(told[:_LONGEST_CALL], _LONGEST_LINE)
+
+
+def _question(call: ToolCall) -> str:
+    """The first question a call puts to the user."""
+    listed = call.arguments.get("questions")
+    first = listed[0] if isinstance(listed, list) and listed else call.arguments
+    asked = first.get("question") if isinstance(first, dict) else None
+    return asked if isinstance(asked, str) else ""
+
+
+@lru_cache(maxsize=1024)  # a session works in few places, many times
+def _redacted_path(path: str) -> str:
+    return redact_text(path)

@@ -1,0 +1,96 @@
+"""Checkpoints of followed sessions, and whether an offered flush was acted upon: both read from the transcript.
+
+Called after a turn is in our log, in the watcher's process: never in the way of the turn.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from jsonlstore.context import checkpoint_due, make_checkpoint, percent_used
+from jsonlstore.core.config import load_config
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.logs import logger
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jsonlstore.core.session_settings import SessionSettings
+    from jsonlstore.signals import SessionFacts, Signals
+    from jsonlstore.store import SessionFold, SessionStore
+
+log = logger("jsonlstore.watch")
+
+
+class Checkpoints:
+    """Writes `checkpoint.created` and `flush.actioned` into our log, each when it is due."""
+
+    def __init__(self, store: SessionStore) -> None:
+        self._store = store
+
+    @cached_property
+    def _settings(self) -> SessionSettings:
+        return load_config(self._store.paths.state_dir, lenient=True).session
+
+    def after_turn(
+        self,
+        session_id: str,
+        signals: Signals,
+        facts: SessionFacts,
+        window: int | None,
+        cursor: Mapping[str, Any] | None,
+    ) -> bool:
+        """Record what this turn makes due; True if something was. A failure costs a line in the log."""
+        if not facts.turn_over:
+            return False
+        try:
+            folded = self._store.folded(session_id)
+            wrote = self._settle_flush(session_id, folded, facts)
+            return self._checkpoint(session_id, folded, signals, facts, window, cursor) or wrote
+        except JsonlStoreError as problem:
+            log.warning("no checkpoint of %s: %s", session_id, problem.message)
+            return False
+
+    def _checkpoint(
+        self,
+        session_id: str,
+        folded: SessionFold,
+        signals: Signals,
+        facts: SessionFacts,
+        window: int | None,
+        cursor: Mapping[str, Any] | None,
+    ) -> bool:
+        used = signals.tokens.used if signals.tokens else None
+        trigger = checkpoint_due(self._settings.checkpoint, facts, used, window, folded.checkpoint or {})
+        if trigger is None:
+            return False
+        made = make_checkpoint(signals, facts, used or 0)
+        data = {
+            **made.to_dict(),
+            "trigger": trigger,
+            "userMessages": facts.user_messages,
+            "compactions": facts.compactions,
+            "percent": int(percent_used(used, window)) if used and window else 0,
+        }
+        if window:
+            data["window"] = window
+        if cursor:
+            data["source"] = dict(cursor)
+        self._store.note(session_id, "checkpoint.created", data, by="watcher")
+        log.info("%s: checkpoint at %s tokens (%s)", session_id, used, trigger)
+        return True
+
+    def _settle_flush(self, session_id: str, folded: SessionFold, facts: SessionFacts) -> bool:
+        """Say once whether the turn that was asked to write to `memory/` did so (decision 37)."""
+        offered = folded.flush
+        if not offered or offered.get("settled"):
+            return False
+        at = str(offered.get("at") or "")
+        turn = min((number for number, heard in facts.turn_times.items() if heard >= at), default=None)
+        if turn is None:
+            return False
+        files = list(dict.fromkeys(path for number, path in facts.memory_writes if number == turn))
+        data = {"percent": offered.get("percent"), "actioned": bool(files), "files": files}
+        self._store.note(session_id, "flush.actioned", data, by="watcher")
+        return True

@@ -1,0 +1,160 @@
+"""Checkpoints and summaries: made of evidence, bounded, deterministic, extended without contradiction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jsonlstore.context import Checkpoint, checkpoint_due, extended, make_checkpoint, summary_text
+from jsonlstore.context.checkpoint import MOST_BYTES, bounded
+from jsonlstore.context.summary import HEADINGS, MOST_CHARACTERS, sections_of
+from jsonlstore.core.session_settings import CheckpointSettings
+from jsonlstore.signals import Distiller
+from jsonlstore.transcripts import Entry
+
+TEXTS = st.lists(st.text(max_size=400), max_size=60)
+LISTS = (
+    "asks",
+    "constraints",
+    "done",
+    "closed",
+    "inProgress",
+    "tasks",
+    "blocked",
+    "files",
+    "identifiers",
+    "memoryFiles",
+)
+
+
+def entry(number: int, message: dict[str, Any], kind: str = "message") -> Entry:
+    at = f"2026-02-01T10:{number // 60:02}:{number % 60:02}.000Z"
+    body = {"message": message} if kind == "message" else message
+    return Entry(
+        {"type": kind, "id": f"e{number}", "parentId": f"e{number - 1}" if number else None, "timestamp": at, **body}
+    )
+
+
+def told(*steps: tuple[str, Any]) -> Distiller:
+    """A session of user texts, answers and tool calls with their results."""
+    distiller, number = Distiller(), 0
+    for kind, value in steps:
+        if kind in ("user", "assistant"):
+            distiller.feed(entry(number, {"role": kind, "content": [{"type": "text", "text": value}]}))
+        else:
+            name, arguments, output, failed = value
+            call = {"type": "toolCall", "id": f"c{number}", "name": name, "arguments": arguments}
+            distiller.feed(entry(number, {"role": "assistant", "content": [call], "stopReason": "toolUse"}))
+            number += 1
+            result = {"role": "toolResult", "toolCallId": f"c{number - 1}", "toolName": name, "isError": failed}
+            distiller.feed(entry(number, {**result, "content": [{"type": "text", "text": output}]}))
+        number += 1
+    return distiller
+
+
+def made(*steps: tuple[str, Any]) -> Checkpoint:
+    distiller = told(*steps)
+    return make_checkpoint(distiller.result(), distiller.facts(), 1000)
+
+
+FAILING = ("tool", ("exec", {"command": "pytest tests"}, "2 failed, 3 passed\nCommand exited with code 1", True))
+PASSING = ("tool", ("exec", {"command": "pytest tests"}, "5 passed", False))
+COMMIT = (
+    "tool",
+    ("exec", {"command": "git commit -m 'Add parser'"}, "[main 1a2b3c4] Add parser\n 1 file changed", False),
+)
+MEMORY = ("tool", ("write", {"path": "./memory/2026-02-01.md", "content": "x"}, "ok", False))
+
+
+def test_a_checkpoint_holds_commits_files_commands_and_memory_files() -> None:
+    found = made(
+        ("user", "Add a parser for PROJ-12, see https://example.org/spec"),
+        ("tool", ("write", {"path": "src/parser.py", "content": "x"}, "ok", False)),
+        COMMIT, FAILING, MEMORY, ("assistant", "The parser is there; one test fails."),
+    )  # fmt: skip
+    assert "1a2b3c4 Add parser" in found.texts("done")
+    assert any("src/parser.py" in one for one in found.texts("files"))
+    assert found.texts("memoryFiles") == ("memory/2026-02-01.md",)
+    assert {"PROJ-12", "https://example.org/spec", "1a2b3c4"} <= set(found.texts("identifiers"))
+    assert found.evidence["failing"]["command"] == "pytest tests"
+
+
+def test_what_was_mended_after_a_checkpoint_is_not_said_to_fail_when_it_is_extended() -> None:
+    before = made(("user", "Run the tests of the parser"), FAILING, ("assistant", "They fail."))
+    after = made(("user", "Mend the parser and run them again"), PASSING, COMMIT, ("assistant", "All pass."))
+    both = extended(before, after)
+    assert before.evidence["failing"]
+    assert "failing" not in both.evidence
+    assert [one["outcome"] for one in both.evidence["commands"] if one["command"] == "pytest tests"] == ["passed"]
+    assert len(both.texts("asks")) == 2
+    assert "fails" not in summary_text(both)
+
+
+def test_turns_are_over_when_the_agent_stopped_working() -> None:
+    assert told(("user", "hello there, old friend"), ("assistant", "hi")).facts().turn_over
+    assert not told(("user", "hello there, old friend")).facts().turn_over
+    assert not told(("user", "run the tests please"), PASSING).facts().turn_over
+
+
+def test_paths_outside_memory_are_no_memory_files_decision_37() -> None:
+    for path in ("memory/../secrets.md", "notes/memory/a.md", "memoryx/a.md"):
+        assert not made(("user", "write it down"), ("tool", ("write", {"path": path}, "ok", False))).texts(
+            "memoryFiles"
+        )
+
+
+def test_a_checkpoint_is_due_at_each_percentage_once_and_after_so_many_messages() -> None:
+    settings = CheckpointSettings(min_tokens_for_gen=100)
+    facts = told(("user", "hello there, old friend"), ("assistant", "hi")).facts()
+
+    def due(used: int | None, **last: int) -> str | None:
+        return checkpoint_due(settings, facts, used, 1000, last)
+
+    assert due(249) is None
+    assert due(250) == "tokens"
+    assert due(90) is None
+    assert due(260, percent=25) is None
+    assert due(760, percent=50) == "tokens"
+    assert due(300, percent=80, compactions=1) == "tokens"  # the window was emptied since
+    assert checkpoint_due(CheckpointSettings(turn_threshold=1), facts, None, None, {}) == "messages"
+    assert checkpoint_due(CheckpointSettings(enabled=False, turn_threshold=1), facts, None, None, {}) is None
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(LISTS, TEXTS)), st.text(max_size=700))
+def test_no_checkpoint_exceeds_8_kb_and_what_is_left_out_is_counted(evidence: dict[str, list[str]], said: str) -> None:
+    whole = Checkpoint(None, None, said, 1, 1, evidence=evidence)
+    found = bounded(whole)
+    assert len(orjson.dumps(found.to_dict())) <= MOST_BYTES
+    omitted = found.evidence.get("omitted", {})
+    for name in LISTS:
+        assert len(found.evidence[name]) + omitted.get(name, 0) == len(evidence[name])
+        assert set(found.evidence[name]) <= set(evidence[name])
+    assert bounded(whole) == found
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(LISTS, TEXTS)), TEXTS, st.none() | st.text(max_size=20_000))
+def test_a_summary_has_the_five_headings_in_order_once_and_is_bounded(
+    evidence: dict[str, list[str]], decisions: list[str], previous: str | None
+) -> None:
+    text = summary_text(Checkpoint(None, None, "s", 1, 1, (), (), tuple(decisions), evidence), previous)
+    assert len(text) <= MOST_CHARACTERS + 200
+    lines = [line for line in text.splitlines() if line in {f"## {name}" for name in HEADINGS}]
+    assert lines == [f"## {name}" for name in HEADINGS]
+
+
+def test_the_previous_summary_is_folded_in() -> None:
+    first = summary_text(
+        Checkpoint(None, None, "s", 1, 1, key_decisions=("use sqlite",), evidence={"tasks": ["old one"]})
+    )
+    second = summary_text(Checkpoint(None, None, "t", 1, 1, key_decisions=("ship on friday",)), first)
+    assert sections_of(second)["Decisions"] == ("use sqlite", "ship on friday")
+    assert "old one" not in second  # its to-dos are told anew
+    assert "It all began" in summary_text(Checkpoint(None, None, "t", 1, 1), "It all began with a bug.")
+
+
+def test_a_stored_checkpoint_reads_back_the_same() -> None:
+    found = made(("user", "Add a parser for PROJ-12"), COMMIT, ("assistant", "Done."))
+    assert Checkpoint.from_dict(orjson.loads(orjson.dumps(found.to_dict())), None, found.timestamp) == found

@@ -1,0 +1,251 @@
+"""A new session picks up where the last one stood: once, in scope, in time, unless it was cleared."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from jsonlstore.core.clock import format_time
+from jsonlstore.handoff import ProjectContext, capture, claim, clear, confirm, kept_handoff, offer, set_project
+from tests.faults.machine import Fault
+from tests.faults.runner import run
+from tests.faults.scenarios import open_store
+from tests.home import Home
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEY = "agent:main:main"
+LEFT = {
+    "in_progress": ["solder the antenna"],
+    "next_step": "measure the standing wave",
+    "active_projects": ["radio"],
+    "notes": [{"id": "d1", "type": "decision", "content": "use the copper wire", "confidence": 0.9}],
+    "last_request": {"text": "which wire is best?", "at": "2026-11-10T10:10:00Z", "fate": "unanswered"},
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    found = Home(tmp_path)
+    found.past("a", channel="webchat", agent_id="main", session_key=KEY, reason="reset", **LEFT)
+    found.later(minutes=5)
+    return found
+
+
+def start(home: Home, session_id: str, key: str = KEY, **more: Any) -> Any:
+    settings = more.pop("settings", {})
+    return home.manager(**settings).on_session_start(session_id, "webchat", agent_id="main", session_key=key, **more)
+
+
+def test_the_block_has_the_sections_instead_of_the_lines(home: Home) -> None:
+    given = start(home, "b")
+    assert given.handoff["claimed"] is True
+    assert given.handoff["offer"].startswith("[Session handoff: ")
+    for words in ("## Previous Session Context", "### In Progress", '"solder the antenna"', "### Recent Decisions",
+                  "### Suggested Next Step", '"measure the standing wave"', "which wire is best", "radio"):  # fmt: skip
+        assert words in given.block, words
+    assert "LAST SESSION" not in given.block
+    assert "NEXT STEP:" not in given.block
+    assert len(given.to_dict()["block"]) <= 2800
+    assert given.to_dict()["block"].count("<session-continuity") == 1
+    again = start(home, "b")
+    assert (again.block, again.already_restored) == (given.block, True)
+
+
+def test_the_others_are_told_by_whom_it_was_claimed(home: Home) -> None:
+    start(home, "b", pid=None)
+    other = start(home, "c")
+    assert other.handoff == {"session_id": "a", "claimed": False, "claimed_by": "b"}
+    assert "LAST SESSION" in other.block
+
+
+@pytest.mark.parametrize(("hours", "offered"), [(23, True), (25, False)])
+def test_it_expires_after_a_day(home: Home, hours: int, offered: bool) -> None:
+    home.later(hours=hours)
+    assert (start(home, "b").handoff is not None) == offered
+
+
+def test_a_cleared_one_is_not_offered_and_not_made_again(home: Home) -> None:
+    capture(home.store, "a", "command", now=home.now, expires_hours=24, by="operator")
+    assert clear(home.store, "a")
+    assert not clear(home.store, "a")
+    capture(home.store, "a", "reset", now=home.now, expires_hours=24)
+    assert start(home, "b").handoff is None
+
+
+def test_quiet_gives_it_without_the_question(home: Home) -> None:
+    given = start(home, "b", settings={"handoff_offer": "quiet"})
+    assert given.handoff["offer"] is None
+    assert "### In Progress" in given.block
+
+
+def test_switched_off_there_is_nothing(home: Home) -> None:
+    given = start(home, "b", settings={"handoff_enabled": False})
+    assert given.handoff is None
+    assert "LAST SESSION" in given.block
+
+
+def test_restore_on_holds_for_handoffs_too(home: Home) -> None:
+    assert start(home, "b", settings={"restore_on": ("new", "idle")}).handoff is None
+
+
+def test_nobody_else_s_conversation_gets_it(home: Home) -> None:
+    assert start(home, "b", key="agent:main:telegram:dm:7").handoff is None
+    other = home.manager().on_session_start("c", "webchat", agent_id="other", session_key="agent:other:main")
+    assert other.handoff is None
+
+
+def test_a_new_key_that_names_nobody_gets_it(home: Home) -> None:
+    assert start(home, "b", key="agent:main:tui-4711").handoff["session_id"] == "a"
+
+
+def test_an_unanswered_claim_lapses_and_an_answered_one_stands(home: Home) -> None:
+    start(home, "b")
+    home.later(minutes=2)
+    assert start(home, "c").handoff["claimed"] is True
+    assert confirm(home.store, "c")
+    home.later(minutes=2)
+    assert start(home, "d", key="agent:main:tui-1").handoff["claimed_by"] == "c"
+
+
+def test_resume_takes_it_claimed_expired_or_not(home: Home) -> None:
+    start(home, "b")
+    confirm(home.store, "b")
+    home.later(hours=30)
+    given = start(home, "c", resume="newest")
+    assert given.handoff["claimed"] is True
+    assert "### In Progress" in given.block
+    assert ProjectContext.of(home.store.folded("c")) is not None
+    assert start(home, "c").block == given.block, "the session keeps it"
+
+
+def test_a_marked_session_hands_over_before_it_ends(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.store.start("a", channel="webchat", agent_id="main", session_key=KEY)
+    home.store.update("a", LEFT)
+    home.later(minutes=1)
+    assert start(home, "b", key="agent:main:tui-2").handoff is None
+    capture(home.store, "a", "command", now=home.now, expires_hours=24)
+    assert start(home, "c", key="agent:main:tui-3").handoff["session_id"] == "a"
+
+
+def test_the_project_can_be_set_and_filters(home: Home) -> None:
+    set_project(home.store, "a", ProjectContext("boat", started_at=home.store.now()))
+    capture(home.store, "a", "command", now=home.now, expires_hours=24)
+    found = kept_handoff(home.store.folded("a"))
+    assert found is not None
+    assert found.document.project == "boat"
+    set_project(home.store, "a", ProjectContext("boat", handoff_enabled=False))
+    assert capture(home.store, "a", "command", now=home.now, expires_hours=24) is None
+
+
+def _ask(path: str, number: int, ready: Any, answers: Any) -> None:
+    from pathlib import Path
+
+    home = Home(Path(path))
+    home.later(minutes=35)
+    ready.wait()
+    answers.put(claim(home.store, "a", f"s{number}", now=home.now, expires_hours=24))
+
+
+@pytest.mark.parametrize("rounds", [6, pytest.param(200, marks=pytest.mark.slow)])
+def test_of_eight_that_race_one_claims(rounds: int, tmp_path: Path) -> None:
+    """Eight processes ask for one handoff at the same time: one has it, and all agree who."""
+    context = multiprocessing.get_context("fork")
+    for number in range(rounds):
+        place = tmp_path / str(number)
+        home = Home(place)
+        home.past("a", channel="webchat", agent_id="main", session_key=KEY, reason="reset", **LEFT)
+        for one in range(8):
+            home.store.start(f"s{one}", channel="webchat", agent_id="main", session_key=KEY)
+        ready, answers = context.Barrier(8), context.Queue()
+        racers = [context.Process(target=_ask, args=(str(place), one, ready, answers)) for one in range(8)]
+        for racer in racers:
+            racer.start()
+        found = [answers.get(timeout=60) for _ in racers]
+        for racer in racers:
+            racer.join(60)
+        assert sum(one.won for one in found) == 1
+        assert len({one.by for one in found}) == 1
+
+
+def test_killed_at_any_call_nothing_acknowledged_is_lost_and_nothing_claimed_twice(tmp_path: Path) -> None:
+    """kill -9 before every call of capture, claim, offer and clear that changes the disk."""
+    when = {"now": open_store(tmp_path).clock(), "expires_hours": 24}
+    prepared = tmp_path / "prepared"
+    store = open_store(prepared)
+    store.start("a", channel="cli", session_key=KEY, start_time="2026-02-14T08:00:00Z")
+    store.update("a", LEFT)
+    store.start("b", channel="cli", session_key=KEY)
+    store.end("a", reason="reset", end_time="2026-02-14T08:30:00Z")
+    steps = (
+        lambda store: capture(store, "a", "reset", **when),
+        lambda store: claim(store, "a", "b", **when),
+        lambda store: offer(store, "a", "b"),
+        lambda store: clear(store, "a"),
+    )
+    import shutil
+
+    for at in range(1, 500):
+        work = tmp_path / f"work{at}"
+        shutil.copytree(prepared, work)
+        outcome = run(work, steps, Fault(at, "kill"))
+        found = kept_handoff(open_store(work).folded("a"))
+        done = outcome.acknowledged
+        assert done < 1 or found is not None
+        assert done < 2 or (found is not None and (found.claimed_by == "b" or found.cleared_at))
+        assert done < 3 or (found is not None and found.offered_at)
+        assert done < 4 or (found is not None and found.cleared_at)
+        if 2 <= done < 4:
+            assert not claim(open_store(work), "a", "c", **when).won
+        shutil.rmtree(work)
+        if not outcome.killed:
+            assert done == 4
+            return
+    raise AssertionError("the run never passed")
+
+
+@pytest.mark.parametrize("keys", ["one key", "keys that name nobody"])
+def test_of_eight_session_starts_one_has_it_and_seven_are_told_by_whom(keys: str, tmp_path: Path) -> None:
+    """The same through the hook, each in a process of its own."""
+    home = Home(tmp_path)
+    home.past("a", channel="webchat", agent_id="main", session_key=KEY, reason="reset", **LEFT)
+    home.later(minutes=5)
+    started = []
+    for number in range(8):
+        key = KEY if keys == "one key" else f"agent:main:tui-{number}"
+        document = {"session_id": f"s{number}", "channel": "webchat", "agent_id": "main", "session_key": key}
+        call = home.command("hook", "session-start", "--now", format_time(home.now))
+        process = subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(document).encode())
+        started.append(process)
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.close()
+    answers = [json.loads(process.stdout.read()) for process in started if process.stdout is not None]
+    for process in started:
+        process.wait(60)
+        assert process.stdout is not None
+        process.stdout.close()
+    won = [one for one in answers if one["handoff"]["claimed"]]
+    assert len(won) == 1
+    assert {one["handoff"]["claimed_by"] for one in answers if one not in won} == {won[0]["session_id"]}
+    assert [one for one in answers if "## Previous Session Context" in (one["block"] or "")] == won
+
+
+def test_the_last_answer_and_what_fails_stay_beside_the_sections(tmp_path: Path) -> None:
+    """The specification's sections have no place for either, and both help a colleague."""
+    home = Home(tmp_path)
+    failing = {"command": "make check", "summary": "2 failed"}
+    left = {**LEFT, "last_answer": "The mast is up.", "failing": failing}
+    home.past("a", channel="webchat", agent_id="main", session_key=KEY, reason="reset", **left)
+    home.later(minutes=5)
+    block = start(home, "b").preamble
+    assert '\nLAST ANSWER: "The mast is up."' in block
+    assert '\nFAILING: "make check": "2 failed"' in block
