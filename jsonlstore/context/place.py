@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 from jsonlstore.core.errors import PlaceRefused
@@ -32,8 +33,16 @@ def _check(path: Path, state_dir: Path, kind: str) -> None:
         raise PlaceRefused(f"{path} is where OpenClaw and our logs keep sessions", hint=_HINT, path=path)
     if kind == "sqlite" and real.exists():
         _check_database(real)
-    if kind == "jsonl" and not real.is_dir() and (real.exists() or real.is_symlink()):
+    if kind == "jsonl" and _is_file(real):
         raise PlaceRefused(f"{path} is a file, not a directory", hint=_HINT, path=path)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        # one look, not two: another writer may create the directory between them
+        return not stat.S_ISDIR(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return False
 
 
 def _is_openclaws(agents: Path, state_dir: Path) -> bool:

@@ -10,6 +10,7 @@ import logging
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -173,6 +174,9 @@ class Observer:
         if self._observer is None:
             from watchdog.observers import Observer as SystemObserver
 
+            # a directory made while its parent is being added is found by both the listing and its event: the library
+            # adds it twice, with the same result, and would print this to the user
+            warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
             self._observer, self._listening = SystemObserver(), _OverflowListener(self._hints)
         try:
             handler = _handler(self._hints, self._ignored)
