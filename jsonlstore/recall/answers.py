@@ -15,7 +15,7 @@ from jsonlstore.core.errors import JsonlStoreError, UsageError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.session_key import agent_of, names_a_peer
 from jsonlstore.recall.fulltext import SearchIndex
-from jsonlstore.recall.index_file import has_fts5
+from jsonlstore.recall.index_file import entries_stamp, has_fts5
 from jsonlstore.recall.query import Query, read_query
 from jsonlstore.recall.question import Question, read_question
 from jsonlstore.recall.ranking import Passage, Ranked, rank
@@ -287,12 +287,3 @@ def _is_then(one: StoredDocument, times: Iterable[Interval]) -> bool:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…"
-
-
-def entries_stamp(store: SessionStore) -> str | None:
-    """Changes whenever `sessions.json` does: what the index has heard of is complete up to there."""
-    try:
-        stat = store.paths.index.stat()
-    except OSError:
-        return None
-    return f"{stat.st_ino}:{stat.st_size}:{stat.st_mtime_ns}"

@@ -9,11 +9,11 @@ covers them.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jsonlstore.core.hashes import sha256
 from jsonlstore.core.model import PendingTask
 from jsonlstore.core.regex import any_of, compiled, searcher
 from jsonlstore.signals.language import languages, recognise
@@ -415,4 +415,4 @@ def _title(text: str) -> str:
 def hash_id(title: str) -> str:
     """A stable id for a task that was given none."""
     normal = " ".join(keywords(title)) or title.lower()
-    return "text-" + hashlib.sha256(normal.encode("utf-8", "replace")).hexdigest()[:10]
+    return "text-" + sha256(normal.encode("utf-8", "replace")).hexdigest()[:10]

@@ -6,14 +6,15 @@ that merges them and that computes their common extent.
 
 from __future__ import annotations
 
-import hashlib
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.core.hashes import sha256
 from jsonlstore.core.session_key import skip_reason
 from jsonlstore.transcripts.records import Entry
 from jsonlstore.transcripts.source import LIVE, Cursor, Ending, Reading, Transcript, TranscriptSource
@@ -77,7 +78,7 @@ def read_copies(
 def _digest(entry: Entry) -> object:
     """A digest that is equal for records with the same content; a record nested too deeply to compare equals none."""
     try:
-        return hashlib.sha256(json.dumps(entry.raw, sort_keys=True).encode()).digest()
+        return sha256(json.dumps(entry.raw, sort_keys=True).encode()).digest()
     except RecursionError:
         return object()
 
@@ -170,7 +171,7 @@ class RecordedSession:
     def extent(self) -> str:
         """A digest of every copy's extent: unchanged as long as nothing was written."""
         extents = [source.extent(copy) for source, copy in self.copies]
-        return hashlib.sha256(repr(extents).encode()).hexdigest()[:20]
+        return sys.intern(sha256(repr(extents).encode()).hexdigest()[:20])
 
     @property
     def size(self) -> int:

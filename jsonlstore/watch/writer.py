@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from heapq import nlargest
 from pathlib import Path
 from typing import Any
 
@@ -286,9 +287,8 @@ def _end_time(folded: SessionFold) -> str | None:
 
 def any_of_older_rules(store: SessionStore) -> bool:
     """Whether the session that was read last was distilled by older rules, in which case all before it were."""
-    entries = store.index.entries()
-    ended = [(entry.get("end_time") or "", session_id) for session_id, entry in entries.items() if entry]
-    for _, session_id in sorted(ended, reverse=True)[:_LOOKED_AT]:
+    ended = ((entry.get("end_time") or "", one) for one, entry in store.index.lazy_entries().items())
+    for _, session_id in nlargest(_LOOKED_AT, ended):
         try:
             source = store.folded(session_id).source
         except (SessionForgotten, SessionNotFound):
