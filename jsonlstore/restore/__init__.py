@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jsonlstore.restore.manager import SessionPersistenceManager
     from jsonlstore.restore.override import reply
     from jsonlstore.restore.pins import PinFile, own_pins
-    from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
+    from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions, handoff_lines
     from jsonlstore.restore.restorer import SessionRestorer, cold_start
     from jsonlstore.restore.result import (
         Candidate,
@@ -70,6 +70,7 @@ __all__ = [
     "current_block",
     "find_crashed",
     "flat",
+    "handoff_lines",
     "last_activity",
     "named",
     "own_pins",
@@ -88,7 +89,7 @@ __getattr__ = lazy(
         "manager": "SessionPersistenceManager",
         "override": "reply",
         "pins": "PinFile own_pins",
-        "preamble": "PreambleContext PreambleInjector PreambleOptions",
+        "preamble": "PreambleContext PreambleInjector PreambleOptions handoff_lines",
         "restorer": "SessionRestorer cold_start",
         "result": "Candidate MemorySource PinDecision RelevanceSource RestoreRequest RestoredSessionContext",
         "scope": "Scope",
