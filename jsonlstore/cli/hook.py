@@ -45,6 +45,8 @@ def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
     """Answer one hook call and leave at once, whatever a thread may still be stuck in."""
     level = next((_LEVELS[name] for name in _LEVELS if name in options), "WARNING")
     on_first_message(partial(_log_to_stderr, level))
+    if level in ("DEBUG", "INFO"):
+        set_up()  # such messages are dropped before
     code, after = 0, None
     try:
         app = App(

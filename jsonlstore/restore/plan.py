@@ -34,7 +34,6 @@ from jsonlstore.restore.select import (
 )
 from jsonlstore.restore.settled import Closing, closings_in, settled
 from jsonlstore.restore.tasks import Pipeline, surfaced
-from jsonlstore.restore.told import current_block
 from jsonlstore.store import IndexEntry, SessionFold, SessionStore, project
 
 if TYPE_CHECKING:
@@ -93,6 +92,8 @@ def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
     known = _known(store, request.session_id) if request.session_id else None
     request = _completed(request, known)
     if known is not None and known.inherited and not (request.again or request.resume):
+        from jsonlstore.restore.told import current_block
+
         block = current_block(known, format_time(now))
         context = RestoredSessionContext(request.session_id, already_restored=True, block=block)
         return RestorePlan(request, now, context, known=known)

@@ -85,10 +85,11 @@ def cold_start(session_id: str, problem: BaseException) -> RestoredSessionContex
 
 def _apply(plan: RestorePlan, env: Environment, budget: Budget) -> RestoredSessionContext:
     """Carry a plan out. Each step passes the gate first; a restore whose start was not recorded did not happen."""
-    with env.store.index.batch():
-        context, news = _carry_out(plan, env, budget)
-    if news and not context.cold:
-        _try(budget, "metrics", partial(env.store.metrics.emit, *restored_metrics(plan, context)))
+    with env.store.metrics.batch():
+        with env.store.index.batch():
+            context, news = _carry_out(plan, env, budget)
+        if news and not context.cold:
+            _try(budget, "metrics", partial(env.store.metrics.emit, *restored_metrics(plan, context)))
     return context
 
 
