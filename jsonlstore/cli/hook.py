@@ -32,6 +32,7 @@ log = logger("jsonlstore.session")
 
 _STARTED = time.perf_counter()
 _DEFAULT_BUDGET = 1.5  # until the settings are read: they may be what hangs
+_LONGEST_WAIT = 1.0  # of a turn's report, for locks
 _TEXTS = ("channel", "agent_id", "session_key", "cwd", "prompt", "reason", "resume")
 _SWITCHES = ("clean", "again", "explain", "catch_up", "tell_window", "tell_block", "under_way", "check_history")
 _RESETS = ("new", "reset")
@@ -168,12 +169,13 @@ def _is_under_way(manager: SessionPersistenceManager, document: Mapping[str, Any
 def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     answer: dict[str, Any] = {"session_id": document["session_id"], "updated": False}
     try:
-        manager = _manager(app)
+        manager = _manager(app).within(_patience())
         answer["session_id"] = session_id = _resolve(manager, document)
         fields = _state_fields(document)
         if dry_run or not manager.records(fields):
             return answer, None
         manager.update_session_state({**fields, "session_id": session_id})
+        answer |= _left_out(manager, session_id)
         if manager.config.handoff_enabled and manager.store.folded(session_id).handoff_from:
             from jsonlstore.handoff import confirm
 
@@ -191,7 +193,13 @@ def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     except Exception as problem:  # noqa: BLE001 - fail open: a turn that is not recorded stops nobody
         log.warning("turn of %s not recorded: %s", answer["session_id"], problem)
         return {**answer, "error": str(problem)}, None
-    return {**answer, "updated": True}, partial(_catch_up, manager) if document.get("catch_up") else None
+    return {**answer, "updated": True}, partial(_catch_up, app) if document.get("catch_up") else None
+
+
+def _patience() -> Callable[[], float]:
+    """How long a turn's report may still wait for locks: a second in all, whoever holds them."""
+    deadline = time.monotonic() + _LONGEST_WAIT
+    return lambda: max(0.0, deadline - time.monotonic())
 
 
 def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
@@ -203,7 +211,7 @@ def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         if dry_run:
             return answer, None
         state = manager.on_session_end(session_id, reason=reason, **_state_fields(document))
-        if state is not None and manager.config.handoff_enabled:
+        if state is not None and manager.config.handoff_enabled and not manager.ended_before:
             _hand_over(manager, session_id, reason or "end")
     except UsageError:
         raise
@@ -222,10 +230,20 @@ def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
 
     def after() -> None:
         if document.get("catch_up"):
-            _catch_up(manager)
+            _catch_up(app)
         manager.archive_old()
 
-    return {**answer, "captured": True, **counts}, after
+    if manager.ended_before:
+        return {**answer, "already_ended": True, **counts}, after
+    return {**answer, "captured": True, **counts, **_left_out(manager, session_id)}, after
+
+
+def _left_out(manager: SessionPersistenceManager, session_id: str) -> dict[str, Any]:
+    """What of a report was not kept, and why; nothing if all was."""
+    trimmed = dict(manager.store.get(session_id).trimmed)
+    return ({"warnings": list(manager.warnings)} if manager.warnings else {}) | (
+        {"trimmed": trimmed} if trimmed else {}
+    )
 
 
 def _hand_over(manager: SessionPersistenceManager, session_id: str, trigger: str) -> None:
@@ -321,9 +339,11 @@ def _wrapped(block: str) -> str:
     return wrap(block)
 
 
-def _catch_up(manager: SessionPersistenceManager) -> None:
+def _catch_up(app: App) -> None:
     """Read what the runtime wrote, where no watcher does; nobody waits for this."""
     from jsonlstore.watch import catch_up_unwatched
+
+    manager = _manager(app)
 
     gc.enable()
     os.nice(10)  # whoever talks to the agent right now comes first

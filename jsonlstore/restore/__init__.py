@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from jsonlstore.restore.override import reply
     from jsonlstore.restore.pins import PinFile, own_pins
     from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions, handoff_lines
-    from jsonlstore.restore.restorer import SessionRestorer, cold_start
+    from jsonlstore.restore.restorer import SessionRestorer, cold_start, emit_captured
     from jsonlstore.restore.result import (
         Candidate,
         MemorySource,
@@ -68,6 +68,7 @@ __all__ = [
     "TaskList",
     "cold_start",
     "current_block",
+    "emit_captured",
     "find_crashed",
     "flat",
     "handoff_lines",
@@ -90,7 +91,7 @@ __getattr__ = lazy(
         "override": "reply",
         "pins": "PinFile own_pins",
         "preamble": "PreambleContext PreambleInjector PreambleOptions handoff_lines",
-        "restorer": "SessionRestorer cold_start",
+        "restorer": "SessionRestorer cold_start emit_captured",
         "result": "Candidate MemorySource PinDecision RelevanceSource RestoreRequest RestoredSessionContext",
         "scope": "Scope",
         "score": "ContextScorer DecayEngine PENDING_WEIGHT RECENCY_WEIGHT TOPIC_WEIGHT",
