@@ -211,6 +211,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None  # what stands between two strings; /token|secret/
     if data.startswith(b"...", value.end) and len(text) < 12:
         return None  # sk-ant-...
+    if _UNION.match(data, value.end, value.end + 24) or _CHOICE.search(data, max(0, link.name_at - 8), link.name_at):
+        return None  # password: Buffer | None;  x ? "API_KEY" : "api-key"
     if link.op_end == value.start and text.isalpha() and text.islower() and _is_namespaced(data, link, value.end):
         return None
     default = _DEFAULT.match(text)
@@ -227,7 +229,9 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         hexed = named and is_key_hex(text) and not name.endswith(b"signature")
         return (value.start, value.end) if looks_random(text) or hexed else None
     between = data[link.op_end : value.start]
-    far = (len(between) > 3 and b"(" in between) or b"{" in between or (level is Key.SECRET and b"[" in between)
+    listed = level is Key.SECRET and (b"[" in between or b"(" in between)
+    gap = data[link.name_end : link.op_at].strip()
+    far = (len(between) > 3 and b"(" in between) or b"{" in between or listed or (b" " in gap and gap[:1].isalpha())
     compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD and len(text) >= 6)
     loose = compared or op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or far
     if loose:
@@ -238,6 +242,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
             return None  # the token: `openclaw status --probe`, a command
         if (level is Key.SECRET and _LABEL.match(text)) or is_sentence(text) or is_foreign(text):
             return None
+        if level is Key.SECRET and _CONSTANT.match(text) and randomness(text) < 4.8:
+            return None  # SILENT_REPLY_TOKEN = "NO_REPLY"
         return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
     if text.isdigit():
         return (value.start, value.end) if len(text) >= (3 if level is Key.PASSWORD else 6) else None
@@ -261,6 +267,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
 
 
 # "blank bearer token": words about a secret, as language files and lists of errors hold them
+_CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
 _LABEL = re.compile(r"(?i)[a-z'’]+(?: [a-z'’,.()-]+)* (?:(?:[a-z]+ )*(?:token|key|secret|credential)s?\b)")
 
 
@@ -269,6 +276,10 @@ def _is_address(text: str) -> bool:
     if text.startswith("//"):
         return not tells(text)
     return text.startswith(("http://", "https://")) and "@" not in text and "?" not in text
+
+
+_UNION = re.compile(rb"[ \t]\|[ \t](?:None|null|undefined|str|string|bytes|[A-Z][A-Za-z]+)\b")
+_CHOICE = re.compile(rb"\?[ \t]*[\"'`]\Z")
 
 
 def _is_namespaced(data: bytes, link: Link, end: int) -> bool:
@@ -305,9 +316,11 @@ def _is_of_its_name(data: bytes, link: Link, text: str) -> bool:
         return True  # SCOPE_DEVICE_TOKEN = "device-token"
     if text.isupper() and text.isalpha() and name.endswith(text.encode()):
         return True
-    last = text.rpartition(".")[2].encode()
-    if len(last) > 8 and name.endswith(last):
+    last = text.rpartition(".")[2].encode().lower()
+    if len(last) > 8 and name.lower().endswith(last):
         return True
+    if link.level is Key.SECRET and text.isalpha() and _plain(text) in _plain(name.decode("utf-8", "replace")):
+        return True  # "mistral-api-key": "mistral"
     return len(text) > 8 and _WORDS_JOINED.match(text) is not None and text.encode() in name
 
 
@@ -320,7 +333,7 @@ _NAME_OF_WORDS = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z")  
 _FORMAT_SPEC = re.compile(r"[<>^+-]?0?\d{0,3}(?:\.\d+)?[a-zA-Z]?\Z")  # f"{token:02x}"
 _ARGUMENT = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")
 _WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
-_GENERIC = re.compile(r"[A-Za-z*]<[\[A-Za-z]")  # Secret<str>, 1*<any CHAR>
+_GENERIC = re.compile(r"[A-Za-z*]<(?:[\[A-Za-z]|\Z)")  # Secret<str>, 1*<any CHAR>
 _DIGITS = re.compile(r"(?:[0-9][^0-9]*){3}")
 _VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*_(?![0-9]{2,}\Z)[A-Za-z0-9]+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
 _TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
@@ -338,8 +351,9 @@ def _is_indented(data: bytes, at: int) -> bool:
 
 def _is_setting(data: bytes, link: Link, end: int) -> bool:
     """`password = swordfish` on a line of its own is a setting, `user, password = split(x)` is code."""
-    own = data[link.name_at : link.name_end].startswith((b"self.", b"this.", b"cls.", b"_"))
+    name = data[link.name_at : link.name_end]
     rest = data[end : end + 80].split(b"\n")[0].strip()
+    own = name.startswith((b"self.", b"this.", b"cls.", b"_")) or (b"." in name and rest == b";")
     return not own and starts_line(data, link.name_at) and (not rest or rest.startswith((b"#", b";", b'"', b"\\n")))
 
 
@@ -352,6 +366,8 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
     if text.isupper() and is_key_hex(text.lower()) and _PGP.search(data[max(0, name_at - 4) : link.name_end]):
         return None  # a fingerprint
     first = data[value.start : value.end].strip(b".,;:!?").lower()
+    if is_foreign(text) and data[name_at : link.name_end].isascii():
+        return None  # a description in another language
     if first in _TALK or text.startswith(("(", "{", "[", "*", "\\")) or "](" in text or (spaced and is_type(text)):
         return None
     around = data[name_at - 1 : name_at] if name_at else b""
@@ -468,9 +484,12 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR091
     if link.level is Key.HINT and name.lower() != b"pw" and not told:
         return []  # "credentials 2fa" in a sentence
     text = data[values[0].start : values[0].end].decode("utf-8", "replace")
-    if is_placeholder(text) or _is_address(text) or text[:1] in "*(){}[]\\&<>@#=|:;,.-" or "(" in text or "##" in text or "\\" in text or "<" in text:
+    if is_placeholder(text) or _is_address(text) or text[:1] in "*(){}[]\\&<>@#=|:;,.-" or "(" in text or "##" in text or "\\" in text or "<" in text or ".*" in text:
         return []
-    if b"," in data[link.op_at : link.op_end] or b"," in data[link.name_end : link.op_at]:
+    listed = b"," in data[link.name_end : link.op_end]
+    if _is_of_its_name(data, link, text) or text.startswith("-") or (listed and _NAME_OF_WORDS.match(text)):
+        return []
+    if listed:
         # setProperty("API_TOKEN", "…"), but not a list of names
         sure = values[0].quoted and data[link.name_end : link.name_end + 1] in (b"'", b'"', b"\\") and " " not in text
         sure = sure and tells(text)
@@ -478,9 +497,6 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR091
             return []
         if sure or link.level is not Key.PASSWORD:
             return [(values[0].start, values[0].end)]
-    listed = b"," in data[link.name_end : link.op_end]
-    if _is_of_its_name(data, link, text) or text.startswith("-") or (listed and _NAME_OF_WORDS.match(text)):
-        return []
     plain = not listed and " " not in text.strip()
     sql = plain and values[0].quoted and name.isupper() and link.level is Key.PASSWORD
     constant = name.isupper() and b"_" in name  # setenv DB_TOKEN 1234567, ENV API_KEY …

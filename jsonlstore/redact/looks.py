@@ -48,7 +48,7 @@ _TYPE = re.compile(
 _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)\s+")
 _FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
 _NAME_LIKE = re.compile(
-    r"_[A-Za-z]+\Z|[a-z]+(?:[A-Z][a-z]*[0-9]{0,4})*(?:Password|Token|Secret|Key|Credential)s?\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z"
+    r"_[A-Za-z]+\Z|[a-z]+(?:[A-Z][a-z]*[0-9]{0,4})*(?:Password|Token|Secret|Key|Credential)s?\Z|[A-Za-z]+[A-Z][a-z]+\$\w+,?\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z"
 )
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
 
@@ -64,7 +64,7 @@ _SHAPED_CODE = _either(_CODE, _DOTTED)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _CAMEL = re.compile(r"[A-Z][A-Za-z]*[0-9]{0,5}(?:[A-Z][a-z]+)+[0-9]?\Z")
 _VERSION = re.compile(
-    r"[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[a-z]"
+    r"[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[a-z]|[\w.\[\]-]{2,30}[<>=~!]=v?[0-9]"
 )
 _CAMEL_NAME = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+[0-9]{0,4}\Z")
 _ONLY_HEX = re.compile(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]+\Z")
@@ -236,11 +236,28 @@ def looks_random(value: str) -> bool:
         return False
     if _CAMEL_NAME.match(_DIGIT.sub("", value)) and len(_DIGIT.findall(value)) <= 4:
         return False
+    if _is_worded(value):
+        return False
     value = value[:256]
     digits = len(_DIGIT.findall(value))
     mixed = digits >= 2 or (digits == 1 and len(value) < 3 * len(_HUMP.findall(value)))
     letters = len(_LETTER.findall(value))
     return mixed and letters >= 4 and entropy(value) >= 3.2 and not _IDENTIFIER.match(value)
+
+
+def _is_worded(value: str) -> bool:
+    """`minimax-portal/music-2.6`, `command-a-plus-05-2026`: words and small numbers, whatever joins them."""
+    parts = _BETWEEN_WORDS.split(value)
+    if len(parts) < 3:
+        return False
+    return all(
+        (part.isdigit() and len(part) <= 4) or (len(part) < 20 and part.isalpha() and randomness(part) < _LEAST_RANDOM)
+        for part in parts
+        if part
+    )
+
+
+_BETWEEN_WORDS = re.compile(r"[-_./:]")
 
 
 def entropy(value: str) -> float:
