@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from jsonlstore.redact import rules
 from jsonlstore.redact.looks import (
+    is_code,
     is_foreign,
     is_key_hex,
     is_placeholder,
@@ -167,7 +168,7 @@ def _labelled(data: bytes, start: int, end: int, label: re.Match[bytes]) -> list
 def _is_chance(data: bytes, full: str, end: int) -> bool:
     """Base64 that happens to end in a telling word, or a type that is named after a secret (`AWS::IAM::AccessKey`)."""
     before = data[max(0, end - len(full.encode()) - 2) : end - len(full.encode())]
-    if before == b"::":
+    if before == b"::" or b"arn:aws" in data[max(0, end - 100) : end].rpartition(b" ")[2]:
         return True
     padded = data[end : end + 2] == b"==" and data[end + 2 : end + 3] in (b'"', b"'")
     if padded and len(full) >= 20 and (randomness(full) > 4.8 or _DIGITS.search(full)):
@@ -211,6 +212,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None  # what stands between two strings; /token|secret/
     if data.startswith(b"...", value.end) and len(text) < 12:
         return None  # sk-ant-...
+    if _UNION.match(data, value.end, value.end + 24) or _CHOICE.search(data, max(0, link.name_at - 8), link.name_at):
+        return None  # password: Buffer | None;  x ? "API_KEY" : "api-key"
     if link.op_end == value.start and text.isalpha() and text.islower() and _is_namespaced(data, link, value.end):
         return None
     default = _DEFAULT.match(text)
@@ -220,14 +223,18 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if is_placeholder(text, bare=not value.quoted):
         return None
     if level is Key.HINT:
-        count = text.isdigit() and name.endswith(b"tokens")
+        count = text.isdigit() and not _CREDENTIAL.search(name)
         return (value.start, value.end) if (tells(text) or looks_random(text)) and not count else None
     if level is Key.WEAK:
         named = len(name) > 4  # `key` alone names anything, `facebook.key` a key
         hexed = named and is_key_hex(text) and not name.endswith(b"signature")
         return (value.start, value.end) if looks_random(text) or hexed else None
     between = data[link.op_end : value.start]
-    far = (len(between) > 3 and b"(" in between) or b"{" in between or (level is Key.SECRET and b"[" in between)
+    if b"class=" in between:
+        return None  # a span of coloured source code
+    listed = level is Key.SECRET and (b"[" in between or b"(" in between)
+    gap = data[link.name_end : link.op_at].strip()
+    far = (len(between) > 3 and b"(" in between) or b"{" in between or listed or (b" " in gap and gap[:1].isalpha())
     compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD and len(text) >= 6)
     loose = compared or op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or far
     if loose:
@@ -238,6 +245,10 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
             return None  # the token: `openclaw status --probe`, a command
         if (level is Key.SECRET and _LABEL.match(text)) or is_sentence(text) or is_foreign(text):
             return None
+        if level is Key.SECRET and (_CONSTANT.match(text) or _DOTTED_WORDS.match(text)) and randomness(text) < 4.8:
+            return None  # SILENT_REPLY_TOKEN = "NO_REPLY", storageKey: "app.panel.v1"
+        if text[0] == "`" and is_placeholder(text.strip("`"), bare=True):
+            return None  # ``x509.Certificate``
         return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
     if text.isdigit():
         return (value.start, value.end) if len(text) >= (3 if level is Key.PASSWORD else 6) else None
@@ -261,6 +272,9 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
 
 
 # "blank bearer token": words about a secret, as language files and lists of errors hold them
+_CREDENTIAL = re.compile(rb"creds?|credentials?")
+_CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
+_DOTTED_WORDS = re.compile(r"[A-Za-z]+(?:[.:/][A-Za-z]+[0-9]{0,2})+\Z")
 _LABEL = re.compile(r"(?i)[a-z'’]+(?: [a-z'’,.()-]+)* (?:(?:[a-z]+ )*(?:token|key|secret|credential)s?\b)")
 
 
@@ -269,6 +283,10 @@ def _is_address(text: str) -> bool:
     if text.startswith("//"):
         return not tells(text)
     return text.startswith(("http://", "https://")) and "@" not in text and "?" not in text
+
+
+_UNION = re.compile(rb"[ \t]\|[ \t](?:None|null|undefined|str|string|bytes|[A-Z][A-Za-z]+)\b")
+_CHOICE = re.compile(rb"\?[ \t]*[\"'`]\Z")
 
 
 def _is_namespaced(data: bytes, link: Link, end: int) -> bool:
@@ -281,7 +299,7 @@ def _is_expression(text: str, op: bytes) -> bool:
     """`AsmToken::TokenKind`, `{token:e.claim.token}:{}`, `e[e.CloseToken=2]="CloseToken"`: code goes on behind it."""
     if (op == b":" and text.startswith(":")) or (len(text) <= 2 and text.isalpha()):
         return True
-    if _CALLED.search(text) or _NOT.match(text) or _TERNARY.match(text):
+    if _CALLED.search(text) or _NOT.match(text) or _TERNARY.match(text) or is_code(text):
         return True
     first, comma, _ = text.partition(",")
     if comma and (is_placeholder(first, bare=True) or _VARIABLE.fullmatch(first)) and randomness(first) < 4.8:
@@ -290,11 +308,11 @@ def _is_expression(text: str, op: bytes) -> bool:
     return inner is not None and (len(inner[1]) <= 2 or is_placeholder(inner[1], bare=True))
 
 
-_BETWEEN = re.compile(r"[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:")
+_BETWEEN = re.compile(r"[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:")
 _CALLED = re.compile(r"(?:\A|[,;:=?&|!(])(?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$]+\((?:[\w$.]|\Z|\))")
 _TERNARY = re.compile(r"[A-Za-z_$][\w$.]*\?[A-Za-z_$][\w$]*[.+:(]")
-_NOT = re.compile(r"![01](?:\W|\Z)")
-_REGEX = re.compile(r"\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b")
+_NOT = re.compile(r"![01](?:\W|\Z)|(?:\+\+|--)[A-Za-z_]")
+_REGEX = re.compile(r"\[A-Za-z|\[a-z0-9|\A/\^|\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b")
 _INNER = re.compile(r"([\w.$]*)[)\]}]+[,.;:=(\[{)]")
 
 
@@ -305,9 +323,11 @@ def _is_of_its_name(data: bytes, link: Link, text: str) -> bool:
         return True  # SCOPE_DEVICE_TOKEN = "device-token"
     if text.isupper() and text.isalpha() and name.endswith(text.encode()):
         return True
-    last = text.rpartition(".")[2].encode()
-    if len(last) > 8 and name.endswith(last):
+    last = re.split(r"[./]", text)[-1].encode().lower()
+    if len(last) > 8 and name.lower().endswith(last):
         return True
+    if text.isalpha() and _plain(text) in _plain(name.decode("utf-8", "replace")):
+        return True  # "mistral-api-key": "mistral"
     return len(text) > 8 and _WORDS_JOINED.match(text) is not None and text.encode() in name
 
 
@@ -320,7 +340,7 @@ _NAME_OF_WORDS = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z")  
 _FORMAT_SPEC = re.compile(r"[<>^+-]?0?\d{0,3}(?:\.\d+)?[a-zA-Z]?\Z")  # f"{token:02x}"
 _ARGUMENT = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")
 _WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
-_GENERIC = re.compile(r"[A-Za-z*]<[\[A-Za-z]")  # Secret<str>, 1*<any CHAR>
+_GENERIC = re.compile(r"[A-Za-z*]<(?:[\[A-Za-z]|\Z)")  # Secret<str>, 1*<any CHAR>
 _DIGITS = re.compile(r"(?:[0-9][^0-9]*){3}")
 _VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*_(?![0-9]{2,}\Z)[A-Za-z0-9]+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
 _TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
@@ -338,8 +358,9 @@ def _is_indented(data: bytes, at: int) -> bool:
 
 def _is_setting(data: bytes, link: Link, end: int) -> bool:
     """`password = swordfish` on a line of its own is a setting, `user, password = split(x)` is code."""
-    own = data[link.name_at : link.name_end].startswith((b"self.", b"this.", b"cls.", b"_"))
+    name = data[link.name_at : link.name_end]
     rest = data[end : end + 80].split(b"\n")[0].strip()
+    own = name.startswith((b"self.", b"this.", b"cls.", b"_")) or (b"." in name and rest == b";")
     return not own and starts_line(data, link.name_at) and (not rest or rest.startswith((b"#", b";", b'"', b"\\n")))
 
 
@@ -352,8 +373,14 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
     if text.isupper() and is_key_hex(text.lower()) and _PGP.search(data[max(0, name_at - 4) : link.name_end]):
         return None  # a fingerprint
     first = data[value.start : value.end].strip(b".,;:!?").lower()
+    if is_foreign(text) and data[name_at : link.name_end].isascii():
+        return None  # a description in another language
     if first in _TALK or text.startswith(("(", "{", "[", "*", "\\")) or "](" in text or (spaced and is_type(text)):
         return None
+    line = to_line_end(data, value.start)
+    rest = data[value.start : line.end]
+    if spaced and (_OPERATED.search(rest) or _is_description(rest, data[name_at : link.name_end])):
+        return None  # password: typeof x === "string";  :param password: the one you chose
     around = data[name_at - 1 : name_at] if name_at else b""
     around = around if around in (b"'", b'"', b"`") else b""
     if around and (_WORDS_JOINED.match(text) or _BARE_WORD.match(text)):
@@ -370,7 +397,7 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
             level is Key.PASSWORD
             or rest.count(b" ") == 0
             or looks_secret(text)
-        ) and not _is_description(rest, data[name_at : link.name_end]):
+        ):
             hash_at = rest.find(b" #")
             return (value.start, value.start + hash_at if hash_at > 0 else line.end)
     if level is Key.PASSWORD:
@@ -382,11 +409,12 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
 
 
 _PGP = re.compile(rb"(?i)gpg|pgp")
+_OPERATED = re.compile(rb" (?:[!=]==?|&&|\|\||\?\??) |\Atypeof ")
 
 
 def _is_description(rest: bytes, name: bytes) -> bool:
-    """`password: the one you chose`: three words and more that say something; a phrase of words is a secret."""
-    return rest.count(b" ") >= 2 and not _PHRASE.search(name) and is_sentence(rest.decode("utf-8", "replace"))
+    """`password: the one you chose`: words that say something; a phrase of words is a secret."""
+    return b" " in rest and not _PHRASE.search(name) and is_sentence(rest.decode("utf-8", "replace"))
 
 
 _WORD = re.compile(r"[A-Za-z_$]+,?\Z")
@@ -404,7 +432,7 @@ def _is_variable(text: str, after: bytes) -> bool:
     bare = text.rstrip(",")
     if not _CAMEL_WORDS.match(bare) or randomness(bare) >= 4.8:
         return False
-    return bare != text or after[:1] in (b",", b")", b"}") or after[:2] == b" ?"
+    return bare != text or after.lstrip()[:1] in (b",", b")", b"}") or after[:2] == b" ?"
 
 
 _CAMEL_WORDS = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+)+\Z")
@@ -424,7 +452,8 @@ def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noq
     if is_placeholder(text) or is_type(text) or (len(text) < 12 and data.startswith(b"...", value.end)):
         return []
     chosen = level in (Key.PASSWORD, Key.HINT)
-    telling = (looks_secret(text, chosen=chosen) or (level is not Key.HINT and tells(text))) and text[:1] not in "{[(<*\\"
+    told = looks_secret(text, chosen=chosen and joint[:2] != b"as") or (level is not Key.HINT and tells(text))
+    telling = told and text[:1] not in "{[(<*\\"
     strict = (
         joint.split(b" ")[0] in (b"to", b"as", b"-", b"\xe2\x80\x94", b"\xe2\x80\x93", b"on", b"er", b"es", b"are")
         or not chosen
@@ -462,15 +491,18 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR091
     """The span to hide behind "with password hunter2", `PASSWORD 'x'`."""
     name = data[link.name_at : link.name_end]
     values = measure(data, link.op_end, before=link.name_at)[:1] if link.level >= Key.HINT else []
-    if not values:
+    if not values or name == b"pwd":
         return []
     told = name.isupper() and len(name) > 6 or (values[0].quoted and b"," in data[link.name_end : link.op_end])
     if link.level is Key.HINT and name.lower() != b"pw" and not told:
         return []  # "credentials 2fa" in a sentence
     text = data[values[0].start : values[0].end].decode("utf-8", "replace")
-    if is_placeholder(text) or _is_address(text) or text[:1] in "*(){}[]\\&<>@#=|:;,.-" or "(" in text or "##" in text or "\\" in text or "<" in text:
+    if is_placeholder(text) or _is_address(text) or text[:1] in "*(){}[]\\&<>@#=|:;,.-" or "(" in text or "##" in text or "\\" in text or "<" in text or ".*" in text or _PATH.match(text):
         return []
-    if b"," in data[link.op_at : link.op_end] or b"," in data[link.name_end : link.op_at]:
+    listed = b"," in data[link.name_end : link.op_end]
+    if _is_of_its_name(data, link, text) or text.startswith("-") or (listed and _NAME_OF_WORDS.match(text)):
+        return []
+    if listed:
         # setProperty("API_TOKEN", "…"), but not a list of names
         sure = values[0].quoted and data[link.name_end : link.name_end + 1] in (b"'", b'"', b"\\") and " " not in text
         sure = sure and tells(text)
@@ -478,9 +510,6 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR091
             return []
         if sure or link.level is not Key.PASSWORD:
             return [(values[0].start, values[0].end)]
-    listed = b"," in data[link.name_end : link.op_end]
-    if _is_of_its_name(data, link, text) or text.startswith("-") or (listed and _NAME_OF_WORDS.match(text)):
-        return []
     plain = not listed and " " not in text.strip()
     sql = plain and values[0].quoted and name.isupper() and link.level is Key.PASSWORD
     constant = name.isupper() and b"_" in name  # setenv DB_TOKEN 1234567, ENV API_KEY …
@@ -501,6 +530,10 @@ def _option(data: bytes, link: Link) -> list[tuple[int, int]]:
         return []
     if _KEY_ENDS.match(data, value.end, value.end + 8):
         return []  # "flag": "--api-key",  "next": …
+    if " " in text.strip() and (link.level is not Key.PASSWORD or is_sentence(text)):
+        return []  # .option("--with-secrets", "Keep the tables")
+    if link.level is Key.SECRET and text.isalpha() and len(text) < 5:
+        return []  # --generate-token sur l'hôte
     short = data[link.name_at : link.name_end].lower().endswith((b"pass", b"pw"))
     if link.level is Key.HINT and not (short or tells(text)):
         return []
@@ -509,6 +542,7 @@ def _option(data: bytes, link: Link) -> list[tuple[int, int]]:
     return [(value.start, value.end)]
 
 
+_PATH = re.compile(r"[a-z]+[0-9]?/[\w.-]+\Z")
 _KEY_ENDS = re.compile(rb"(?:\\*[\"'`])?[ \t]*:")
 
 

@@ -374,7 +374,7 @@ def _search(index: int) -> SearchWithin:
 
 
 def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901, PLR0911 - one exit per condition
-    if shape.near and not any(data.rfind(word, max(0, start - 2000), start) >= 0 for word in shape.near):
+    if shape.near and not _is_near(shape, data, start):
         return False
     if not shape.unlike:
         return True
@@ -401,6 +401,16 @@ def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C90
     if shape.unlike in ("ids", "option"):
         return not (value.isdigit() and len(value) < 6) and not value.startswith("-")
     return True
+
+
+def _is_near(shape: Shape, data: bytes, start: int) -> bool:
+    """Whether the command is the one that has such an option: it stands before it in the same, perhaps wrapped line."""
+    low = max(0, start - 2000)
+    at = max(data.rfind(word, low, start) for word in shape.near)
+    return at >= 0 and not _ENDED.search(data, at, start)
+
+
+_ENDED = re.compile(rb"(?<!\\)(?:\r?\n|\\n)")
 
 
 @cache

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from jsonlstore.redact.finder import Span, Steps, back, find_spans, hide, mark_of, may_hide, steps_for
-from jsonlstore.redact.looks import is_placeholder, is_type, looks_random, looks_secret, randomness
+from jsonlstore.redact.looks import is_placeholder, is_type, is_worded, looks_random, looks_secret, randomness
 from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.rules import MARK
 
@@ -180,7 +180,7 @@ _NOT_A_TOKEN = re.compile(
 _NAME = re.compile(rb"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z|[a-z]{2,}[0-9]{0,2}(?:[A-Z][a-z]+)+\Z")
 _MOST_AGAIN = 1000
 _LEAST_RANDOM = 4.8
-_DIGIT = re.compile(r"[0-9]")
+_NO_LETTER = re.compile(r"[^A-Za-z]")
 
 
 def is_telling(value: bytes) -> bool:
@@ -190,7 +190,9 @@ def is_telling(value: bytes) -> bool:
     if value.isdigit():
         return len(value) >= 12
     text = value.decode("ascii")
-    if is_type(text) or "://" in text or (_NAME.match(value) and randomness(_DIGIT.sub("", text)) < _LEAST_RANDOM):
+    if is_type(text) or "://" in text or is_worded(text) or is_placeholder(text, bare=True):
+        return False
+    if _NAME.match(value) and randomness(_NO_LETTER.sub("", text)) < _LEAST_RANDOM:
         return False
     return looks_secret(text, chosen=True) or randomness(text) >= _LEAST_RANDOM
 
