@@ -49,7 +49,7 @@ _DIRECTIVES = (
 )
 _RULES = frozenset({"rule", "weak_rule"})
 _WITH_CONTRAST = 0.8
-_ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "edit", "task_cue", "works", "scope", "revert")
+_ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "forbid", "edit", "task_cue", "works", "scope", "revert")
 _CUE = ("task_cue",)
 _TOLD = ("decided", "insight")
 _ASKED_AND_ANSWERED = re.compile(r'"([^"\n]{3,400})"="([^"\n]{1,300})"')
@@ -229,6 +229,8 @@ def _decision(
         if len(plain) <= longest and _says(kind, bare, known):
             confidence = max(sure, _WITH_CONTRAST) if contrast else sure
             return Said(CONSTRAINT if kind in _RULES else DECISION, shorten(plain, LONGEST), confidence)
+    if len(plain) <= _LONG and _says("forbid", bare, known) and not _says("no_order", bare, known):
+        return Said(CONSTRAINT, shorten(plain, LONGEST), _WITH_CONTRAST if contrast else 0.7)
     if _says("edit", bare, known) and (contrast or any(language.says("reason", bare) for language in known)):
         return Said(DECISION, shorten(plain, LONGEST), 0.7)
     return None

@@ -210,14 +210,19 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
 
 
 def _offered_list(lines: list[str], at: int, known: list[Language]) -> Offer | None:
-    """An offer whose things stand as a list under it: "Want me to add:" and what."""
+    """An offer whose things stand as a list under it ("Want me to add:" and what), or a list of questions."""
     top = at
     while top > 0 and _ITEM.match(lines[top - 1]):
         top -= 1
+    end = at
+    while end + 1 < len(lines) and _ITEM.match(lines[end + 1]):
+        end += 1
     lead = plain_text(lines[top - 1]) if top else ""
-    if not lead.endswith((":", "：", "…")) or not any(language.says("offer", lead) for language in known):
+    items = [plain_text(match[1]) for line in lines[top : end + 1] if (match := _ITEM.match(line))]
+    asked = sum(item.endswith(("?", "？")) for item in items)
+    offers = any(language.says("offer", lead) for language in known) or (asked > 1 and asked == len(items))
+    if not lead.endswith((":", "：", "…")) or not offers:
         return None
-    items = [plain_text(match[1]) for line in lines[top : at + 1] if (match := _ITEM.match(line))]
     listed = tuple((str(number), shorten(item, 100)) for number, item in enumerate(items, 1))
     return Offer(shorten(f"{lead} {'; '.join(items)}", LONGEST_OFFER), listed)
 
