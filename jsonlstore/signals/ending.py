@@ -335,7 +335,9 @@ def _blockers(talk: Sequence[Exchange], at: int, language: Language | None) -> l
     closing = talk[at].closing
     if closing:
         back = len(talk) - 1 - at
-        for said in _inabilities(closing.text, spoken_languages(closing.text, language)):
+        spoken = spoken_languages(closing.text, language)
+        stuck = [row for row in open_rows(closing.text, spoken) if any(one.says("cannot", row) for one in spoken)]
+        for said in (*stuck[:2], *_inabilities(closing.text, spoken)):
             found.append(Opened(said, closing.id, closing.at, back, closing.turn, "said", 0.75))
     last = talk[at]
     if not any(moment.changes for moment in (last.user, *last.answers)):

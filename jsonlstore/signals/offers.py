@@ -148,7 +148,7 @@ def is_heading_of_next(line: str, known: Iterable[Language], kinds: Sequence[str
 
 def _take(found: list[str], item: str) -> None:
     plain = plain_text(item).rstrip(" :;.,")
-    if _TICKED.search(item) or len(plain) < 6 or not content_words(plain):
+    if _TICKED.search(item) or len(plain) < (6 if plain.isascii() else 3) or not content_words(plain):
         return
     found.append(shorten(plain, LONGEST_ITEM))
 
