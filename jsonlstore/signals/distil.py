@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 HEAD, TAIL = 12_000, 4_000
 _MOST_CONSTRAINTS = 10
 _TURNS_TIMED = 64
+_BARE_CHOICE = 32
 _NOTED_AS = {CHOICE: DECISION, DECISION: DECISION, CONSTRAINT: DECISION, SCOPE: SCOPE, INSIGHT: INSIGHT, WORKS: DONE}
 _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_OPENING = 800
@@ -247,7 +248,8 @@ class Distiller:
         at = entry.timestamp or ""
         before = self._closing.text if self._closing else ""
         said = decided(text, self._offer(before), before) if may_answer(text) else []
-        said += directives(text, self._speakers)
+        bare = bool(said) and len(text) <= _BARE_CHOICE  # "take the second one" says no more than what it picks
+        said += [one for one in directives(text, self._speakers) if not (bare and one.kind == DECISION)]
         said += [one for one in explicit("\n".join(own_lines(text)), self._speakers) if one.kind == INSIGHT]
         for one in said:
             if one.kind == TASK and self.tasks.add(one.text, entry.id):
