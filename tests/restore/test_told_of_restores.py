@@ -169,7 +169,7 @@ def settings_file(path: Path, **settings: Any) -> None:
 
 
 def test_a_bad_setting_is_an_error_for_people_and_a_warning_with_its_default_for_hooks(home: Home) -> None:
-    home.past("a", hot_topics=["radio"], pending_tasks=[task(1)])
+    home.past("a", hot_topics=["radio"], pending_tasks=[task(number) for number in (1, 2, 3)])
     settings_file(home.path, lookback_days=7.5, scope="everyone", preamble_max_chars=300)
     failed = home.run("list", check=False)
     assert failed.returncode == 2
