@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -191,8 +191,7 @@ class SessionPersistenceManager:
             if scope is None or not scope.allows(state):
                 break
             kept.insert(0, state)
-        if self.config.enabled:
-            self._count_traversal(session_id, depth, kept)
+        self.count_traversal(session_id, depth, kept)
         return kept
 
     def archive_old(self) -> list[str]:
@@ -204,7 +203,10 @@ class SessionPersistenceManager:
         utility = is_utility_run(fields.get("session_key")) and not self.config.capture_subagents
         return self.config.enabled and not utility
 
-    def _count_traversal(self, session_id: str, depth: int, chain: list[SessionState]) -> None:
+    def count_traversal(self, session_id: str, depth: int, chain: Sequence[SessionState]) -> None:
+        """Count a look at a chain, unless everything is switched off."""
+        if not self.config.enabled:
+            return
         oldest = hours_between(parse_time(chain[0].start_time), self._clock()) if chain else 0.0
         record = {
             "event": "session_chain_traversal",

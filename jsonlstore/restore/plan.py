@@ -20,6 +20,7 @@ from jsonlstore.restore.pins import PinFile
 from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
 from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
+from jsonlstore.restore.score import DecayRate
 from jsonlstore.restore.select import (
     Contributor,
     Entries,
@@ -288,7 +289,7 @@ def _with_contributions(
     states = [state for state, _ in sources]
     giving = [contributor.state for contributor in selection.contributors]
     tasks = tuple(surfaced(giving, pipeline))
-    memories = decayed_memories(giving, env.memories, now, config.decay_min_floor)
+    memories = decayed_memories(giving, env.memories, now, DecayRate.of(config))
     inherited = (*pins.add, *pins.there) if request.again else pins.add
     sample = islice(looked_at.values(), _TOPIC_SAMPLE)
     topics = merged_topics(giving, [entry.get("hot_topics") or () for entry in sample])
@@ -299,8 +300,6 @@ def _with_contributions(
         preamble=preamble,
         block=preamble,
         inherited_pins=inherited,
-        session_ids=tuple(state.session_id for state in states),
-        relevance_scores=tuple(score for _, score in sources),
         pending_task_count=len(tasks),
         memories=memories,
         hot_topics=tuple(shown.hot_topics),
@@ -308,7 +307,7 @@ def _with_contributions(
         candidates=selection.candidates,
         pins=pins.decisions,
         handoff=offered.to_dict(config) if offered is not None else None,
-    )
+    ).with_sessions(states, [score for _, score in sources], format_time(now))
     if config.debug:
         _explain(env, priors, selection, pinned.taken, context)
     return plan._replace(context=context, pins=pins, shown=shown, tasks=tasks)

@@ -131,7 +131,7 @@ class PreambleInjector:
         if not context.sessions:
             return None
         moment = now or system_clock()
-        ends = _task_ends(context.sessions)
+        ends = task_ends(context.sessions)
 
         def task_line(task: PendingTask, longest: int) -> str:
             age = ages_ago(ends.get(task.task_id), moment, chosen.date_format)
@@ -167,7 +167,7 @@ def ages_ago(end_time: str | None, now: datetime, date_format: str = "relative")
     return f"{int(hours // 24)}d ago" if hours >= 24 else f"{int(hours)}h ago"
 
 
-def _task_ends(sessions: Sequence[SessionState]) -> dict[str, str]:
+def task_ends(sessions: Sequence[SessionState]) -> dict[str, str]:
     """When each task was last worked on: the latest end among the sessions that left it open."""
     ends: dict[str, str] = {}
     for session in sessions:

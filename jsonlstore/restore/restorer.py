@@ -5,7 +5,7 @@ The side effects come in one order: recoveries, the start, pins, links, the inhe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,12 +13,15 @@ from jsonlstore.core.clock import Clock, hours_between, parse_time, system_clock
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, OverBudget, Unreadable, UsageError, WriteFailed
 from jsonlstore.core.logs import logger
-from jsonlstore.core.model import SessionState, WorkingMemoryPin
+from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
 from jsonlstore.core.paths import check_session_id
 from jsonlstore.restore.crash import Crashed, owner_of
 from jsonlstore.restore.deadline import Budget
 from jsonlstore.restore.plan import Environment, RestorePlan, format_preamble, make_plan
+from jsonlstore.restore.preamble import task_ends
 from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoredSessionContext, RestoreRequest
+from jsonlstore.restore.told import items_of
+from jsonlstore.restore.wrapper import identifier
 from jsonlstore.store import SessionStore
 
 log = logger("jsonlstore.session")
@@ -245,8 +248,8 @@ def restored_metrics(plan: RestorePlan, context: RestoredSessionContext, **extra
         }
         for memory in context.memories
     ]
-    ends = {task.task_id: state.end_time for state in reversed(plan.shown.sessions) for task in state.pending_tasks}
-    for task in plan.tasks:
+    ends = task_ends(plan.shown.sessions)
+    for task in shown_tasks(context.preamble, plan.tasks):
         ended = ends.get(task.task_id)
         hours = max(0.0, hours_between(parse_time(ended), plan.now)) if ended else 0.0
         events.append(
@@ -260,6 +263,12 @@ def restored_metrics(plan: RestorePlan, context: RestoredSessionContext, **extra
             }
         )
     return events
+
+
+def shown_tasks(preamble: str | None, tasks: Sequence[PendingTask]) -> list[PendingTask]:
+    """The tasks a preamble had room for."""
+    told = {item.id for item in items_of(preamble or "")}
+    return [task for task in tasks if identifier(task.task_id) in told]
 
 
 def _try(budget: Budget, step: str, work: Callable[[], object]) -> object:
