@@ -16,6 +16,7 @@ from jsonlstore.handoff import (
     Handoff,
     HandoffRecord,
     ProjectContext,
+    cleared_at,
     kept_handoff,
     offer_line,
     present_document,
@@ -46,6 +47,11 @@ class Offered(NamedTuple):
     session_id: str
     document: Handoff | None = None
     claimed_by: str | None = None
+
+    @property
+    def taken(self) -> tuple[str, str] | None:
+        """The session and who continues it, if another one does."""
+        return (self.session_id, self.claimed_by) if self.claimed_by is not None else None
 
     def to_dict(self, config: Config) -> dict[str, Any]:
         """As a hook answers it; `offer` is the line for the first prompt."""
@@ -145,8 +151,11 @@ def _left_out(  # noqa: PLR0911 - one line for each reason
     marked = known is not None and known.marked
     if not (folded.ended or closed or marked):
         return "it goes on"
-    if known is not None and known.cleared_at:
+    if cleared_at(folded):
         return "it was cleared"
+    project = ProjectContext.of(folded)
+    if project is not None and not project.handoff_enabled:
+        return "its project hands nothing over"
     if not document.says_something:
         return "there is nothing in it"
     state = folded.state()

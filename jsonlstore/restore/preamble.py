@@ -47,6 +47,7 @@ class PreambleContext(NamedTuple):
     pending_tasks: Sequence[PendingTask] = ()
     hot_topics: Sequence[str] = ()
     active_projects: Sequence[str] = ()
+    taken: tuple[str, str] | None = None  # a session whose handoff another has, and which one
     handoff: Handoff | None = None  # of one of the sessions: it leads the lines about the past
 
 
@@ -92,7 +93,7 @@ class _Draft:
         return "\n\n".join(parts)
 
     def says_something(self) -> bool:
-        told = [line for line in self.past if not line.startswith(("LAST SESSION", HANDOFF_HEADING))]
+        told = [line for line in self.past if not line.startswith(("LAST SESSION", "PICKED UP", HANDOFF_HEADING))]
         return bool(self.tasks or self.projects or self.topics or self.pins or told)
 
     def _leave_a_line_out(self) -> None:
@@ -155,7 +156,7 @@ class PreambleInjector:
         draft.sources = _sources(context.sessions)
         draft.tasks = list(context.pending_tasks)
         draft.projects = _unique((named(name, _PROJECT) for name in context.active_projects), chosen.max_projects)
-        draft.past = _past(context.sessions, context.handoff)
+        draft.past = _past(context.sessions, context.handoff, context.taken)
         draft.topics = _unique((named(topic, _TOPIC) for topic in context.hot_topics), chosen.max_topics)
         draft.pins = len(context.inherited_pins)
         while len(draft.text()) + WRAPPER_LENGTH > chosen.max_chars:
@@ -206,7 +207,9 @@ def handoff_lines(document: Handoff, state: SessionState) -> list[str]:
     return _past([state], document)
 
 
-def _past(sessions: Sequence[SessionState], document: Handoff | None = None) -> list[str]:
+def _past(
+    sessions: Sequence[SessionState], document: Handoff | None = None, taken: tuple[str, str] | None = None
+) -> list[str]:
     """The optional lines, in the order that helps most: where things stood, what is in the way, what was settled.
 
     With the handoff of one of the sessions that one comes first, whatever its score, under the specification's heading.
@@ -223,6 +226,8 @@ def _past(sessions: Sequence[SessionState], document: Handoff | None = None) -> 
             f", ended by {named(last.end_reason, 40)}" if last.end_reason else "" if last.end_time else ", not ended"
         )
         lines.append(f"LAST SESSION: {_minute(last.end_time or last.updated_at or last.start_time)}{reason}")
+    if taken is not None:
+        lines.append(f"PICKED UP: session {identifier(taken[0])} is continued by session {identifier(taken[1])}")
     if document is not None:
         lines += _current_work(document)
     lines += _last_exchange(sessions, last)
