@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.core.clock import time_before
 from jsonlstore.core.config import BOUNDARY_NAMES, Config
-from jsonlstore.core.errors import JsonlStoreError, OutOfScope, SessionNotFound
+from jsonlstore.core.errors import AmbiguousSessionId, JsonlStoreError, OutOfScope, SessionNotFound
 from jsonlstore.core.logs import logger
 from jsonlstore.core.session_key import agent_of, names_a_peer
 from jsonlstore.handoff import (
@@ -103,14 +103,9 @@ def find_handoff(
 
 
 def _candidates(config: Config, request: RestoreRequest, scope: Scope, entries: Entries, now: datetime) -> list[str]:
-    """The latest sessions that may hand over, without reading their logs."""
-    if request.resume not in (None, NEWEST):
-        entry = entries.get(request.resume or "")
-        if entry is None or entry.get("forgotten"):
-            raise SessionNotFound(f"no such session: {request.resume}")
-        if not scope.reaches(entry.get("agent_id"), entry.get("session_key"), entry.get("channel")):
-            raise OutOfScope(f"session {request.resume} belongs to another conversation")
-        return [request.resume or ""]
+    """The latest sessions that may hand over, without reading their logs; only the one that was asked for, if any."""
+    if request.resume is not None and request.resume != NEWEST:
+        return [_asked_for(request.resume, request, scope, entries)]
     hours = config.handoff_expires_hours if request.resume is None else 24 * config.archive_after_days
     since = time_before(now, timedelta(hours=hours))
     reaches = scope.in_reach()
@@ -127,6 +122,19 @@ def _candidates(config: Config, request: RestoreRequest, scope: Scope, entries: 
             ended.append((entry["end_time"], session_id))
     found = [*nlargest(_MOST_ENDED, ended), *nlargest(_MOST_OPEN, still_open)]
     return [session_id for _, session_id in sorted(found, reverse=True)]
+
+
+def _asked_for(wanted: str, request: RestoreRequest, scope: Scope, entries: Entries) -> str:
+    """The session of this conversation whose id begins so; what others there are is not told."""
+    fits = {one: entry for one, entry in entries.items() if one.startswith(wanted) and not entry.get("forgotten")}
+    ours = [one for one, entry in fits.items() if scope.in_reach()(entry) or _same_person(entry, request, scope)]
+    if wanted in ours or len(ours) == 1:
+        return wanted if wanted in ours else ours[0]
+    if ours:
+        raise AmbiguousSessionId(f"{wanted!r} fits {len(ours)} sessions: {', '.join(sorted(ours)[:5])}")
+    if wanted in fits:
+        raise OutOfScope(f"session {wanted} belongs to another conversation")
+    raise SessionNotFound(f"no such session: {wanted}")
 
 
 def _same_person(entry: Mapping[str, Any], request: RestoreRequest, scope: Scope) -> bool:

@@ -13,7 +13,7 @@ import pytest
 from jsonlstore.core.config import Config
 from jsonlstore.handoff import kept_handoff
 from jsonlstore.watch.loop import Watcher
-from tests.handoff.place import ID, OTHER, Place
+from tests.handoff.place import ID, KEY, OTHER, Place
 from tests.home import Home
 from tests.openclaw.lab import wait_until
 from tests.watch.conftest import IMPATIENT, Database, OpenClaw, Talk
@@ -212,3 +212,29 @@ def test_a_text_asking_after_the_status_marks_nothing(place: Place) -> None:
     place.work(1)
     place.say(place.talk.user("/handoff status"), place.talk.user("/handoff project radio"))
     assert place.watch() is None
+
+
+@pytest.mark.parametrize("action", ["capture", "stop"])
+def test_what_a_command_or_a_stopping_gateway_captures_is_complete(place: Place, action: str) -> None:
+    """The number of the last message, those of the notes, and the hash, though nobody follows the transcript."""
+    place.work(2)
+    place.say(place.talk.user("Decision: we use hamlib, not raw serial. Please build it into the antenna code."))
+    place.now = place.now.replace(minute=1)
+    home = Home(place.path, place.now)
+    document = {"session_id": ID, "session_key": KEY, "agent_id": "main", "action": action, "catch_up": True}
+    home.hook("handoff", **document)
+    found = place.kept()
+    assert found is not None
+    assert (found.trigger, found.document.last_message_index) == ({"capture": "command", "stop": "sigterm"}[action], 4)
+    assert found.document.transcript_hash == hashlib.sha256(place.file.read_bytes()).hexdigest()
+
+
+def test_an_end_that_a_runtime_tells_is_complete(place: Place) -> None:
+    place.work(2)
+    place.file.rename(place.sessions / f"{ID}.jsonl.reset.2026-09-21T14-30-00.000Z")
+    home = Home(place.path, place.now)
+    home.hook("session-end", session_id=ID, session_key=KEY, agent_id="main", reason="reset", catch_up=True)
+    found = place.kept()
+    assert found is not None
+    assert (found.document.last_message_index, found.document.evidence["endedBy"]) == (3, "reset")
+    assert len(found.document.transcript_hash) == 64

@@ -47,7 +47,7 @@ class HandoffFiles:
 
     def __call__(self, session_id: str, folded: SessionFold) -> None:
         try:
-            if folded.forgotten:
+            if folded.forgotten or (folded.ended and not self._store.paths.log(session_id).exists()):
                 self.forget(session_id)
             elif (record := kept_handoff(folded)) is not None:
                 self.write(record)
@@ -82,7 +82,7 @@ class HandoffFiles:
                 self._write_patterns(folder, document, format_time(now))
 
     def forget(self, session_id: str) -> None:
-        """Remove every word of a session from every agent's folder."""
+        """Remove every word of a session that was forgotten or archived from every agent's folder."""
         agents = self._store.paths.state_dir / "agents"
         for folder in agents.glob("*/handoff"):
             if folder.is_symlink() or not folder.is_dir():
