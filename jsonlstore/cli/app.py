@@ -119,12 +119,13 @@ def _relevance(store: SessionStore) -> RelevanceSource:
 def _project_handoffs(store: SessionStore, *, writes: bool) -> Callable[[str, SessionFold], None]:
     """Write `agents/<id>/handoff/` after a change of a handoff; no other change loads the code for it.
 
-    A forgotten session leaves the files even where no new ones are written.
+    A forgotten session leaves the files even where no new ones are written, and so does an archived one.
     """
 
     def listen(session_id: str, folded: SessionFold) -> None:
         changed = folded.handoff is not None and folded.seq - folded.handoff.get("seq", 0) <= 1
-        if (changed and writes) or folded.forgotten:
+        archived = folded.handoff is not None and folded.ended and not store.paths.log(session_id).exists()
+        if (changed and writes) or folded.forgotten or archived:
             from jsonlstore.bridges.openclaw import HandoffFiles
 
             HandoffFiles(store)(session_id, folded)

@@ -294,7 +294,8 @@ def _with_contributions(
     sample = islice(looked_at.values(), _TOPIC_SAMPLE)
     topics = merged_topics(giving, [entry.get("hot_topics") or () for entry in sample])
     projects = once(name for state in giving for name in state.active_projects)
-    shown = PreambleContext(states, inherited, tasks, topics, projects, handed_over)
+    taken = offered.taken if offered is not None else None
+    shown = PreambleContext(states, inherited, tasks, topics, projects, taken, handed_over)
     preamble = format_preamble(shown, config, now)
     context = plan.context._replace(
         preamble=preamble,

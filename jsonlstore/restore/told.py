@@ -19,7 +19,7 @@ _NEXT = re.compile(r'NEXT STEP(?: \(session [^)]*\))?: "([^"]*)"\Z')
 _LISTS = {"BLOCKERS: ": "blocker", "IN PROGRESS: ": "progress"}  # lines of quoted items that are still open
 _QUOTED = re.compile(r'"([^"]*)"')
 _TASKS = "PENDING TASKS:"
-_HEADS = ("[SESSION CONTINUITY", "SESSIONS: ", "LAST SESSION", "## ")
+_HEADS = ("[SESSION CONTINUITY", "SESSIONS: ", "LAST SESSION", "PICKED UP", "## ")
 
 
 def current_block(folded: SessionFold, now: str) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.core.clock import format_time
-from jsonlstore.handoff import ProjectContext, capture, claim, clear, confirm, kept_handoff, offer, set_project
+from jsonlstore.handoff import ProjectContext, capture, claim, clear, confirm, kept_handoff, offer
 from jsonlstore.restore import RestoreRequest
 from tests.faults.machine import Fault
 from tests.faults.runner import run
@@ -72,6 +72,8 @@ def test_the_others_are_told_by_whom_it_was_claimed(home: Home) -> None:
     assert other.handoff == {"session_id": "a", "claimed": False, "claimed_by": "b"}
     assert "LAST SESSION" in other.block
     assert HEADING not in other.block
+    assert "\nPICKED UP: session a is continued by session b\n" in other.block
+    assert "PICKED UP" not in start(home, "b").block
 
 
 @pytest.mark.parametrize(("hours", "offered"), [(23, True), (25, False)])
@@ -86,6 +88,44 @@ def test_a_cleared_one_is_not_offered_and_not_made_again(home: Home) -> None:
     assert not clear(home.store, "a")
     capture(home.store, "a", "reset", now=home.now, expires_hours=24)
     assert start(home, "b").handoff is None
+
+
+def test_a_session_nothing_was_captured_of_is_cleared_all_the_same(home: Home) -> None:
+    assert clear(home.store, "a")
+    assert start(home, "b").handoff is None
+
+
+def test_clearing_discards_what_the_session_picked_up_too(home: Home) -> None:
+    """Otherwise the older one would be back five minutes after the session has ended."""
+    start(home, "b")
+    confirm(home.store, "b")
+    home.store.update("b", {"next_step": "paint the mast"})
+    assert clear(home.store, "b")
+    home.store.end("b", reason="reset")
+    home.later(minutes=10)
+    assert start(home, "c").handoff is None
+    assert not clear(home.store, "b"), "there is nothing left"
+
+
+def test_another_session_s_claim_is_not_cleared(home: Home) -> None:
+    start(home, "b")
+    home.later(minutes=2)
+    assert start(home, "c").handoff["claimed"] is True, "the claim of b has lapsed"
+    clear(home.store, "b")
+    found = kept_handoff(home.store.folded("a"))
+    assert found is not None
+    assert (found.claimed_by, found.cleared_at) == ("c", None)
+
+
+def test_work_after_a_clearing_is_handed_over(home: Home) -> None:
+    clear(home.store, "a")
+    home.later(minutes=1)
+    home.store.resume("a")
+    home.store.update("a", {"next_step": "paint the mast", "updated_at": home.store.now()})
+    capture(home.store, "a", "messages", now=home.now, expires_hours=24)
+    home.store.end("a", reason="reset")
+    home.later(minutes=1)
+    assert start(home, "b").handoff["claimed"] is True
 
 
 def test_quiet_gives_it_without_the_question(home: Home) -> None:
@@ -143,16 +183,6 @@ def test_a_marked_session_hands_over_before_it_ends(tmp_path: Path) -> None:
     assert start(home, "b", key="agent:main:tui-2").handoff is None
     capture(home.store, "a", "command", now=home.now, expires_hours=24)
     assert start(home, "c", key="agent:main:tui-3").handoff["session_id"] == "a"
-
-
-def test_the_project_can_be_set_and_filters(home: Home) -> None:
-    set_project(home.store, "a", ProjectContext("boat", started_at=home.store.now()))
-    capture(home.store, "a", "command", now=home.now, expires_hours=24)
-    found = kept_handoff(home.store.folded("a"))
-    assert found is not None
-    assert found.document.project == "boat"
-    set_project(home.store, "a", ProjectContext("boat", handoff_enabled=False))
-    assert capture(home.store, "a", "command", now=home.now, expires_hours=24) is None
 
 
 def _ask(path: str, number: int, ready: Any, answers: Any) -> None:
@@ -227,6 +257,9 @@ def test_of_eight_session_starts_one_has_it_and_seven_are_told_by_whom(keys: str
     home = Home(tmp_path)
     home.past("a", channel="webchat", agent_id="main", session_key=KEY, reason="reset", **LEFT)
     home.later(minutes=5)
+    # eight processes on a busy machine take longer than one
+    patient = {"plugins": {"entries": {"jsonlstore": {"config": {"restore_budget_ms": 10_000}}}}}
+    (tmp_path / "openclaw.json").write_text(json.dumps(patient))
     started = []
     for number in range(8):
         key = KEY if keys == "one key" else f"agent:main:tui-{number}"
@@ -244,6 +277,7 @@ def test_of_eight_session_starts_one_has_it_and_seven_are_told_by_whom(keys: str
         process.wait(60)
         assert process.stdout is not None
         process.stdout.close()
+    assert [one for one in answers if "handoff" not in one] == []
     won = [one for one in answers if one["handoff"]["claimed"]]
     assert len(won) == 1
     assert {one["handoff"]["claimed_by"] for one in answers if one not in won} == {won[0]["session_id"]}
@@ -301,9 +335,3 @@ def test_a_marked_session_is_not_said_to_have_ended(tmp_path: Path) -> None:
     home.store.update("a", LEFT)
     capture(home.store, "a", "command", now=home.now, expires_hours=24)
     assert told(start(home, "c", key="agent:main:tui-3").preamble)["LAST SESSION"].endswith(" UTC, not ended")
-
-
-def test_notes_of_another_project_are_not_handed_over(home: Home) -> None:
-    boat = {"id": "d2", "type": "decision", "content": "paint the boat red", "confidence": 0.9, "project": "boat"}
-    home.store.update("a", {"notes": [*LEFT["notes"], boat]})  # type: ignore[misc]
-    assert told(start(home, "b").preamble)["DECISIONS"] == '"use the copper wire"'
