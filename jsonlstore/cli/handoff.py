@@ -136,11 +136,10 @@ def status_(app: App, session_id: str | None, as_json: bool) -> None:
         if not found:
             say("no handoff is kept")
             return
-        from jsonlstore.handoff import handoff_lines
-        from jsonlstore.restore import named, quoted
+        from jsonlstore.restore import handoff_lines
 
         say(f"{found[0][0]}: {_standing(found[0][1], app)}", bold=True)
-        say("\n".join(handoff_lines(found[0][1].document, quoted, named)))
+        say("\n".join(handoff_lines(found[0][1].document, store.get(found[0][0]))))
 
     answer(as_json, {"handoff": document}, tell)
 

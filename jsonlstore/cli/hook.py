@@ -32,6 +32,7 @@ log = logger("jsonlstore.session")
 
 _STARTED = time.perf_counter()
 _DEFAULT_BUDGET = 1.5  # until the settings are read: they may be what hangs
+_LONGEST_WAIT = 1.0  # of a turn's report, for locks
 _TEXTS = ("channel", "agent_id", "session_key", "cwd", "prompt", "reason", "resume")
 _SWITCHES = (
     "clean", "again", "explain", "catch_up", "tell_window", "tell_block", "tell_flush", "settle_flush", "under_way",
@@ -48,6 +49,8 @@ def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
     """Answer one hook call and leave at once, whatever a thread may still be stuck in."""
     level = next((_LEVELS[name] for name in _LEVELS if name in options), "WARNING")
     on_first_message(partial(_log_to_stderr, level))
+    if level in ("DEBUG", "INFO"):
+        set_up()  # such messages are dropped before
     code, after = 0, None
     try:
         app = App(
@@ -185,12 +188,13 @@ def _is_under_way(manager: SessionPersistenceManager, document: Mapping[str, Any
 def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     answer: dict[str, Any] = {"session_id": document["session_id"], "updated": False}
     try:
-        manager = hook_manager(app)
+        manager = hook_manager(app).within(_patience())
         answer["session_id"] = session_id = hook_session(manager, document)
         fields = _state_fields(document)
         if dry_run or not manager.records(fields):
             return answer, None
         manager.update_session_state({**fields, "session_id": session_id})
+        answer |= _left_out(manager, session_id)
         if manager.config.handoff_enabled and manager.store.folded(session_id).handoff_from:
             from jsonlstore.handoff import confirm
 
@@ -208,16 +212,22 @@ def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     except Exception as problem:  # noqa: BLE001 - fail open: a turn that is not recorded stops nobody
         log.warning("turn of %s not recorded: %s", answer["session_id"], problem)
         return {**answer, "error": str(problem)}, None
-    return {**answer, "updated": True}, partial(_after_turn, manager, document, answer["session_id"])
+    return {**answer, "updated": True}, partial(_after_turn, app, document, answer["session_id"])
 
 
-def _after_turn(manager: SessionPersistenceManager, document: dict[str, Any], session_id: str) -> None:
+def _after_turn(app: App, document: dict[str, Any], session_id: str) -> None:
     if document.get("catch_up"):
-        _catch_up(manager)
+        _catch_up(app)
     if document.get("settle_flush"):
         from jsonlstore.cli.hook_context import settle_offered_flush
 
-        settle_offered_flush(manager.store, document, session_id)
+        settle_offered_flush(app.open_store(), document, session_id)
+
+
+def _patience() -> Callable[[], float]:
+    """How long a turn's report may still wait for locks: a second in all, whoever holds them."""
+    deadline = time.monotonic() + _LONGEST_WAIT
+    return lambda: max(0.0, deadline - time.monotonic())
 
 
 def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
@@ -229,7 +239,7 @@ def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         if dry_run:
             return answer, None
         state = manager.on_session_end(session_id, reason=reason, **_state_fields(document))
-        if state is not None and manager.config.handoff_enabled:
+        if state is not None and manager.config.handoff_enabled and not manager.ended_before:
             _hand_over(manager, session_id, reason or "end")
     except UsageError:
         raise
@@ -248,10 +258,20 @@ def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
 
     def after() -> None:
         if document.get("catch_up"):
-            _catch_up(manager)
+            _catch_up(app)
         manager.archive_old()
 
-    return {**answer, "captured": True, **counts}, after
+    if manager.ended_before:
+        return {**answer, "already_ended": True, **counts}, after
+    return {**answer, "captured": True, **counts, **_left_out(manager, session_id)}, after
+
+
+def _left_out(manager: SessionPersistenceManager, session_id: str) -> dict[str, Any]:
+    """What of a report was not kept, and why; nothing if all was."""
+    trimmed = dict(manager.store.get(session_id).trimmed)
+    return ({"warnings": list(manager.warnings)} if manager.warnings else {}) | (
+        {"trimmed": trimmed} if trimmed else {}
+    )
 
 
 def _hand_over(manager: SessionPersistenceManager, session_id: str, trigger: str) -> None:
@@ -347,9 +367,11 @@ def _wrapped(block: str) -> str:
     return wrap(block)
 
 
-def _catch_up(manager: SessionPersistenceManager) -> None:
+def _catch_up(app: App) -> None:
     """Read what the runtime wrote, where no watcher does; nobody waits for this."""
     from jsonlstore.watch import catch_up_unwatched
+
+    manager = hook_manager(app)
 
     gc.enable()
     os.nice(10)  # whoever talks to the agent right now comes first

@@ -6,7 +6,7 @@ What it promises:
 - However many sessions ask at once, one claims a handoff; the others learn which one did.
 
 `window` keeps the little that is needed of the last 50 messages, `document` builds, merges and bounds the document,
-`records` captures, claims, offers and clears under the session's lock, `wording` says it in the sections of a preamble,
+`records` captures, claims, offers and clears under the session's lock, `wording` prepares it for a preamble,
 `summarizer` lets an external command rewrite the summary, `memories` names memory files about the project.
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from jsonlstore.handoff.summarizer import summarize
     from jsonlstore.handoff.window import MessageWindow, WindowFacts
-    from jsonlstore.handoff.wording import handoff_lines, offer_line
+    from jsonlstore.handoff.wording import as_told, offer_line
 
 
 __all__ = [
@@ -47,12 +47,12 @@ __all__ = [
     "PatternNote",
     "ProjectContext",
     "WindowFacts",
+    "as_told",
     "build",
     "capture",
     "claim",
     "clear",
     "confirm",
-    "handoff_lines",
     "kept_handoff",
     "merge_handoffs",
     "mode_of",
@@ -74,6 +74,6 @@ __getattr__ = lazy(
         "offer present_document set_project standing_claim",
         "summarizer": "summarize",
         "window": "MessageWindow WindowFacts",
-        "wording": "handoff_lines offer_line",
+        "wording": "as_told offer_line",
     },
 )

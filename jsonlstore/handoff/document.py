@@ -297,7 +297,7 @@ def _patterns(
     captured = {note.id: note.source_message_index for note in earlier.patterns} if earlier else {}
     found = []
     for note in notes:
-        if str(note.extra.get("project", project)).lower() != project.lower():
+        if not about(note, project):
             continue
         index = indexes.get(note.source_entry_id or "", captured.get(note.id, _UNKNOWN_INDEX))
         if facts and index < 0:
@@ -330,16 +330,20 @@ def _summary(state: SessionState, project: str) -> HandoffSummary:
     )
 
 
+def about(note: Note, project: str) -> bool:
+    """Whether a note is the project's or nobody's; "general" is about everything."""
+    wanted = project.lower()
+    return wanted == GENERAL or str(note.extra.get("project", wanted)).lower() == wanted
+
+
 def _noted(notes: Sequence[Note], kind: str, project: str) -> list[str]:
-    """The sure notes of a kind about this project, latest first."""
-    return [
-        note.content
+    """The sure notes of a kind about this project, surest and latest first."""
+    sure = [
+        note
         for note in reversed(notes)
-        if note.type == kind
-        and not note.resolved
-        and note.confidence >= _SURE
-        and (project.lower() == GENERAL or str(note.extra.get("project", project)).lower() == project.lower())
+        if note.type == kind and not note.resolved and note.confidence >= _SURE and about(note, project)
     ]
+    return [note.content for note in sorted(sure, key=lambda note: -note.confidence)]
 
 
 def _evidence(state: SessionState) -> dict[str, Any]:

@@ -71,6 +71,8 @@ def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
     rest = name[found.end() :]
     if any(part in _ABOUT for part in after):
         return Key.NONE
+    if level is Key.SECRET and "public" in before:
+        return Key.NONE  # publicKeyToken
     if before and before[-1] in _OTHER and not (level is Key.PASSWORD and before[-1] in _OWN):
         return Key.NONE
     word = found.group().lower()

@@ -176,8 +176,11 @@ _MOST_VALUES = 64
 _NOT_A_TOKEN = re.compile(
     rb"[^!-~]|[\"'`()\[\]{}<>,;\\]|\A[\w.-]+:[0-9]{1,5}\Z"
 )  # quotes, brackets, blanks: a piece of text
-_WORDS = re.compile(rb"[A-Za-z]+(?:[-_.][A-Za-z]+)+[0-9]{0,2}\Z")  # types-pywin32: a name, whoever bears it
+# types-pywin32, scram-sha-256, asn1Spec: a name, whoever bears it
+_NAME = re.compile(rb"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z|[a-z]{2,}[0-9]{0,2}(?:[A-Z][a-z]+)+\Z")
 _MOST_AGAIN = 1000
+_LEAST_RANDOM = 4.8
+_DIGIT = re.compile(r"[0-9]")
 
 
 def is_telling(value: bytes) -> bool:
@@ -186,9 +189,10 @@ def is_telling(value: bytes) -> bool:
         return False
     if value.isdigit():
         return len(value) >= 12
-    if is_type(value.decode("ascii")) or _WORDS.match(value):
+    text = value.decode("ascii")
+    if is_type(text) or "://" in text or (_NAME.match(value) and randomness(_DIGIT.sub("", text)) < _LEAST_RANDOM):
         return False
-    return looks_secret(value.decode("ascii"), chosen=True) or randomness(value.decode("ascii")) >= 4.8
+    return looks_secret(text, chosen=True) or randomness(text) >= _LEAST_RANDOM
 
 
 def _merge(spans: list[Span]) -> list[Span]:

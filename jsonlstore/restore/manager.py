@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -54,8 +54,17 @@ class SessionPersistenceManager:
         self._lock = threading.RLock()
         self._current: str | None = None
         self._extractor: HotTopicExtractor | None = None
+        self.warnings: tuple[str, ...] = ()  # of the last update or end: what could not be captured
+        self.ended_before = False  # the last end changed nothing: the session had ended
         if self.config.debug:
             log.setLevel("DEBUG")
+
+    def within(self, left: Callable[[], float]) -> Self:
+        """The same manager for a caller with a deadline: waits for a lock at most `left()` seconds."""
+        return type(self)(
+            self.store.within(left), self.config, memories=self._memories, clock=self._clock, by=self._by,
+            relevance=self._relevance,
+        )  # fmt: skip
 
     def __enter__(self) -> Self:
         return self
@@ -115,12 +124,15 @@ class SessionPersistenceManager:
                 return False
             if session_id == self._current:
                 given = {**self._found(), **given}
-            return self._capture().update(session_id, given)
+            capture = self._capture()
+            news = capture.update(session_id, given)
+            self.warnings = tuple(capture.warnings)
+            return news
 
     def on_session_end(
         self, /, session_id: str | None = None, *, reason: str | None = None, **fields: Any
     ) -> SessionState | None:
-        """Write the final state and count it; None when disabled."""
+        """Write the final state and count it; None when disabled. Said twice, it changes nothing: `ended_before`."""
         with self._lock:
             target = session_id or self._current
             if target is None:
@@ -128,7 +140,9 @@ class SessionPersistenceManager:
             if not self.records(fields):
                 return None
             given = {**self._found(), **fields} if target == self._current else fields
-            state = self._capture().capture(target, given, reason=reason)
+            capture = self._capture()
+            state, news = capture.capture(target, given, reason=reason)
+            self.warnings, self.ended_before = tuple(capture.warnings), not news
             if target == self._current:
                 self._current, self._extractor = None, None
             return state

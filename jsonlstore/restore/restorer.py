@@ -85,10 +85,11 @@ def cold_start(session_id: str, problem: BaseException) -> RestoredSessionContex
 
 def _apply(plan: RestorePlan, env: Environment, budget: Budget) -> RestoredSessionContext:
     """Carry a plan out. Each step passes the gate first; a restore whose start was not recorded did not happen."""
-    with env.store.index.batch():
-        context, news = _carry_out(plan, env, budget)
-    if news and not context.cold:
-        _try(budget, "metrics", partial(env.store.metrics.emit, *restored_metrics(plan, context)))
+    with env.store.metrics.batch():
+        with env.store.index.batch():
+            context, news = _carry_out(plan, env, budget)
+        if news and not context.cold:
+            _try(budget, "metrics", partial(env.store.metrics.emit, *restored_metrics(plan, context)))
     return context
 
 
@@ -189,8 +190,16 @@ def close(store: SessionStore, left: Crashed, by: str) -> bool:
     else:
         closed = store.end(left.session_id, reason=left.end_reason, end_time=left.end_time, by=by, inferred=True)
     if closed:
-        store.metrics.emit(captured_metric(store.get(left.session_id)))
+        emit_captured(store, left.session_id)
     return closed
+
+
+def emit_captured(store: SessionStore, session_id: str) -> None:
+    """Count a session that was open and is closed now; one that ends twice is captured once."""
+    try:
+        store.metrics.emit(captured_metric(store.get(session_id)))
+    except JsonlStoreError as problem:
+        log.warning("metrics of %s not written: %s", session_id, problem)
 
 
 def captured_metric(state: SessionState) -> dict[str, Any]:

@@ -10,6 +10,7 @@ because mostly a single writer spoke and the state equals its layer.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -50,6 +51,7 @@ class SessionFold:
         self.crash_recovered = False
         self.forgotten = False
         self.updated_at: str | None = None
+        self.was_heard_of = False  # since its start
         self.schema_version = SCHEMA_VERSION
         self.seq = 0
         self._stored: dict[str, Any] | None = None
@@ -61,6 +63,11 @@ class SessionFold:
     @property
     def ended(self) -> bool:
         return bool(self.ends)
+
+    @property
+    def last_active_at(self) -> str | None:
+        """The last sign of life; None if the session only started."""
+        return self.updated_at if self.was_heard_of else None
 
     def apply(self, event: Event) -> None:
         """Apply one event. Unknown types and fields of newer writers are ignored here and stay in the log."""
@@ -132,6 +139,7 @@ class SessionFold:
             "source": self.source,
             "owner": self.owner,
             "inherited": self.inherited,
+            **({} if self.was_heard_of else {"only_started": True}),
             **({} if self.block is None else {"block": self.block}),
             **({} if self.handoff is None else {"handoff": self.handoff}),
             **({} if self.handoff_from is None else {"handoff_from": self.handoff_from}),
@@ -164,10 +172,15 @@ def _on_started(self: SessionFold, event: Event) -> None:
         self.owner = as_mapping(data.get("owner")) or None
         version = data.get("schema_version")
         self.schema_version = version if isinstance(version, int) else SCHEMA_VERSION
-    _on_updated(self, event)
+    _take(self, event)
 
 
 def _on_updated(self: SessionFold, event: Event) -> None:
+    self.was_heard_of = True
+    _take(self, event)
+
+
+def _take(self: SessionFold, event: Event) -> None:
     self._set(event.by, as_mapping(event.data.get("fields")), event.at)
     source = event.data.get("source")
     if isinstance(source, Mapping):
@@ -177,6 +190,7 @@ def _on_updated(self: SessionFold, event: Event) -> None:
 def _on_noted(self: SessionFold, event: Event) -> None:
     note = event.data.get("note")
     if isinstance(note, Mapping):
+        self.was_heard_of = True
         notes = [item for item in self.layer(event.by).get("notes", []) if item.get("id") != note.get("id")]
         self._set(event.by, {"notes": [*notes, dict(note)]}, event.at)
 
@@ -198,6 +212,7 @@ def _on_ended(self: SessionFold, event: Event) -> None:
 
 def _on_resumed(self: SessionFold, event: Event) -> None:
     self.ends.clear()
+    self.was_heard_of = True
     self.crash_recovered = False
     owner = as_mapping(event.data.get("owner"))
     if owner:
@@ -284,6 +299,7 @@ def _resume_from(self: SessionFold, event: Event) -> bool:
     self.memory_files = _texts(data.get("memory_files"))
     self.crash_recovered = state.get("crash_recovered") is True
     self.updated_at = state.get("updated_at")
+    self.was_heard_of = data.get("only_started") is not True
     version = state.get("schema_version")
     self.schema_version = version if isinstance(version, int) else SCHEMA_VERSION
     return True
@@ -387,12 +403,16 @@ def _rank(by: str) -> tuple[int, str]:
 
 def _union(first: list[Any], second: Any, key_of: Callable[[Any], Any]) -> list[Any]:
     """Both lists, the first's items in front, without items of the second that the first already has."""
-    seen = {key_of(item) for item in first}
+    told = Counter(map(key_of, first))
+    seen = set(told)
     out = list(first)
     fresh: set[Any] = set()
     for item in second if isinstance(second, list) else ():
         key = key_of(item)
-        if key in seen or (key_of is not _memory and key in fresh):
+        if key_of is _sop and told[key] > 0:
+            told[key] -= 1  # the same injection, told by another witness
+            continue
+        if key_of is not _sop and (key in seen or (key_of is not _memory and key in fresh)):
             continue
         fresh.add(key)
         out.append(item)
@@ -409,6 +429,8 @@ def _by(*names: str) -> Callable[[Any], Any]:
 
 # one memory may change its confidence many times: only the same change told by another witness is a duplicate
 _memory = _by("memory_id")
+# one procedure may be put before the agent many times, for the same tool
+_sop = _by("sop_path", "tool_call")
 
 
 def _pin(item: Any) -> Any:
@@ -430,7 +452,7 @@ _KEY_OF: dict[str, Callable[[Any], Any]] = {
     "working_memory": _pin,
     "pending_tasks": _by("task_id"),
     "confidence_updates": _memory,
-    "sop_interactions": _by("sop_path", "tool_call"),
+    "sop_interactions": _sop,
     "notes": _by("id"),
     "recent_learnings": str,
     "commits": _commit,

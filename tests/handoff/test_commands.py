@@ -10,7 +10,7 @@ import pytest
 
 from jsonlstore.cli.main import main
 from jsonlstore.handoff import present_document, related_memories, summarize
-from tests.handoff.test_resume import KEY, LEFT
+from tests.handoff.test_resume import HEADING, KEY, LEFT
 from tests.home import Home
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def test_capture_status_list_and_clear(home: Home, capsys: pytest.CaptureFixture
 def test_resume_gives_a_session_the_block(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     ask(home, capsys, "handoff", "capture", "aaaa", *NOW)
     seen = ask(home, capsys, "resume", *NOW)
-    assert (seen["resumed"], "### In Progress" in seen["preamble"]) == (None, True)
+    assert (seen["resumed"], HEADING in seen["preamble"]) == (None, True)
     assert home.store.folded("aaaa1111").handoff.get("claim") is None  # type: ignore[union-attr]
     taken = ask(home, capsys, "resume", "aaaa", "--into", "bbbb", *NOW)
     assert taken["resumed"] == "aaaa1111"
