@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 LONGEST = 1 << 16  # bytes of one value that are looked at
 GLANCE = 512  # bytes of a bare value that decide whether it is one
-SKIP = re.compile(rb"(?:[ \t]|\*\*|%20|</?(?:b|i|u|p|br|em|td|dd|dt|li|tt|kbd|pre|code|span|div|font|samp|small|value|string|strong)>|!!\w+[ \t]|!binary[ \t]|&\w+[ \t]|\\++\r?\n|\\\\++n)*+")
+SKIP = re.compile(
+    rb"(?:[ \t]|\*\*|%20|</?(?:b|i|u|p|br|em|td|dd|dt|li|tt|kbd|pre|code|span|div|font|samp|small|value|string|strong)>|!!\w+[ \t]|!binary[ \t]|&\w+[ \t]|\\++\r?\n|\\\\++n)*+"
+)
 _NEWLINE = re.compile(
     rb"(?:(?:\r?\n|\\++(?:r\\++)?n)(?:[ \t]|\\++t|>[ ])*+){1,2}+(?:```[a-z]*+(?:\r?\n|\\++(?:r\\++)?n))?"
 )

@@ -93,15 +93,14 @@ def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
     known = _known(store, request.session_id) if request.session_id else None
     request = _completed(request, known)
     if known is not None and known.inherited and not (request.again or request.resume):
-        from jsonlstore.restore.told import current_block
-
-        block = current_block(known, format_time(now))
-        context = RestoredSessionContext(request.session_id, already_restored=True, block=block)
+        context = RestoredSessionContext(request.session_id, already_restored=True, block=_own_block(known, now))
         return RestorePlan(request, now, context, known=known)
     if request.under_way and not (request.again or request.resume):
         # it began before we were asked: what it talked about since would be contradicted by an older past
         log.info("nothing is restored into %s: it was under way before", request.session_id)
-        return RestorePlan(request, now, RestoredSessionContext(request.session_id), known=known, leaves_no_trace=True)
+        block = _own_block(known, now) if known else None
+        context = RestoredSessionContext(request.session_id, block=block)
+        return RestorePlan(request, now, context, known=known, leaves_no_trace=True)
     entries: Entries = store.index.entries()
     scope = Scope.of(config.scope, request.agent_id, request.session_key, request.channel)
     crashed = _unfinished(env, entries, request, scope, now)
@@ -134,6 +133,15 @@ def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
         offered = find_handoff(env.store, config, request, scope, entries, closed, load, now)
         plan = plan._replace(handoff=offered)
     return _with_contributions(env, plan, ended, load)
+
+
+def _own_block(known: SessionFold, now: datetime) -> str | None:
+    """The block a session has already: what it was given, and what it wrote down before it was compacted."""
+    if known.block is None and not known.memory_files:
+        return None
+    from jsonlstore.restore.told import current_block
+
+    return current_block(known, format_time(now))
 
 
 def format_preamble(shown: PreambleContext, config: Config, now: datetime) -> str | None:
