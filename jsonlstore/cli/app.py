@@ -92,8 +92,6 @@ class App:
             attach(store, config)
         if live:
             store.listeners.append(_project_handoffs(store, writes=config.enabled and config.handoff_enabled))
-        if store.paths.search.exists():
-            store.listeners.append(_forget_words(store.paths.search))
         return store
 
     def open_manager(self, *, by: str = "operator") -> SessionPersistenceManager:
@@ -129,17 +127,5 @@ def _project_handoffs(store: SessionStore, *, writes: bool) -> Callable[[str, Se
             from jsonlstore.bridges.openclaw import HandoffFiles
 
             HandoffFiles(store)(session_id, folded)
-
-    return listen
-
-
-def _forget_words(path: Path) -> Callable[[str, SessionFold], None]:
-    """Take a forgotten session's words out of the search index; nobody else's change loads the code for it."""
-
-    def listen(session_id: str, folded: SessionFold) -> None:
-        if folded.forgotten:
-            from jsonlstore.recall import ForgetWords
-
-            ForgetWords(path)(session_id, folded)
 
     return listen

@@ -26,6 +26,7 @@ from jsonlstore.core.errors import (
     UsageError,
 )
 from jsonlstore.core.files import Disk, writing
+from jsonlstore.core.forgetters import FORGETTERS
 from jsonlstore.core.locks import DEFAULT_TIMEOUT, Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
@@ -353,6 +354,8 @@ class SessionStore(SessionReader):
         gone = SessionFold()
         gone.session_id, gone.forgotten = session_id, True
         self._notify(session_id, gone)
+        for forget in FORGETTERS:
+            forget(self.paths, session_id)
         return outcome
 
     def prepare(self) -> None:
