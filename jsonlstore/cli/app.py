@@ -92,8 +92,6 @@ class App:
             attach(store, config)
         if live:
             store.listeners.append(_project_handoffs(store, writes=config.enabled and config.handoff_enabled))
-        if store.paths.search.exists():
-            store.listeners.append(_forget_words(store.paths.search))
         return store
 
     def open_manager(self, *, by: str = "operator") -> SessionPersistenceManager:
@@ -119,26 +117,15 @@ def _relevance(store: SessionStore) -> RelevanceSource:
 def _project_handoffs(store: SessionStore, *, writes: bool) -> Callable[[str, SessionFold], None]:
     """Write `agents/<id>/handoff/` after a change of a handoff; no other change loads the code for it.
 
-    A forgotten session leaves the files even where no new ones are written.
+    A forgotten session leaves the files even where no new ones are written, and so does an archived one.
     """
 
     def listen(session_id: str, folded: SessionFold) -> None:
         changed = folded.handoff is not None and folded.seq - folded.handoff.get("seq", 0) <= 1
-        if (changed and writes) or folded.forgotten:
+        archived = folded.handoff is not None and folded.ended and not store.paths.log(session_id).exists()
+        if (changed and writes) or folded.forgotten or archived:
             from jsonlstore.bridges.openclaw import HandoffFiles
 
             HandoffFiles(store)(session_id, folded)
-
-    return listen
-
-
-def _forget_words(path: Path) -> Callable[[str, SessionFold], None]:
-    """Take a forgotten session's words out of the search index; nobody else's change loads the code for it."""
-
-    def listen(session_id: str, folded: SessionFold) -> None:
-        if folded.forgotten:
-            from jsonlstore.recall import ForgetWords
-
-            ForgetWords(path)(session_id, folded)
 
     return listen

@@ -24,7 +24,7 @@ _CUT = re.compile(
     r"""["'`](?:[^"'`\w]++\w{0,8}+)?[^"'`\w]*+["'`]|[A-Za-z0-9_-]["'][A-Za-z0-9_-]{12}|\\[\r\n]|\\["'`nu]|&quot;|&#3|\}\$\{"""
 )
 _RUN = re.compile(HINT)
-_DISGUISE = re.compile("[\x1b\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\uff01-\uff5e]|\\\\u00|&#")
+_DISGUISE = re.compile("[\x1b\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\uff01-\uff5e]|\\\\u[0-9a-fA-F]|&#")
 _HEAD = re.compile(r"[\[(\\]")
 _OPERATORS = frozenset("=:<>%&\\→：＝")
 

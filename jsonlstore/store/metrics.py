@@ -41,6 +41,8 @@ METRIC_EVENTS: Mapping[str, tuple[str, ...]] = {
     "handoff_captured": ("session_id", "trigger", "mode", "pattern_count", "bytes"),
     "handoff_offered": ("session_id", "new_session_id"),
     "handoff_claimed": ("session_id", "new_session_id", "forced"),
+    "flush_offered": ("session_id", "percent"),
+    "flush_actioned": ("session_id", "percent", "actioned", "file_count"),
 }  # fmt: skip
 RESEALED = "metrics_resealed"
 

@@ -26,12 +26,13 @@ from jsonlstore.core.errors import (
     UsageError,
 )
 from jsonlstore.core.files import Disk, writing
+from jsonlstore.core.forgetters import FORGETTERS
 from jsonlstore.core.locks import DEFAULT_TIMEOUT, Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
 from jsonlstore.store.archive import find_month, finish_move, mirror_shows, move_back, move_to_archive, write_mirror
-from jsonlstore.store.fold import EVENT_FIELDS, WRITERS, SessionFold
+from jsonlstore.store.fold import EVENT_FIELDS, UNKNOWN, WRITERS, SessionFold
 from jsonlstore.store.index import ProgressCallback, silent
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.projection import RawIndexEntry, project
@@ -162,12 +163,22 @@ class SessionStore(SessionReader):
         by: str = "hook",
         source: Mapping[str, Any] | None = None,
         inferred: bool = False,
+        on_close: Callable[[], object] | None = None,
     ) -> bool:
-        """Close a session with its final fields; False if it had ended. An explicit end replaces an `inferred` one."""
+        """Close a session with its final fields; False if it had ended. An explicit end replaces an `inferred` one.
+
+        Said again, an explicit end adds what it has to add and moves nothing. Of several writers who end a session the
+        one who found it open has `on_close` called.
+        """
         given = clean(fields or {})
         with self._session(session_id) as known:
-            when = check_time("end_time", end_time) if end_time else self.now()
+            was_open = not known.folded.ended
+            before = known.folded.ends.get("told") if not (inferred or known.folded.crash_recovered) else None
+            said = before.get("end_time") if before and by != "watcher" else None
+            when = check_time("end_time", end_time) if end_time else said or self.now()
             why = clean({"end_reason": reason})["end_reason"]
+            if said and before and before.get("reason") not in UNKNOWN:
+                why = before["reason"]
             data: dict[str, Any] = {"end_time": when, "reason": why, "fields": _changed(known.folded, by, given)}
             if source is not None and source != known.folded.source:
                 data["source"] = dict(source)
@@ -180,7 +191,9 @@ class SessionStore(SessionReader):
             if same_end and not data["fields"] and "source" not in data:
                 return False
             self._commit(session_id, known, "session.ended", by, data)
-            return True
+        if was_open and on_close is not None:
+            on_close()
+        return True
 
     def recover(self, session_id: str, end_time: str, *, by: str = "hook") -> bool:
         """Close a crashed session as of its last activity; False if it had ended after all."""
@@ -341,6 +354,8 @@ class SessionStore(SessionReader):
         gone = SessionFold()
         gone.session_id, gone.forgotten = session_id, True
         self._notify(session_id, gone)
+        for forget in FORGETTERS:
+            forget(self.paths, session_id)
         return outcome
 
     def prepare(self) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jsonlstore.watch.attribution import attribute
     from jsonlstore.watch.backfill import Summary, backfill_sessions
     from jsonlstore.watch.catch_up import Timing
+    from jsonlstore.watch.handoffs import capture_now
     from jsonlstore.watch.instance import catch_up_unwatched, running, single_instance
     from jsonlstore.watch.loop import Watcher
     from jsonlstore.watch.maintenance import notify
@@ -43,6 +44,7 @@ __all__ = [
     "any_of_older_rules",
     "attribute",
     "backfill_sessions",
+    "capture_now",
     "catch_up_unwatched",
     "check_search",
     "default_kind",
@@ -60,6 +62,7 @@ __getattr__ = lazy(
         "attribution": "attribute",
         "backfill": "Summary backfill_sessions",
         "catch_up": "Timing",
+        "handoffs": "capture_now",
         "instance": "catch_up_unwatched running single_instance",
         "loop": "Watcher",
         "maintenance": "notify",
