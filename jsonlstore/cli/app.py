@@ -5,6 +5,7 @@ Hook calls come through here too, so this module loads neither click nor anythin
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,7 +93,7 @@ class App:
             attach(store, config)
         if live:
             store.listeners.append(_project_handoffs(store, writes=config.enabled and config.handoff_enabled))
-        if store.paths.search.exists():
+        if os.path.exists(store.paths.search):  # false where we may not look: whoever reads the index will say so
             store.listeners.append(_forget_words(store.paths.search))
         return store
 
@@ -101,7 +102,7 @@ class App:
         from jsonlstore.restore import SessionPersistenceManager
 
         store, config = self.open_store(), self.config
-        relevance = _relevance(store) if config.relevance_by_search and store.paths.search.exists() else None
+        relevance = _relevance(store) if config.relevance_by_search and os.path.exists(store.paths.search) else None
         return SessionPersistenceManager(store, config, memories=memories_of(store, config), by=by, relevance=relevance)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.cli.app import App
     from jsonlstore.core.config import Config
+    from jsonlstore.transcripts import RecordedSession
     from jsonlstore.watch import Summary, Watcher
 
 
@@ -162,7 +163,12 @@ class PastTranscripts:
 
     def behind(self) -> list[str]:
         """The sessions with something unread."""
-        return [one.session_id for one in self.sessions if self._tailer.is_behind(one)]
+        return [one.session_id for one in self.sessions if self._tailer.is_behind(one) and not self._is_forgotten(one)]
+
+    def _is_forgotten(self, session: RecordedSession) -> bool:
+        from jsonlstore.watch import all_forgotten
+
+        return all_forgotten(session, self._tailer.cursors)
 
     def read(self, label: str) -> tuple[Summary, float]:
         """Read all of it, with a progress bar on a terminal; what was done, and the seconds it took."""

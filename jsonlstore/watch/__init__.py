@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jsonlstore.watch.attribution import attribute
     from jsonlstore.watch.backfill import Summary, backfill_sessions
     from jsonlstore.watch.catch_up import Timing
+    from jsonlstore.watch.cursors import all_forgotten
     from jsonlstore.watch.instance import catch_up_unwatched, running, single_instance
     from jsonlstore.watch.loop import Watcher
     from jsonlstore.watch.maintenance import notify
@@ -40,6 +41,7 @@ __all__ = [
     "Tailer",
     "Timing",
     "Watcher",
+    "all_forgotten",
     "any_of_older_rules",
     "attribute",
     "backfill_sessions",
@@ -60,6 +62,7 @@ __getattr__ = lazy(
         "attribution": "attribute",
         "backfill": "Summary backfill_sessions",
         "catch_up": "Timing",
+        "cursors": "all_forgotten",
         "instance": "catch_up_unwatched running single_instance",
         "loop": "Watcher",
         "maintenance": "notify",
