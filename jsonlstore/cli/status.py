@@ -113,7 +113,8 @@ def _print_watcher(watcher: dict[str, Any], now: datetime) -> None:
         say_line("  not running")
         return
     mode = f", {watcher['mode']}" if watcher.get("mode") else ""
-    say_line(f"  running as process {watcher['pid']}{mode}")
+    process = f"as process {watcher['pid']}" if watcher["pid"] else "(its process number is not known)"
+    say_line(f"  running {process}{mode}")
     for label, key in (("looked", "last_scan_at"), ("heard", "last_event_at")):
         if watcher.get(key):
             say_value(label, ago(watcher[key], now))

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 @click.option("--if-unwatched", is_flag=True, help="With --once: at low priority, and not at all where a watcher runs.")
 def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
     """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
-    from jsonlstore.watch import Watcher, notify, single_instance
+    from jsonlstore.watch import Watcher, complain_once_a_minute, notify, single_instance
 
     _log_boundaries(app, app.loaded.config)
+    complain_once_a_minute()
     if dry_run:
         history = PastTranscripts(app)
         return _say_behind(history, {"behind": history.behind(), "dry_run": True}, as_json=as_json)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _MOST_CONTEXTS = 20
 BEHIND_AFTER = timedelta(seconds=60)
-_LITTLE = 4 << 20  # bytes: below this an append may fail at any moment
+_LITTLE, _TOO_LITTLE = 64 << 20, 1 << 20  # bytes: the index of ten thousand sessions is replaced whole, and takes a few
 _NO_WATCHER = (
     "no watcher is running: `jsonlstore service install` runs it in the background, `jsonlstore watch` in this terminal"
 )
@@ -59,7 +59,8 @@ def status_of(
     watcher, problems = _watcher(store, now, unread)
     if not watcher["running"]:
         problems += _unwatched(unread, now, timedelta(minutes=config.status_max_lag_minutes))
-    problems += _room(store.paths)
+    full, scarce = _room(store.paths)
+    problems += full
     blind = [
         *catalogue.warnings,
         *(warning for runtime in registered_runtimes() for warning in runtime.unknown_formats(store.paths.state_dir)),
@@ -68,7 +69,7 @@ def status_of(
         *_refused(catalogue, tailer),
     ]
     kept = _store(store)
-    warnings = [*blind, *problems, *noted]
+    warnings = [*blind, *problems, *scarce, *noted]
     if not kept["index_ok"]:
         warnings.append("the session index did not match the logs and was mended")
     search = search_status(store, config)
@@ -175,16 +176,20 @@ def _unwatched(unread: Sequence[_Unread], now: datetime, most: timedelta) -> lis
     return [f"{what} been unread for more than {minutes} minutes{since}: {remedy}"]
 
 
-def _room(paths: StatePaths) -> list[str]:
-    """What keeps us from writing: a full disk, or a directory that is not ours."""
+def _room(paths: StatePaths) -> tuple[list[str], list[str]]:
+    """What keeps us from writing: a full disk, a directory that is not ours. And what soon will."""
     place = next(one for one in (paths.states, *paths.states.parents) if os.path.isdir(one))
     found = os.statvfs(place)
     free = found.f_bavail * found.f_frsize
-    if found.f_blocks and free < _LITTLE:
-        return [f"the disk is full: {free // 1024:,} kB are free at {place}; nothing is kept until there is more"]
+    if found.f_blocks and free < _TOO_LITTLE:
+        return [
+            f"the disk is full: {free // 1024:,} kB are free at {place}, nothing is kept until there is more"
+        ], []
     if not os.access(place, os.W_OK | os.X_OK):
-        return [f"{place} cannot be written to: `ls -ld {place}` shows who owns it"]
-    return []
+        return [f"{place} cannot be written to: `ls -ld {place}` shows who owns it"], []
+    if found.f_blocks and free < _LITTLE:
+        return [], [f"the disk is nearly full: {free // 1024:,} kB are free at {place}"]
+    return [], []
 
 
 def _without_records(catalogue: Catalogue, tailer: Tailer) -> Iterator[str]:
@@ -256,6 +261,8 @@ def _waited(updated_at: str | None, now: datetime, most: timedelta = BEHIND_AFTE
 def _watcher(store: SessionStore, now: datetime, unread: Sequence[_Unread]) -> tuple[dict[str, Any], list[str]]:
     pid = running(store.paths)
     report = read_report(store.paths)
+    if pid == 0 and report:
+        pid = report.pid  # the lock is held, and a full disk kept the holder from writing its number there
     current = report if report and pid is not None and report.pid == pid else None
     problems = []
     if pid is not None:

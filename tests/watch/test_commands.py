@@ -487,8 +487,11 @@ def test_a_full_disk_fails_the_status(tmp_path: Path) -> None:
     try:
         SessionStore.open(place / "state").start("a", channel="cli")
         command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(place / "state"), "status"]
-        assert subprocess.run(command, capture_output=True, check=False).returncode == 0
-        (place / "filler").write_bytes(b"x" * 7_000_000)
+        nearly = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert nearly.returncode == 0
+        assert "warning: the disk is nearly full: " in nearly.stdout
+        with pytest.raises(OSError, match="No space left"):
+            (place / "filler").write_bytes(b"x" * 9_000_000)
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 1
         assert "warning: the disk is full: " in done.stdout
