@@ -5,6 +5,7 @@ Hook calls come through here too, so this module loads neither click nor anythin
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,7 +100,7 @@ class App:
         from jsonlstore.restore import SessionPersistenceManager
 
         store, config = self.open_store(), self.config
-        relevance = _relevance(store) if config.relevance_by_search and store.paths.search.exists() else None
+        relevance = _relevance(store) if config.relevance_by_search and os.path.exists(store.paths.search) else None
         return SessionPersistenceManager(store, config, memories=memories_of(store, config), by=by, relevance=relevance)
 
 

@@ -306,6 +306,12 @@ class SessionStore(SessionReader):
             self._drop_known(session_id)
             return self.open_log(path).repair()
 
+    def quarantine_damage(self, session_id: str, path: Path) -> int:
+        """Move the lines of a log that are not events into quarantine; returns how many."""
+        with self.locks.session(check_session_id(session_id)):
+            self._drop_known(session_id)
+            return self.open_log(path).cut_damage()
+
     def repair_mirror(self, session_id: str) -> bool:
         """Write the mirror of an ended session again; False if it is as it should be, or there is to be none."""
         with self.locks.session(check_session_id(session_id)):
