@@ -85,7 +85,7 @@ def recover_crashed_session(store: SessionStore, session_id: str) -> bool:
     if entry is None:
         raise SessionNotFound(f"no session {session_id}")
     folded = store.folded(session_id)
-    return store.recover(session_id, last_activity(folded.updated_at, entry.start_time, store.clock()))
+    return store.recover(session_id, last_activity(folded.last_active_at, entry.start_time, store.clock()))
 
 
 def get_session_chain(store: SessionStore, session_id: str, depth: int = 5) -> list[SessionState]:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from jsonlstore.restore.manager import SessionPersistenceManager
     from jsonlstore.restore.override import reply
     from jsonlstore.restore.pins import PinFile, own_pins
-    from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
-    from jsonlstore.restore.restorer import SessionRestorer, cold_start
+    from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions, handoff_lines
+    from jsonlstore.restore.restorer import SessionRestorer, cold_start, emit_captured
     from jsonlstore.restore.result import (
         Candidate,
         MemorySource,
@@ -68,8 +68,10 @@ __all__ = [
     "TaskList",
     "cold_start",
     "current_block",
+    "emit_captured",
     "find_crashed",
     "flat",
+    "handoff_lines",
     "last_activity",
     "named",
     "own_pins",
@@ -88,8 +90,8 @@ __getattr__ = lazy(
         "manager": "SessionPersistenceManager",
         "override": "reply",
         "pins": "PinFile own_pins",
-        "preamble": "PreambleContext PreambleInjector PreambleOptions",
-        "restorer": "SessionRestorer cold_start",
+        "preamble": "PreambleContext PreambleInjector PreambleOptions handoff_lines",
+        "restorer": "SessionRestorer cold_start emit_captured",
         "result": "Candidate MemorySource PinDecision RelevanceSource RestoreRequest RestoredSessionContext",
         "scope": "Scope",
         "score": "ContextScorer DecayEngine PENDING_WEIGHT RECENCY_WEIGHT TOPIC_WEIGHT",

@@ -14,7 +14,7 @@ from jsonlstore.restore.preamble import PreambleContext
 from jsonlstore.restore.restorer import inheritance, restored_metrics
 from jsonlstore.restore.result import RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
-from jsonlstore.restore.score import factors
+from jsonlstore.restore.score import DecayRate, factors
 from jsonlstore.restore.settled import settled
 from jsonlstore.restore.tasks import Pipeline, surfaced
 
@@ -55,13 +55,13 @@ def carry_out(env: Environment, override: Override, *, dry_run: bool = False) ->
         override.into or "",
         preamble=format_preamble(shown, config, now),
         inherited_pins=pins.add,
-        session_ids=(override.target,),
-        relevance_scores=(factors(state.hot_topics, len(state.pending_tasks), frozenset(), hours).score,),
         pending_task_count=len(tasks),
-        memories=decayed_memories([state], env.memories, now, config.decay_min_floor),
+        memories=decayed_memories([state], env.memories, now, DecayRate.of(config)),
         hot_topics=state.hot_topics,
         active_projects=state.active_projects,
         pins=pins.decisions,
+    ).with_sessions(
+        [state], [factors(state.hot_topics, len(state.pending_tasks), frozenset(), hours).score], format_time(now)
     )
     if dry_run:
         return context

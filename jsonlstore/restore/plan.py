@@ -20,6 +20,7 @@ from jsonlstore.restore.pins import PinFile
 from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
 from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
+from jsonlstore.restore.score import DecayRate
 from jsonlstore.restore.select import (
     Contributor,
     Entries,
@@ -34,7 +35,6 @@ from jsonlstore.restore.select import (
 )
 from jsonlstore.restore.settled import Closing, closings_in, settled
 from jsonlstore.restore.tasks import Pipeline, surfaced
-from jsonlstore.restore.told import current_block
 from jsonlstore.store import IndexEntry, SessionFold, SessionStore, project
 
 if TYPE_CHECKING:
@@ -93,13 +93,14 @@ def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
     known = _known(store, request.session_id) if request.session_id else None
     request = _completed(request, known)
     if known is not None and known.inherited and not (request.again or request.resume):
-        block = current_block(known, format_time(now))
-        context = RestoredSessionContext(request.session_id, already_restored=True, block=block)
+        context = RestoredSessionContext(request.session_id, already_restored=True, block=_own_block(known, now))
         return RestorePlan(request, now, context, known=known)
     if request.under_way and not (request.again or request.resume):
         # it began before we were asked: what it talked about since would be contradicted by an older past
         log.info("nothing is restored into %s: it was under way before", request.session_id)
-        return RestorePlan(request, now, RestoredSessionContext(request.session_id), known=known, leaves_no_trace=True)
+        block = _own_block(known, now) if known else None
+        context = RestoredSessionContext(request.session_id, block=block)
+        return RestorePlan(request, now, context, known=known, leaves_no_trace=True)
     entries: Entries = store.index.entries()
     scope = Scope.of(config.scope, request.agent_id, request.session_key, request.channel)
     crashed = _unfinished(env, entries, request, scope, now)
@@ -132,6 +133,15 @@ def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
         offered = find_handoff(env.store, config, request, scope, entries, closed, load, now)
         plan = plan._replace(handoff=offered)
     return _with_contributions(env, plan, ended, load)
+
+
+def _own_block(known: SessionFold, now: datetime) -> str | None:
+    """The block a session has already: what it was given, and what it wrote down before it was compacted."""
+    if known.block is None and not known.memory_files:
+        return None
+    from jsonlstore.restore.told import current_block
+
+    return current_block(known, format_time(now))
 
 
 def format_preamble(shown: PreambleContext, config: Config, now: datetime) -> str | None:
@@ -287,19 +297,18 @@ def _with_contributions(
     states = [state for state, _ in sources]
     giving = [contributor.state for contributor in selection.contributors]
     tasks = tuple(surfaced(giving, pipeline))
-    memories = decayed_memories(giving, env.memories, now, config.decay_min_floor)
+    memories = decayed_memories(giving, env.memories, now, DecayRate.of(config))
     inherited = (*pins.add, *pins.there) if request.again else pins.add
     sample = islice(looked_at.values(), _TOPIC_SAMPLE)
     topics = merged_topics(giving, [entry.get("hot_topics") or () for entry in sample])
     projects = once(name for state in giving for name in state.active_projects)
-    shown = PreambleContext(states, inherited, tasks, topics, projects, handed_over)
+    taken = offered.taken if offered is not None else None
+    shown = PreambleContext(states, inherited, tasks, topics, projects, taken, handed_over)
     preamble = format_preamble(shown, config, now)
     context = plan.context._replace(
         preamble=preamble,
         block=preamble,
         inherited_pins=inherited,
-        session_ids=tuple(state.session_id for state in states),
-        relevance_scores=tuple(score for _, score in sources),
         pending_task_count=len(tasks),
         memories=memories,
         hot_topics=tuple(shown.hot_topics),
@@ -307,7 +316,7 @@ def _with_contributions(
         candidates=selection.candidates,
         pins=pins.decisions,
         handoff=offered.to_dict(config) if offered is not None else None,
-    )
+    ).with_sessions(states, [score for _, score in sources], format_time(now))
     if config.debug:
         _explain(env, priors, selection, pinned.taken, context)
     return plan._replace(context=context, pins=pins, shown=shown, tasks=tasks)

@@ -12,7 +12,7 @@ from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import read_bytes
 from jsonlstore.core.logs import logger
-from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
+from jsonlstore.core.model import Closed, PendingTask, SessionState, WorkingMemoryPin
 from jsonlstore.core.paths import StatePaths
 
 _WORD = re.compile(r"[\w.-]*\w")
@@ -73,16 +73,17 @@ def _id(raw: object) -> str:
     return raw if isinstance(raw, str) else ""
 
 
-def pin_tasks(pins: Sequence[WorkingMemoryPin]) -> list[PendingTask]:
-    """The tasks that pins speak of as not finished."""
+def pin_tasks(pins: Sequence[WorkingMemoryPin]) -> tuple[list[PendingTask], list[Closed]]:
+    """The tasks that pins speak of as not finished, and those they say are done."""
     if not pins:
-        return []
+        return [], []
     from jsonlstore.signals import TaskBook
 
     book = TaskBook()
     for pin in pins:
         book.read_pin(pin)
-    return book.pending()
+    told = {"evidence": {"entry_ids": [], "kind": "pin"}}
+    return book.pending(), [Closed(one.title, one.how, one.task_id, extra=told) for one in book.closed()]
 
 
 def _is_of_older_rules(task: PendingTask) -> bool:

@@ -102,7 +102,8 @@ class Distiller:
         self._language: Language | None = None
         self._speakers: list[Language] = []
         self._closing: Moment | None = None  # what the assistant said last, for the user's answer to it
-        self._turn_times: dict[int, str] = {}
+        self._turn_ends: dict[int, str] = {}
+        self._taken_back = 0
         self._messages = 0
         self._compactions = 0
         self._turn_over = False
@@ -193,7 +194,8 @@ class Distiller:
             commands=tuple(self.work.families()),
             identifiers=identifiers_in(talk, commits[-12:]),
             memory_writes=tuple(self.work.memory_writes),
-            turn_times=dict(self._turn_times),
+            turn_ends=dict(self._turn_ends),
+            taken_back=self._taken_back,
         )
 
     def _follow_turn(self, entry: Entry) -> None:
@@ -204,6 +206,9 @@ class Distiller:
             return
         self._messages += 1
         self._turn_over = entry.role == "assistant" and not entry.tool_calls
+        if entry.role == "assistant" and entry.timestamp:
+            self._turn_ends[self.work.turn] = entry.timestamp
+            self._turn_ends.pop(self.work.turn - _TURNS_TIMED, None)
 
     def _least_said(self) -> float:
         """How often a word must come up to be a topic: in a short session once by each side will do."""
@@ -222,8 +227,6 @@ class Distiller:
         text = self._safe(entry.text)
         at = entry.timestamp or ""
         self.work.next_turn()
-        self._turn_times[self.work.turn] = at
-        self._turn_times.pop(self.work.turn - _TURNS_TIMED, None)
         self.tasks.turn = self.work.turn
         self._talk.hear(USER, text, at, entry.id, entry.parent_id, self.work.turn)
         if not text or text.isspace():
@@ -263,7 +266,9 @@ class Distiller:
 
     def _take_back(self, entry: Entry) -> None:
         note = self._notes.take_back(DECISION, frozenset())
-        if note:
+        if note is None:
+            self._taken_back += 1  # said before the first entry that was fed, if at all
+        else:
             self._done.take_back(note, entry.id)
             for rule in [one for one in self._constraints if shorten(one, LONGEST_NOTE) == note.content]:
                 del self._constraints[rule]

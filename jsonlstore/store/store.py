@@ -6,6 +6,7 @@ and can always be rebuilt from it. Every record passes the redactor before it is
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,13 +25,14 @@ from jsonlstore.core.errors import (
     StaleSource,
     UsageError,
 )
-from jsonlstore.core.files import Disk
+from jsonlstore.core.files import Disk, writing
+from jsonlstore.core.forgetters import FORGETTERS
 from jsonlstore.core.locks import DEFAULT_TIMEOUT, Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
-from jsonlstore.store.archive import find_month, finish_move, move_back, move_to_archive, write_mirror
-from jsonlstore.store.fold import EVENT_FIELDS, WRITERS, SessionFold
+from jsonlstore.store.archive import find_month, finish_move, mirror_shows, move_back, move_to_archive, write_mirror
+from jsonlstore.store.fold import EVENT_FIELDS, UNKNOWN, WRITERS, SessionFold
 from jsonlstore.store.index import ProgressCallback, silent
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.projection import RawIndexEntry, project
@@ -161,12 +163,22 @@ class SessionStore(SessionReader):
         by: str = "hook",
         source: Mapping[str, Any] | None = None,
         inferred: bool = False,
+        on_close: Callable[[], object] | None = None,
     ) -> bool:
-        """Close a session with its final fields; False if it had ended. An explicit end replaces an `inferred` one."""
+        """Close a session with its final fields; False if it had ended. An explicit end replaces an `inferred` one.
+
+        Said again, an explicit end adds what it has to add and moves nothing. Of several writers who end a session the
+        one who found it open has `on_close` called.
+        """
         given = clean(fields or {})
         with self._session(session_id) as known:
-            when = check_time("end_time", end_time) if end_time else self.now()
+            was_open = not known.folded.ended
+            before = known.folded.ends.get("told") if not (inferred or known.folded.crash_recovered) else None
+            said = before.get("end_time") if before and by != "watcher" else None
+            when = check_time("end_time", end_time) if end_time else said or self.now()
             why = clean({"end_reason": reason})["end_reason"]
+            if said and before and before.get("reason") not in UNKNOWN:
+                why = before["reason"]
             data: dict[str, Any] = {"end_time": when, "reason": why, "fields": _changed(known.folded, by, given)}
             if source is not None and source != known.folded.source:
                 data["source"] = dict(source)
@@ -179,7 +191,9 @@ class SessionStore(SessionReader):
             if same_end and not data["fields"] and "source" not in data:
                 return False
             self._commit(session_id, known, "session.ended", by, data)
-            return True
+        if was_open and on_close is not None:
+            on_close()
+        return True
 
     def recover(self, session_id: str, end_time: str, *, by: str = "hook") -> bool:
         """Close a crashed session as of its last activity; False if it had ended after all."""
@@ -292,11 +306,21 @@ class SessionStore(SessionReader):
             self._drop_known(session_id)
             return self.open_log(path).repair()
 
+    def quarantine_damage(self, session_id: str, path: Path) -> int:
+        """Move the lines of a log that are not events into quarantine; returns how many."""
+        with self.locks.session(check_session_id(session_id)):
+            self._drop_known(session_id)
+            return self.open_log(path).cut_damage()
+
     def repair_mirror(self, session_id: str) -> bool:
-        """Write the mirror of an ended session again; False if the session has no mirror (any more)."""
+        """Write the mirror of an ended session again; False if it is as it should be, or there is to be none."""
         with self.locks.session(check_session_id(session_id)):
             known = self._load(session_id)
             if known is None or known.folded.forgotten or not known.folded.ended:
+                return False
+            if mirror_shows(self.paths, session_id, known.folded.to_dict()):
+                with writing(self.paths.mirror(session_id)):
+                    os.utime(self.paths.mirror(session_id))  # newer than the log again, so that nobody looks twice
                 return False
             return write_mirror(self.paths, self.disk, session_id, known.folded.to_dict())
 
@@ -336,6 +360,8 @@ class SessionStore(SessionReader):
         gone = SessionFold()
         gone.session_id, gone.forgotten = session_id, True
         self._notify(session_id, gone)
+        for forget in FORGETTERS:
+            forget(self.paths, session_id)
         return outcome
 
     def prepare(self) -> None:
@@ -413,7 +439,8 @@ class SessionStore(SessionReader):
         self._remember(session_id, CachedFold(after, signature, signature[2], since))
         if boundary:
             self._follow(session_id, project(after, signature[2]))
-            if after.ended:
+            # what a handoff or a flush adds to the log is not part of the state that the mirror shows
+            if after.ended and not (before.ended and after.to_dict() == before.to_dict()):
                 self._mirror(session_id, after.to_dict())
 
     def _mirror(self, session_id: str, state: Mapping[str, Any]) -> None:
