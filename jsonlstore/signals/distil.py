@@ -211,8 +211,8 @@ class Distiller:
             self._turn_ends.pop(self.work.turn - _TURNS_TIMED, None)
 
     def _least_said(self) -> float:
-        """How often a word must come up to be a topic: in a short session once by the user will do."""
-        return 2.0 if self.work.turn >= _LONG_SESSION else 1.0
+        """How often a word must come up to be a topic: in a short session once by each side will do."""
+        return 2.0 if self.work.turn >= _LONG_SESSION else 1.5
 
     def _last_topic(self, on_path: Collection[str] | None) -> str | None:
         """The latest thing the user said that was about something."""

@@ -34,6 +34,7 @@ _SHARED = 1.5
 _STEM_LETTERS = 7
 _MOST_OF_A_STEM = 2
 _UNLIKELY = 0.6
+_FEW = 4
 _SMALL_WORDS = ("words", "yes", "no", "nudge", "talk")
 _STEM = re.compile(r"[\W_]+")
 _FILE = re.compile(
@@ -198,7 +199,10 @@ class HotTopicExtractor:
 
     def current_topics(self, n: int = 20, least: float = 0.0) -> list[str]:
         """The `n` topics that stand out most, lower-cased, each once; words said less than `least` times are none."""
-        return [topic for topic, _ in self.ranked(n, least)]
+        found = self.ranked(n, least)
+        if len(found) < _FEW and least > 1:
+            found = self.ranked(n, 1.0)  # little was said: a word said once is better than none
+        return [topic for topic, _ in found]
 
     def active_projects(self, most: int = 20) -> list[str]:
         """Projects seen in working directories, commands, file paths and messages, most worked on first."""
