@@ -57,25 +57,32 @@ def _print_status(document: dict[str, Any], now: datetime) -> None:
     say_value("where", f"{document['state_dir']}/sessions")
     counts = f"{counted(kept['sessions'], 'session')}, {kept['active']:,} open, {kept['crashed']:,} recovered"
     say_value("holds", f"{counts}, {megabytes(kept['bytes'])}")
+    pipeline = document["pipeline"]
+    if pipeline["state"] != "ok":
+        say_value("pipeline", f"{pipeline['path']} is {pipeline['state']}: tasks of a pipeline are kept as they were")
     if document["context"]:
         heading("Context windows")
     for row in document["context"]:
         say_line(f"  {row['session_id'][:13]}  {window_use(row)}")
     _print_watcher(document["watcher"], now)
-    bridges = document["bridges"]
-    if bridges.get("brain_db") or bridges.get("openclaw_plugin"):
-        heading("Bridges")
-        say_value("brain.db", "written to" if bridges.get("brain_db") else "not in use")
-        plugin = bridges.get("openclaw_plugin")
-        say_value("plugin", "named in openclaw.json" if plugin else "not installed")
-        if plugin and plugin.get("delivery"):
-            say_value("the block", plugin["delivery"])
-        if plugin and plugin.get("hook_log"):
-            say_value("hook log", plugin["hook_log"])
+    _print_bridges(document["bridges"])
     if document["warnings"]:
         say()
     for warning in document["warnings"]:
         say_folded(f"warning: {warning}", indent="  ", fg="yellow")
+
+
+def _print_bridges(bridges: dict[str, Any]) -> None:
+    if not (bridges.get("brain_db") or bridges.get("openclaw_plugin")):
+        return
+    heading("Bridges")
+    say_value("brain.db", "written to" if bridges.get("brain_db") else "not in use")
+    plugin = bridges.get("openclaw_plugin")
+    say_value("plugin", "named in openclaw.json" if plugin else "not installed")
+    if plugin and plugin.get("delivery"):
+        say_value("the block", plugin["delivery"])
+    if plugin and plugin.get("hook_log"):
+        say_value("hook log", plugin["hook_log"])
 
 
 def _print_source(row: dict[str, Any], now: datetime) -> None:

@@ -19,6 +19,7 @@ from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.core.files import read_bytes
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.handoff import kept_handoff
+from jsonlstore.restore import Pipeline
 from jsonlstore.store import SessionStore, parse_index
 from jsonlstore.transcripts import Catalogue, RecordedSession, registered_runtimes
 from jsonlstore.watch.cursors import Cursors
@@ -77,11 +78,21 @@ def status_of(
         "context": _context(store),
         "watcher": watcher,
         "search": search,
+        "pipeline": _pipeline(store, config, warnings),
         "handoff": _handoffs(store, config, now),
         "bridges": dict(bridges),
         "warnings": warnings,
     }
     return Status(document, failed=bool(blind or problems))
+
+
+def _pipeline(store: SessionStore, config: Config, warnings: list[str]) -> dict[str, Any]:
+    """Whether `pipeline/state.json` can be read; without it no pipeline task is ever known to be done."""
+    state = Pipeline.read(store.paths, config).condition
+    path = shorten_home(store.paths.workspace_file(config.pipeline_state))
+    if state == "corrupt":
+        warnings.append(f"{path} is not a pipeline state: every task is kept, and none is known to be done")
+    return {"path": path, "state": state}
 
 
 def _handoffs(store: SessionStore, config: Config, now: datetime) -> dict[str, Any]:
