@@ -30,7 +30,7 @@ def archive(app: App, older_than: timedelta | None, dry_run: bool, as_json: bool
     store = app.open_store()
     age = older_than if older_than is not None else timedelta(days=app.loaded.config.archive_after_days)
     due = store.archivable(age) if dry_run else store.archive_older(age, progress=progress("archiving"))
-    said = f"{'would archive' if dry_run else 'archived'} {len(due)} session{'' if len(due) == 1 else 's'}"
+    said = f"{'would archive' if dry_run else 'archived'} {counted(len(due), 'session')}"
     answer(as_json, {"archived": due, "dry_run": dry_run}, lambda: click.echo(said))
 
 
@@ -89,12 +89,13 @@ def _say_forgotten(outcomes: Sequence[Forgotten], *, dry_run: bool) -> None:
             say_folded(f"pins inherited from {outcome.session_id} are still in: {holders}", err=True)
 
 
-@with_example("jsonlstore doctor", "jsonlstore doctor --fix")
+@with_example("jsonlstore doctor", "jsonlstore doctor --fix", "jsonlstore doctor --fix --quarantine")
 @command("doctor", "--json")
 @click.option("--fix", is_flag=True, help="Mend what can be mended.")
-def doctor(app: App, fix: bool, as_json: bool) -> int:
-    """Look the store over. Changes nothing without --fix; exit 1 if something is wrong."""
-    from jsonlstore.store import Check, Doctor
+@click.option("--quarantine", is_flag=True, help="With --fix: move log lines that are no records into quarantine, too.")
+def doctor(app: App, fix: bool, quarantine: bool, as_json: bool) -> int:
+    """Check every file of ours. Changes nothing without --fix. Exit 1 if something is wrong."""
+    from jsonlstore.store import Check, Doctor, guarded
     from jsonlstore.transcripts import Catalogue
     from jsonlstore.watch import check_search, skipped_by
 
@@ -105,11 +106,20 @@ def doctor(app: App, fix: bool, as_json: bool) -> int:
         checks = [Check("config", False, problem.message, problem.hint)]
         app = App(app.state_dir, app.config_file, lenient=True)  # the store is looked over all the same
     store = app.open_store(live=False)  # an examination must not write to brain.db
-    checks += Doctor(store, progress("reading")).examine(fix=fix)
+    if quarantine and not fix:
+        raise UsageError("--quarantine changes the logs: it needs --fix", hint="jsonlstore doctor --fix --quarantine")
     config = app.loaded.config
-    checks.append(check_search(store, config, Catalogue.open(app.state_dir, skip=skipped_by(config)), fix=fix))
+
+    def search() -> Check:
+        return check_search(store, config, Catalogue.open(app.state_dir, skip=skipped_by(config)), fix=fix)
+
+    def handoffs() -> Check:
+        return _check_handoffs(store, fix=fix)
+
+    checks += Doctor(store, progress("reading")).examine(fix=fix, quarantine=quarantine)
+    checks.append(guarded(search))
     if config.handoff_enabled:
-        checks.append(_check_handoffs(store, fix=fix))
+        checks.append(guarded(handoffs))
     answer(as_json, {"checks": [check.to_dict() for check in checks]}, lambda: _print_checks(checks))
     return 0 if all(check.ok for check in checks) else 1
 

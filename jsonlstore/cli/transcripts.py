@@ -134,7 +134,7 @@ def migrate_(app: App, /, *, kind: str, dry_run: bool, as_json: bool) -> None:
 
     source, target = open_pair(app.state_dir, app.loaded.session, kind, dry_run=dry_run)
     try:
-        result = migrate_transcripts(source, target, dry_run=dry_run, progress=progress("sessions"))
+        result = migrate_transcripts(source, target, dry_run=dry_run, progress=progress("carrying sessions over"))
     finally:
         source.close()
         if target is not None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.cli.app import App
     from jsonlstore.core.config import Config
+    from jsonlstore.transcripts import RecordedSession
     from jsonlstore.watch import Summary, Watcher
 
 
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
 @click.option("--if-unwatched", is_flag=True, help="With --once: at low priority, and not at all where a watcher runs.")
 def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
     """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
-    from jsonlstore.watch import Watcher, notify, single_instance
+    from jsonlstore.watch import Watcher, complain_once_a_minute, notify, single_instance
 
     _log_boundaries(app, app.loaded.config)
+    complain_once_a_minute()
     if dry_run:
         history = PastTranscripts(app)
         return _say_behind(history, {"behind": history.behind(), "dry_run": True}, as_json=as_json)
@@ -166,7 +168,12 @@ class PastTranscripts:
 
     def behind(self) -> list[str]:
         """The sessions with something unread."""
-        return [one.session_id for one in self.sessions if self._tailer.is_behind(one)]
+        return [one.session_id for one in self.sessions if self._tailer.is_behind(one) and not self._is_forgotten(one)]
+
+    def _is_forgotten(self, session: RecordedSession) -> bool:
+        from jsonlstore.watch import all_forgotten
+
+        return all_forgotten(session, self._tailer.cursors)
 
     def read(self, label: str) -> tuple[Summary, float]:
         """Read all of it, with a progress bar on a terminal; what was done, and the seconds it took."""

@@ -92,6 +92,11 @@ class Config:
 
     redact_rules: str | None = _setting(None, "Your own redaction rules, a file besides ours.")
 
+    status_max_lag_minutes: int = _setting(
+        10, "How long a transcript may wait to be read before `status` fails when no watcher runs.",
+        minimum=1, maximum=525600,
+    )  # fmt: skip
+
     context_line: bool = _setting(False, "Tell an OpenClaw agent with each prompt how full its context is.")
 
     handoff_enabled: bool = _setting(True, "Capture where a session stands and offer it to the next one.")
@@ -289,7 +294,7 @@ def _flatten(section: Mapping[str, Any]) -> dict[str, Any]:
     """The block with nested objects flattened: `{"brain_db": {"enabled": true}}` means `{"brain_db_enabled": true}`."""
     flat: dict[str, Any] = {}
     for key, value in section.items():
-        if isinstance(value, Mapping) and key in ("brain_db", "search", "handoff", "redact"):
+        if isinstance(value, Mapping) and key in ("brain_db", "search", "handoff", "redact", "status"):
             flat.update({f"{key}_{name}": inner for name, inner in value.items()})
         elif key not in _PLUGINS_OWN:
             flat[key] = value

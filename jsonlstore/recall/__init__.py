@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jsonlstore.recall.answers import Answers, Search, entries_stamp, search_sessions, time_limits
     from jsonlstore.recall.calendar import MONTHS, WEEKDAYS
     from jsonlstore.recall.documents import Document, Turn
-    from jsonlstore.recall.forgetting import ForgetWords
+    from jsonlstore.recall.forgetting import forget_words
     from jsonlstore.recall.fulltext import SearchIndex
     from jsonlstore.recall.index_file import LAYOUT, OutdatedIndex, has_fts5, is_index_damaged, remove_index
     from jsonlstore.recall.memory import MemoryFiles
@@ -39,7 +39,6 @@ __all__ = [
     "AgentQuestion",
     "Answers",
     "Document",
-    "ForgetWords",
     "FoundPassage",
     "IndexRelevance",
     "Interval",
@@ -52,6 +51,7 @@ __all__ = [
     "SearchIndex",
     "Turn",
     "entries_stamp",
+    "forget_words",
     "has_fts5",
     "is_index_damaged",
     "read_question",
@@ -69,7 +69,7 @@ __getattr__ = lazy(
         "answers": "Answers Search entries_stamp search_sessions time_limits",
         "calendar": "MONTHS WEEKDAYS",
         "documents": "Document Turn",
-        "forgetting": "ForgetWords",
+        "forgetting": "forget_words",
         "fulltext": "SearchIndex",
         "index_file": "LAYOUT OutdatedIndex has_fts5 is_index_damaged remove_index",
         "memory": "MemoryFiles",

@@ -366,6 +366,11 @@ class SearchIndex:
         rows = self._db.execute(f"SELECT {_STORED} FROM documents WHERE {where}", values)  # noqa: S608 - ours
         return (StoredDocument(*row) for row in rows)
 
+    def earliest(self) -> str | None:
+        """When the first document began."""
+        row = self._db.execute("SELECT min(started_at) FROM documents").fetchone()
+        return str(row[0]) if row[0] else None
+
     def transcript_of(self, document: int) -> str:
         """The transcript a document was read from."""
         return str(self._db.execute("SELECT transcript FROM documents WHERE no = ?", (document,)).fetchone()[0])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from jsonlstore.restore.manager import SessionPersistenceManager
     from jsonlstore.restore.override import reply
     from jsonlstore.restore.pins import PinFile, own_pins
-    from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
+    from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions, handoff_lines
     from jsonlstore.restore.restorer import SessionRestorer, cold_start, emit_captured
     from jsonlstore.restore.result import (
         Candidate,
@@ -74,6 +74,7 @@ __all__ = [
     "emit_captured",
     "find_crashed",
     "flat",
+    "handoff_lines",
     "last_activity",
     "named",
     "newest_session",
@@ -94,7 +95,7 @@ __getattr__ = lazy(
         "manager": "SessionPersistenceManager",
         "override": "reply",
         "pins": "PinFile own_pins",
-        "preamble": "PreambleContext PreambleInjector PreambleOptions",
+        "preamble": "PreambleContext PreambleInjector PreambleOptions handoff_lines",
         "restorer": "SessionRestorer cold_start emit_captured",
         "result": "Candidate MemorySource PinDecision RelevanceSource RestoreRequest RestoredSessionContext",
         "scope": "Scope",

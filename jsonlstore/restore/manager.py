@@ -17,7 +17,7 @@ from jsonlstore.core.session_key import is_utility_run
 from jsonlstore.restore.crash import Crashed, find_crashed
 from jsonlstore.restore.deadline import Budget
 from jsonlstore.restore.plan import has_runtime_transcript
-from jsonlstore.restore.restorer import SessionRestorer, close
+from jsonlstore.restore.restorer import SessionRestorer, close, hand_over
 from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
 from jsonlstore.store import SessionStore
@@ -163,7 +163,10 @@ class SessionPersistenceManager:
         )
         if dry_run:
             return found
-        return [one for one in found if close(self.store, one, self._by)]
+        closed = [one for one in found if close(self.store, one, self._by)]
+        for one in closed if self.config.handoff_enabled else ():
+            hand_over(self.store, one, self.config, self._by)
+        return closed
 
     def force_inherit_session(
         self,

@@ -35,7 +35,6 @@ from jsonlstore.restore.select import (
 )
 from jsonlstore.restore.settled import Closing, closings_in, settled
 from jsonlstore.restore.tasks import Pipeline, surfaced
-from jsonlstore.restore.told import current_block
 from jsonlstore.store import IndexEntry, SessionFold, SessionStore, project
 
 if TYPE_CHECKING:
@@ -94,13 +93,14 @@ def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
     known = _known(store, request.session_id) if request.session_id else None
     request = _completed(request, known)
     if known is not None and known.inherited and not (request.again or request.resume):
-        block = current_block(known, format_time(now))
-        context = RestoredSessionContext(request.session_id, already_restored=True, block=block)
+        context = RestoredSessionContext(request.session_id, already_restored=True, block=_own_block(known, now))
         return RestorePlan(request, now, context, known=known)
     if request.under_way and not (request.again or request.resume):
         # it began before we were asked: what it talked about since would be contradicted by an older past
         log.info("nothing is restored into %s: it was under way before", request.session_id)
-        return RestorePlan(request, now, RestoredSessionContext(request.session_id), known=known, leaves_no_trace=True)
+        block = _own_block(known, now) if known else None
+        context = RestoredSessionContext(request.session_id, block=block)
+        return RestorePlan(request, now, context, known=known, leaves_no_trace=True)
     entries: Entries = store.index.entries()
     scope = Scope.of(config.scope, request.agent_id, request.session_key, request.channel)
     crashed = _unfinished(env, entries, request, scope, now)
@@ -147,6 +147,15 @@ def _explained(env: Environment, plan: RestorePlan, entries: Entries, scope: Sco
         current=plan.request.session_id, why_nothing=plan.why,
     )  # fmt: skip
     return plan._replace(context=context._replace(left_out=tuple(found)))
+
+
+def _own_block(known: SessionFold, now: datetime) -> str | None:
+    """The block a session has already: what it was given, and what it wrote down before it was compacted."""
+    if known.block is None and not known.memory_files:
+        return None
+    from jsonlstore.restore.told import current_block
+
+    return current_block(known, format_time(now))
 
 
 def format_preamble(shown: PreambleContext, config: Config, now: datetime) -> str | None:
@@ -307,7 +316,8 @@ def _with_contributions(
     sample = islice(looked_at.values(), _TOPIC_SAMPLE)
     topics = merged_topics(giving, [entry.get("hot_topics") or () for entry in sample])
     projects = once(name for state in giving for name in state.active_projects)
-    shown = PreambleContext(states, inherited, tasks, topics, projects, handed_over)
+    taken = offered.taken if offered is not None else None
+    shown = PreambleContext(states, inherited, tasks, topics, projects, taken, handed_over)
     preamble = format_preamble(shown, config, now)
     context = plan.context._replace(
         preamble=preamble,

@@ -88,10 +88,11 @@ def cold_start(session_id: str, problem: BaseException) -> RestoredSessionContex
 
 def _apply(plan: RestorePlan, env: Environment, budget: Budget) -> RestoredSessionContext:
     """Carry a plan out. Each step passes the gate first; a restore whose start was not recorded did not happen."""
-    with env.store.index.batch():
-        context, news = _carry_out(plan, env, budget)
-    if news and not context.cold:
-        _try(budget, "metrics", partial(env.store.metrics.emit, *restored_metrics(plan, context)))
+    with env.store.metrics.batch():
+        with env.store.index.batch():
+            context, news = _carry_out(plan, env, budget)
+        if news and not context.cold:
+            _try(budget, "metrics", partial(env.store.metrics.emit, *restored_metrics(plan, context)))
     return context
 
 
@@ -108,7 +109,8 @@ def _carry_out(plan: RestorePlan, env: Environment, budget: Budget) -> tuple[Res
     """The context, and whether this call took anything that an earlier one had not."""
     store, session_id = env.store, plan.request.session_id
     for left in plan.crashed:
-        _try(budget, "a recovery record", partial(close, store, left, env.by))
+        if _try(budget, "a recovery record", partial(close, store, left, env.by)) and env.config.handoff_enabled:
+            _try(budget, "a handoff", partial(hand_over, store, left, env.config, env.by))
     budget.enter("the start record")
     _start(plan, env)
     if plan.handoff is not None and plan.handoff.document is not None:
@@ -152,7 +154,7 @@ def _claimed(plan: RestorePlan, env: Environment, budget: Budget) -> RestorePlan
     if found is not None and found.won:  # type: ignore[attr-defined]
         return plan
     lost = offered._replace(document=None, claimed_by=found.by if found is not None else None)  # type: ignore[attr-defined]
-    shown = plan.shown._replace(handoff=None)
+    shown = plan.shown._replace(handoff=None, taken=lost.taken)
     preamble = format_preamble(shown, env.config, plan.now)
     context = plan.context._replace(preamble=preamble, block=preamble, handoff=lost.to_dict(env.config))
     return plan._replace(handoff=lost, shown=shown, context=context)
@@ -202,6 +204,14 @@ def emit_captured(store: SessionStore, session_id: str) -> None:
         store.metrics.emit(captured_metric(store.get(session_id)))
     except JsonlStoreError as problem:
         log.warning("metrics of %s not written: %s", session_id, problem)
+
+
+def hand_over(store: SessionStore, left: Crashed, config: Config, by: str) -> None:
+    """Capture where a session stood that nobody ended."""
+    from jsonlstore.handoff import capture
+
+    hours = config.handoff_expires_hours
+    capture(store, left.session_id, left.end_reason, now=store.clock(), expires_hours=hours, by=by)
 
 
 def captured_metric(state: SessionState) -> dict[str, Any]:

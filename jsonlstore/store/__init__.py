@@ -22,7 +22,7 @@ from jsonlstore.core.lazy import lazy
 if TYPE_CHECKING:
     from jsonlstore.store.archive import find_month
     from jsonlstore.store.bulk import BulkStore
-    from jsonlstore.store.doctor import Check, Doctor, repair_unfinished
+    from jsonlstore.store.doctor import Check, Doctor, guarded, repair_unfinished
     from jsonlstore.store.fold import EVENT_FIELDS, SessionFold, fold_events
     from jsonlstore.store.forget import Forgotten
     from jsonlstore.store.index import ProgressCallback, silent
@@ -60,6 +60,7 @@ __all__ = [
     "find_month",
     "fold_events",
     "gc_paused",
+    "guarded",
     "parse_index",
     "project",
     "repair_unfinished",
@@ -72,7 +73,7 @@ __getattr__ = lazy(
     {
         "archive": "find_month",
         "bulk": "BulkStore",
-        "doctor": "Check Doctor repair_unfinished",
+        "doctor": "Check Doctor guarded repair_unfinished",
         "fold": "EVENT_FIELDS SessionFold fold_events",
         "forget": "Forgotten",
         "index": "ProgressCallback silent",

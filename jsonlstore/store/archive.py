@@ -129,6 +129,11 @@ def temp_dir_for(directory: Path, paths: StatePaths, disk: Disk) -> Path:
     return paths.archive
 
 
+def mirror_shows(paths: StatePaths, session_id: str, state: Mapping[str, Any]) -> bool:
+    """Whether a session's mirror is there and shows this state."""
+    return read_bytes(paths.mirror(session_id)) == to_json(state)
+
+
 def write_mirror(
     paths: StatePaths, disk: Disk, session_id: str, state: Mapping[str, Any], *, lasting: bool = True
 ) -> bool:

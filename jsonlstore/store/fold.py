@@ -47,6 +47,7 @@ class SessionFold:
         self.project: Mapping[str, Any] | None = None  # the project people set for it
         self.checkpoint: Mapping[str, Any] | None = None  # the latest: when and how far, without its text
         self.flush: Mapping[str, Any] | None = None  # the latest that was offered, and whether that is settled
+        self.memory_files: tuple[str, ...] = ()  # written before the latest compaction
         self.crash_recovered = False
         self.forgotten = False
         self.updated_at: str | None = None
@@ -145,6 +146,7 @@ class SessionFold:
             **({} if self.project is None else {"project": self.project}),
             **({} if self.checkpoint is None else {"checkpoint": self.checkpoint}),
             **({} if self.flush is None else {"flush": self.flush}),
+            **({"memory_files": list(self.memory_files)} if self.memory_files else {}),
         }
 
     def _set(self, by: str, fields: Mapping[str, Any], at: str) -> None:
@@ -247,12 +249,21 @@ def _on_checkpoint(self: SessionFold, event: Event) -> None:
 
 
 def _on_flush_offered(self: SessionFold, event: Event) -> None:
-    self.flush = {"percent": event.data.get("percent"), "at": event.data.get("at") or event.at, "settled": False}
+    told = {name: event.data[name] for name in ("percent", "compaction") if name in event.data}
+    self.flush = {**told, "at": event.data.get("at") or event.at, "settled": False}
 
 
 def _on_flush_actioned(self: SessionFold, event: Event) -> None:
     if self.flush is not None:
         self.flush = {**self.flush, "settled": True, "actioned": event.data.get("actioned") is True}
+
+
+def _on_compacted(self: SessionFold, event: Event) -> None:
+    self.memory_files = _texts(event.data.get("memoryFiles"))
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
 def _on_forgotten(self: SessionFold, event: Event) -> None:
@@ -285,6 +296,7 @@ def _resume_from(self: SessionFold, event: Event) -> bool:
     self.project = as_mapping(data.get("project")) or None
     self.checkpoint = as_mapping(data.get("checkpoint")) or None
     self.flush = as_mapping(data.get("flush")) or None
+    self.memory_files = _texts(data.get("memory_files"))
     self.crash_recovered = state.get("crash_recovered") is True
     self.updated_at = state.get("updated_at")
     self.was_heard_of = data.get("only_started") is not True
@@ -305,6 +317,7 @@ _STEPS: dict[str, Callable[[SessionFold, Event], object]] = {
     "checkpoint.created": _on_checkpoint,
     "flush.offered": _on_flush_offered,
     "flush.actioned": _on_flush_actioned,
+    "session.compacted": _on_compacted,
     "session.forgotten": _on_forgotten,
     "state.snapshot": _resume_from,
     "task.changed": _on_updated,  # somebody closed, added or reopened a task by hand: the index knows at once
@@ -312,8 +325,8 @@ _STEPS: dict[str, Callable[[SessionFold, Event], object]] = {
     **dict.fromkeys(PROJECT_EVENTS, _on_project),
 }
 _INSIDE = ("state.updated", "pattern.noted", "session.inherited", "state.snapshot")
-_HANDOFFS = (*HANDOFF_EVENTS, *PROJECT_EVENTS)
-BOUNDARIES = frozenset(_STEPS) - {*_INSIDE, "checkpoint.created", "flush.offered", "flush.actioned", *_HANDOFFS}
+_OF_THE_WINDOW = ("checkpoint.created", "flush.offered", "flush.actioned", "session.compacted")
+BOUNDARIES = frozenset(_STEPS) - {*_INSIDE, *_OF_THE_WINDOW, *HANDOFF_EVENTS, *PROJECT_EVENTS}
 
 
 def fold_events(session_id: str, events: Iterable[LocatedEvent]) -> SessionFold:

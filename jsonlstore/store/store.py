@@ -6,6 +6,7 @@ and can always be rebuilt from it. Every record passes the redactor before it is
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,12 +25,13 @@ from jsonlstore.core.errors import (
     StaleSource,
     UsageError,
 )
-from jsonlstore.core.files import Disk
+from jsonlstore.core.files import Disk, writing
+from jsonlstore.core.forgetters import FORGETTERS
 from jsonlstore.core.locks import DEFAULT_TIMEOUT, Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
-from jsonlstore.store.archive import find_month, finish_move, move_back, move_to_archive, write_mirror
+from jsonlstore.store.archive import find_month, finish_move, mirror_shows, move_back, move_to_archive, write_mirror
 from jsonlstore.store.fold import EVENT_FIELDS, UNKNOWN, WRITERS, SessionFold
 from jsonlstore.store.index import ProgressCallback, silent
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
@@ -312,11 +314,21 @@ class SessionStore(SessionReader):
             self._drop_known(session_id)
             return self.open_log(path).repair()
 
+    def quarantine_damage(self, session_id: str, path: Path) -> int:
+        """Move the lines of a log that are not events into quarantine; returns how many."""
+        with self.locks.session(check_session_id(session_id)):
+            self._drop_known(session_id)
+            return self.open_log(path).cut_damage()
+
     def repair_mirror(self, session_id: str) -> bool:
-        """Write the mirror of an ended session again; False if the session has no mirror (any more)."""
+        """Write the mirror of an ended session again; False if it is as it should be, or there is to be none."""
         with self.locks.session(check_session_id(session_id)):
             known = self._load(session_id)
             if known is None or known.folded.forgotten or not known.folded.ended:
+                return False
+            if mirror_shows(self.paths, session_id, known.folded.to_dict()):
+                with writing(self.paths.mirror(session_id)):
+                    os.utime(self.paths.mirror(session_id))  # newer than the log again, so that nobody looks twice
                 return False
             return write_mirror(self.paths, self.disk, session_id, known.folded.to_dict())
 
@@ -362,6 +374,8 @@ class SessionStore(SessionReader):
         gone = SessionFold()
         gone.session_id, gone.forgotten = session_id, True
         self._notify(session_id, gone)
+        for forget in FORGETTERS:
+            forget(self.paths, session_id)
         return outcome
 
     def prepare(self) -> None:
@@ -439,7 +453,8 @@ class SessionStore(SessionReader):
         self._remember(session_id, CachedFold(after, signature, signature[2], since))
         if boundary:
             self._follow(session_id, project(after, signature[2]))
-            if after.ended:
+            # what a handoff or a flush adds to the log is not part of the state that the mirror shows
+            if after.ended and not (before.ended and after.to_dict() == before.to_dict()):
                 self._mirror(session_id, after.to_dict())
 
     def _mirror(self, session_id: str, state: Mapping[str, Any]) -> None:

@@ -74,6 +74,12 @@ def read_copies(
     reading.absorb(part)
 
 
+def copy_order(copy: Copy) -> tuple[int, str, str]:
+    """The sort key of a copy: older copies first, because they have the original order and newer ones add to it."""
+    source, transcript = copy
+    return source.precedence(transcript), transcript.updated_at or "", transcript.path.name
+
+
 def _digest(entry: Entry) -> object:
     """A digest that is equal for records with the same content; a record nested too deeply to compare equals none."""
     try:

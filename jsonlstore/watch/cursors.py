@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.store import SessionStore
 from jsonlstore.transcripts import Cursor, RecordedSession
 from jsonlstore.watch.follower import Follower
@@ -255,3 +255,13 @@ class Cursors:
             self._positions.pop((before, runtime_id), None)
         self._owner[runtime_id] = agent
         self.unsettle((agent, runtime_id))  # it was settled by refusing it in favour of the other agent
+
+
+def all_forgotten(session: RecordedSession, cursors: Cursors) -> bool:
+    """Whether all of it was forgotten. A transcript that keeps its id over resets may go on after what was."""
+    if not cursors.is_forgotten(session.session_id):
+        return False
+    try:
+        return all(cursors.is_forgotten(stretch.id) for stretch, _ in session.stretches())
+    except (SourceUnreadable, OSError):
+        return False

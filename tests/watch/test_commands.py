@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.cli.main import main
+from jsonlstore.core.clock import format_time, parse_time
 from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.catalogue import Catalogue
@@ -325,7 +326,7 @@ def test_status_has_the_keys_of_the_contract(openclaw: OpenClaw, database: Datab
     openclaw.begin(SID, "antenna")
     talk = Talk(OTHER)
     database.add(OTHER, [talk.header, *talk.turn("harbour")], key="agent:main:x:dm:u")
-    document = run("status")
+    document = run("status", expect=1)  # the talk is of September, and nobody has read it
     assert set(document) == {
         "state_dir",
         "sources",
@@ -345,7 +346,9 @@ def test_status_has_the_keys_of_the_contract(openclaw: OpenClaw, database: Datab
     assert set(document["store"]) == {"sessions", "active", "crashed", "bytes", "index_ok"}
     assert {"running", "pid", "last_event_at", "last_scan_at", "overflows"} <= set(document["watcher"])
     assert set(document["bridges"]) == {"brain_db", "openclaw_plugin"}
-    assert "no watcher" in document["warnings"][0]
+    assert document["state_dir"] == str(openclaw.state_dir)
+    assert "2 transcripts have been unread for more than 10 minutes" in document["warnings"][0]
+    assert "no watcher" in document["warnings"][1]
     assert not run("status", "--expect-watcher", expect=1)["watcher"]["running"]
     run("watch", "--once")
     document = run("status")
@@ -419,6 +422,84 @@ def test_a_running_watcher_that_is_behind_fails_the_status(openclaw: OpenClaw, s
     assert "behind" in document["warnings"][0]
 
 
+@pytest.mark.parametrize("era", ["jsonl", "sqlite"])
+def test_without_a_watcher_status_fails_once_something_waits_too_long(
+    openclaw: OpenClaw, database: Database, state_dir: Path, run: Command, era: str
+) -> None:
+    """Counted from the first entry nobody has read, however busy the session is; the setting says how long."""
+    talk = Talk(SID)
+    first = [talk.header, *talk.turn("antenna")]
+    if era == "jsonl":
+        openclaw.append(SID, *first)
+        openclaw.refer("agent:main:main", SID)
+    else:
+        database.add(SID, first)
+    last = talk.number
+
+    def status(minutes: float, expect: int) -> list[str]:
+        now = format_time(parse_time(stamp(last + 1)) + timedelta(minutes=minutes))
+        return [one for one in run("status", "--now", now, expect=expect)["warnings"] if "unread" in one]
+
+    status(11, 1)  # not read at all
+    run("watch", "--once")
+    assert status(600, 0) == []
+    more = talk.turn("mast")
+    if era == "jsonl":
+        openclaw.append(SID, *more)
+    else:
+        database.append(SID, len(first), *more)
+    assert status(9, 0) == []
+    (said,) = status(11, 1)
+    assert said.startswith("1 transcript has been unread for more than 10 minutes (the oldest since 2026-09-21T")
+    settings = {"plugins": {"entries": {"jsonlstore": {"config": {"status": {"max_lag_minutes": 60}}}}}}
+    (state_dir / "openclaw.json").write_text(json.dumps(settings))
+    assert status(11, 0) == []
+    status(61, 1)
+
+
+@pytest.mark.parametrize("era", ["jsonl", "sqlite"])
+def test_what_was_forgotten_is_not_behind(openclaw: OpenClaw, database: Database, run: Command, era: str) -> None:
+    """Not for `status`, nor for a dry run; what comes after it in the same transcript is."""
+    talk = Talk(SID)
+    records = [talk.header, *talk.turn("antenna"), talk.reset(), *talk.turn("mast")]
+    if era == "jsonl":
+        openclaw.append(SID, *records)
+        openclaw.refer("agent:main:main", SID)
+    else:
+        database.add(SID, records)
+    run("watch", "--once")
+    for row in run("list"):
+        run("forget", row["session_id"], "--yes")
+    document = run("status")
+    assert [row.get("lag_bytes", row.get("lag_events")) for row in document["sources"] if row["transcripts"]] == [0]
+    assert run("watch", "--once", "--dry-run")["behind"] == []
+    assert run("backfill", "--dry-run")["behind"] == []
+
+
+def test_a_full_disk_fails_the_status(tmp_path: Path) -> None:
+    """Before anything is lost: the watcher could not write another record."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a tmpfs needs root")
+    place = tmp_path / "small"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(place)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a tmpfs is not allowed here")
+    try:
+        SessionStore.open(place / "state").start("a", channel="cli")
+        command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(place / "state"), "status"]
+        nearly = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert nearly.returncode == 0
+        assert "warning: the disk is nearly full: " in nearly.stdout
+        with pytest.raises(OSError, match="No space left"):
+            (place / "filler").write_bytes(b"x" * 9_000_000)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert "warning: the disk is full: " in done.stdout
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
 def test_an_era_without_a_reader_is_not_silence(openclaw: OpenClaw, run: Command) -> None:
     (openclaw.agent_dir / "agent").mkdir()
     (openclaw.agent_dir / "agent" / "openclaw-agent-v3.sqlite").write_bytes(b"something new")
@@ -473,7 +554,7 @@ def test_sub_agents_that_are_wanted_are_missed_too(openclaw: OpenClaw, state_dir
     (state_dir / "openclaw.json").write_text(json.dumps({"plugins": {"entries": settings}}))
     assert run("watch", "--once", "--dry-run")["behind"] == [SID]
     assert run("backfill", "--dry-run")["behind"] == [SID]
-    assert run("status")["sources"][0]["transcripts"] == 1
+    assert run("status", expect=1)["sources"][0]["transcripts"] == 1
 
 
 def test_on_a_terminal_a_bar_shows_speed_and_the_time_left(openclaw: OpenClaw, state_dir: Path) -> None:
