@@ -8,8 +8,8 @@ What it promises:
 A session start's way: the `manager` asks the `restorer`, which makes a `plan` within a `deadline`. The plan finds
 which sessions crashed (`crash`), which are in `scope`, how relevant each is (`score`), which come back (`select`), and
 what is taken over from them (`inherit`, `tasks`, `pins`) and still open (`closings`); the `preamble` says it in words.
-The restorer carries it out; `block` leaves out of a given preamble what was closed since, and `task_list` is what a
-conversation has open.
+`explain` says why the others are left out. The restorer carries it out; `block` leaves out of a given preamble what was
+closed since, and `task_list` is what a conversation has open.
 `capture` writes down what a running session amounts to; `override` brings one named session back.
 """
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from jsonlstore.restore.capture import SessionCapture
     from jsonlstore.restore.crash import find_crashed, last_activity
     from jsonlstore.restore.deadline import Budget
+    from jsonlstore.restore.explain import LeftOut, newest_session
     from jsonlstore.restore.manager import SessionPersistenceManager
     from jsonlstore.restore.override import reply
     from jsonlstore.restore.pins import PinFile, own_pins
@@ -52,6 +53,7 @@ __all__ = [
     "Candidate",
     "ContextScorer",
     "DecayEngine",
+    "LeftOut",
     "MemorySource",
     "PinDecision",
     "PinFile",
@@ -75,6 +77,7 @@ __all__ = [
     "handoff_lines",
     "last_activity",
     "named",
+    "newest_session",
     "own_pins",
     "quoted",
     "reply",
@@ -89,6 +92,7 @@ __getattr__ = lazy(
         "capture": "SessionCapture",
         "crash": "find_crashed last_activity",
         "deadline": "Budget",
+        "explain": "LeftOut newest_session",
         "manager": "SessionPersistenceManager",
         "override": "reply",
         "pins": "PinFile own_pins",

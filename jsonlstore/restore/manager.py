@@ -48,7 +48,7 @@ class SessionPersistenceManager:
         self.store = store
         self.config = config or Config()
         self._clock = clock or store.clock
-        self._memories = memories
+        self._memories = memories if memories is not None else store.memories
         self._relevance = relevance
         self._by = by
         self._lock = threading.RLock()

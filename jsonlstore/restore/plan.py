@@ -119,7 +119,7 @@ def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
     )  # fmt: skip
     if plan.why is not None:
         log.info("nothing is restored into %s: %s", request.session_id, plan.why)
-        return plan
+        return _explained(env, plan, entries, scope)
 
     closings = closings_of(entries, scope, now)
 
@@ -132,7 +132,21 @@ def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
 
         offered = find_handoff(env.store, config, request, scope, entries, closed, load, now)
         plan = plan._replace(handoff=offered)
-    return _with_contributions(env, plan, ended, load)
+    return _explained(env, _with_contributions(env, plan, ended, load), entries, scope)
+
+
+def _explained(env: Environment, plan: RestorePlan, entries: Entries, scope: Scope) -> RestorePlan:
+    """The plan with the reason for every session it leaves out, if somebody wants to know."""
+    if not plan.request.explain:
+        return plan
+    from jsonlstore.restore.explain import left_out
+
+    context = plan.context
+    found = left_out(
+        entries, scope, env.config, plan.now, context.candidates, context.session_ids,
+        current=plan.request.session_id, why_nothing=plan.why,
+    )  # fmt: skip
+    return plan._replace(context=context._replace(left_out=tuple(found)))
 
 
 def _own_block(known: SessionFold, now: datetime) -> str | None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from jsonlstore.core.model import SessionState, WorkingMemoryPin
 from jsonlstore.restore.wrapper import wrap
+
+if TYPE_CHECKING:
+    from jsonlstore.restore.explain import LeftOut
 
 # Values here are named tuples: making a dataclass takes four times as long, and every session start would pay for it.
 
@@ -104,6 +107,7 @@ class RestoredSessionContext(NamedTuple):
     active_projects: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     pins: tuple[PinDecision, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()  # for the operator alone: it names other conversations
     sessions: tuple[SessionState, ...] = ()  # that contributed, each with its `relevance_score` and `inherited_at`
     handoff: Mapping[str, Any] | None = None  # what was handed over, or by whom it was taken
 

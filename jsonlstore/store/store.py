@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from jsonlstore.core.clock import Clock, system_clock
 from jsonlstore.core.errors import (
@@ -51,6 +51,10 @@ SNAPSHOT_EVERY = 64 * 1024
 class SessionStore(SessionReader):
     """The sessions of one state directory. Safe to share between threads, and with other processes."""
 
+    equipment: ClassVar[
+        list[Callable[[SessionStore], object]]
+    ] = []  # what `open` adds: see the library's door, brain.db
+
     def __init__(
         self,
         paths: StatePaths,
@@ -64,13 +68,17 @@ class SessionStore(SessionReader):
         self._prepared = False
         self._origin: SessionStore | None = None
         self.listeners: list[Callable[[str, SessionFold], None]] = []
+        self.memories: Any = None  # where inherited memories get their confidence from, if the store has such a place
 
     @classmethod
     def open(
         cls, state_dir: str | Path | None = None, *, sessions_dir: str | None = None, clock: Clock = system_clock
     ) -> Self:
         """Open the store of a state directory (default: OpenClaw's). Nothing is created before the first write."""
-        return cls(StatePaths.of(resolve_state_dir(state_dir), sessions_dir), clock=clock)
+        store = cls(StatePaths.of(resolve_state_dir(state_dir), sessions_dir), clock=clock)
+        for equip in cls.equipment:
+            equip(store)
+        return store
 
     @cached_property
     def metrics(self) -> Metrics:
@@ -97,7 +105,7 @@ class SessionStore(SessionReader):
         twin = type(self)(
             self.paths, clock=self.clock, disk=self.disk, lock_timeout=lambda: min(DEFAULT_TIMEOUT, left())
         )
-        twin.listeners = self.listeners
+        twin.listeners, twin.memories = self.listeners, self.memories
         twin._origin = self  # noqa: SLF001 - a store in memory lives as long as anyone uses it
         return twin
 
@@ -345,6 +353,12 @@ class SessionStore(SessionReader):
                     moved.append(session_id)
                 progress(number, len(due))
         return moved
+
+    def would_forget(self, session_id: str) -> Forgotten:
+        """What `forget` would remove, and who holds pins inherited from it; nothing is changed."""
+        from jsonlstore.store.forget import preview
+
+        return preview(self.paths, self.open_log, check_session_id(session_id))
 
     def forget(self, session_id: str) -> Forgotten:
         """Remove every file of a session; a tombstone stays so that no later scan imports it again."""

@@ -18,6 +18,7 @@ from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.core.files import read_bytes
 from jsonlstore.handoff import kept_handoff
+from jsonlstore.restore import Pipeline
 from jsonlstore.store import SessionStore, parse_index
 from jsonlstore.transcripts import Catalogue, RecordedSession, registered_runtimes
 from jsonlstore.watch.cursors import Cursors, all_forgotten
@@ -88,11 +89,21 @@ def status_of(
         "context": _context(store),
         "watcher": watcher,
         "search": search,
+        "pipeline": _pipeline(store, config, warnings),
         "handoff": _handoffs(store, config, now),
         "bridges": dict(bridges),
         "warnings": warnings,
     }
     return Status(document, failed=bool(blind or problems))
+
+
+def _pipeline(store: SessionStore, config: Config, warnings: list[str]) -> dict[str, Any]:
+    """Whether `pipeline/state.json` can be read; without it no pipeline task is ever known to be done."""
+    state = Pipeline.read(store.paths, config).condition
+    path = str(store.paths.workspace_file(config.pipeline_state))
+    if state == "corrupt":
+        warnings.append(f"{path} is not a pipeline state: every task is kept, and none is known to be done")
+    return {"path": path, "state": state}
 
 
 def _handoffs(store: SessionStore, config: Config, now: datetime) -> dict[str, Any]:
@@ -182,9 +193,7 @@ def _room(paths: StatePaths) -> tuple[list[str], list[str]]:
     found = os.statvfs(place)
     free = found.f_bavail * found.f_frsize
     if found.f_blocks and free < _TOO_LITTLE:
-        return [
-            f"the disk is full: {free // 1024:,} kB are free at {place}, nothing is kept until there is more"
-        ], []
+        return [f"the disk is full: {free // 1024:,} kB are free at {place}, nothing is kept until there is more"], []
     if not os.access(place, os.W_OK | os.X_OK):
         return [f"{place} cannot be written to: `ls -ld {place}` shows who owns it"], []
     if found.f_blocks and free < _LITTLE:
