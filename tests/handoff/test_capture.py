@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
+import subprocess
+import sys
 import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -163,6 +166,26 @@ def test_a_watcher_that_stops_captures_what_is_new(place: Place) -> None:
     found = kept_handoff(place.store().folded(ID))
     assert found is not None
     assert found.trigger == "sigterm"
+
+
+def test_a_watcher_process_that_is_told_to_stop_captures_what_is_new(place: Place) -> None:
+    place.now = datetime.now(UTC)
+    stamp = place.now.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    place.work(2)
+    place.lines = [{**one, "timestamp": stamp} for one in place.lines]
+    place.say()
+    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(place.path), "-q", "watch"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as watcher:
+        try:
+            wait_until(lambda: place.store().paths.log(ID).exists(), 60, "the session's log")
+            wait_until(lambda: place.store().get(ID).last_request is not None, 60, "its state")
+        finally:
+            watcher.send_signal(signal.SIGTERM)
+            watcher.wait(60)
+    found = place.kept()
+    assert found is not None
+    assert (found.trigger, found.document.last_message_index) == ("sigterm", 3)
+    assert (place.folder / "session-state.json").exists()
 
 
 def test_a_compaction_that_is_near_is_captured_once(place: Place) -> None:
