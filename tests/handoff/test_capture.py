@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+TRIGGERS = {"capture": "command", "stop": "sigterm", "compaction": "compaction"}
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
@@ -237,7 +240,7 @@ def test_a_text_asking_after_the_status_marks_nothing(place: Place) -> None:
     assert place.watch() is None
 
 
-@pytest.mark.parametrize("action", ["capture", "stop"])
+@pytest.mark.parametrize("action", ["capture", "stop", "compaction"])
 def test_what_a_command_or_a_stopping_gateway_captures_is_complete(place: Place, action: str) -> None:
     """The number of the last message, those of the notes, and the hash, though nobody follows the transcript."""
     place.work(2)
@@ -248,8 +251,23 @@ def test_what_a_command_or_a_stopping_gateway_captures_is_complete(place: Place,
     home.hook("handoff", **document)
     found = place.kept()
     assert found is not None
-    assert (found.trigger, found.document.last_message_index) == ({"capture": "command", "stop": "sigterm"}[action], 4)
+    assert (found.trigger, found.document.last_message_index) == (TRIGGERS[action], 4)
     assert found.document.transcript_hash == hashlib.sha256(place.file.read_bytes()).hexdigest()
+
+
+def test_before_a_compaction_at_most_one_capture_a_minute(place: Place) -> None:
+    place.work(2)
+    home = Home(place.path, place.now)
+    document = {"session_id": ID, "session_key": KEY, "agent_id": "main", "catch_up": True}
+    home.hook("handoff", **document, action="capture")
+    place.work(1)
+    home.later(seconds=30)
+    assert home.hook("handoff", **document, action="compaction")["text"] == "Captured a moment ago."
+    home.later(seconds=40)
+    home.hook("handoff", **document, action="compaction")
+    found = place.kept()
+    assert found is not None
+    assert (found.trigger, found.document.last_message_index) == ("compaction", 5)
 
 
 def test_an_end_that_a_runtime_tells_is_complete(place: Place) -> None:
