@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
+import subprocess
+import sys
 import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -20,6 +23,9 @@ from tests.watch.conftest import IMPATIENT, Database, OpenClaw, Talk
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+TRIGGERS = {"capture": "command", "stop": "sigterm", "compaction": "compaction"}
 
 
 @pytest.fixture
@@ -165,6 +171,26 @@ def test_a_watcher_that_stops_captures_what_is_new(place: Place) -> None:
     assert found.trigger == "sigterm"
 
 
+def test_a_watcher_process_that_is_told_to_stop_captures_what_is_new(place: Place) -> None:
+    place.now = datetime.now(UTC)
+    stamp = place.now.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    place.work(2)
+    place.lines = [{**one, "timestamp": stamp} for one in place.lines]
+    place.say()
+    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(place.path), "-q", "watch"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as watcher:
+        try:
+            wait_until(lambda: place.store().paths.log(ID).exists(), 60, "the session's log")
+            wait_until(lambda: place.store().get(ID).last_request is not None, 60, "its state")
+        finally:
+            watcher.send_signal(signal.SIGTERM)
+            watcher.wait(60)
+    found = place.kept()
+    assert found is not None
+    assert (found.trigger, found.document.last_message_index) == ("sigterm", 3)
+    assert (place.folder / "session-state.json").exists()
+
+
 def test_a_compaction_that_is_near_is_captured_once(place: Place) -> None:
     """OpenClaw compacts at window - reserve - 4,000: of 64,000 tokens at 44,000, and we capture before that."""
     place.say(place.talk.user("Please fix the antenna."))
@@ -214,7 +240,7 @@ def test_a_text_asking_after_the_status_marks_nothing(place: Place) -> None:
     assert place.watch() is None
 
 
-@pytest.mark.parametrize("action", ["capture", "stop"])
+@pytest.mark.parametrize("action", ["capture", "stop", "compaction"])
 def test_what_a_command_or_a_stopping_gateway_captures_is_complete(place: Place, action: str) -> None:
     """The number of the last message, those of the notes, and the hash, though nobody follows the transcript."""
     place.work(2)
@@ -225,8 +251,23 @@ def test_what_a_command_or_a_stopping_gateway_captures_is_complete(place: Place,
     home.hook("handoff", **document)
     found = place.kept()
     assert found is not None
-    assert (found.trigger, found.document.last_message_index) == ({"capture": "command", "stop": "sigterm"}[action], 4)
+    assert (found.trigger, found.document.last_message_index) == (TRIGGERS[action], 4)
     assert found.document.transcript_hash == hashlib.sha256(place.file.read_bytes()).hexdigest()
+
+
+def test_before_a_compaction_at_most_one_capture_a_minute(place: Place) -> None:
+    place.work(2)
+    home = Home(place.path, place.now)
+    document = {"session_id": ID, "session_key": KEY, "agent_id": "main", "catch_up": True}
+    home.hook("handoff", **document, action="capture")
+    place.work(1)
+    home.later(seconds=30)
+    assert home.hook("handoff", **document, action="compaction")["text"] == "Captured a moment ago."
+    home.later(seconds=40)
+    home.hook("handoff", **document, action="compaction")
+    found = place.kept()
+    assert found is not None
+    assert (found.trigger, found.document.last_message_index) == ("compaction", 5)
 
 
 def test_an_end_that_a_runtime_tells_is_complete(place: Place) -> None:
