@@ -32,7 +32,7 @@ COMMANDS: dict[str, str] = {
     "import": "jsonlstore.cli.braindb:import_",
     "list": "jsonlstore.cli.sessions:list_sessions",
     "mcp": "jsonlstore.cli.mcp:mcp",
-    "metrics": "jsonlstore.cli.maintenance:metrics",
+    "metrics": "jsonlstore.cli.metrics:metrics",
     "openclaw": "jsonlstore.cli.openclaw:openclaw",
     "pin": "jsonlstore.cli.pin:pin",
     "project": "jsonlstore.cli.handoff:project",

@@ -1,4 +1,4 @@
-"""`archive`, `forget`, `doctor`, `metrics`, `config`, `completion`: looking after the store and its settings."""
+"""`archive`, `forget`, `doctor`, `config`, `completion`: looking after the store and its settings."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from jsonlstore.cli.app import App
-from jsonlstore.cli.console import Duration, answer, command, json_option, print_json, progress, say, with_example
+from jsonlstore.cli.console import Duration, answer, command, print_json, progress, say, with_example
 from jsonlstore.cli.formatting import counted, say_folded, say_line, table
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import ConfigError, UsageError
-from jsonlstore.store import METRIC_EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,38 +149,6 @@ def _print_checks(checks: list[Check]) -> None:
             say_folded(f"      fix: {check.fix}", indent="      ")
     failed = sum(not check.ok for check in checks)
     say("everything is well" if not failed else f"{counted(failed, 'check')} failed", bold=True)
-
-
-@with_example("jsonlstore metrics --event session_restored --json", "jsonlstore metrics verify")
-@click.group("metrics", invoke_without_command=True)
-@click.option("--event", type=click.Choice(list(METRIC_EVENTS)), help="Only this kind.")
-@json_option
-@click.pass_obj
-def metrics(app: App, event: str | None, as_json: bool) -> None:
-    """What was captured, restored, decayed, surfaced and traversed."""
-    if click.get_current_context().invoked_subcommand:
-        return
-    records = list(app.open_store().metrics.read(event))
-    if as_json:
-        print_json(records)
-        return
-    for record in records:
-        rest = {key: value for key, value in record.items() if key not in ("seq", "at", "event", "prev", "hash")}
-        say(f"{record.get('at')} {record.get('event')} " + " ".join(f"{k}={v}" for k, v in rest.items()))
-
-
-@with_example("jsonlstore metrics verify --json")
-@command("verify", "--json", group=metrics)
-def verify(app: App, as_json: bool) -> int:
-    """Check the hash chain; exit 1 and name the line if it is broken."""
-    verdict = app.open_store().metrics.verify()
-    if as_json:
-        print_json(verdict.to_dict())
-    elif verdict.ok:
-        click.echo(f"ok: {verdict.records} records, head {verdict.head}")
-    else:
-        click.echo(f"error: metrics.jsonl line {verdict.line}: {verdict.problem}", err=True)
-    return 0 if verdict.ok else 1
 
 
 @with_example("jsonlstore config", "jsonlstore config --json | jq .settings.lookback_days")

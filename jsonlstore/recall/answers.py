@@ -6,6 +6,7 @@ heard of yet (no watcher ran since they were captured) are looked through as if 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 log = logger(__name__)
 
 PLACES = ("sessions", "memory", "all")
+_SHORT = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _EARLIEST = datetime.fromisoformat("0002-01-01T00:00:00+00:00")
 _LATEST = datetime.fromisoformat("9998-01-01T00:00:00+00:00")
 _SPARE = 5  # answers the store no longer has are replaced by the next best
@@ -154,10 +156,13 @@ def _moment(text: str, now: datetime, zone: tzinfo | None) -> Interval:
     found = find_when(text.casefold().split(), now, zone, alone=True)
     if found is not None:
         return found.interval
+    if short := re.fullmatch(r"(\d{1,6})([mhdw])", text.strip().casefold()):  # 7d: that long ago, to the second
+        moment = now - timedelta(**{_SHORT[short[2]]: int(short[1])})
+        return Interval(moment, moment, text)
     try:
         moment = parse_time(text)
     except ValueError:
-        raise UsageError(f"not a time: {text!r}", hint="such as 2026-02-14, yesterday, last week") from None
+        raise UsageError(f"not a time: {text!r}", hint="such as 2026-02-14, yesterday, last week, 7d") from None
     return Interval(moment, moment + timedelta(seconds=1), text)
 
 

@@ -62,6 +62,7 @@ class TaskList:
                 "title": task.title,
                 "stage": task.stage,
                 "session_id": self._told[task.task_id.lower()][1].session_id,
+                "last_at": self._told[task.task_id.lower()][1].end_time,
                 "age": ages_ago(self._told[task.task_id.lower()][1].end_time, self._now) or "now",
             }
             for number, task in enumerate(self.open, 1)

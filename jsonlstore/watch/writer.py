@@ -165,7 +165,7 @@ class SessionWriter:
             fields = {**fields, "previous_session_id": previous}
         started = self._store.start(session_id, by="watcher", source=source, **fields)
         if started:
-            log.info("%s started (%s, %s)", session_id, session.agent_id, session.channel)
+            log.info("%s started (%s)", session_id, _whose(session.agent_id, session.channel, fields))
         return started
 
     def _update(self, session_id: str, folded: SessionFold, fields: dict[str, Any], source: dict[str, Any]) -> bool:
@@ -187,12 +187,15 @@ class SessionWriter:
                 position.session_id, fields, reason=reason, end_time=last, by="watcher", source=source,
                 on_close=partial(emit_captured, self._store, position.session_id) if self._scope else None,
             )  # fmt: skip
-            end_time = _end_time(self._store.folded(position.session_id))
+            folded = self._store.folded(position.session_id)
+            end_time = _end_time(folded)
         except (SessionForgotten, SessionNotFound):
             self._cursors.forget(position.session_id)
             return False
         if done:
-            log.info("%s ended: %s", position.session_id, reason)
+            log.info(
+                "%s ended: %s (%s)", position.session_id, reason, _whose(key[0], position.channel, folded.to_dict())
+            )
             if self._handoffs is not None:
                 self._handoffs.ended(position.session_id, reason)
         extent = source["mark"] if source else position.extent
@@ -277,6 +280,12 @@ def _with_earlier_pins(fields: Mapping[str, Any], folded: SessionFold, *, always
     kept = [pin.to_dict() for pin in read_parts(WorkingMemoryPin, earlier) if pin.key not in have]
     given["working_memory"] = [*new, *kept]
     return given
+
+
+def _whose(agent_id: str, channel: str, fields: Mapping[str, Any]) -> str:
+    """Agent, channel and project of a session, as far as they are known, for the log."""
+    projects = fields.get("active_projects") or ["no project"]
+    return ", ".join(filter(None, (agent_id, channel if channel != "unknown" else None, redact_text(projects[0]))))
 
 
 def _is_final(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
