@@ -180,7 +180,6 @@ _LONGEST = 400  # characters of a placeholder
 _NOT_RUN = re.compile(r"[\s()\[\]{}<>,;\"'\\|]")  # of code, a list or an expression
 _ALNUM = re.compile(r"[^\W_]")
 _DIGIT = re.compile(r"\d")
-_SPACE = re.compile(r"\s")
 _LETTER = re.compile(r"[^\W\d_]")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _JOINED = re.compile(r"[-/.:]")

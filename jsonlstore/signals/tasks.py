@@ -189,11 +189,6 @@ class TaskBook:
         self.turn = 0
         self.language: Language | None = None
 
-    @property
-    def any_open(self) -> bool:
-        """Whether something said later could close a task."""
-        return bool(self._open)
-
     def read(self, text: str, entry_id: str | None = None, origin: str = USER) -> list[str]:
         """Take in what was said; returns the ids of tasks it opened."""
         tells = _teller(self.language)
