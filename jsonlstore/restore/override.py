@@ -47,7 +47,9 @@ def carry_out(env: Environment, override: Override, *, dry_run: bool = False) ->
         raise SessionOpen(f"session {override.target} is still active", hint="if it died, see `jsonlstore recover`")
     pins = plan_pins(all_pins(state, "asked for by name"), env.pin_file.read(), config.max_inherited_pins)
     ended = parse_time(state.end_time)
-    state = settled(state, closings_of(store.index.entries(), Scope.of_session(config.scope, state), now))
+    state = settled(
+        state, closings_of(store, config, store.index.entries(), Scope.of_session(config.scope, state), now)
+    )
     tasks = tuple(surfaced([state], Pipeline.read(store.paths, config)))
     shown = PreambleContext([state], pins.add, tasks, state.hot_topics, state.active_projects)
     hours = hours_between(ended, now)
