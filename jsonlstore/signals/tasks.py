@@ -48,6 +48,7 @@ _INCOMPLETE = re.compile(
 _PIN_MARKER = re.compile(
     r"\[task\]|\btodo\b|\bincomplete\b|\bin[- ]progress\b|\bunfinished\b|\bnot (?:yet )?done\b", re.IGNORECASE
 )
+_NUMBERED = re.compile(r"\w*\d(?:[\w.-]*\w)?")
 _TICKED = re.compile(r"[✅☑✔]|\[[xX]\]")
 _CHECKBOX = re.compile(r"\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?\[([ xX])\]\s+(\S.*)")
 _MOST_BOXES = 12  # more open boxes in one message are a template, not this session's list
@@ -410,6 +411,8 @@ def _title(text: str) -> str:
 
 
 def hash_id(title: str) -> str:
-    """A stable id for a task that was given none."""
-    normal = " ".join(keywords(title)) or title.lower()
+    """A stable id for a task that was given none; "valve 2" and "valve 3" are two."""
+    words = keywords(title)
+    numbers = [one for one in _NUMBERED.findall(title.lower()) if one not in words]
+    normal = " ".join([*words, *numbers]) or title.lower()
     return "text-" + sha256(normal.encode("utf-8", "replace")).hexdigest()[:10]

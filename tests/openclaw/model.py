@@ -2,7 +2,8 @@
 
 In the latest user message `[[exec:COMMAND]]`, `[[pin:LABEL|CONTENT]]` and `[[continue:SESSION]]` ask for a tool call
 first, `[[call:TOOL|ARGUMENTS]]` for one of any tool, several of them for one after the other; `[[slow:SECONDS]]` delays
-the answer. What is injected into a prompt is not repeated in an answer.
+the answer, and with `[[used:TOKENS]]` it counts so many tokens. What is injected into a prompt is not repeated in an
+answer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-_WISH = re.compile(r"\[\[(exec|pin|continue|call|slow):(.*?)\]\]", re.DOTALL)
+_WISH = re.compile(r"\[\[(exec|pin|continue|call|slow|used):(.*?)\]\]", re.DOTALL)
 _INJECTED = re.compile(
     r"<session-continuity.*?</session-continuity>\n*"
     r"|<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>\n*"
@@ -38,6 +39,11 @@ def said_by_user(messages: list[dict[str, Any]]) -> tuple[int, str]:
             if words:
                 return at, words
     return -1, ""
+
+
+def tokens_in(messages: list[dict[str, Any]]) -> int:
+    """How many tokens the model says it was sent."""
+    return int(dict(_WISH.findall(said_by_user(messages)[1])).get("used", 100))
 
 
 def answer(messages: list[dict[str, Any]]) -> tuple[str, dict[str, Any] | None, float]:
@@ -88,7 +94,8 @@ class _Handler(BaseHTTPRequestHandler):
             message["tool_calls"] = [call]
         reason = "tool_calls" if call else "stop"
         base = {"id": f"c{time.time_ns()}", "created": int(time.time()), "model": "mock-1"}
-        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        used = tokens_in(body.get("messages", []))
+        usage = {"prompt_tokens": used, "completion_tokens": 20, "total_tokens": used + 20}
         if not body.get("stream"):
             choice = {"index": 0, "message": message, "finish_reason": reason}
             self._send({**base, "object": "chat.completion", "choices": [choice], "usage": usage})

@@ -96,6 +96,16 @@ def test_opened_again_and_closed_again(history: History) -> None:
     assert "paint the box" not in history.restored()
 
 
+def test_what_an_archived_session_closed_stays_closed(history: History) -> None:
+    """Whoever archives after a day still has a lookback of seven."""
+    history.session(pending_tasks=[task(one) for one in THREE], hot_topics=["box"])
+    second = history.session(closed=[{"title": "paint the box", "how": "ticked"}], hot_topics=["box"])
+    history.store.archive(second)
+    told = history.restored()
+    assert "paint the box" not in told
+    assert "order the seals" in told
+
+
 def test_another_number_is_another_task(history: History) -> None:
     """`valve 3` is done says nothing of `valve 2`; neither do words that two titles share."""
     history.session(pending_tasks=[task("wire the relay for valve 2"), task("write tests for the parser")])
@@ -103,6 +113,13 @@ def test_another_number_is_another_task(history: History) -> None:
     told = history.restored()
     assert "valve 2" in told
     assert "tests for the parser" in told
+    from jsonlstore.signals import hash_id
+
+    ticked = "wire the relay for valve 3"
+    history.session(closed=[{"title": ticked, "id": hash_id(ticked), "how": "ticked"}])
+    assert "valve 2" in history.restored(), "nor by an id that is made of the words"
+    history.session(closed=[{"title": "I wired the relay for valve 2.", "how": "said by the user"}])
+    assert "valve 2" not in history.restored()
 
 
 def test_blockers_questions_and_next_steps_are_settled_too(history: History) -> None:
