@@ -9,6 +9,7 @@ import click
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import answer, command, command_group, say, with_example
 from jsonlstore.cli.formatting import say_folded
+from jsonlstore.cli.listing import Span, span_options
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 
 if TYPE_CHECKING:
@@ -83,10 +84,12 @@ def _records(store: SessionStore) -> list[tuple[str, HandoffRecord]]:
 
 @with_example("jsonlstore handoff list", "jsonlstore handoff list --json")
 @command("list", "--json", "--now", group=handoff)
-def list_handoffs(app: App, as_json: bool) -> None:
+@span_options(50)
+def list_handoffs(app: App, as_json: bool, **span: Any) -> None:
     """List the handoffs of the last 30 days, newest first."""
     now = app.clock()
-    found = _records(app.open_store(live=False))
+    records = _records(app.open_store(live=False))
+    found = Span(**span).pick(records, lambda one: one[1].document.updated_at, now, "handoff")
     listed = [{**record.to_dict(now), "trigger": record.trigger, "clearedAt": record.cleared_at} for _, record in found]
 
     def tell() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from jsonlstore.core.clock import format_time
+from jsonlstore.core.hashes import sha256
 from jsonlstore.core.values import value_class
 
 GENERAL = "general"
@@ -226,9 +227,7 @@ def bounded_summary(summary: HandoffSummary) -> HandoffSummary:
 
 def digest_of(summary: HandoffSummary) -> str:
     """What tells one summary from another."""
-    import hashlib  # only those with an external command need it
-
-    return hashlib.sha256(orjson.dumps(summary.to_dict())).hexdigest()[:16]
+    return sha256(orjson.dumps(summary.to_dict())).hexdigest()[:16]
 
 
 def _shortened(summary: HandoffSummary) -> HandoffSummary:

@@ -87,6 +87,9 @@ def find_handoff(
             log.warning("the handoff of %s is left out: %s", session_id, problem)
             continue
         known = kept_handoff(folded)
+        holder = standing_claim(store, known, now, request.session_id) if known and not forced else None
+        if holder is not None and taken is not None:
+            continue  # of those that are taken only the newest is told of
         # what a later session settled is not in progress any more
         document = present_document(folded, now, config.handoff_expires_hours, load(session_id))
         if session_id in closed:
@@ -95,7 +98,6 @@ def find_handoff(
         if why is not None:
             log.debug("the handoff of %s is left out: %s", session_id, why)
             continue
-        holder = standing_claim(store, known, now, request.session_id) if known and not forced else None
         if holder is None:
             return Offered(session_id, document)
         taken = taken or Offered(session_id, claimed_by=holder)

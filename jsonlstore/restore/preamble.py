@@ -5,7 +5,6 @@ It stays in view for a whole session, so it begins with the time it speaks of, a
 
 from __future__ import annotations
 
-import re
 from datetime import UTC
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,7 +33,6 @@ _COMMITS_SHOWN = 4
 _FILES_SHOWN = 5
 _MEMORIES_SHOWN = 3
 _IN_PROGRESS_SHOWN = 3
-_IN_PROGRESS = "IN PROGRESS: "
 HANDOFF_HEADING = "## Previous Session Context"  # the specification's words
 _SURE = 0.7  # notes below this are kept, not shown
 
@@ -96,21 +94,12 @@ class _Draft:
         told = [line for line in self.past if not line.startswith(("LAST SESSION", "PICKED UP", HANDOFF_HEADING))]
         return bool(self.tasks or self.projects or self.topics or self.pins or told)
 
-    def _leave_a_line_out(self) -> None:
-        """The last line goes, but first what was in progress, if PENDING TASKS says all of it."""
-        told = {quoted(task.title, _NOTE) for task in self.tasks}
-        for line in self.past:
-            if line.startswith(_IN_PROGRESS) and told.issuperset(re.findall(r'"[^"]*"', line)):
-                self.past.remove(line)
-                return
-        self.past.pop()
-
     def shrink(self) -> bool:
         """Leave out the next least important thing; tasks go last of all. False when nothing is left to cut."""
         if len(self.topics) > 3:
             self.topics.pop()
         elif self.past:
-            self._leave_a_line_out()
+            self.past.pop()
         elif self.title > _SHORT_TITLE and self.tasks:
             self.title = _SHORT_TITLE
         elif self.sources:
@@ -143,7 +132,7 @@ class PreambleInjector:
         if not context.sessions:
             return None
         moment = now or system_clock()
-        ends = _task_ends(context.sessions)
+        ends = task_ends(context.sessions)
 
         def task_line(task: PendingTask, longest: int) -> str:
             age = ages_ago(ends.get(task.task_id), moment, chosen.date_format)
@@ -156,7 +145,7 @@ class PreambleInjector:
         draft.sources = _sources(context.sessions)
         draft.tasks = list(context.pending_tasks)
         draft.projects = _unique((named(name, _PROJECT) for name in context.active_projects), chosen.max_projects)
-        draft.past = _past(context.sessions, context.handoff, context.taken)
+        draft.past = _past(context.sessions, context.handoff, context.taken, context.pending_tasks)
         draft.topics = _unique((named(topic, _TOPIC) for topic in context.hot_topics), chosen.max_topics)
         draft.pins = len(context.inherited_pins)
         while len(draft.text()) + WRAPPER_LENGTH > chosen.max_chars:
@@ -179,7 +168,7 @@ def ages_ago(end_time: str | None, now: datetime, date_format: str = "relative")
     return f"{int(hours // 24)}d ago" if hours >= 24 else f"{int(hours)}h ago"
 
 
-def _task_ends(sessions: Sequence[SessionState]) -> dict[str, str]:
+def task_ends(sessions: Sequence[SessionState]) -> dict[str, str]:
     """When each task was last worked on: the latest end among the sessions that left it open."""
     ends: dict[str, str] = {}
     for session in sessions:
@@ -208,7 +197,10 @@ def handoff_lines(document: Handoff, state: SessionState) -> list[str]:
 
 
 def _past(
-    sessions: Sequence[SessionState], document: Handoff | None = None, taken: tuple[str, str] | None = None
+    sessions: Sequence[SessionState],
+    document: Handoff | None = None,
+    taken: tuple[str, str] | None = None,
+    listed: Sequence[PendingTask] = (),
 ) -> list[str]:
     """The optional lines, in the order that helps most: where things stood, what is in the way, what was settled.
 
@@ -229,7 +221,7 @@ def _past(
     if taken is not None:
         lines.append(f"PICKED UP: session {identifier(taken[0])} is continued by session {identifier(taken[1])}")
     if document is not None:
-        lines += _current_work(document)
+        lines += _current_work(document, listed)
     lines += _last_exchange(sessions, last)
     # the sessions come most relevant first: a crash in something else must not hide the step this one left
     left = next((session for session in sessions if session.next_step), None)
@@ -250,11 +242,13 @@ def _handed_over(sessions: Sequence[SessionState], document: Handoff) -> list[Se
     return [as_told(document, own), *(one for one in sessions if one is not own)]
 
 
-def _current_work(document: Handoff) -> list[str]:
-    """What only a handoff tells: the project at hand, and what was in progress."""
+def _current_work(document: Handoff, listed: Sequence[PendingTask]) -> list[str]:
+    """What only a handoff tells: the project at hand, and what was in progress beside the tasks listed above."""
     lines = [] if document.project == "general" else [f"CURRENT PROJECT: {named(document.project, _PROJECT)}"]
-    said = _unique((quoted(item, _NOTE) for item in document.summary.in_progress), _IN_PROGRESS_SHOWN)
-    return [*lines, f"{_IN_PROGRESS}{'; '.join(said)}"] if said else lines
+    told = {quoted(task.title, _NOTE) for task in listed}
+    progress = (quoted(item, _NOTE) for item in document.summary.in_progress)
+    said = _unique((item for item in progress if item not in told), _IN_PROGRESS_SHOWN)
+    return [*lines, f"IN PROGRESS: {'; '.join(said)}"] if said else lines
 
 
 def _related_memories(document: Handoff) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a block tells, read back from its text, and the block without what was closed since.
+"""The block of a session: what it says, read back from its text, and the block without what was closed since.
 
 The text kept with a session is never written anew: lines of what the session itself closed are left out when it is
 told, so that its bytes change with a closing and with nothing else.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from jsonlstore.restore.settled import Item, closed_items, own_closings
+from jsonlstore.restore.closings import Item, closed_items, own_closings
+from jsonlstore.restore.wrapper import flat
 
 if TYPE_CHECKING:
     from jsonlstore.store import SessionFold
@@ -19,11 +20,29 @@ _NEXT = re.compile(r'NEXT STEP(?: \(session [^)]*\))?: "([^"]*)"\Z')
 _LISTS = {"BLOCKERS: ": "blocker", "IN PROGRESS: ": "progress"}  # lines of quoted items that are still open
 _QUOTED = re.compile(r'"([^"]*)"')
 _TASKS = "PENDING TASKS:"
+_MEMORY = "MEMORY FILES written in this session before its context was compacted: "
+_MOST_FILES = 8
+_LONGEST_PATH = 100
 _HEADS = ("[SESSION CONTINUITY", "SESSIONS: ", "LAST SESSION", "PICKED UP", "## ")
 
 
 def current_block(folded: SessionFold, now: str) -> str | None:
-    """The block of a session as it stands: without what the session closed; None if nothing is left to tell."""
+    """The block of a session as it stands; None if there is nothing to tell.
+
+    It lacks what the session closed. After a compaction it names the memory files written before that: what the agent
+    noted there it does not see any more.
+    """
+    parts = [_still_open(folded, now), _memory_line(folded.memory_files)]
+    return "\n\n".join(part for part in parts if part) or None
+
+
+def _memory_line(files: tuple[str, ...]) -> str | None:
+    if not files:
+        return None
+    return f"{_MEMORY}{', '.join(flat(one, _LONGEST_PATH) for one in files[-_MOST_FILES:])}"
+
+
+def _still_open(folded: SessionFold, now: str) -> str | None:
     if folded.block is None:
         return None
     closings = own_closings(folded.state(), now)
