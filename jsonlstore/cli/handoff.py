@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 handoff = command_group(
     "handoff",
-    "Where sessions stood when they ended or were marked, for the next session to continue.",
+    "Where sessions stood when they ended or were marked, for the next session to continue. Alone: capture.",
+    "jsonlstore handoff",
     "jsonlstore handoff list",
     "jsonlstore handoff capture 3fca9cad",
+    default="capture",
 )
 project = command_group(
     "project",
