@@ -135,7 +135,7 @@ class Story:
         stage, chat = self.stage, self.chats[name]
         stage.turn(f"{label}: hello", chat.key)
         since = len(stage.model.requests)
-        stage.turn(f"{label}: a long story [[used:{FULL}]]", chat.key)
+        stage.turn(f"{label}: a long story [[usage:{FULL}]]", chat.key)
         row = self.next_turns(name, label)
         runs = stage.runtime_runs(since, lambda said: said.startswith(label) or f" {label}: " in said)
         leaked = [one for one in runs if one.blocks]
