@@ -262,6 +262,24 @@ def test_a_session_start_loads_no_module_with_a_plain_dataclass(home: Home) -> N
     assert slow == {}
 
 
+def test_a_waiting_watcher_loads_neither_openssl_nor_what_answers_questions() -> None:
+    """It waits for days beside thousands of transcripts: what it does not use it does not keep in memory."""
+    program = "import sys, jsonlstore.watch.loop, jsonlstore.watch.search_writer; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    loaded = set(done.stdout.split())
+    assert "jsonlstore.recall.fulltext" in loaded
+    unused = {
+        "_hashlib",
+        "ssl",
+        "asyncio",
+        "rich",
+        "jsonschema",
+        "jsonlstore.recall.answers",
+        "jsonlstore.recall.ranking",
+    }
+    assert loaded & unused == set()
+
+
 def tree_of(module: str) -> ast.Module:
     path = Path(import_module(module).__file__ or "")
     return ast.parse(path.read_text())

@@ -8,7 +8,7 @@ import click
 
 from jsonlstore.cli.console import answer, command, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, heading, local, say_line, say_value, table
-from jsonlstore.cli.listing import complete_session
+from jsonlstore.cli.listing import Span, complete_session, span_options
 from jsonlstore.core.errors import SessionNotFound, UsageError
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def checkpoint() -> None:
 @with_example("jsonlstore checkpoint list 3fca9cad")
 @command("list", "--now", "--json")
 @click.argument("session_id", metavar="ID", shell_complete=complete_session)
-def list_checkpoints(app: App, session_id: str, as_json: bool) -> None:
+@span_options(50)
+def list_checkpoints(app: App, session_id: str, as_json: bool, **span: Any) -> None:
     """The checkpoints of a session, oldest first."""
     name, events = _recorded(app, session_id)
     rows = [
@@ -77,6 +78,7 @@ def list_checkpoints(app: App, session_id: str, as_json: bool) -> None:
         }
         for number, event in enumerate(events, 1)
     ]
+    rows = Span(**span).pick(rows, lambda row: str(row["at"]), app.clock(), "checkpoint")
     if as_json:
         print_json(rows)
     elif not rows:

@@ -129,13 +129,14 @@ def _colour() -> bool | None:
 
 
 def progress(label: str) -> Callable[[int, int], None]:
-    """A progress line on stderr, on a terminal only; made for work whose length is known."""
+    """A progress line on stderr, on a terminal only, gone when the work is done; for work whose length is known."""
     if not os.isatty(2):
         return lambda _done, _total: None
 
     def show(done: int, total: int) -> None:
         if total and (done == total or done % max(1, total // 200) == 0):
-            click.echo(f"\r{label}: {done}/{total}" + ("\n" if done == total else ""), nl=False, err=True)
+            text = f"{label}: {done:,} of {total:,}" if done < total else ""
+            click.echo(f"\r\x1b[K{text}", nl=False, err=True)
 
     return show
 

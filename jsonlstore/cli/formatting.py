@@ -70,9 +70,14 @@ def local(text: str | None) -> str:
         return plain(text)
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 session`, `2 sessions`, `1,000 sessions`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """`1 session`, `2 sessions`, `1,000 sessions`, `2 memories`."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def bar(number: float, most: float, columns: int = 20) -> str:
+    """A number as a bar, of `columns` for the greatest; what is not nothing is at least one column."""
+    return "#" * max(1, round(columns * number / most)) if number > 0 and most > 0 else ""
 
 
 def megabytes(number: int) -> str:

@@ -32,7 +32,7 @@ COMMANDS: dict[str, str] = {
     "import": "jsonlstore.cli.braindb:import_",
     "list": "jsonlstore.cli.sessions:list_sessions",
     "mcp": "jsonlstore.cli.mcp:mcp",
-    "metrics": "jsonlstore.cli.maintenance:metrics",
+    "metrics": "jsonlstore.cli.metrics:metrics",
     "openclaw": "jsonlstore.cli.openclaw:openclaw",
     "pin": "jsonlstore.cli.pin:pin",
     "project": "jsonlstore.cli.handoff:project",
@@ -115,13 +115,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return problem.exit_code
     except BrokenPipeError:
         return 141  # the same for SIGPIPE: `jsonlstore list | head` is no failure worth a message
-    except JsonlStoreError as problem:
+    except (JsonlStoreError, OSError) as problem:
+        if isinstance(problem, OSError) and "--debug" in arguments:
+            raise
         return _fail(problem, as_json="--json" in arguments)
 
 
-def _fail(problem: JsonlStoreError, *, as_json: bool) -> int:
+def _fail(problem: JsonlStoreError | OSError, *, as_json: bool) -> int:
     from jsonlstore.cli.console import print_error
+    from jsonlstore.core.files import file_problem
 
+    problem = file_problem(problem) if isinstance(problem, OSError) else problem
     print_error(problem)
     if as_json:
         import orjson

@@ -10,6 +10,7 @@ import click
 
 from jsonlstore.cli.console import answer, command, command_group, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, plain, terminal_width
+from jsonlstore.cli.status import delivered
 from jsonlstore.core.paths import StatePaths, shorten_home
 
 if TYPE_CHECKING:
@@ -29,14 +30,18 @@ def installer_of(app: App) -> Installer:
 
 
 def installation_of(app: App, named: str | None) -> Installation:
-    """The OpenClaw of this command line; settings that cannot be read say nothing about it."""
-    from jsonlstore.bridges.openclaw import NotEditable, config_path, find_openclaw, read_config
+    """The OpenClaw of this command line: the one named, the one that runs, or the one that is found.
+
+    Settings that cannot be read say nothing about it.
+    """
+    from jsonlstore.bridges.openclaw import NotEditable, config_path, find_openclaw, read_config, running_openclaw
 
     try:
         settings: Any = read_config(config_path(app.state_dir)).settings
     except NotEditable:
         settings = None  # installing will say what is wrong with them
-    return find_openclaw(app.state_dir, settings, named=named)
+    running = running_openclaw(StatePaths.of(app.state_dir)) if named is None else None
+    return running or find_openclaw(app.state_dir, settings, named=named)
 
 
 openclaw = command_group(
@@ -47,14 +52,15 @@ openclaw = command_group(
 )
 
 
-@with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw install")
+@with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw install --compaction")
 @command("install", "--dry-run", "--json", group=openclaw)
 @click.option("--via", type=click.Choice(["plugin", "hook"]), default="plugin", show_default=True, help="What to load.")
+@click.option("--compaction", is_flag=True, help="Also make OpenClaw's compaction summaries, without a model.")
 @openclaw_option
-def install_plugin(app: App, via: str, named: str | None, dry_run: bool, as_json: bool) -> None:
+def install_plugin(app: App, via: str, compaction: bool, named: str | None, dry_run: bool, as_json: bool) -> None:
     """Add the plugin to openclaw.json, which is backed up first and keeps its comments and order."""
     found = installation_of(app, named)
-    outcome = installer_of(app).install(found, via=via, dry_run=dry_run)
+    outcome = installer_of(app).install(found, via=via, compaction=compaction, dry_run=dry_run)
     if as_json:
         print_json({**asdict(outcome), "dry_run": dry_run, "via": via, "openclaw": found.to_dict()})
         return
@@ -128,8 +134,7 @@ def show_plugin_status(app: App, named: str | None, as_json: bool) -> int:
 
 def _print_plugin_status(found: PluginStatus, app: App) -> None:
     now = app.clock()
-    version = f"OpenClaw {found.openclaw_version} (told by {found.openclaw_known_by})"
-    say(version if found.openclaw_version else "OpenClaw: not found; name it with --openclaw PATH")
+    say(found.openclaw or "OpenClaw: not found; name it with --openclaw PATH")
     how = f"{found.via} installed" if found.installed else "not installed"
     say(f"settings  {shorten_home(found.config_path)}: {how}")
     if found.installed:
@@ -140,7 +145,7 @@ def _print_plugin_status(found: PluginStatus, app: App) -> None:
         waited = f", {found.last_wait_ms:.0f} ms" if found.last_wait_ms is not None else ""
         fired = f"{ago(found.last_fired_at, now)}{result}{waited}" if found.last_fired_at else "never so far"
         say(f"fired     {plain(fired)}")
-        say(f"the block {plain(found.delivery or 'nothing was given yet')}")
+        say(f"delivery  {plain(delivered(found.to_dict(), now)) if found.delivery else 'nothing was given yet'}")
         if found.hook_log:
             say(f"hook log  {shorten_home(found.hook_log)}")
     for problem in found.problems:

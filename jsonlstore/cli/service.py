@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 _FINDS_DATABASES = ("CORTEX_DATA_DIR",)
 
+LINGERS = "it goes on after you log out (lingering is on); `jsonlstore service uninstall` undoes that, too"
+STOPS_AT_LOGOUT = (
+    "it stops when you log out and catches up when you log in again; `jsonlstore service install --linger` keeps it "
+    "running"
+)
+
 kind_option = click.option("--kind", type=click.Choice(["systemd", "launchd"]), help="Default: what this machine has.")
 
 
@@ -58,11 +64,12 @@ service = command_group(
 @with_example("jsonlstore service install --dry-run")
 @command("install", "--dry-run", group=service)
 @kind_option
-def install_service(app: App, kind: str | None, dry_run: bool) -> None:
+@click.option("--linger", is_flag=True, help="Keep it running after you log out, too (systemd; `uninstall` undoes it).")
+def install_service(app: App, kind: str | None, linger: bool, dry_run: bool) -> None:
     """Write the service file, start the watcher now and at every login."""
     made = service_of(app, kind)
     if dry_run:
-        click.echo(f"would write {made.path} and start it")
+        click.echo(f"would write {made.path} and start it" + (" and enable lingering" if linger else ""))
         return
     if not app.loaded.config.enabled:
         raise JsonlStoreError("jsonlstore is disabled in the settings: a service would have nothing to do")
@@ -70,6 +77,11 @@ def install_service(app: App, kind: str | None, dry_run: bool) -> None:
     click.echo(f"installed and started: {made.path}")
     for note in noted:
         click.echo(f"warning: {note}", err=True)
+    if linger and made.lingers() is not True:
+        made.keep_after_logout()
+        click.echo(LINGERS)
+    elif made.lingers() is False:
+        click.echo(STOPS_AT_LOGOUT)
 
 
 @with_example("jsonlstore service uninstall")
@@ -82,6 +94,8 @@ def uninstall_service(app: App, kind: str | None, dry_run: bool) -> None:
         click.echo(f"would stop the watcher and remove {made.path}")
         return
     click.echo(f"removed {made.path}" if made.uninstall() else "there was no service")
+    if made.undo_linger():
+        click.echo("lingering, which we had switched on, is off again")
 
 
 @with_example("jsonlstore service status --json")

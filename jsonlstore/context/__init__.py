@@ -18,7 +18,9 @@ from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
     from jsonlstore.context.checkpoint import Checkpoint, checkpoint_due, extended, make_checkpoint
+    from jsonlstore.context.compaction import CompactionSummary, distilled, summarize_session
     from jsonlstore.context.flush import FlushCycle, flush_text, percent_used
+    from jsonlstore.context.flush_log import offer_flush, settle_flush
     from jsonlstore.context.forgetting import forget_transcripts
     from jsonlstore.context.migrate import migrate_transcripts, open_pair
     from jsonlstore.context.session import Session
@@ -28,18 +30,23 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Checkpoint",
+    "CompactionSummary",
     "FlushCycle",
     "Session",
     "SessionInfo",
     "TranscriptStore",
     "checkpoint_due",
+    "distilled",
     "extended",
     "flush_text",
     "forget_transcripts",
     "make_checkpoint",
     "migrate_transcripts",
+    "offer_flush",
     "open_pair",
     "percent_used",
+    "settle_flush",
+    "summarize_session",
     "summary_text",
 ]
 
@@ -47,7 +54,9 @@ __getattr__ = lazy(
     __name__,
     {
         "checkpoint": "Checkpoint checkpoint_due extended make_checkpoint",
+        "compaction": "CompactionSummary distilled summarize_session",
         "flush": "FlushCycle flush_text percent_used",
+        "flush_log": "offer_flush settle_flush",
         "forgetting": "forget_transcripts",
         "migrate": "migrate_transcripts open_pair",
         "session": "Session",

@@ -6,6 +6,7 @@ heard of yet (no watcher ran since they were captured) are looked through as if 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from jsonlstore.core.errors import JsonlStoreError, UsageError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.session_key import agent_of, names_a_peer
 from jsonlstore.recall.fulltext import SearchIndex
-from jsonlstore.recall.index_file import has_fts5
+from jsonlstore.recall.index_file import entries_stamp, has_fts5
 from jsonlstore.recall.query import Query, read_query
 from jsonlstore.recall.question import Question, read_question
 from jsonlstore.recall.ranking import Passage, Ranked, rank
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 log = logger(__name__)
 
 PLACES = ("sessions", "memory", "all")
+_SHORT = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _EARLIEST = datetime.fromisoformat("0002-01-01T00:00:00+00:00")
 _LATEST = datetime.fromisoformat("9998-01-01T00:00:00+00:00")
 _SPARE = 5  # answers the store no longer has are replaced by the next best
@@ -154,10 +156,13 @@ def _moment(text: str, now: datetime, zone: tzinfo | None) -> Interval:
     found = find_when(text.casefold().split(), now, zone, alone=True)
     if found is not None:
         return found.interval
+    if short := re.fullmatch(r"(\d{1,6})([mhdw])", text.strip().casefold()):  # 7d: that long ago, to the second
+        moment = now - timedelta(**{_SHORT[short[2]]: int(short[1])})
+        return Interval(moment, moment, text)
     try:
         moment = parse_time(text)
     except ValueError:
-        raise UsageError(f"not a time: {text!r}", hint="such as 2026-02-14, yesterday, last week") from None
+        raise UsageError(f"not a time: {text!r}", hint="such as 2026-02-14, yesterday, last week, 7d") from None
     return Interval(moment, moment + timedelta(seconds=1), text)
 
 
@@ -292,12 +297,3 @@ def _is_then(one: StoredDocument, times: Iterable[Interval]) -> bool:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…"
-
-
-def entries_stamp(store: SessionStore) -> str | None:
-    """Changes whenever `sessions.json` does: what the index has heard of is complete up to there."""
-    try:
-        stat = store.paths.index.stat()
-    except OSError:
-        return None
-    return f"{stat.st_ino}:{stat.st_size}:{stat.st_mtime_ns}"

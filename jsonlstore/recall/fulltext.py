@@ -7,9 +7,9 @@ they go up to and the checksum over them change in one transaction, so a crash l
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
+import sys
 import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.core.errors import SearchUnavailable
+from jsonlstore.core.hashes import blake2b
 from jsonlstore.core.logs import logger
 from jsonlstore.recall.documents import BLOCK_CHARS, STATE_SEQ, Block, Document, StoredDocument, Turn, pieces_of
 from jsonlstore.recall.index_file import (
@@ -177,7 +178,7 @@ class SearchIndex:
 
     def set_state(self, document: Document, turns: Sequence[Turn]) -> bool:
         """What is known about a session besides what was said; False if that is no news."""
-        digest = hashlib.blake2b(repr(turns).encode("utf-8", "replace"), digest_size=8).digest()
+        digest = blake2b(repr(turns).encode("utf-8", "replace"), digest_size=8).digest()
         with self.transaction():
             no = self._document(document)
             (known,) = self._db.execute("SELECT state_hash FROM documents WHERE no = ?", (no,)).fetchone()
@@ -213,7 +214,9 @@ class SearchIndex:
 
     def marks(self) -> dict[str, str | None]:
         """Transcript -> the mark of what was read of it."""
-        return dict(self._db.execute("SELECT transcript, mark FROM sources").fetchall())
+        # a watcher keeps thousands of these beside the same extents in its cursors
+        rows = self._db.execute("SELECT transcript, mark FROM sources")
+        return {transcript: mark and sys.intern(mark) for transcript, mark in rows}
 
     def drop_source(self, transcript: str) -> None:
         """Forget how far a transcript was read."""
@@ -297,7 +300,7 @@ class SearchIndex:
             len(words),
             sum(len(turn.text) for turn in turns),
             " ".join(sorted({terms.language for terms in found})),
-            hashlib.blake2b(raw, digest_size=8).digest(),
+            blake2b(raw, digest_size=8).digest(),
             zlib.compress(raw, _LEVEL),
         )
         if block is not None and block.no:

@@ -16,8 +16,8 @@ from jsonlstore.core.regex import any_of, compiled, searcher, searcher_within
 from jsonlstore.redact import assignments as named
 from jsonlstore.redact import containers, joints, runs, tables
 from jsonlstore.redact.blocks import private_keys, private_spans
-from jsonlstore.redact.folding import FOLDED, folds
-from jsonlstore.redact.looks import is_key_hex, is_placeholder, is_reference, looks_random, looks_secret
+from jsonlstore.redact.folding import FOLDED, escapes_end, folds
+from jsonlstore.redact.looks import is_key_hex, is_placeholder, is_reference, looks_random, looks_secret, tells
 from jsonlstore.redact.rules import Shape, own_rules, shapes
 from jsonlstore.redact.values import whole
 
@@ -40,6 +40,7 @@ _STEPS, _BYTES_A_STEP = 7_500, 80
 _JUDGED, _MATCHED, _ROW = 10, 4, 8
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONG_NAME = 256
+_FOLDS = 8  # disguises a step
 _MOST_IN_A_WORD = 64
 _TAIL = 32  # of a word is looked at as if it began there: a name may end it
 
@@ -164,8 +165,8 @@ class _Finder:
 
     def _undisguised(self, data: bytes, budget: Steps) -> Iterator[Span]:
         """What shows only without escape sequences, invisible characters, full-width letters and escaped ones."""
-        cuts = folds(data, max(budget.left, 1))
-        budget.left -= len(cuts)
+        cuts = folds(data, max(budget.left, 1) * _FOLDS)
+        budget.left -= len(cuts) // _FOLDS
         if budget.left <= 0:
             yield 0, len(data), "unread"
         elif cuts:
@@ -239,7 +240,9 @@ class _Scan:
         if not self._plain:
             if data[at + 1 : at + 2] in joints.SECOND:
                 self.hints.append(at)
-            self.disguised = self.disguised or data[at] in _DISGUISES
+            if data[at] in _DISGUISES:
+                self.disguised = True
+                self._skipped = max(self._skipped, escapes_end(data, at) - 1)
         what = _BEGINS[data[at]]
         if what & _CONTAINER and at >= self._held_until:
             self._held_until, held = containers.values(data, at)
@@ -291,6 +294,9 @@ class _Scan:
                 self.found += ((start, end, "column") for start, end in cells)
                 if self._budget.left < _ROW:  # the rows below would stand without their head
                     self._budget.left = 0
+        if values == [] and (cells := tables.inserted(data, at)):
+            self._budget.left -= len(cells)
+            self.found += ((start, end, "column") for start, end in cells)
         if self._named_until > at + _LONG_NAME:
             self._skip(at, self._named_until)
         for value in values:
@@ -368,12 +374,12 @@ def _search(index: int) -> SearchWithin:
 
 
 def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901, PLR0911 - one exit per condition
-    if shape.near and not any(data.rfind(word, max(0, start - 2000), start) >= 0 for word in shape.near):
+    if shape.near and not _is_near(shape, data, start):
         return False
     if not shape.unlike:
         return True
     value = data[start:end].decode("utf-8", "replace")
-    if value.startswith("//"):
+    if value.startswith(("//", "http://", "https://")):
         return False  # -u http://host: an address, no user and password
     if shape.unlike == "url":
         # `secret` is a word, but nobody writes one between a user and a host; `user:password` stands in every manual
@@ -384,6 +390,8 @@ def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C90
         return looks_secret(value) or looks_random(value) or (len(value) > 30 and any(c.isdigit() for c in value))
     if shape.unlike == "chosen":
         return looks_secret(value, chosen=True)
+    if shape.unlike == "told":
+        return tells(value)
     if shape.unlike == "hexchosen":
         return looks_secret(value, chosen=True) or is_key_hex(value)
     if shape.unlike == "mixed":
@@ -391,8 +399,18 @@ def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C90
     if shape.unlike == "random":
         return looks_random(value)
     if shape.unlike in ("ids", "option"):
-        return not value.isdigit() and not value.startswith("-")
+        return not (value.isdigit() and len(value) < 6) and not value.startswith("-")
     return True
+
+
+def _is_near(shape: Shape, data: bytes, start: int) -> bool:
+    """Whether the command is the one that has such an option: it stands before it in the same, perhaps wrapped line."""
+    low = max(0, start - 2000)
+    at = max(data.rfind(word, low, start) for word in shape.near)
+    return at >= 0 and not _ENDED.search(data, at, start)
+
+
+_ENDED = re.compile(rb"(?<!\\)(?:\r?\n|\\n)")
 
 
 @cache

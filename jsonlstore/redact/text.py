@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from jsonlstore.redact.finder import Span, Steps, back, find_spans, hide, mark_of, may_hide, steps_for
-from jsonlstore.redact.looks import is_placeholder, is_type, looks_random, looks_secret, randomness
+from jsonlstore.redact.looks import is_placeholder, is_type, is_worded, looks_random, looks_secret, randomness
 from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.rules import MARK
 
@@ -176,8 +176,11 @@ _MOST_VALUES = 64
 _NOT_A_TOKEN = re.compile(
     rb"[^!-~]|[\"'`()\[\]{}<>,;\\]|\A[\w.-]+:[0-9]{1,5}\Z"
 )  # quotes, brackets, blanks: a piece of text
-_WORDS = re.compile(rb"[A-Za-z]+(?:[-_.][A-Za-z]+)+[0-9]{0,2}\Z")  # types-pywin32: a name, whoever bears it
+# types-pywin32, scram-sha-256, asn1Spec: a name, whoever bears it
+_NAME = re.compile(rb"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z|[a-z]{2,}[0-9]{0,2}(?:[A-Z][a-z]+)+\Z")
 _MOST_AGAIN = 1000
+_LEAST_RANDOM = 4.8
+_NO_LETTER = re.compile(r"[^A-Za-z]")
 
 
 def is_telling(value: bytes) -> bool:
@@ -186,9 +189,12 @@ def is_telling(value: bytes) -> bool:
         return False
     if value.isdigit():
         return len(value) >= 12
-    if is_type(value.decode("ascii")) or _WORDS.match(value):
+    text = value.decode("ascii")
+    if is_type(text) or "://" in text or is_worded(text) or is_placeholder(text, bare=True):
         return False
-    return looks_secret(value.decode("ascii"), chosen=True) or randomness(value.decode("ascii")) >= 4.8
+    if _NAME.match(value) and randomness(_NO_LETTER.sub("", text)) < _LEAST_RANDOM:
+        return False
+    return looks_secret(text, chosen=True) or randomness(text) >= _LEAST_RANDOM
 
 
 def _merge(spans: list[Span]) -> list[Span]:

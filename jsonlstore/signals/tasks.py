@@ -9,11 +9,11 @@ covers them.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jsonlstore.core.hashes import sha256
 from jsonlstore.core.model import PendingTask
 from jsonlstore.core.regex import any_of, compiled, searcher
 from jsonlstore.signals.language import languages, recognise
@@ -48,6 +48,7 @@ _INCOMPLETE = re.compile(
 _PIN_MARKER = re.compile(
     r"\[task\]|\btodo\b|\bincomplete\b|\bin[- ]progress\b|\bunfinished\b|\bnot (?:yet )?done\b", re.IGNORECASE
 )
+_TICKED = re.compile(r"[✅☑✔]|\[[xX]\]")
 _CHECKBOX = re.compile(r"\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?\[([ xX])\]\s+(\S.*)")
 _MOST_BOXES = 12  # more open boxes in one message are a template, not this session's list
 _REOPENED = re.compile(
@@ -225,7 +226,8 @@ class TaskBook:
     def read_pin(self, pin: WorkingMemoryPin, entry_id: str | None = None) -> list[str]:
         """A pin that mentions a task, or says that something is not finished."""
         text = f"{pin.label}: {pin.content}" if pin.label else pin.content
-        if says_done(text) and not _REOPENED.search(text):
+        ticked = _TICKED.search(text) and not _PIN_MARKER.search(text)
+        if (says_done(text) or ticked) and not _REOPENED.search(text):
             self._close_named(text, "said done in a pin", entry_id, "pin")
             return []
         if _ID.search(text) or _PIN_MARKER.search(text):
@@ -415,4 +417,4 @@ def _title(text: str) -> str:
 def hash_id(title: str) -> str:
     """A stable id for a task that was given none."""
     normal = " ".join(keywords(title)) or title.lower()
-    return "text-" + hashlib.sha256(normal.encode("utf-8", "replace")).hexdigest()[:10]
+    return "text-" + sha256(normal.encode("utf-8", "replace")).hexdigest()[:10]

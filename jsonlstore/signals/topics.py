@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.signals.background import GENERIC, RARE, STOP, word_rarity
+from jsonlstore.signals.language import languages
 from jsonlstore.signals.options import COMMON_TOOL_NAMES, ToolNames
 from jsonlstore.signals.projects import ProjectTally, directories_in_command
 from jsonlstore.signals.words import fold, read_piece, split_pieces, unspaced_words
@@ -33,6 +34,8 @@ _SHARED = 1.5
 _STEM_LETTERS = 7
 _MOST_OF_A_STEM = 2
 _UNLIKELY = 0.6
+_FEW = 4
+_SMALL_WORDS = ("words", "yes", "no", "nudge", "talk")
 _STEM = re.compile(r"[\W_]+")
 _FILE = re.compile(
     r"\.(?:py|js|ts|tsx|jsx|md|json|ya?ml|toml|txt|html|css|sh|ps1|rs|go|java|kt|rb|php|c|h|cpp|sql|lock|env|cfg|ini|log|pdf|png|jpg|csv|jsonl|psm1|mdc)$"
@@ -196,7 +199,10 @@ class HotTopicExtractor:
 
     def current_topics(self, n: int = 20, least: float = 0.0) -> list[str]:
         """The `n` topics that stand out most, lower-cased, each once; words said less than `least` times are none."""
-        return [topic for topic, _ in self.ranked(n, least)]
+        found = self.ranked(n, least)
+        if len(found) < _FEW and least > 1:
+            found = self.ranked(n, 1.0)  # little was said: a word said once is better than none
+        return [topic for topic, _ in found]
 
     def active_projects(self, most: int = 20) -> list[str]:
         """Projects seen in working directories, commands, file paths and messages, most worked on first."""
@@ -217,12 +223,13 @@ class HotTopicExtractor:
         """The best topics with their weights."""
         scores: dict[str, float] = {}
         worked_on = self._worked_on()
+        generic = _generic()
         for word, count in self._words().items():
-            if count < least or (least and (word in GENERIC or _is_file(word))):
+            if count < least or (least and (word in generic or _is_file(word))):
                 continue
             scores[word] = math.sqrt(count) * word_rarity(word) * _form(word) * (_SHARED if word in worked_on else 1.0)
         for pair, often, weight in self._pairs():
-            if often >= least and not (least and GENERIC.issuperset(pair.split())):
+            if often >= least and not (least and generic.issuperset(pair.split())):
                 scores[pair] = max(scores.get(pair, 0.0), math.sqrt(often) * weight * _PAIR_BONUS)
         for name, weight in self._named.items():
             # repeating a label or working on in one directory adds little: the name is a topic or it is not
@@ -265,6 +272,13 @@ class HotTopicExtractor:
         for (one, two), count in often.items():
             if one != two and one not in self._stop and two not in self._stop:
                 yield f"{one} {two}", count, (word_rarity(one) + word_rarity(two)) / 2
+
+
+@cache
+def _generic() -> frozenset[str]:
+    """Words that say nothing of what a session was about: those of the work itself, and every language's small talk."""
+    talk = (one for language in languages().values() for kind in _SMALL_WORDS for one in language.phrases(kind))
+    return GENERIC | frozenset(word for phrase in talk for word in phrase.lower().split())
 
 
 @lru_cache(maxsize=1024)  # a session works on few things, many times
@@ -324,8 +338,13 @@ def _recurring_parts(parts: Counter[str]) -> Iterable[tuple[str, int]]:
 
 
 def _without_variants(ordered: Sequence[tuple[str, float]], n: int) -> list[tuple[str, float]]:
-    """The first `n`, leaving out other spellings (hyphens, plural) of one that is already in."""
+    """The first `n`, leaving out other spellings (hyphens, plural) of one that is already in.
+
+    What is part of a name that is in ("code auditor" of "sales-code-auditor") says little more: it comes last.
+    """
     kept: list[tuple[str, float]] = []
+    parts: list[tuple[str, float]] = []
+    names: list[frozenset[str]] = []
     seen: set[str] = set()
     shared: Counter[str] = Counter()
     for topic, score in ordered:
@@ -333,12 +352,15 @@ def _without_variants(ordered: Sequence[tuple[str, float]], n: int) -> list[tupl
             break
         plain = topic.replace("-", "").replace("_", "").replace(" ", "\0")
         forms = {plain, plain + "s", plain.removesuffix("s") if len(plain) > 4 else plain}
-        stems = {word[:_STEM_LETTERS] for word in _STEM.split(topic) if len(word) > 2}
+        words = frozenset(_STEM.split(topic))
+        stems = {word[:_STEM_LETTERS] for word in words if len(word) > 2}
         if score > 0 and not forms & seen and all(shared[stem] < _MOST_OF_A_STEM for stem in stems):
-            kept.append((topic, score))
+            is_part = any(words < name for name in names)
+            (parts if is_part else kept).append((topic, score))
+            names.append(words)
             seen.add(plain)
             shared.update(stems)
-    return kept
+    return [*kept, *parts][:n]
 
 
 def _texts(arguments: Mapping[str, Any], *keys: str) -> list[str]:

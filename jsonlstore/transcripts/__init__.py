@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         current_stretch,
         discover,
         has_transcript,
+        recorded_session,
         register_runtime,
         registered_runtimes,
         unregister_runtime,
@@ -85,6 +86,7 @@ __all__ = [
     "read_copies",
     "read_entries",
     "read_millis",
+    "recorded_session",
     "register_runtime",
     "registered_runtimes",
     "unregister_runtime",
@@ -101,7 +103,7 @@ __getattr__ = lazy(
         "lines": "MAX_LINE open_stream read_entries",
         "readonly": "Database consistently",
         "records": "Entry ToolCall parse_entry parse_object read_millis",
-        "runtimes": "Discovery Runtime current_stretch discover has_transcript "
+        "runtimes": "Discovery Runtime current_stretch discover has_transcript recorded_session "
         "register_runtime registered_runtimes unregister_runtime utility_key was_answered",
         "session": "CopyMerger CursorOutdated RecordedSession read_copies",
         "source": "Cursor Ending LIVE Reading Transcript TranscriptSource",

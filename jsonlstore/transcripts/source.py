@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from jsonlstore.core.clock import format_time
@@ -49,6 +50,7 @@ class Cursor:
         position, changed = value.get("position"), value.get("changed_at")
         if not {"kind", "identity"} <= texts.keys() or not isinstance(position, int) or isinstance(position, bool):
             return None
+        texts["kind"] = intern(texts["kind"])  # one of a few, in thousands of cursors
         return cls(**texts, position=position, changed_at=changed if isinstance(changed, int) else None)
 
 

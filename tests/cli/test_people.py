@@ -85,6 +85,7 @@ def fill(root: Path) -> None:
     store.start("open-now", channel="cli", agent_id="main", previous_session_id="3fca9cad-wide")
 
 
+MARKS = {"0": "</>", "1": "<bold>", "2": "<dim>", "31": "<red>", "32": "<green>", "33": "<yellow>"}
 COMMANDS: dict[str, list[str]] = {
     "list": ["list", "--now", format_time(NOW)],
     "show": ["show", "radio", "--now", format_time(NOW)],
@@ -107,19 +108,29 @@ def shown(root: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]) 
     return (out + err).rstrip("\n") + "\n"
 
 
-@pytest.mark.parametrize("columns", [80, 40])
+@pytest.mark.parametrize("look", ["80", "40", "80-colour"])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_output_is_as_it_was_looked_at_and_liked(
-    name: str, columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, look: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """To change one on purpose: JSONLSTORE_GOLDEN=write pytest tests/cli/test_people.py, then read the diff."""
+    """To change one on purpose: JSONLSTORE_GOLDEN=write pytest tests/cli/test_people.py, then read the diff.
+
+    In the golden of a coloured screen `<bold>`, `<dim>`, `<red>` and other names stand for what switches it on, `</>`
+    for what switches it off: taken out, the screen is the one without colour.
+    """
     root = tmp_path / ".openclaw"
     fill(root)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("COLUMNS", look[:2])
+    if look.endswith("colour"):
+        monkeypatch.setenv("FORCE_COLOR", "1")
     text = shown(root, COMMANDS[name], capsys)
     text = re.sub(r"\d+ kB", "33 kB", text)
-    golden = GOLDEN / f"{name}-{columns}.txt"
+    if look.endswith("colour"):
+        text = re.sub(r"\x1b\[(\d+)m", lambda found: MARKS[found[1]], text)
+        plain_text = re.sub(r"</?(bold|dim|red|green|yellow)?>", "", text)
+        assert plain_text == (GOLDEN / f"{name}-80.txt").read_text()
+    golden = GOLDEN / f"{name}-{look}.txt"
     if os.environ.get("JSONLSTORE_GOLDEN") == "write":
         golden.parent.mkdir(exist_ok=True)
         golden.write_text(text)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 START_KEYS = [
     "session_id", "preamble", "inherited_pins", "session_ids", "relevance_scores", "block", "pending_task_count",
-    "memories", "already_restored", "elapsed_ms",
+    "memories", "already_restored", "elapsed_ms", "sessions",
 ]  # fmt: skip
 
 

@@ -49,6 +49,19 @@ def test_a_mirror_older_than_its_log_is_written_again(ended: SessionStore) -> No
     assert healthy(ended)
 
 
+def test_what_a_handoff_adds_to_the_log_leaves_the_mirror_alone(ended: SessionStore) -> None:
+    """It is no part of the state; a start that finds the mirror older than the log looks once, and repairs nothing."""
+    mirror = ended.paths.mirror("one")
+    os.utime(mirror, ns=(1, 1))
+    before = mirror.stat()
+    assert ended.append_if("one", lambda _: ("handoff.offered", {"session_id": "two"}), by="hook")
+    assert (mirror.stat().st_ino, mirror.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert healthy(ended)
+    assert repair_unfinished(ended) == 0
+    assert mirror.stat().st_ino == before.st_ino
+    assert mirror.stat().st_mtime_ns >= ended.paths.log("one").stat().st_mtime_ns
+
+
 def test_a_move_to_the_archive_that_was_cut_short_is_finished_or_undone(ended: SessionStore) -> None:
     mirror, log = ended.paths.mirror("one").read_bytes(), ended.paths.log("one").read_bytes()
     month = ended.archive("one")

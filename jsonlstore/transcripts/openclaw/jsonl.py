@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jsonlstore.core.clock import format_time
+from jsonlstore.core.hashes import sha256
 from jsonlstore.core.session_key import channel_of, compactions_of, skip_reason, window_of
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, open_stream, read_entries, skip_bytes
 from jsonlstore.transcripts.openclaw import IMPORT_ARCHIVE, INDEX, SESSIONS
@@ -162,7 +163,7 @@ class JsonlSource(TranscriptSource):
         except OSError as problem:
             self._warnings.append(f"cannot read {item.path}: {problem.strerror or problem}")
             return None
-        index, session_id = indexes.current, usable_id(native)
+        index, session_id = indexes.current, sys.intern(usable_id(native))  # the cursors have the same text
         known = (index or {}).get(native) or indexes.older.get(native)
         ending = None
         if name.state in {"reset", "deleted"}:
@@ -293,7 +294,9 @@ class JsonlSource(TranscriptSource):
 
     def digest(self, transcript: Transcript, cursor: Cursor) -> str:
         """Of the bytes up to the last complete line (decision 46)."""
-        found, left = hashlib.sha256(), cursor.position
+        from hashlib import sha256 as fast_sha256
+
+        found, left = fast_sha256(), cursor.position
         with reading_from(transcript.path), open_stream(transcript.path) as stream:
             while left > 0 and (block := stream.read(min(left, 1 << 20))):
                 found.update(block)
@@ -362,7 +365,7 @@ def _key(stat: os.stat_result) -> tuple[int, ...]:
 
 
 def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:32]
+    return sha256(data).hexdigest()[:32]
 
 
 def open_file(path: Path, agent_id: str = "main") -> tuple[JsonlSource, Transcript]:

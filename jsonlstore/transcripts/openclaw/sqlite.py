@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import io
 import os
 import sqlite3
@@ -269,7 +268,9 @@ class SqliteSource(DatabaseSource):
                     texts += [cell or b"" for position, cell in page if position <= cursor.position]
         except (Changed, sqlite3.Error):
             return ""  # it was rewritten meanwhile: the next capture has it
-        return hashlib.sha256(b"\n".join(texts)).hexdigest()
+        from hashlib import sha256
+
+        return sha256(b"\n".join(texts)).hexdigest()
 
     def measure(self, transcript: Transcript) -> tuple[int, int]:
         if transcript.part:
