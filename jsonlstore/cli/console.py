@@ -99,12 +99,12 @@ def answer(as_json: bool, document: Any, tell: Callable[[], object]) -> None:
 
 def print_error(problem: JsonlStoreError) -> None:
     """An error on stderr, and what to do about it."""
-    from jsonlstore.cli.formatting import plain
+    from jsonlstore.cli.formatting import plain, say_folded
 
     # a message may quote what it complains about
-    say(plain(sanitised(f"error: {problem.message}")), err=True)
+    say_folded(plain(sanitised(f"error: {problem.message}")), indent="  ", err=True)
     if problem.hint:
-        say(sanitised(f"hint: {problem.hint}"), err=True)
+        say_folded(sanitised(f"hint: {problem.hint}"), indent="  ", err=True)
 
 
 def say(text: str = "", *, err: bool = False, **style: Any) -> None:

@@ -197,9 +197,10 @@ def _summary(signals: Signals, facts: SessionFacts) -> str:
     if signals.last_request:
         said.append(f'Last request: "{signals.last_request.text}" ({signals.last_request.fate or "unknown"}).')
     if facts.commits:
-        said.append(f'{len(facts.commits)} commits, the last one "{facts.commits[-1].subject}".')
+        noun = "commit" if len(facts.commits) == 1 else "commits"
+        said.append(f'{len(facts.commits)} {noun}, the last one "{facts.commits[-1].subject}".')
     if facts.files:
-        said.append(f"{len(facts.files)} files changed.")
+        said.append(f"{len(facts.files)} file{'' if len(facts.files) == 1 else 's'} changed.")
     if signals.failing:
         said.append(f"`{signals.failing.command}` fails.")
     if signals.next_step:
