@@ -51,13 +51,10 @@ def _set_now(ctx: click.Context, _param: click.Parameter, value: str | None) -> 
     ctx.find_object(App).now = moment  # type: ignore[union-attr]  # the root group always makes one
 
 
-_SHARED = {
-    "--json": json_option,
-    "--dry-run": dry_run_option,
-    "--now": click.option(
-        "--now", metavar="ISO", callback=_set_now, expose_value=False, help="Pretend it is this time."
-    ),
-}
+now_option = click.option(
+    "--now", metavar="ISO", callback=_set_now, expose_value=False, help="Pretend it is this time."
+)
+_SHARED = {"--json": json_option, "--dry-run": dry_run_option, "--now": now_option}
 
 
 class Duration(click.ParamType[timedelta]):

@@ -146,7 +146,9 @@ class Span:
         if len(found) <= self.limit:
             return found
         say(f"{self.limit:,} of {counted(len(found), what)}; -n {len(found)} shows all", err=True)
-        newest = sorted(range(len(found)), key=lambda place: at(found[place]) or "", reverse=True)[: self.limit]
+        newest = sorted(range(len(found)), key=lambda place: (at(found[place]) or "", place), reverse=True)[
+            : self.limit
+        ]
         return [found[place] for place in sorted(newest)]
 
 
