@@ -72,7 +72,9 @@ _JOINT = re.compile(
 )
 _JOINT_WINDOW = 640  # `re` may backtrack: within this many bytes, whatever the text
 _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
-_HEADER = re.compile(rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=]|(?<=[\"']),|%3A|:=|=>|(?=\\*[\"'](?i:bearer|basic|token)[ \t]))""")
+_HEADER = re.compile(
+    rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=]|(?<=[\"']),|%3A|:=|=>|(?=\\*[\"'](?i:bearer|basic|token)[ \t]))"""
+)
 
 _NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
 _SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
@@ -151,7 +153,9 @@ _LABELLED = re.compile(
     rb"""[ \t]*[*_#:-]{0,4}[ \t]*(?:(?:\r?\n|(?:\\++r)?\\++n)[ \t>]*(?:```[a-z]*+|[-=]{3,80}+)?){1,3}[ \t]*\\*["'`]?([^\s"'`\\]{6,256})\\*["'`]?[ \t]*(?:\r?\n|\\++[rn]|\Z|\\*["'])"""
 )
 _LABEL_WINDOW = 400
-_LABEL_HEAD = re.compile(rb"(?:\A|\n|\\n)[ \t]*(?:[#*>/;-]{1,4}[ \t]*){0,2}[*_]{0,2}(?:[A-Za-z]{1,16}[ \t]+){0,3}[\w.-]{0,32}\Z")
+_LABEL_HEAD = re.compile(
+    rb"(?:\A|\n|\\n)[ \t]*(?:[#*>/;-]{1,4}[ \t]*){0,2}[*_]{0,2}(?:[A-Za-z]{1,16}[ \t]+){0,3}[\w.-]{0,32}\Z"
+)
 
 
 def _labelled(data: bytes, start: int, end: int, label: re.Match[bytes]) -> list[tuple[int, int]]:
@@ -393,11 +397,7 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
     if begins and spaced and b"\n" not in data[link.op_end : value.start]:
         line = to_line_end(data, value.start, around)
         rest = data[value.start : line.end]
-        if (
-            level is Key.PASSWORD
-            or rest.count(b" ") == 0
-            or looks_secret(text)
-        ):
+        if level is Key.PASSWORD or rest.count(b" ") == 0 or looks_secret(text):
             hash_at = rest.find(b" #")
             return (value.start, value.start + hash_at if hash_at > 0 else line.end)
     if level is Key.PASSWORD:
@@ -497,7 +497,17 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR091
     if link.level is Key.HINT and name.lower() != b"pw" and not told:
         return []  # "credentials 2fa" in a sentence
     text = data[values[0].start : values[0].end].decode("utf-8", "replace")
-    if is_placeholder(text) or _is_address(text) or text[:1] in "*(){}[]\\&<>@#=|:;,.-" or "(" in text or "##" in text or "\\" in text or "<" in text or ".*" in text or _PATH.match(text):
+    if (
+        is_placeholder(text)
+        or _is_address(text)
+        or text[:1] in "*(){}[]\\&<>@#=|:;,.-"
+        or "(" in text
+        or "##" in text
+        or "\\" in text
+        or "<" in text
+        or ".*" in text
+        or _PATH.match(text)
+    ):
         return []
     listed = b"," in data[link.name_end : link.op_end]
     if _is_of_its_name(data, link, text) or text.startswith("-") or (listed and _NAME_OF_WORDS.match(text)):

@@ -182,9 +182,7 @@ def _room(paths: StatePaths) -> tuple[list[str], list[str]]:
     found = os.statvfs(place)
     free = found.f_bavail * found.f_frsize
     if found.f_blocks and free < _TOO_LITTLE:
-        return [
-            f"the disk is full: {free // 1024:,} kB are free at {place}, nothing is kept until there is more"
-        ], []
+        return [f"the disk is full: {free // 1024:,} kB are free at {place}, nothing is kept until there is more"], []
     if not os.access(place, os.W_OK | os.X_OK):
         return [f"{place} cannot be written to: `ls -ld {place}` shows who owns it"], []
     if found.f_blocks and free < _LITTLE:
