@@ -253,7 +253,7 @@ class Distiller:
         said = decided(text, self._offer(before), before) if may_answer(text) else []
         bare = bool(said) and len(text) <= _BARE_CHOICE  # "take the second one" says no more than what it picks
         said += [one for one in directives(text, self._speakers) if not (bare and one.kind == DECISION)]
-        said += [one for one in explicit("\n".join(own_lines(text)), self._speakers) if one.kind == INSIGHT]
+        said += explicit("\n".join(own_lines(text)), self._speakers, (INSIGHT,))
         for one in said:
             if one.kind == TASK and self.tasks.add(one.text, entry.id):
                 self._note(TASK_CREATED, one.text, one.confidence, entry, at)
@@ -322,7 +322,7 @@ class Distiller:
         self._agent.sops.heard(prose)
 
     def _listed_decisions(self, text: str) -> list[Said]:
-        if not may_list_decisions(text):
+        if "\n" not in text or not may_list_decisions(text):  # a list stands on lines of its own
             return []
         return listed_decisions(text, spoken_languages(text, self._language))
 
