@@ -167,6 +167,20 @@ def command(
     return make
 
 
-def command_group(name: str, help_text: str, *examples: str) -> click.Group:
-    """A command that has subcommands and does nothing by itself."""
-    return with_example(*examples)(click.Group(name, help=help_text))
+class _GroupWithDefault(click.Group):
+    """Runs one of its subcommands when none is named."""
+
+    default = ""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        unnamed = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
+        return super().parse_args(ctx, [self.default, *args] if unnamed else args)
+
+
+def command_group(name: str, help_text: str, *examples: str, default: str | None = None) -> click.Group:
+    """A command that has subcommands and does nothing by itself, or what its default one does."""
+    if default is None:
+        return with_example(*examples)(click.Group(name, help=help_text))
+    group = _GroupWithDefault(name, help=help_text)
+    group.default = default
+    return with_example(*examples)(group)

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 handoff = command_group(
     "handoff",
-    "Show where sessions stood when they ended or were marked, for the next to go on.",
+    "Show where sessions stood when they ended or were marked, for the next to go on. Alone, it captures.",
+    "jsonlstore handoff",
     "jsonlstore handoff list",
     "jsonlstore handoff capture 3fca9cad",
+    default="capture",
 )
 project = command_group(
     "project",
@@ -53,25 +55,12 @@ def _check_enabled(app: App) -> None:
 @_ID
 def capture_(app: App, session_id: str | None, dry_run: bool, as_json: bool) -> None:
     """Capture where a session stands now (default: the newest one)."""
-    from functools import partial
-
-    from jsonlstore.handoff import capture, summarize
+    from jsonlstore.watch import capture_now
 
     _check_enabled(app)
     config, store = app.config, app.open_store()
     target = _target(store, session_id)
-    words = config.handoff_summarizer
-    rewrite = partial(summarize, command=words, seconds=config.handoff_summarizer_seconds) if words else None
-    document = capture(
-        store,
-        target,
-        "command",
-        now=app.clock(),
-        expires_hours=config.handoff_expires_hours,
-        by="operator",
-        rewrite=rewrite,
-        dry_run=dry_run,
-    )
+    document = capture_now(store, config, target, "command", by="operator", rewritten=True, dry_run=dry_run)
     told = document.to_dict() if document else None
     said = f"{'would capture' if dry_run else 'captured'} {target}" if document else f"nothing to hand over in {target}"
     answer(as_json, {"session_id": target, "captured": document is not None and not dry_run, "handoff": told},
@@ -139,11 +128,10 @@ def status_(app: App, session_id: str | None, as_json: bool) -> None:
         if not found:
             say("no handoff is kept")
             return
-        from jsonlstore.handoff import handoff_lines
-        from jsonlstore.restore import named, quoted
+        from jsonlstore.restore import handoff_lines
 
         say(f"{found[0][0]}: {_standing(found[0][1], app)}", bold=True)
-        say("\n".join(handoff_lines(found[0][1].document, quoted, named)))
+        say("\n".join(handoff_lines(found[0][1].document, store.get(found[0][0]))))
 
     answer(as_json, {"handoff": document}, tell)
 

@@ -11,12 +11,14 @@ import click
 
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import Duration, answer, command, print_json, progress, say, with_example
-from jsonlstore.cli.formatting import counted, say_folded, table
+from jsonlstore.cli.formatting import counted, say_folded, say_line, table
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from jsonlstore.store import Check, SessionStore
+    from collections.abc import Sequence
+
+    from jsonlstore.store import Check, Forgotten, SessionStore
 
 
 @with_example("jsonlstore archive --older-than 30d --dry-run")
@@ -35,34 +37,55 @@ def archive(app: App, older_than: timedelta | None, dry_run: bool, as_json: bool
 @command("forget", "--dry-run", "--json")
 @click.argument("session_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_json: bool) -> None:
-    """Remove sessions everywhere they are kept. A tombstone stays, so that no later scan brings them back."""
-    from jsonlstore.context import forget_transcripts
+@click.option("--only", is_flag=True, help="Only the sessions named, not later stretches of the same OpenClaw session.")
+def forget(app: App, session_ids: tuple[str, ...], yes: bool, only: bool, dry_run: bool, as_json: bool) -> None:
+    """Remove sessions everywhere they are kept. A tombstone stays, so that no later scan brings them back.
 
+    Since OpenClaw 2026.9 one id spans several stretches, cut at each reset: its first id means all of them.
+    """
     store = app.open_store()
     wanted: dict[str, None] = {}
     for given in session_ids:
         session_id = store.resolve(given)
-        wanted.update(dict.fromkeys([session_id, *store.stretches(session_id)]))
-    if not dry_run and not yes and sys.stdin.isatty():
+        others = [] if only else store.stretches(session_id)
+        wanted.update(dict.fromkeys([session_id, *others]))
+        if others:
+            say_folded(
+                f"{session_id} covers {len(others) + 1} stretches of one OpenClaw session: {session_id}, "
+                f"{', '.join(others)}; --only forgets just the first",
+                err=True,
+            )
+    if not dry_run and not yes:
+        if not sys.stdin.isatty():
+            raise UsageError("nothing was forgotten: there is nobody to ask", hint="--yes forgets without asking")
         click.confirm(f"forget {', '.join(wanted)} for good?", abort=True, err=True)
-    removed: list[str] = []
-    outcomes = []
-    for session_id in () if dry_run else wanted:
-        # the transcript first: if that is refused the session is still known, and can be forgotten once more
-        removed += forget_transcripts(app.state_dir, app.loaded.session, session_id)
-        outcomes.append(store.forget(session_id))
-        removed += outcomes[-1].removed
-    if as_json:
-        heirs = sorted({heir for outcome in outcomes for heir in outcome.inherited_by})
-        print_json({"forgotten": list(wanted), "dry_run": dry_run, "removed": removed, "inherited_by": heirs})
-        return
-    for session_id in wanted:
-        click.echo(f"{'would forget' if dry_run else 'forgot'} {session_id}")
+    outcomes = [_forget(app, store, session_id, dry_run=dry_run) for session_id in wanted]
+    document = {
+        "forgotten": list(wanted),
+        "dry_run": dry_run,
+        "removed": [file for outcome in outcomes for file in outcome.removed],
+        "inherited_by": sorted({heir for outcome in outcomes for heir in outcome.inherited_by}),
+    }
+    answer(as_json, document, lambda: _say_forgotten(outcomes, dry_run=dry_run))
+
+
+def _forget(app: App, store: SessionStore, session_id: str, *, dry_run: bool) -> Forgotten:
+    from jsonlstore.context import forget_transcripts
+
+    # the transcript first: if that is refused the session is still known, and can be forgotten once more
+    transcripts = forget_transcripts(app.state_dir, app.loaded.session, session_id, dry_run=dry_run)
+    outcome = store.would_forget(session_id) if dry_run else store.forget(session_id)
+    return outcome._replace(removed=(*transcripts, *outcome.removed))
+
+
+def _say_forgotten(outcomes: Sequence[Forgotten], *, dry_run: bool) -> None:
     for outcome in outcomes:
+        say(f"{'would forget' if dry_run else 'forgot'} {outcome.session_id}")
+        for file in outcome.removed if dry_run else ():
+            say_line(f"  would remove {file}")
         if outcome.inherited_by:
             holders = ", ".join(outcome.inherited_by)
-            click.echo(f"pins inherited from {outcome.session_id} are still in: {holders}", err=True)
+            say_folded(f"pins inherited from {outcome.session_id} are still in: {holders}", err=True)
 
 
 @with_example("jsonlstore doctor", "jsonlstore doctor --fix", "jsonlstore doctor --fix --quarantine")

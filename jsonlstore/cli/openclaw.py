@@ -52,14 +52,15 @@ openclaw = command_group(
 )
 
 
-@with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw install")
+@with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw install --compaction")
 @command("install", "--dry-run", "--json", group=openclaw)
 @click.option("--via", type=click.Choice(["plugin", "hook"]), default="plugin", show_default=True, help="What to load.")
+@click.option("--compaction", is_flag=True, help="Also make OpenClaw's compaction summaries, without a model.")
 @openclaw_option
-def install_plugin(app: App, via: str, named: str | None, dry_run: bool, as_json: bool) -> None:
+def install_plugin(app: App, via: str, compaction: bool, named: str | None, dry_run: bool, as_json: bool) -> None:
     """Add the plugin to openclaw.json. That is backed up first, and keeps its comments and order."""
     found = installation_of(app, named)
-    outcome = installer_of(app).install(found, via=via, dry_run=dry_run)
+    outcome = installer_of(app).install(found, via=via, compaction=compaction, dry_run=dry_run)
     if as_json:
         print_json({**asdict(outcome), "dry_run": dry_run, "via": via, "openclaw": found.to_dict()})
         return

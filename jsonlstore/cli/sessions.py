@@ -256,8 +256,10 @@ def _task(task: PendingTask) -> str:
 )
 def chain(app: App, session_id: str, depth: int, as_json: bool) -> None:
     """Show a session and those before it, oldest first."""
-    store = app.open_store()
-    states = store.chain(store.resolve(session_id), depth)
+    manager = app.open_manager()
+    start = manager.store.resolve(session_id)
+    states = manager.store.chain(start, depth)  # the operator's: it sees every conversation
+    manager.count_traversal(start, depth, states)
     if as_json:
         print_json([state.to_dict() for state in states])
         return

@@ -64,6 +64,12 @@ def print_status(document: dict[str, Any], now: datetime, *, advise_watcher: boo
     say_value("where", shorten_home(f"{document['state_dir']}/sessions"))
     counts = f"{counted(kept['sessions'], 'session')}, {kept['active']:,} open, {kept['crashed']:,} ended by a crash"
     say_value("holds", f"{counts}, {megabytes(kept['bytes'])}")
+    pipeline = document["pipeline"]
+    if pipeline["state"] != "ok":
+        say_value(
+            "pipeline",
+            f"{shorten_home(pipeline['path'])} is {pipeline['state']}: tasks of a pipeline are kept as they were",
+        )
     if document["context"]:
         heading("Context windows")
     for row in document["context"]:

@@ -49,17 +49,13 @@ def list_tasks(app: App, session_key: str | None, as_json: bool, **span: Any) ->
 
 def conversation(app: App, session_key: str | None) -> tuple[TaskList, str | None]:
     """The tasks of the named conversation, or of the newest one."""
-    from jsonlstore.core.session_key import is_utility_run
-    from jsonlstore.restore import Scope, TaskList
+    from jsonlstore.restore import Scope, TaskList, newest_session
 
     store = app.open_store()
-    entries = [one for one in store.entries() if not one.forgotten and not is_utility_run(one.session_key)]
-    if session_key is not None:
-        entries = [one for one in entries if one.session_key == session_key]
-    if not entries:
+    newest = newest_session(store, session_key=session_key)
+    if newest is None:
         where = f" under the key {session_key}" if session_key else ""
         raise SessionNotFound(f"no session is kept{where}", hint="`jsonlstore list` shows what is kept")
-    newest = max(entries, key=lambda one: (one.updated_at or one.end_time or one.start_time, one.session_id))
     scope = Scope.of_session("conversation", newest)
     return TaskList(store, app.config, scope, app.clock()), newest.session_key
 

@@ -135,6 +135,10 @@ def backfill_transcripts(app: App, paths: tuple[Path, ...], again: bool, dry_run
 
     With --again what was read before is distilled anew; what hooks and operators said stays.
     """
+    if not app.config.enabled:
+        said = "jsonlstore is disabled in the settings; nothing was read"
+        answer(as_json, {"written": 0, "disabled": True}, lambda: click.echo(said, err=True))
+        return 0
     history = PastTranscripts(app, paths, again=again)
     if dry_run:
         document = {"behind": history.behind(), "transcripts": len(history.sessions), "dry_run": True}

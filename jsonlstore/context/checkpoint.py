@@ -105,6 +105,8 @@ def make_checkpoint(signals: Signals, facts: SessionFacts, tokens: int = 0) -> C
     """Where a session stands, at most 8 KB."""
     notes = {kind: [one.content for one in signals.notes if one.type == kind] for kind in ("decision", "blocker")}
     evidence: dict[str, Any] = {
+        "projects": list(signals.active_projects[:2]),
+        "userMessages": facts.user_messages,
         "asks": list(facts.asks),
         "constraints": list(signals.constraints),
         "done": [f"{one.sha} {one.subject}".strip() for one in facts.commits],
@@ -119,6 +121,8 @@ def make_checkpoint(signals: Signals, facts: SessionFacts, tokens: int = 0) -> C
         "identifiers": list(facts.identifiers),
         "memoryFiles": list(facts.memory_files),
     }
+    if facts.taken_back:
+        evidence["takenBack"] = facts.taken_back
     if signals.next_step:
         evidence["next"] = signals.next_step
     if signals.last_request:
@@ -128,7 +132,7 @@ def make_checkpoint(signals: Signals, facts: SessionFacts, tokens: int = 0) -> C
     made = Checkpoint(
         None,
         signals.end_time,
-        _summary(signals, facts),
+        "",
         tokens,
         facts.messages,
         signals.hot_topics[:10],
@@ -136,23 +140,25 @@ def make_checkpoint(signals: Signals, facts: SessionFacts, tokens: int = 0) -> C
         tuple(notes["decision"][-12:]),
         evidence,
     )
-    return bounded(made)
+    return bounded(replace(made, summary=_summary(made)))
 
 
 def extended(old: Checkpoint, new: Checkpoint) -> Checkpoint:
     """`old` brought up to date by a checkpoint of what came after it: what is newer outranks what is older."""
+    old = _without_taken_back(old, _number(new.evidence.get("takenBack")))
     closed = {title.casefold() for title in new.texts("closed")}
-    evidence: dict[str, Any] = {}
+    counted = (_number(one.evidence.get("userMessages")) for one in (old, new))
+    evidence: dict[str, Any] = {
+        "projects": list(dict.fromkeys([*new.texts("projects"), *old.texts("projects")]))[:2],
+        "userMessages": sum(counted),
+    }
     for name, _ in _TRIMMED:
         before, after = old.evidence.get(name) or [], new.evidence.get(name) or []
         evidence[name] = _merged_commands(before, after) if name == "commands" else _merged(name, before, after)
     evidence["tasks"] = [one for one in evidence["tasks"] if one.casefold() not in closed]
     # these describe the moment: the later part tells it alone, unless nothing happened in it
     for name in ("next", "lastRequest", "inProgress"):
-        if new.evidence.get("asks"):
-            evidence[name] = new.evidence.get(name)
-        else:
-            evidence[name] = old.evidence.get(name)
+        evidence[name] = (new if new.evidence.get("asks") else old).evidence.get(name)
     evidence["blocked"], evidence["failing"] = _still_failing(old, new)
     united = replace(
         new,
@@ -163,7 +169,21 @@ def extended(old: Checkpoint, new: Checkpoint) -> Checkpoint:
         key_decisions=tuple(dict.fromkeys([*old.key_decisions, *new.key_decisions]))[-12:],
         evidence={name: value for name, value in evidence.items() if value},
     )
-    return bounded(united)
+    return bounded(replace(united, summary=_summary(united)))
+
+
+def _without_taken_back(old: Checkpoint, count: int) -> Checkpoint:
+    """`old` without its latest decisions, as many as were taken back later, and without the rules among them."""
+    if not count:
+        return old
+    gone = {one.casefold() for one in old.key_decisions[-count:]}
+    rules = [one for one in old.texts("constraints") if not _is_any(one, gone)]
+    return replace(old, key_decisions=old.key_decisions[:-count], evidence={**old.evidence, "constraints": rules})
+
+
+def _is_any(rule: str, decisions: set[str]) -> bool:
+    """Whether a rule is one of these decisions, which may be noted cut off."""
+    return any(rule.casefold().startswith(one.rstrip("…").rstrip()) for one in decisions)
 
 
 def _still_failing(old: Checkpoint, new: Checkpoint) -> tuple[list[str], Any]:
@@ -190,21 +210,29 @@ def _command(family: str, command: str, failed: bool, summary: str) -> dict[str,
     return {**told, "summary": summary[:160]} if summary else told
 
 
-def _summary(signals: Signals, facts: SessionFacts) -> str:
+def _summary(made: Checkpoint) -> str:
     """A few sentences for a person: about what, how far, what is in the way, what is next."""
-    about = ", ".join(dict.fromkeys([*signals.active_projects[:2], *signals.hot_topics[:4]]))
-    said = [f"About {about}." if about else "", f"{facts.user_messages} messages of the user so far."]
-    if signals.last_request:
-        said.append(f'Last request: "{signals.last_request.text}" ({signals.last_request.fate or "unknown"}).')
-    if facts.commits:
-        noun = "commit" if len(facts.commits) == 1 else "commits"
-        said.append(f'{len(facts.commits)} {noun}, the last one "{facts.commits[-1].subject}".')
-    if facts.files:
-        said.append(f"{len(facts.files)} file{'' if len(facts.files) == 1 else 's'} changed.")
-    if signals.failing:
-        said.append(f"`{signals.failing.command}` fails.")
-    if signals.next_step:
-        said.append(f'Next: "{signals.next_step}".')
+    told = made.evidence
+    about = ", ".join(dict.fromkeys([*made.texts("projects"), *made.topics[:4]]))
+    count = _number(told.get("userMessages"))
+    said = [f"About {about}." if about else "", f"{count} message{'' if count == 1 else 's'} of the user so far."]
+    last, failing, commits, files = (
+        told.get("lastRequest"),
+        told.get("failing"),
+        made.texts("done"),
+        made.texts("files"),
+    )
+    if isinstance(last, dict):
+        said.append(f'Last request: "{last.get("text", "")}" ({last.get("fate") or "unknown"}).')
+    if commits:
+        number = "1 commit" if len(commits) == 1 else f"{len(commits)} commits, the last one"
+        said.append(f'{number} "{commits[-1].partition(" ")[2] or commits[-1]}".')
+    if files:
+        said.append(f"{len(files)} file{'' if len(files) == 1 else 's'} changed.")
+    if isinstance(failing, dict):
+        said.append(f"`{failing.get('command', '')}` fails.")
+    if isinstance(told.get("next"), str):
+        said.append(f'Next: "{told["next"]}".')
     return " ".join(one for one in said if one)[:_LONGEST_SUMMARY]
 
 

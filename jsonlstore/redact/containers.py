@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from jsonlstore.redact import rules
-from jsonlstore.redact.looks import is_placeholder, looks_secret
+from jsonlstore.redact.looks import is_placeholder, tells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +100,7 @@ def _is_value(value: bytes, *, everything: bool) -> bool:
     text = value.decode("utf-8", "replace").strip()
     if not text or is_placeholder(text):
         return False
-    return everything or looks_secret(text, chosen=True)
+    return everything or tells(text)
 
 
 _FIELDS = rules.words("container-fields")

@@ -9,15 +9,25 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-# RE2, over bytes: where a disguise may begin
+# RE2, over bytes: where a disguise may begin. Of the escapes those of letters, arrows and what is not seen: dashes,
+# quotes and emoji stand in no name.
+_LETTERS = r"00[2-7cdefCDEF]|0[1-6]|[3-9a-cA-C][0-9a-fA-F]|d[0-7]|D[0-7]|ff[0-5]|FF[0-5]"
+_UNSEEN = r"001[bB]|00[aA][dD]|20(?:0[b-fB-F]|2[a-eA-E]|6[0-4])|2192|[fF][eE][fF][fF]"
+_ESCAPE = rf"\\u(?:{_LETTERS}|{_UNSEEN})"
 FOLDED = (
     r"\x1b\[|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xa4]|\xef\xbb\xbf|\xc2\xad|\xef\xbc[\x81-\xbf]|\xef\xbd[\x80-\x9e]"
-    r"|\\u00[2-7][0-9a-fA-F]|&#x?[0-9a-fA-F]{2,3};"
+    rf"|{_ESCAPE}|&#x?[0-9a-fA-F]{{2,3}};"
 )
 _FOLDED = re.compile(
-    rb"\x1b\[[0-9;:?]{0,32}[A-Za-z]|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xa4]|\xef\xbb\xbf|\xc2\xad"
-    rb"|\xef\xbc[\x81-\xbf]|\xef\xbd[\x80-\x9e]|\\++u00([2-7][0-9a-fA-F])|&#(x[2-7][0-9a-fA-F]|[3-9][0-9]|1[01][0-9]|12[0-6]);"
+    rb"(?:\x1b|\\++u001[bB])\[[0-9;:?]{0,32}[A-Za-z]|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xa4]|\xef\xbb\xbf|\xc2\xad"
+    rb"|\xef\xbc[\x81-\xbf]|\xef\xbd[\x80-\x9e]|((?:\\++u(?=%s)[0-9a-fA-F]{4})++)"
+    rb"|&#(x[2-7][0-9a-fA-F]|[3-9][0-9]|1[01][0-9]|12[0-6]);" % f"{_LETTERS}|{_UNSEEN}".encode()
 )
+_ESCAPES = re.compile(rb"(?:\\++u[0-9a-fA-F]{4})++")
+_UNIT = re.compile(rb"u([0-9a-fA-F]{4})")
+_NOT_SEEN = dict.fromkeys((0xAD, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065)))
+_NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}  # full-width forms lie in the order of ASCII
+_CODES = str.maketrans(_NOT_SEEN | _NARROW)
 
 
 def folds(data: bytes, most: int) -> list[tuple[int, int, str]]:
@@ -25,11 +35,17 @@ def folds(data: bytes, most: int) -> list[tuple[int, int, str]]:
     return [(*found.span(), f"={_meaning(found)}") for found in islice(_FOLDED.finditer(data), most)]
 
 
+def escapes_end(data: bytes, at: int) -> int:
+    """Where the escaped letters at `at` end; they are seen together once they are unfolded."""
+    found = _ESCAPES.match(data, at, at + 4096)
+    return found.end() if found else at
+
+
 def _meaning(found: re.Match[bytes]) -> str:
     if found[1]:
-        return chr(int(found[1], 16))
+        return "".join(chr(int(unit, 16)) for unit in _UNIT.findall(found[1])).translate(_CODES)
     if found[2]:
         return chr(int(found[2][1:], 16) if found[2][:1] == b"x" else int(found[2]))
-    if found[0][:1] == b"\xef" and found[0] != b"\xef\xbb\xbf":
-        return chr(ord(found[0].decode()) - 0xFEE0)  # full-width forms lie in the order of ASCII
+    if found[0][:1] == b"\xef":
+        return found[0].decode().translate(_CODES)
     return ""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from jsonlstore.redact.looks import is_placeholder, looks_secret
+from jsonlstore.redact.looks import is_placeholder, looks_secret, tells
 from jsonlstore.redact.names import Key, classify
 
 if TYPE_CHECKING:
@@ -71,9 +71,41 @@ def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]]
     return max(start, at + 1), spans, rows
 
 
+_INSERTED = re.compile(rb"(?i)[^()\n]{0,400}\)\s*values\s*(?=\()")
+_ROWS = 64
+
+
+def inserted(data: bytes, at: int) -> list[tuple[int, int]]:
+    """The values to hide in `INSERT INTO users (name, password) VALUES ('bob', …)`, the telling name at `at`."""
+    head = _INSERTED.match(data, at, at + 480)
+    opened = data.rfind(b"(", max(0, at - 400), at)
+    if not head or opened < 0:
+        return []
+    names = data[opened + 1 : data.index(b")", at)].split(b",")
+    levels = [classify(name.decode("utf-8", "replace").strip(" \t\r\n`\"'[]\\")) for name in names]
+    levels = [level if level >= Key.HINT else Key.NONE for level in levels]
+    spans: list[tuple[int, int]] = []
+    end = head.end()
+    for _ in range(_ROWS):
+        row = _ROW.match(data, end, end + _LONGEST_LINE)
+        if not row:
+            break
+        cells = [cell.span(1) if cell[1] is not None else cell.span(2) for cell in _ITEM.finditer(data, *row.span(1))]
+        if len(cells) == len(levels):
+            spans += _hidden(data, 0, cells, levels)
+        end = row.end()
+    return spans
+
+
+_ROW = re.compile(rb"""\s*,?\s*\(((?:[^()"']|'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.)*+"|\([^()]*+\))*+)\)""")
+_ITEM = re.compile(rb"""\s*(?:N?'((?:[^'\\]|\\.|'')*+)'|([^,'"]++|"(?:[^"\\]|\\.)*+"))\s*(?:,|\Z)""")
+
+
 def _levels(names: list[str]) -> list[Key]:
     """What each column's name says; nothing at all where these are no names but a sentence or a list."""
-    plain = len(names) >= 2 and all(_COLUMN.match(name) and name.count(" ") <= 2 for name in names)
+    plain = len(names) >= 2 and all(
+        _COLUMN.match(name) and name.count(" ") <= 2 and not name.isdigit() for name in names
+    )
     levels = [classify(name) if name else Key.NONE for name in names]
     return [level if level >= Key.HINT else Key.NONE for level in levels] if plain else []
 
@@ -84,7 +116,7 @@ def _hidden(data: bytes, start: int, cells: list[tuple[int, int]], levels: list[
             continue
         value = data[start + first : start + last].decode("utf-8", "replace")
         plain_word = level is Key.PASSWORD and len(value) >= 5 and " " not in value and not value.isdigit()
-        if looks_secret(value, chosen=True) or (
+        if (tells(value) if level is not Key.HINT else looks_secret(value, chosen=True)) or (
             plain_word and not is_placeholder(value) and not _RULE.match(value.encode())
         ):
             yield start + first, start + last

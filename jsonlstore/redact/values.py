@@ -13,8 +13,12 @@ from typing import NamedTuple
 
 LONGEST = 1 << 16  # bytes of one value that are looked at
 GLANCE = 512  # bytes of a bare value that decide whether it is one
-SKIP = re.compile(rb"(?:[ \t]|\*\*|%20|</?[A-Za-z]{1,8}>|!!\w+[ \t]|!binary[ \t]|&\w+[ \t]|\\++\r?\n|\\\\++n)*+")
-_NEWLINE = re.compile(rb"(?:(?:\r?\n|\\++(?:r\\++)?n)(?:[ \t]|\\++t)*+){1,2}+")
+SKIP = re.compile(
+    rb"(?:[ \t]|\*\*|%20|</?(?:b|i|u|p|br|em|td|dd|dt|li|tt|kbd|pre|code|span|div|font|samp|small|value|string|strong)>|!!\w+[ \t]|!binary[ \t]|&\w+[ \t]|\\++\r?\n|\\\\++n)*+"
+)
+_NEWLINE = re.compile(
+    rb"(?:(?:\r?\n|\\++(?:r\\++)?n)(?:[ \t]|\\++t|>[ ])*+){1,2}+(?:```[a-z]*+(?:\r?\n|\\++(?:r\\++)?n))?"
+)
 _BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*(?:\r?\n|\\++n)[ \t]++")
 OPEN = re.compile(
     rb"(?:[bBrRfFuUN@$]{0,2})(\\*)([\"'`])|(%22|&quot;|&#34;|%27|\\u0022|\xe2\x80\x9c|\xe2\x80\x98|\xc2\xab|\xe3\x80\x8c)"
@@ -29,7 +33,9 @@ _MORE = re.compile(
     rb"(?:[ \t]*[+.][ \t]*|[ \t]*\\+\r?\n[ \t]*|[ \t]*[+.]?\r?\n[ \t]*[+.]?[ \t]*|[ \t]*\+[ \t]*\\+n[ \t]*)?(\\*)([\"'])"
 )
 _BARE = re.compile(rb"(?:[^\s\"'`<\\\xe3]|\\++(?![\"'`nrt\s])|\\++\r?\n[ \t]*+|<(?!/)|\xe3(?!\x80[\x81\x82\x8d]))++")
-_CUT = re.compile(rb"[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&amp;|[;,]\Z|\xef\xbc\x8c|\|\|?|&&")
+_CUT = re.compile(
+    rb"[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&(?:amp|quot|lt|gt|nbsp|[lr][ds]quo|#[0-9]{2,5}|#x[0-9a-fA-F]{2,5});?|[;,]\Z|\xef\xbc\x8c|\|\|?|&&"
+)
 _TAIL = re.compile(rb"[)\]},;.:>]+\Z|\\+\Z")
 _LINE = re.compile(rb"(?:[^\r\n\"\\]|\\++(?![nr\"]))++")
 _FALLBACK = re.compile(
@@ -208,6 +214,9 @@ def to_line_end(data: bytes, pos: int, stop: bytes = b"") -> Value:
     closing = data.find(stop, pos, limit) if stop else -1
     found = _LINE.match(data, pos, closing if closing >= 0 else limit)
     run = data[pos : found.end()].rstrip() if found else b""
+    if run.endswith(b"\\"):  # a value wrapped over two lines
+        rest = _BARE.match(data, pos, limit)
+        run = data[pos : rest.end()].rstrip() if rest and rest.end() > pos + len(run) else run
     if run.endswith((b"'", b"`")) and run.count(run[-1:]) % 2:
         run = run[:-1]
     return Value(pos, pos + len(run), quoted=False)

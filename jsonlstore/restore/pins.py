@@ -34,11 +34,15 @@ LONGEST_CONTENT = 500
 
 
 class CurrentPins(NamedTuple):
-    """What the pin file holds: its readable pins, how many places are taken, and what is wrong with it, if anything."""
+    """What the pin file holds: its readable pins, how many places are taken, and what is wrong with it, if anything.
+
+    `is_there`: a valid file says what is pinned, also that nothing is; without one nobody knows.
+    """
 
     pins: tuple[WorkingMemoryPin, ...] = ()
     taken: int = 0
     problem: str | None = None
+    is_there: bool = False
 
 
 def with_provenance(pin: WorkingMemoryPin, session_id: str, end_time: str) -> WorkingMemoryPin:
@@ -89,7 +93,8 @@ class PinFile:
         if document is None:
             return CurrentPins(problem=f"{self.path} is not a pin file")
         items = document["items"]
-        return CurrentPins(read_parts(WorkingMemoryPin, items), len(items))  # what is no pin keeps its place
+        # what is no pin keeps its place
+        return CurrentPins(read_parts(WorkingMemoryPin, items), len(items), is_there=True)
 
     def add(self, pins: Sequence[WorkingMemoryPin], most: int) -> list[WorkingMemoryPin]:
         """Add what is not there yet, at most `most`, within the file's ten; returns what was added.

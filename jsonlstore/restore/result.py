@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from jsonlstore.core.model import WorkingMemoryPin
+from jsonlstore.core.model import SessionState, WorkingMemoryPin
 from jsonlstore.restore.wrapper import wrap
+
+if TYPE_CHECKING:
+    from jsonlstore.restore.explain import LeftOut
 
 # Values here are named tuples: making a dataclass takes four times as long, and every session start would pay for it.
 
@@ -123,7 +127,19 @@ class RestoredSessionContext(NamedTuple):
     active_projects: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     pins: tuple[PinDecision, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()  # for the operator alone: it names other conversations
+    sessions: tuple[SessionState, ...] = ()  # that contributed, each with its `relevance_score` and `inherited_at`
     handoff: Mapping[str, Any] | None = None  # what was handed over, or by whom it was taken
+
+    def with_sessions(self, states: Sequence[SessionState], scores: Sequence[float], at: str) -> RestoredSessionContext:
+        """The same with the sessions it came from: what they scored, and when they were inherited; never stored."""
+        marked = tuple(
+            replace(state, relevance_score=round(score, 6), inherited_at=at)
+            for state, score in zip(states, scores, strict=True)
+        )
+        return self._replace(
+            sessions=marked, session_ids=tuple(one.session_id for one in marked), relevance_scores=tuple(scores)
+        )
 
     @property
     def cold(self) -> bool:
@@ -148,6 +164,10 @@ class RestoredSessionContext(NamedTuple):
             "memories": [memory.to_dict() for memory in self.memories],
             "already_restored": self.already_restored,
             "elapsed_ms": self.elapsed_ms,
+            "sessions": [
+                {"session_id": one.session_id, "relevance_score": one.relevance_score, "inherited_at": one.inherited_at}
+                for one in self.sessions
+            ],
         }
         if self.handoff is not None:
             out["handoff"] = dict(self.handoff)

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 HEAD, TAIL = 12_000, 4_000
 _MOST_CONSTRAINTS = 10
 _TURNS_TIMED = 64
+_BARE_CHOICE = 32
 _NOTED_AS = {CHOICE: DECISION, DECISION: DECISION, CONSTRAINT: DECISION, SCOPE: SCOPE, INSIGHT: INSIGHT, WORKS: DONE}
 _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_OPENING = 800
@@ -101,7 +102,8 @@ class Distiller:
         self._language: Language | None = None
         self._speakers: list[Language] = []
         self._closing: Moment | None = None  # what the assistant said last, for the user's answer to it
-        self._turn_times: dict[int, str] = {}
+        self._turn_ends: dict[int, str] = {}
+        self._taken_back = 0
         self._messages = 0
         self._compactions = 0
         self._turn_over = False
@@ -192,7 +194,8 @@ class Distiller:
             commands=tuple(self.work.families()),
             identifiers=identifiers_in(talk, commits[-12:]),
             memory_writes=tuple(self.work.memory_writes),
-            turn_times=dict(self._turn_times),
+            turn_ends=dict(self._turn_ends),
+            taken_back=self._taken_back,
         )
 
     def _follow_turn(self, entry: Entry) -> None:
@@ -203,10 +206,13 @@ class Distiller:
             return
         self._messages += 1
         self._turn_over = entry.role == "assistant" and not entry.tool_calls
+        if entry.role == "assistant" and entry.timestamp:
+            self._turn_ends[self.work.turn] = entry.timestamp
+            self._turn_ends.pop(self.work.turn - _TURNS_TIMED, None)
 
     def _least_said(self) -> float:
-        """How often a word must come up to be a topic: in a short session once by the user will do."""
-        return 2.0 if self.work.turn >= _LONG_SESSION else 1.0
+        """How often a word must come up to be a topic: in a short session once by each side will do."""
+        return 2.0 if self.work.turn >= _LONG_SESSION else 1.5
 
     def _last_topic(self, on_path: Collection[str] | None) -> str | None:
         """The latest thing the user said that was about something."""
@@ -221,8 +227,6 @@ class Distiller:
         text = self._safe(entry.text)
         at = entry.timestamp or ""
         self.work.next_turn()
-        self._turn_times[self.work.turn] = at
-        self._turn_times.pop(self.work.turn - _TURNS_TIMED, None)
         self.tasks.turn = self.work.turn
         self._talk.hear(USER, text, at, entry.id, entry.parent_id, self.work.turn)
         if not text or text.isspace():
@@ -247,7 +251,8 @@ class Distiller:
         at = entry.timestamp or ""
         before = self._closing.text if self._closing else ""
         said = decided(text, self._offer(before), before) if may_answer(text) else []
-        said += directives(text, self._speakers)
+        bare = bool(said) and len(text) <= _BARE_CHOICE  # "take the second one" says no more than what it picks
+        said += [one for one in directives(text, self._speakers) if not (bare and one.kind == DECISION)]
         said += [one for one in explicit("\n".join(own_lines(text)), self._speakers) if one.kind == INSIGHT]
         for one in said:
             if one.kind == TASK and self.tasks.add(one.text, entry.id):
@@ -261,7 +266,9 @@ class Distiller:
 
     def _take_back(self, entry: Entry) -> None:
         note = self._notes.take_back(DECISION, frozenset())
-        if note:
+        if note is None:
+            self._taken_back += 1  # said before the first entry that was fed, if at all
+        else:
             self._done.take_back(note, entry.id)
             for rule in [one for one in self._constraints if shorten(one, LONGEST_NOTE) == note.content]:
                 del self._constraints[rule]

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING
 from jsonlstore.signals.choices import choice
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.language import small_kinds
-from jsonlstore.signals.offers import HEADINGS, MISSING, closing_offer, labelled, listed_next, spoken_languages
+from jsonlstore.signals.offers import (
+    HEADINGS,
+    MISSING,
+    closing_offer,
+    labelled,
+    listed_next,
+    open_rows,
+    spoken_languages,
+)
 from jsonlstore.signals.outcome import last_error
 from jsonlstore.signals.sentences import (
     is_document,
@@ -43,9 +51,10 @@ BLOCKERS_REACH = 3
 _MOST_COMPARED, _LEAST_COMPARED, _LONG_ANSWER = 600, 3, 200
 _NUDGES_BACK = 6
 _SHORT_ANSWER = 400
+_LAST_LINES = 6
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
 _FAILED_TURN = re.compile(
-    r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude|Codex)? ?usage limit reached|Rate limit|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
+    r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude|Codex)? ?usage limit reached|Rate limit|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Unable to connect to API|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
     re.IGNORECASE,
 )
 _INTERRUPTED = re.compile(
@@ -120,7 +129,7 @@ def read_ending(talk: Sequence[Exchange], language: Language | None) -> ClosingS
         offer=offer,
         listed=tuple(_listed(talk, language)),
         blockers=tuple(_blockers(talk, at, language)),
-        verify=_unverified(talk, at) if done and offer is None else None,
+        verify=(_unverified(talk, at) or _handed_over(talk, at, language)) if done and offer is None else None,
         labelled=tuple(
             one
             for kind, who in (("next_label", (USER, ASSISTANT)), ("advice_label", (USER,)))
@@ -170,9 +179,9 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
         return text, offer.text
     if kinds and at:
         for earlier in range(at - 1, max(at - _NUDGES_BACK, -1), -1):
-            said = request_line(talk[earlier].user.text)
-            if not small_kinds(said):
-                return shorten(f"{text} ({said})", LONGEST_LINE), ""
+            if not is_nudge(talk[earlier].user.text):
+                said, accepted = _asked(talk, earlier, language)
+                return (text, accepted) if accepted else (shorten(f"{text} ({said})", LONGEST_LINE), "")
     return text, ""
 
 
@@ -305,11 +314,17 @@ def _listed(talk: Sequence[Exchange], language: Language | None) -> list[Opened]
         if asked >= LISTS_REACH:
             break
         kinds = HEADINGS if asked == 0 else (MISSING,)
+        latest = asked == 0
         asked += not small_kinds(one.user.text)
         closing = one.closing
         if not closing or closing is not one.last or closing.ends_with != "said":
             continue
-        items = listed_next(closing.text, spoken_languages(closing.text, language), kinds)
+        spoken = spoken_languages(closing.text, language)
+        items = listed_next(closing.text, spoken, kinds)
+        if not latest:
+            items = [item for item in items if not item.endswith(("?", "？"))]  # what was asked, they answered
+        else:
+            items = list(dict.fromkeys([*items, *open_rows(closing.text, spoken)]))
         if items:
             sure = 0.8 if back <= 1 else 0.7
             return [Opened(item, closing.id, closing.at, back, closing.turn, "listed", sure) for item in items]
@@ -322,7 +337,9 @@ def _blockers(talk: Sequence[Exchange], at: int, language: Language | None) -> l
     closing = talk[at].closing
     if closing:
         back = len(talk) - 1 - at
-        for said in _inabilities(closing.text, spoken_languages(closing.text, language)):
+        spoken = spoken_languages(closing.text, language)
+        stuck = [row for row in open_rows(closing.text, spoken) if any(one.says("cannot", row) for one in spoken)]
+        for said in (*stuck[:2], *_inabilities(closing.text, spoken)):
             found.append(Opened(said, closing.id, closing.at, back, closing.turn, "said", 0.75))
     last = talk[at]
     if not any(moment.changes for moment in (last.user, *last.answers)):
@@ -387,6 +404,28 @@ def _unverified(talk: Sequence[Exchange], at: int) -> Opened | None:
         else "Check whether the reported error is gone"
     )
     return Opened(f"{text} ({shorten(error, 80)})", one.user.id, one.user.at, 0, one.user.turn, "unverified", 0.75)
+
+
+def _handed_over(talk: Sequence[Exchange], at: int, language: Language | None) -> Opened | None:
+    """What the assistant asked the user to try after it had changed something, and nobody has said how that went."""
+    for one in reversed(talk[max(at - 1, 0) : at + 1]):
+        closing = one.closing
+        if closing and any(moment.changes for moment in (one.user, *one.answers)):
+            asked = _to_try(closing.text, spoken_languages(closing.text, language))
+            back = len(talk) - 1 - at
+            return Opened(asked, closing.id, closing.at, back, closing.turn, "to try", 0.7) if asked else None
+    return None
+
+
+def _to_try(text: str, known: Sequence[Language]) -> str:
+    """The sentence of a closing message's last lines that asks the user to test or restart something."""
+    lines = [line for line in prose_lines(text) if not line.lstrip().startswith(("#", "|", ">"))]
+    for line in reversed(lines[-_LAST_LINES:]):
+        for sentence in reversed(sentences(line)):
+            plain = plain_text(sentence).replace("’", "'")
+            if len(plain) <= 200 and content_words(plain) and any(one.says("try", plain) for one in known):
+                return shorten(plain, 160)
+    return ""
 
 
 def reported_error(talk: Sequence[Exchange]) -> Opened | None:

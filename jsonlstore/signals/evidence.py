@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.signals.outcome import Outcome, outcome
@@ -46,7 +46,6 @@ class GitCommit:
     at: str
     entry_id: str | None
     sha: str = ""
-    pushed: bool = False
     turn: int = 0
 
 
@@ -90,7 +89,6 @@ class WorkLog:
     _files: dict[str, ChangedFile] = field(default_factory=dict)
     _families: dict[str, Family] = field(default_factory=dict)
     _changes: int = 0
-    _pushes: int = 0
 
     def next_turn(self) -> None:
         """The user spoke."""
@@ -109,9 +107,6 @@ class WorkLog:
         if "git commit" in command or "git merge" in command:
             self._note_commits(command, text, went, at, entry_id)
         if went.failed is not True:
-            if any(one.family == "git push" for one in done):
-                self.commits = [replace(one, pushed=True) for one in self.commits]
-                self._pushes += 1
             listed = (
                 _UPDATED.findall(text[:2_000]) if "*** " in command and "Updated the following files" in text else []
             )
@@ -210,11 +205,6 @@ class WorkLog:
         """The files changed: those not committed yet first, then those changed most and last."""
         return sorted(self._files.values(), key=lambda one: (not one.uncommitted, -one.changes, -one.last))
 
-    @property
-    def commits_anything(self) -> bool:
-        """Whether committing is this session's habit: only then does an uncommitted file mean anything."""
-        return bool(self.commits)
-
     def families(self) -> Iterable[Family]:
         """The command families, the one run last at the end."""
         return self._families.values()
@@ -226,7 +216,3 @@ class WorkLog:
             return None
         order = {Purpose.TEST: 3, Purpose.BUILD: 2, Purpose.SHIP: 2}
         return max(reversed(late), key=lambda one: (order.get(one.purpose, 1), one.turn))
-
-    def unpushed(self) -> list[GitCommit]:
-        """Commits made after the last push, where the session pushes at all."""
-        return [one for one in self.commits if not one.pushed] if self._pushes else []

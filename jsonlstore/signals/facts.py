@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.ending import is_nudge
+from jsonlstore.signals.evidence import WorkLog
+from jsonlstore.signals.options import ToolNames
 from jsonlstore.signals.sentences import shorten
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.signals.conversation import Exchange
     from jsonlstore.signals.evidence import ChangedFile, Family, GitCommit
+    from jsonlstore.transcripts import Entry, ToolCall
 
 _MOST_ASKS = 10
 _LONGEST_ASK = 240
@@ -41,12 +44,29 @@ class SessionFacts:
     commands: tuple[Family, ...]
     identifiers: tuple[str, ...]
     memory_writes: tuple[tuple[int, str], ...]  # in which turn, which file
-    turn_times: Mapping[int, str]
+    turn_ends: Mapping[int, str]  # when each of the latest turns was answered
+    taken_back: int = 0  # how often something was taken back that was said before these entries
 
     @property
     def memory_files(self) -> tuple[str, ...]:
         """The files under `memory/` that were written, each once, the latest last."""
         return tuple(dict.fromkeys(path for _, path in self.memory_writes))
+
+
+def memory_files_in(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """The files under `memory/` that were written, read from the tool calls alone: each once, the latest last."""
+    work = WorkLog()
+    waiting: dict[str, ToolCall] = {}
+    for entry in entries:
+        if entry.type == "session" and isinstance(cwd := entry.raw.get("cwd"), str):
+            work.start_in(cwd)
+        elif entry.role == "assistant":
+            waiting.update((call.id, call) for call in entry.tool_calls if "memory/" in str(call.arguments))
+        elif waiting and entry.role == "toolResult":
+            call = waiting.pop(entry.tool_call_id or "", None)
+            if call and not entry.is_error:
+                work.wrote(ToolNames.plain(call.name), call.arguments)
+    return tuple(dict.fromkeys(path for _, path in work.memory_writes))
 
 
 def requests_in(talk: Sequence[Exchange]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """`doctor`: examines everything a store holds, and changes nothing unless asked to repair.
 
 It repairs what can be rebuilt from the logs, and only reports what would need a backup. `repair_unfinished` is the part
-that is cheap enough for every start: it compares names and times and reads no file.
+that is cheap enough for every start: it compares names and times, and reads only what these make suspect.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from jsonlstore.core.files import TEMP_PREFIX, file_problem, listed, read_bytes
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import StatePaths, is_session_id
-from jsonlstore.store.archive import months_of, to_json
+from jsonlstore.store.archive import mirror_shows, months_of
 from jsonlstore.store.fold import fold_events
 from jsonlstore.store.forget import leftovers
 from jsonlstore.store.index import ProgressCallback, silent
@@ -172,7 +172,7 @@ class Doctor:
             if not self._paths.log(session_id).exists() or not scan.events:
                 continue
             folded = fold_events(session_id, scan.events)
-            if folded.ended and read_bytes(self._paths.mirror(session_id)) != to_json(folded.to_dict()):
+            if folded.ended and not mirror_shows(self._paths, session_id, folded.to_dict()):
                 stale.append(session_id)
         return [_Finding(each, partial(self._store.repair_mirror, each)) for each in stale]
 
@@ -248,11 +248,9 @@ def repair_unfinished(store: SessionStore) -> int:
     for repair, unfinished in ((store.finish_archiving, _unmoved), (store.repair_mirror, _behind_their_log)):
         for session_id in unfinished(store):
             try:
-                repair(session_id)
+                repaired += repair(session_id) is not False
             except JsonlStoreError as problem:
                 log.warning("session %s is left to `doctor --fix`: %s", session_id, problem)
-            else:
-                repaired += 1
     return repaired
 
 

@@ -10,6 +10,7 @@ because mostly a single writer spoke and the state equals its layer.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -46,9 +47,11 @@ class SessionFold:
         self.project: Mapping[str, Any] | None = None  # the project people set for it
         self.checkpoint: Mapping[str, Any] | None = None  # the latest: when and how far, without its text
         self.flush: Mapping[str, Any] | None = None  # the latest that was offered, and whether that is settled
+        self.memory_files: tuple[str, ...] = ()  # written before the latest compaction
         self.crash_recovered = False
         self.forgotten = False
         self.updated_at: str | None = None
+        self.was_heard_of = False  # since its start
         self.schema_version = SCHEMA_VERSION
         self.seq = 0
         self._stored: dict[str, Any] | None = None
@@ -60,6 +63,11 @@ class SessionFold:
     @property
     def ended(self) -> bool:
         return bool(self.ends)
+
+    @property
+    def last_active_at(self) -> str | None:
+        """The last sign of life; None if the session only started."""
+        return self.updated_at if self.was_heard_of else None
 
     def apply(self, event: Event) -> None:
         """Apply one event. Unknown types and fields of newer writers are ignored here and stay in the log."""
@@ -131,12 +139,14 @@ class SessionFold:
             "source": self.source,
             "owner": self.owner,
             "inherited": self.inherited,
+            **({} if self.was_heard_of else {"only_started": True}),
             **({} if self.block is None else {"block": self.block}),
             **({} if self.handoff is None else {"handoff": self.handoff}),
             **({} if self.handoff_from is None else {"handoff_from": self.handoff_from}),
             **({} if self.project is None else {"project": self.project}),
             **({} if self.checkpoint is None else {"checkpoint": self.checkpoint}),
             **({} if self.flush is None else {"flush": self.flush}),
+            **({"memory_files": list(self.memory_files)} if self.memory_files else {}),
         }
 
     def _set(self, by: str, fields: Mapping[str, Any], at: str) -> None:
@@ -162,10 +172,15 @@ def _on_started(self: SessionFold, event: Event) -> None:
         self.owner = as_mapping(data.get("owner")) or None
         version = data.get("schema_version")
         self.schema_version = version if isinstance(version, int) else SCHEMA_VERSION
-    _on_updated(self, event)
+    _take(self, event)
 
 
 def _on_updated(self: SessionFold, event: Event) -> None:
+    self.was_heard_of = True
+    _take(self, event)
+
+
+def _take(self: SessionFold, event: Event) -> None:
     self._set(event.by, as_mapping(event.data.get("fields")), event.at)
     source = event.data.get("source")
     if isinstance(source, Mapping):
@@ -175,6 +190,7 @@ def _on_updated(self: SessionFold, event: Event) -> None:
 def _on_noted(self: SessionFold, event: Event) -> None:
     note = event.data.get("note")
     if isinstance(note, Mapping):
+        self.was_heard_of = True
         notes = [item for item in self.layer(event.by).get("notes", []) if item.get("id") != note.get("id")]
         self._set(event.by, {"notes": [*notes, dict(note)]}, event.at)
 
@@ -196,6 +212,7 @@ def _on_ended(self: SessionFold, event: Event) -> None:
 
 def _on_resumed(self: SessionFold, event: Event) -> None:
     self.ends.clear()
+    self.was_heard_of = True
     self.crash_recovered = False
     owner = as_mapping(event.data.get("owner"))
     if owner:
@@ -232,12 +249,21 @@ def _on_checkpoint(self: SessionFold, event: Event) -> None:
 
 
 def _on_flush_offered(self: SessionFold, event: Event) -> None:
-    self.flush = {"percent": event.data.get("percent"), "at": event.data.get("at") or event.at, "settled": False}
+    told = {name: event.data[name] for name in ("percent", "compaction") if name in event.data}
+    self.flush = {**told, "at": event.data.get("at") or event.at, "settled": False}
 
 
 def _on_flush_actioned(self: SessionFold, event: Event) -> None:
     if self.flush is not None:
         self.flush = {**self.flush, "settled": True, "actioned": event.data.get("actioned") is True}
+
+
+def _on_compacted(self: SessionFold, event: Event) -> None:
+    self.memory_files = _texts(event.data.get("memoryFiles"))
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
 def _on_forgotten(self: SessionFold, event: Event) -> None:
@@ -270,8 +296,10 @@ def _resume_from(self: SessionFold, event: Event) -> bool:
     self.project = as_mapping(data.get("project")) or None
     self.checkpoint = as_mapping(data.get("checkpoint")) or None
     self.flush = as_mapping(data.get("flush")) or None
+    self.memory_files = _texts(data.get("memory_files"))
     self.crash_recovered = state.get("crash_recovered") is True
     self.updated_at = state.get("updated_at")
+    self.was_heard_of = data.get("only_started") is not True
     version = state.get("schema_version")
     self.schema_version = version if isinstance(version, int) else SCHEMA_VERSION
     return True
@@ -289,6 +317,7 @@ _STEPS: dict[str, Callable[[SessionFold, Event], object]] = {
     "checkpoint.created": _on_checkpoint,
     "flush.offered": _on_flush_offered,
     "flush.actioned": _on_flush_actioned,
+    "session.compacted": _on_compacted,
     "session.forgotten": _on_forgotten,
     "state.snapshot": _resume_from,
     "task.changed": _on_updated,  # somebody closed, added or reopened a task by hand: the index knows at once
@@ -296,8 +325,8 @@ _STEPS: dict[str, Callable[[SessionFold, Event], object]] = {
     **dict.fromkeys(PROJECT_EVENTS, _on_project),
 }
 _INSIDE = ("state.updated", "pattern.noted", "session.inherited", "state.snapshot")
-_HANDOFFS = (*HANDOFF_EVENTS, *PROJECT_EVENTS)
-BOUNDARIES = frozenset(_STEPS) - {*_INSIDE, "checkpoint.created", "flush.offered", "flush.actioned", *_HANDOFFS}
+_OF_THE_WINDOW = ("checkpoint.created", "flush.offered", "flush.actioned", "session.compacted")
+BOUNDARIES = frozenset(_STEPS) - {*_INSIDE, *_OF_THE_WINDOW, *HANDOFF_EVENTS, *PROJECT_EVENTS}
 
 
 def fold_events(session_id: str, events: Iterable[LocatedEvent]) -> SessionFold:
@@ -374,12 +403,16 @@ def _rank(by: str) -> tuple[int, str]:
 
 def _union(first: list[Any], second: Any, key_of: Callable[[Any], Any]) -> list[Any]:
     """Both lists, the first's items in front, without items of the second that the first already has."""
-    seen = {key_of(item) for item in first}
+    told = Counter(map(key_of, first))
+    seen = set(told)
     out = list(first)
     fresh: set[Any] = set()
     for item in second if isinstance(second, list) else ():
         key = key_of(item)
-        if key in seen or (key_of is not _memory and key in fresh):
+        if key_of is _sop and told[key] > 0:
+            told[key] -= 1  # the same injection, told by another witness
+            continue
+        if key_of is not _sop and (key in seen or (key_of is not _memory and key in fresh)):
             continue
         fresh.add(key)
         out.append(item)
@@ -396,6 +429,8 @@ def _by(*names: str) -> Callable[[Any], Any]:
 
 # one memory may change its confidence many times: only the same change told by another witness is a duplicate
 _memory = _by("memory_id")
+# one procedure may be put before the agent many times, for the same tool
+_sop = _by("sop_path", "tool_call")
 
 
 def _pin(item: Any) -> Any:
@@ -417,7 +452,7 @@ _KEY_OF: dict[str, Callable[[Any], Any]] = {
     "working_memory": _pin,
     "pending_tasks": _by("task_id"),
     "confidence_updates": _memory,
-    "sop_interactions": _by("sop_path", "tool_call"),
+    "sop_interactions": _sop,
     "notes": _by("id"),
     "recent_learnings": str,
     "commits": _commit,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from jsonlstore.watch.catch_up import Timing
     from jsonlstore.watch.complaints import complain_once_a_minute
     from jsonlstore.watch.cursors import all_forgotten
+    from jsonlstore.watch.handoffs import capture_now
     from jsonlstore.watch.instance import catch_up_unwatched, running, single_instance
     from jsonlstore.watch.loop import Watcher
     from jsonlstore.watch.maintenance import notify
@@ -46,6 +47,7 @@ __all__ = [
     "any_of_older_rules",
     "attribute",
     "backfill_sessions",
+    "capture_now",
     "catch_up_unwatched",
     "check_search",
     "complain_once_a_minute",
@@ -66,6 +68,7 @@ __getattr__ = lazy(
         "catch_up": "Timing",
         "complaints": "complain_once_a_minute",
         "cursors": "all_forgotten",
+        "handoffs": "capture_now",
         "instance": "catch_up_unwatched running single_instance",
         "loop": "Watcher",
         "maintenance": "notify",

@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from heapq import nlargest
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from jsonlstore.core.logs import logger
 from jsonlstore.core.model import WorkingMemoryPin, read_parts
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.redact import redact_text
-from jsonlstore.restore import PinFile
+from jsonlstore.restore import PinFile, Scope, emit_captured, own_pins
 from jsonlstore.signals import RULES
 from jsonlstore.store import EVENT_FIELDS, SessionFold, SessionStore, clean
 from jsonlstore.transcripts import RecordedSession
@@ -57,7 +59,11 @@ class SessionWriter:
         pin_file: Path | None,
         successor_start: Callable[[str, str], str | None],
         handoffs: HandoffTriggers | None = None,
+        *,
+        scope: str | None = None,
     ) -> None:
+        """With `scope`, as for a watcher, a session that is closed is counted as captured; history is not."""
+        self._scope = scope
         self._handoffs = handoffs
         self._store = store
         self._cursors = cursors
@@ -178,8 +184,9 @@ class SessionWriter:
         reason = reason if position.end_reason is None or corrects(reason, position.end_reason) else position.end_reason
         try:
             done = self._store.end(
-                position.session_id, fields, reason=reason, end_time=last, by="watcher", source=source
-            )
+                position.session_id, fields, reason=reason, end_time=last, by="watcher", source=source,
+                on_close=partial(emit_captured, self._store, position.session_id) if self._scope else None,
+            )  # fmt: skip
             folded = self._store.folded(position.session_id)
             end_time = _end_time(folded)
         except (SessionForgotten, SessionNotFound):
@@ -248,7 +255,16 @@ class SessionWriter:
         folded = self._folded(session_id)
         if not found.pins or folded is None:
             return {}
-        pins = [pin.to_dict() for pin in found.pins]
+        scope = Scope.of_session(self._scope or "conversation", folded.state())
+        own = own_pins(found.pins, scope, session_id, self._store.index.entries(), self._store.now())
+        if len(own) < len(found.pins):
+            log.warning(
+                "%d of %d pins are not taken for those of %s: another conversation was open when they were set",
+                len(found.pins) - len(own), len(found.pins), session_id,
+            )  # fmt: skip
+        if not own:
+            return {}
+        pins = [pin.to_dict() for pin in own]
         return _with_earlier_pins({"working_memory": pins, _PINS_CAPTURED: True}, folded, always=True)
 
 
@@ -295,9 +311,8 @@ def _end_time(folded: SessionFold) -> str | None:
 
 def any_of_older_rules(store: SessionStore) -> bool:
     """Whether the session that was read last was distilled by older rules, in which case all before it were."""
-    entries = store.index.entries()
-    ended = [(entry.get("end_time") or "", session_id) for session_id, entry in entries.items() if entry]
-    for _, session_id in sorted(ended, reverse=True)[:_LOOKED_AT]:
+    ended = ((entry.get("end_time") or "", one) for one, entry in store.index.lazy_entries().items())
+    for _, session_id in nlargest(_LOOKED_AT, ended):
         try:
             source = store.folded(session_id).source
         except (SessionForgotten, SessionNotFound):

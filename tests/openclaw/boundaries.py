@@ -11,7 +11,7 @@ import signal
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 VERSIONS = ("2026.2.26", "2026.7.1", "2026.9.6")
+FULL = 46_000  # of the mock model's 64,000: OpenClaw flushes its memory from 40,000 or 44,000 on, and compacts later
 IDLE = {"session": {"reset": {"mode": "idle", "idleMinutes": 1}}}
 
 
@@ -108,7 +109,7 @@ class Story:
             wait_until(lambda: stage.heartbeat().get("last_fired_at") != before, 20, "the bridge's report")
         wait = stage.heartbeat().get("last_wait_ms")
         later = [stage.turn(f"{label}: and then? ({number})", chat.key) for number in range(2, 6)]
-        compacted = None if goes_on or not stage.compacts else self._after_compaction(chat, label)
+        compacted = None if goes_on else self._after_compaction(chat, label)
         others = [one for other, one in self.chats.items() if other != name]
         where = asked.outside if goes_on else asked.inside
         leaked = [one for one in stage.utility_runs() if one.blocks]
@@ -128,6 +129,17 @@ class Story:
             secret=bool(stage.files_with_secret()),
             wait_ms=None if goes_on else wait,
         )
+
+    def full_window(self, name: str, label: str) -> Row:
+        """A turn that all but fills the window, then one more: what OpenClaw does in between gets no block."""
+        stage, chat = self.stage, self.chats[name]
+        stage.turn(f"{label}: hello", chat.key)
+        since = len(stage.model.requests)
+        stage.turn(f"{label}: a long story [[usage:{FULL}]]", chat.key)
+        row = self.next_turns(name, label)
+        runs = stage.runtime_runs(since, lambda said: said.startswith(label) or f" {label}: " in said)
+        leaked = [one for one in runs if one.blocks]
+        return replace(row, utility="LEAKED" if leaked or not runs else f"none of {len(runs)}")
 
     def _after_compaction(self, chat: Chat, label: str) -> Sent:
         self.stage.compact(chat.key)
@@ -157,11 +169,19 @@ def compared(first: Sent, *others: Sent) -> str:
 
 
 def new(story: Story) -> Iterator[Row]:
-    """`/new` typed into the chat: 2026.2 greets, and the greeting is the next request."""
+    """`/new` typed into the chat: where OpenClaw greets, the greeting is the next request."""
     chat, since = story.work("new"), len(story.stage.model.requests)
     story.stage.openclaw.say("/new", chat.key)
-    greeted = story.stage.wait_for_request(lambda said: GREETING in said, since)
+    greets = story.stage.version < "2026.4"
+    greeted = story.stage.wait_for_request(lambda said: GREETING in said, since) if greets else None
     yield story.next_turns("new", "/new", first=greeted)
+
+
+def flush(story: Story) -> Iterator[Row]:
+    """The window fills up: OpenClaw has its memory written down in a run of its own, and compacts by itself."""
+    chat = story.work("flush")
+    story.stage.openclaw.call("sessions.reset", key=chat.key, reason="new")
+    yield story.full_window("flush", "memory flush after a reset")
 
 
 def reset(story: Story) -> Iterator[Row]:
@@ -216,9 +236,9 @@ def migration(story: Story) -> Iterator[Row]:
 
 # one gateway serves a whole group: every boundary has a conversation of its own
 GROUPS: dict[str, list[tuple[dict[str, Any], tuple[Callable[[Story], Iterator[Row]], ...]]]] = {
-    "2026.2.26": [({}, (new, reset, delete, compaction, restart, kill, migration)), (IDLE, (idle,))],
-    "2026.7.1": [({}, (reset, delete, compaction, restart, kill))],
-    "2026.9.6": [({}, (reset, delete, compaction, restart, kill))],
+    "2026.2.26": [({}, (new, reset, delete, compaction, flush, restart, kill, migration)), (IDLE, (idle,))],
+    "2026.7.1": [({}, (new, reset, delete, compaction, flush, restart, kill))],
+    "2026.9.6": [({}, (new, reset, delete, compaction, flush, restart, kill))],
 }
 
 

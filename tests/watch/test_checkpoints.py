@@ -22,7 +22,7 @@ SECRET = "ghp_" + "q7v2kd9zt5m1" * 3
 
 
 def configure(state_dir: Path, **checkpoint: Any) -> None:
-    ours = {"session": {"checkpoint": {"minTokensForGen": 0, **checkpoint}}}
+    ours = {"handoff_enabled": False, "session": {"checkpoint": {"minTokensForGen": 0, **checkpoint}}}
     document = {"plugins": {"entries": {"jsonlstore": {"config": ours}}}}
     (state_dir / "openclaw.json").write_text(json.dumps(document))
 

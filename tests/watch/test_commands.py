@@ -333,6 +333,7 @@ def test_status_has_the_keys_of_the_contract(openclaw: OpenClaw, database: Datab
         "sources",
         "store",
         "search",
+        "pipeline",
         "handoff",
         "context",
         "watcher",
@@ -644,3 +645,49 @@ def test_again_distils_anew_and_keeps_what_hooks_and_operators_said(
     assert "text-old" not in [task["task_id"] for task in renewed["pending_tasks"]]
     assert renewed["last_topic"] == "what the hook said"
     assert run("backfill", "--again")["written"] == 0
+
+
+@pytest.mark.parametrize("words", [("backfill",), ("backfill", "--again"), ("watch", "--once")])
+def test_disabled_means_that_history_is_not_read_either(
+    openclaw: OpenClaw, state_dir: Path, words: tuple[str, ...]
+) -> None:
+    openclaw.begin(SID, "antenna")
+    config = {"plugins": {"entries": {"jsonlstore": {"config": {"enabled": False}}}}}
+    (state_dir / "openclaw.json").write_text(json.dumps(config))
+    before = sorted(state_dir.rglob("*"))
+    assert main(["--state-dir", str(state_dir), *words]) == 0
+    assert sorted(state_dir.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "state", "warned"),
+    [(None, "missing", False), ('{"active_tasks": []}', "ok", False), ("{", "corrupt", True), ("[]", "corrupt", True)],
+)
+def test_status_says_how_the_pipeline_state_is(
+    state_dir: Path, capsys: pytest.CaptureFixture[str], content: str | None, state: str, warned: bool
+) -> None:
+    path = state_dir / "workspace" / "pipeline" / "state.json"
+    if content is not None:
+        path.parent.mkdir(parents=True)
+        path.write_text(content)
+    main(["--state-dir", str(state_dir), "status", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert document["pipeline"]["state"] == state
+    assert any("pipeline" in one for one in document["warnings"]) is warned
+    main(["--state-dir", str(state_dir), "status"])
+    assert ("pipeline" in capsys.readouterr().out) is (state != "ok")
+
+
+def test_a_watchers_capture_is_counted_once_and_history_is_not(
+    openclaw: OpenClaw, state_dir: Path, run: Command
+) -> None:
+    openclaw.begin(OTHER, "harbour", day=20)
+    openclaw.rename(OTHER, "reset.2026-09-20T15-00-00.000Z")
+    run("backfill")
+    openclaw.begin(SID, "antenna")
+    run("watch", "--once")
+    openclaw.rename(SID, "reset.2026-09-21T15-00-00.000Z")
+    for _ in range(2):
+        run("watch", "--once")
+    counted = SessionStore.open(state_dir).metrics.read("session_captured")
+    assert [(one["session_id"], one["crash_recovered"]) for one in counted] == [(SID, False)]

@@ -124,6 +124,17 @@ class OpenClaw(Runtime):
                 return True
         return False
 
+    def copies(self, state_dir: Path, agent: str, session_id: str) -> list[tuple[TranscriptSource, Transcript]]:
+        if not _is_plain_name(agent):
+            return []
+        folder = state_dir / AGENTS / agent
+        file = folder / SESSIONS / f"{check_session_id(session_id)}.jsonl"
+        if file.is_file() and not may_exist(folder / DATABASE):
+            from jsonlstore.transcripts.openclaw.jsonl import open_file
+
+            return [open_file(file, agent)]
+        return [(one, each) for one in _sources(folder) for each in one.transcripts() if each.session_id == session_id]
+
     def agent_is_gone(self, state_dir: Path, agent: str, file: str) -> bool:
         if not file.startswith(f"{AGENTS}/{agent}/"):
             return False  # a file from elsewhere: its agent never had a directory here to lose
