@@ -240,7 +240,7 @@ def test_the_example_mirror_is_one_and_has_every_key() -> None:
 
 def test_the_formats_page_names_every_note_type_and_every_field_of_every_part() -> None:
     page = (ROOT / "docs" / "formats.md").read_text()
-    types = page[page.index("### Note types") : page.index("### Evidence")]
+    types = page[page.index("## Note types") : page.index("## Evidence")]
     listed = re.findall(r"^\| `(\w+)` \|", types, re.MULTILINE)[1:]  # without the heading
     assert sorted(listed) == sorted(KINDS)
     words = set(re.findall(r"\w+", page))

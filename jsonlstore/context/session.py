@@ -50,8 +50,6 @@ class Session:
         key: the name of the conversation
         session_id: its id
         window: the records of the active branch, as read
-        max_tokens: the size of the model's window
-        reserve_tokens: how many tokens a compaction leaves free
         metadata: what is kept with the session
         opening: the records a new session begins with
         clock: a function that returns the present as an aware `datetime`
@@ -62,10 +60,12 @@ class Session:
         fields: what else belongs to the record
         summary: what the model sees in place of what is put away
         count: so many messages
-        first_kept: the id of the first record that stays in view
         from_checkpoint: whether the summary is a checkpoint's
         reason: why: new, reset, idle, daily
         written: how many of the added records are on disk
+        settings: the `session` block it was opened with
+        first_kept_id: the id of the first record that stays in view
+        prompt: the text of the next turn
     """
 
     def __init__(

@@ -38,7 +38,7 @@ RIDDLES = {
 
 def commands(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[click.Context]:
     """Every command and subcommand, in the context its help is shown in."""
-    context = click.Context(command, info_name=name, parent=parent, terminal_width=80)
+    context = click.Context(command, info_name=name, parent=parent, terminal_width=80, **command.context_settings)
     yield context
     if isinstance(command, click.Group):
         for each in command.list_commands(context):
