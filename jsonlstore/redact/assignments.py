@@ -235,12 +235,13 @@ def _assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
 _HIDDEN = (b"[REDACTED]", b'"[REDACTED]"', b" [REDACTED]", b' "[REDACTED]"', b'\\"[REDACTED]')
 # A value that no code, word, version or address looks like; most are, and need no further question.
 _GENERATED = re.compile(rb"(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,256}\Z")
+_JUDGED = 2048
 _SURE = frozenset((b"=", b":", b":=", b"=>", b"%3D"))
 
 
 def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911, PLR0912 - a decision list
     level, op = link.level, data[link.op_at : link.op_end]
-    run = data[value.start : value.end]
+    run = data[value.start : min(value.end, value.start + _JUDGED)]  # a longer one is judged by its beginning
     if level >= Key.SECRET and op in _SURE and value.start - link.name_end < 6 and _GENERATED.match(run):
         return value.start, value.end
     name = data[link.name_at : link.name_end].lower()
@@ -251,7 +252,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None
     if not value.quoted and (_is_expression(text, op) or (level is not Key.PASSWORD and is_type(text))):
         return None
-    if (not value.quoted and _GENERIC.search(text)) or _REGEX.search(text):
+    if (not value.quoted and _GENERIC.search(text[:_EXPRESSION])) or _REGEX.search(text[:_EXPRESSION]):
         return None
     if _BETWEEN.match(text) or (op == b"|" and data[link.op_at - 1 : link.op_at].isalnum()):
         return None  # what stands between two strings; /token|secret/
@@ -342,6 +343,7 @@ def _is_namespaced(data: bytes, link: Link, end: int) -> bool:
 
 def _is_expression(text: str, op: bytes) -> bool:
     """`AsmToken::TokenKind`, `{token:e.claim.token}:{}`, `e[e.CloseToken=2]="CloseToken"`: code goes on behind it."""
+    text = text[:_EXPRESSION]
     if (op == b":" and text.startswith(":")) or (len(text) <= 2 and text.isalpha()):
         return True
     if _CALLED.search(text) or _NOT.match(text) or _TERNARY.match(text) or is_code(text):
@@ -353,6 +355,7 @@ def _is_expression(text: str, op: bytes) -> bool:
     return inner is not None and (len(inner[1]) <= 2 or is_placeholder(inner[1], bare=True))
 
 
+_EXPRESSION = 160  # characters that show whether it is code
 _BETWEEN = re.compile(r"[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:")
 _CALLED = re.compile(r"(?:\A|[,;:=?&|!(])(?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$]+\((?:[\w$.]|\Z|\))")
 _TERNARY = re.compile(r"[A-Za-z_$][\w$.]*\?[A-Za-z_$][\w$]*[.+:(]")

@@ -41,7 +41,7 @@ _STEPS, _BYTES_A_STEP = 7_500, 80
 _JUDGED, _MATCHED, _ROW = 10, 4, 8
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONG_NAME = 256
-_FOLDS = 8  # disguises a step
+_FOLDS = 4  # disguises a step
 _MOST_IN_A_WORD = 64
 _TAIL = 32  # of a word is looked at as if it began there: a name may end it
 
