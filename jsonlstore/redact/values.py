@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 LONGEST = 1 << 16  # bytes of one value that are looked at
 GLANCE = 512  # bytes of a bare value that decide whether it is one
-SKIP = re.compile(rb"(?:[ \t]|\*\*|%20|</?(?:b|i|u|p|br|em|td|dd|dt|li|tt|kbd|pre|code|span|div|font|samp|small|value|string|strong)>|!!\w+[ \t]|!binary[ \t]|&\w+[ \t]|\\++\r?\n|\\\\++n)*+")
+SKIP = re.compile(
+    rb"(?:[ \t]|\*\*|%20|</?(?:b|i|u|p|br|em|td|dd|dt|li|tt|kbd|pre|code|span|div|font|samp|small|value|string|strong)>|!!\w+[ \t]|!binary[ \t]|&\w+[ \t]|\\++\r?\n|\\\\++n)*+"
+)
 _NEWLINE = re.compile(
     rb"(?:(?:\r?\n|\\++(?:r\\++)?n)(?:[ \t]|\\++t|>[ ])*+){1,2}+(?:```[a-z]*+(?:\r?\n|\\++(?:r\\++)?n))?"
 )
@@ -31,7 +33,9 @@ _MORE = re.compile(
     rb"(?:[ \t]*[+.][ \t]*|[ \t]*\\+\r?\n[ \t]*|[ \t]*[+.]?\r?\n[ \t]*[+.]?[ \t]*|[ \t]*\+[ \t]*\\+n[ \t]*)?(\\*)([\"'])"
 )
 _BARE = re.compile(rb"(?:[^\s\"'`<\\\xe3]|\\++(?![\"'`nrt\s])|\\++\r?\n[ \t]*+|<(?!/)|\xe3(?!\x80[\x81\x82\x8d]))++")
-_CUT = re.compile(rb"[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&(?:amp|quot|lt|gt|nbsp|[lr][ds]quo|#[0-9]{2,5}|#x[0-9a-fA-F]{2,5});?|[;,]\Z|\xef\xbc\x8c|\|\|?|&&")
+_CUT = re.compile(
+    rb"[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&(?:amp|quot|lt|gt|nbsp|[lr][ds]quo|#[0-9]{2,5}|#x[0-9a-fA-F]{2,5});?|[;,]\Z|\xef\xbc\x8c|\|\|?|&&"
+)
 _TAIL = re.compile(rb"[)\]},;.:>]+\Z|\\+\Z")
 _LINE = re.compile(rb"(?:[^\r\n\"\\]|\\++(?![nr\"]))++")
 _FALLBACK = re.compile(

@@ -55,7 +55,7 @@ def _some_alphabet(rng: random.Random) -> str:
     """Letters and digits of a random alphabet of its own, at least one of each."""
     letters = rng.sample(string.ascii_letters, rng.randint(6, 40))
     digits = rng.sample(string.digits, rng.randint(2, 10))
-    text = rng.choices([*letters, *digits], k=rng.randint(6, 48)) + [rng.choice(letters), rng.choice(digits)]
+    text = [*rng.choices([*letters, *digits], k=rng.randint(6, 48)), rng.choice(letters), rng.choice(digits)]
     rng.shuffle(text)
     return "".join(text)
 
@@ -83,7 +83,20 @@ _SECRETS = (
     "secret", "token", "api key", "apikey", "secret key", "access key", "client secret", "auth token", "access token",
     "private key", "signing key", "bearer token", "refresh token", "credential",
 )  # fmt: skip
-_FOREIGN = ("Passwort", "Kennwort", "mot_de_passe", "contraseña", "senha", "wachtwoord", "пароль", "密码", "パスワード", "비밀번호", "hasło", "lösenord")
+_FOREIGN = (
+    "Passwort",
+    "Kennwort",
+    "mot_de_passe",
+    "contraseña",
+    "senha",
+    "wachtwoord",
+    "пароль",
+    "密码",
+    "パスワード",
+    "비밀번호",
+    "hasło",
+    "lösenord",
+)
 _MISSPELT = ("pasword", "passwrod", "passowrd", "paswd", "passwrd", "secert", "tokne", "api_kye", "pasowrd")
 _AFTER = ("", "", "", "", "1", "2", "prod", "old", "value", "dev")
 
@@ -131,6 +144,7 @@ def draw_name(rng: random.Random) -> Name:
 
 # -- decorations of a name
 
+
 def _ansi(name: str, rng: random.Random) -> str:
     at = rng.randrange(len(name) + 1)
     return f"{name[:at]}\x1b[{rng.choice(('1', '31', '0', '1;32'))}m{name[at:]}"
@@ -163,7 +177,26 @@ _ODDS = (60, 6, 6, 4, 4, 5, 5)
 
 # -- operators, and what holds name, operator and value
 
-OPERATORS = ("=", " = ", ":", ": ", ":=", " := ", ".=", "::=", "??=", "=>", " => ", "==", " is ", " ist ", " → ", "->", "||=", "+=")
+OPERATORS = (
+    "=",
+    " = ",
+    ":",
+    ": ",
+    ":=",
+    " := ",
+    ".=",
+    "::=",
+    "??=",
+    "=>",
+    " => ",
+    "==",
+    " is ",
+    " ist ",
+    " → ",
+    "->",
+    "||=",
+    "+=",
+)
 _QUOTES = ("", "", '"', "'", "`")
 
 
