@@ -196,13 +196,8 @@ class TaskBook:
 
     def read(self, text: str, entry_id: str | None = None, origin: str = USER) -> list[str]:
         """Take in what was said; returns the ids of tasks it opened."""
-        opens = any(one in text for one in _OPENERS)
-        if not opens and not self._open:
-            return []
         tells = _teller(self.language)
-        if not tells(text) and not (origin == ASSISTANT and self._stale()):
-            return []
-        if not opens and not self._titles.touched_by(text):
+        if not self._may_change(text, origin, tells):
             return []
         if origin == ASSISTANT:
             self._let_go()
@@ -221,6 +216,15 @@ class TaskBook:
             for title in boxes:
                 opened += self._open_task(title, entry_id, origin)
         return opened
+
+    def _may_change(self, text: str, origin: str, tells: Callable[[str], bool]) -> bool:
+        """Whether a text could open or close a task: most could not, and that is found out fast."""
+        opens = any(one in text for one in _OPENERS)
+        if not opens and not self._open:
+            return False
+        if not tells(text) and not (origin == ASSISTANT and self._stale()):
+            return False
+        return opens or self._titles.touched_by(text)
 
     def add(self, title: str, entry_id: str | None, origin: str = USER) -> list[str]:
         """Somebody asked for this to be kept for later."""
