@@ -43,7 +43,7 @@ __getattr__ = lazy(
         "core.model": "SessionState",
         "restore.manager": "SessionPersistenceManager",
         "restore.result": "RestoredSessionContext",
-        "store.store": "SessionStore",
+        "bridges.braindb.library": "SessionStore",
     },
 )
 

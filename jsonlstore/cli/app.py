@@ -84,10 +84,11 @@ class App:
 
     def open_store(self, *, live: bool = True, long_lived: bool = False) -> SessionStore:
         """The store; `live` changes go on to brain.db as the settings say."""
+        from jsonlstore.core.paths import StatePaths
         from jsonlstore.store import SessionStore
 
         config = self.loaded.config
-        store = SessionStore.open(self.state_dir, sessions_dir=config.sessions_dir, clock=self.clock)
+        store = SessionStore(StatePaths.of(self.state_dir, config.sessions_dir), clock=self.clock)
         # a brain.db may appear beside a watcher; a command that is over in a moment need not load code to wait for one
         if live and (long_lived or config.metrics_db or is_in_use(config, resolve_brain_db(config, self.state_dir))):
             attach(store, config)

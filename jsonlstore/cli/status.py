@@ -24,7 +24,10 @@ NO_WATCHER = "no watcher is running"
 @command("status", "--now", "--json")
 @click.option("--expect-watcher", is_flag=True, help="Fail if no watcher is running.")
 def status(app: App, expect_watcher: bool, as_json: bool) -> int:
-    """Say what is seen, how far behind we are, and what is wrong. Exit 1 if anything is not seen."""
+    """Show what is seen, how far behind we are, and what is wrong.
+
+    Exit 1 if something cannot be read or written, or waits unread for more than `status.max_lag_minutes`.
+    """
     found = collect_status(app)
     answer(as_json, found.document, lambda: print_status(found.document, app.clock()))
     return 1 if found.failed or (expect_watcher and not found.watching) else 0
@@ -61,6 +64,12 @@ def print_status(document: dict[str, Any], now: datetime, *, advise_watcher: boo
     say_value("where", shorten_home(f"{document['state_dir']}/sessions"))
     counts = f"{counted(kept['sessions'], 'session')}, {kept['active']:,} open, {kept['crashed']:,} ended by a crash"
     say_value("holds", f"{counts}, {megabytes(kept['bytes'])}")
+    pipeline = document["pipeline"]
+    if pipeline["state"] != "ok":
+        say_value(
+            "pipeline",
+            f"{shorten_home(pipeline['path'])} is {pipeline['state']}: tasks of a pipeline are kept as they were",
+        )
     if document["context"]:
         heading("Context windows")
     for row in document["context"]:

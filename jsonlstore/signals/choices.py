@@ -59,7 +59,7 @@ _ASKED_AND_ANSWERED = re.compile(r'"([^"\n]{3,400})"="([^"\n]{1,300})"')
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
 _MOST_ANSWERS = 10
 _CLAUSE_END = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])\s*")
-_NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*\d{1,2}[.、)]$")  # the next item's number, left behind by its sentence
+_NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*(\d{1,2})[.、)]$")  # the next item's number, left behind by its sentence
 _AFTER_NUMBER = (".", "、", ")")
 _LOOSE_END = re.compile(r"[\s,，]+(?:and|or|und|oder|y|et|ou|e|и|і|та)$", re.IGNORECASE)  # the next line goes on
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
@@ -156,10 +156,19 @@ def directives(text: str, speakers: Sequence[Language]) -> list[Said]:
     known = [one for one in speakers if one.may_say(_ASKED, whole)] if len(speakers) > 1 else speakers
     found: list[Said] = []
     for sentence in own_sentences(text):
-        said = _read(sentence, known)
+        said = _read(_without_next_number(sentence, text), known)
         if said:
             found.append(said)
     return found
+
+
+def _without_next_number(sentence: str, text: str) -> str:
+    """A sentence of "1. do this 2. do that" without the next item's number; "valve 2." keeps its own."""
+    plain = sentence.rstrip()
+    number = _NUMBER_AFTER.search(plain) if plain.endswith(_AFTER_NUMBER) else None
+    if number is None or not re.search(rf"(?<!\d){int(number[1]) - 1}[.、)]", text):
+        return sentence
+    return plain[: number.start()]
 
 
 def explicit(text: str, speakers: Sequence[Language], kinds: tuple[str, ...] = _TOLD) -> list[Said]:
@@ -205,8 +214,6 @@ def listed_decisions(text: str, speakers: Sequence[Language]) -> list[Said]:
 
 def _read(sentence: str, known: Sequence[Language]) -> Said | None:
     plain = plain_text(sentence).replace("’", "'").strip()
-    if plain.endswith(_AFTER_NUMBER):
-        plain = _NUMBER_AFTER.sub("", plain)
     plain = _LOOSE_END.sub("", plain)
     bare = _QUOTED.sub("…", plain)
     # asked of both: without its quotation a sentence may be short enough for an expression that spans it

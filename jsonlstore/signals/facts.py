@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.signals.ending import is_nudge
 from jsonlstore.signals.evidence import WorkLog
 from jsonlstore.signals.options import ToolNames
-from jsonlstore.signals.sentences import shorten
+from jsonlstore.signals.sentences import prose_lines, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,6 +30,22 @@ _IDENTIFIER = re.compile(
     r"|\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b|(?<![\w&])#\d{1,6}\b|\bv\d+\.\d+(?:\.\d+)?\b"
     r"|\b(?:localhost|\d{1,3}(?:\.\d{1,3}){3}):\d{2,5}\b"
 )
+_MOST_RULES = 10
+_SHORTEST_RULE = 12
+_SENTENCE_END = re.compile(r"(?<=[.!?。！])\s+")
+_MAY_RULE = re.compile(
+    r"never|always|n't|not|niemals|immer|auf keinen|nunca|siempre|jamais|toujours|不要|必须|禁止", re.IGNORECASE
+)
+# an order, not a statement: "never …", "must never …", and not "I never saw it"
+_RULE = re.compile(
+    r"^(?:\d+[.)] )?(?:please,? |and |but )?(?:do not|don't|never|always|under no circumstances|on no account)\b"
+    r"|\bmust (?:never|not|always|only)\b|\bshould never\b|(?:,|→|->|:) (?:never|always) \w"
+    r"|^(?:bitte )?(?:niemals|immer nur|auf keinen fall)\b|^(?:por favor,? )?(?:nunca|siempre)\b"
+    r"|\b(?:il ne faut jamais|toujours utiliser)\b|^(?:请)?(?:不要|必须|禁止|绝不)",
+    re.IGNORECASE,
+)
+# what programs print, and code with its comments
+_NO_RULE = re.compile(r"[{};]|\bpid=|^[#/(\[]|\w\(|=[\"'\w]|\?$|:$|https?://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +63,8 @@ class SessionFacts:
     identifiers: tuple[str, ...]
     memory_writes: tuple[tuple[int, str], ...]  # in which turn, which file
     turn_ends: Mapping[int, str]  # when each of the latest turns was answered
+    rules: tuple[str, ...] = ()
+    last_failed: tuple[str, str] | None = None
     taken_back: int = 0  # how often something was taken back that was said before these entries
 
     @property
@@ -76,6 +94,20 @@ def requests_in(talk: Sequence[Exchange]) -> tuple[str, ...]:
     said = [shorten(one.user.text, _LONGEST_ASK) for one in talk if one.user.text and not is_nudge(one.user.text)]
     kept = said if len(said) <= _MOST_ASKS else [said[0], *said[1 - _MOST_ASKS :]]
     return tuple(dict.fromkeys(kept))
+
+
+def hear_rules(rules: dict[str, None], text: str) -> None:
+    """Add what the user rules here, sentence by sentence in their words, also inside long instructions; newest last."""
+    if not _MAY_RULE.search(text):
+        return
+    for line in prose_lines(text):
+        for sentence in _SENTENCE_END.split(line.strip()):
+            plain = sentence.replace("*", "").strip(" -•\t")
+            if _SHORTEST_RULE <= len(plain) <= _LONGEST_ASK and _RULE.search(plain) and not _NO_RULE.search(plain):
+                rules.pop(plain, None)
+                rules[plain] = None
+    while len(rules) > _MOST_RULES:
+        del rules[next(iter(rules))]
 
 
 def identifiers_in(talk: Sequence[Exchange], commits: Iterable[GitCommit]) -> tuple[str, ...]:

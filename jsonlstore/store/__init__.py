@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from jsonlstore.store.bulk import BulkStore
     from jsonlstore.store.doctor import Check, Doctor, guarded, repair_unfinished
     from jsonlstore.store.fold import EVENT_FIELDS, SessionFold, fold_events
+    from jsonlstore.store.forget import Forgotten
     from jsonlstore.store.index import ProgressCallback, silent
     from jsonlstore.store.index_text import gc_paused, parse_index
     from jsonlstore.store.log import FULL_STATE_TYPES, Event, Scan, SessionLog, Signature
@@ -43,6 +44,7 @@ __all__ = [
     "Check",
     "Doctor",
     "Event",
+    "Forgotten",
     "IndexEntry",
     "ProgressCallback",
     "RawIndexEntry",
@@ -73,6 +75,7 @@ __getattr__ = lazy(
         "bulk": "BulkStore",
         "doctor": "Check Doctor guarded repair_unfinished",
         "fold": "EVENT_FIELDS SessionFold fold_events",
+        "forget": "Forgotten",
         "index": "ProgressCallback silent",
         "index_text": "gc_paused parse_index",
         "log": "Event FULL_STATE_TYPES Scan SessionLog Signature",

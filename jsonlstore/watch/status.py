@@ -18,6 +18,7 @@ from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.core.files import read_bytes
 from jsonlstore.handoff import kept_handoff
+from jsonlstore.restore import Pipeline
 from jsonlstore.store import SessionStore, parse_index
 from jsonlstore.transcripts import Catalogue, RecordedSession, registered_runtimes
 from jsonlstore.watch.cursors import Cursors, all_forgotten
@@ -88,11 +89,21 @@ def status_of(
         "context": _context(store),
         "watcher": watcher,
         "search": search,
+        "pipeline": _pipeline(store, config, warnings),
         "handoff": _handoffs(store, config, now),
         "bridges": dict(bridges),
         "warnings": warnings,
     }
     return Status(document, failed=bool(blind or problems))
+
+
+def _pipeline(store: SessionStore, config: Config, warnings: list[str]) -> dict[str, Any]:
+    """Whether `pipeline/state.json` can be read; without it no pipeline task is ever known to be done."""
+    state = Pipeline.read(store.paths, config).condition
+    path = str(store.paths.workspace_file(config.pipeline_state))
+    if state == "corrupt":
+        warnings.append(f"{path} is not a pipeline state: every task is kept, and none is known to be done")
+    return {"path": path, "state": state}
 
 
 def _handoffs(store: SessionStore, config: Config, now: datetime) -> dict[str, Any]:
@@ -153,11 +164,8 @@ def _sources(catalogue: Catalogue, tailer: Tailer) -> tuple[list[dict[str, Any]]
 
 def _first_unread_at(session: RecordedSession, cursor: Cursor | None) -> str | None:
     """The time of the first entry after the cursor; None if no entry says."""
-    source, newest = session.copies[-1]
-    known = cursor is not None and cursor.kind == source.kind
     try:
-        reading = source.read(newest, cursor) if known else session.read()
-        return next((entry.timestamp for entry in reading if entry.timestamp), None)
+        return next((entry.timestamp for entry in session.read(cursor) if entry.timestamp), None)
     except (SourceUnreadable, OSError):
         return None
 

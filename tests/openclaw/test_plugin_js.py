@@ -47,7 +47,7 @@ def manifest() -> dict[str, Any]:
 def test_openclaw_accepts_every_setting_we_document_and_no_other() -> None:
     schema = manifest()["configSchema"]
     assert schema["additionalProperties"] is False
-    besides = {"brain_db", "search", "handoff", "redact", "session", "command", "timeoutMs"}
+    besides = {"brain_db", "search", "handoff", "redact", "status", "session", "command", "timeoutMs"}
     assert set(schema["properties"]) == {item.name for item in fields(Config)} | besides
 
 
@@ -66,7 +66,7 @@ def test_each_setting_has_the_same_words_default_and_range_for_openclaw_and_for_
 
 def test_the_nested_way_to_write_a_setting_has_the_same_range() -> None:
     properties = manifest()["configSchema"]["properties"]
-    for group in ("brain_db", "search", "handoff", "redact"):
+    for group in ("brain_db", "search", "handoff", "redact", "status"):
         for name, told in properties[group]["properties"].items():
             flat = properties[f"{group}_{name}"]
             assert told == {key: value for key, value in flat.items() if key not in ("description", "default")}

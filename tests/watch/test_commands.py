@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -332,6 +333,7 @@ def test_status_has_the_keys_of_the_contract(openclaw: OpenClaw, database: Datab
         "sources",
         "store",
         "search",
+        "pipeline",
         "handoff",
         "context",
         "watcher",
@@ -523,6 +525,33 @@ def test_one_line_is_logged_per_boundary_and_none_if_asked_to_be_quiet(
     assert all(any(word in each for each in lines) for word in expected)
 
 
+def test_a_watcher_says_what_it_watches_and_each_line_has_time_and_project(
+    openclaw: OpenClaw, state_dir: Path, tmp_path: Path
+) -> None:
+    talk = openclaw.begin(SID, "antenna")
+    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(state_dir), "watch"]
+    said = tmp_path / "said"
+    with said.open("wb") as stderr, subprocess.Popen(command, stderr=stderr) as watcher:
+        try:
+            deadline = time.monotonic() + 30
+            while "watching" not in said.read_text() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            openclaw.append(SID, *talk.turn("mast"))
+            openclaw.rename(SID, f"reset.{stamp(9).replace(':', '-')}")
+            while "ended" not in said.read_text() and time.monotonic() < deadline:
+                time.sleep(0.05)
+        finally:
+            watcher.terminate()
+    lines = said.read_text().splitlines()
+    when = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  "
+    assert any(
+        re.fullmatch(rf"{when}watching \S+ by (events|looking.*): 1 transcript of main", each) for each in lines
+    ), lines
+    for what in ("started", "ended: reset"):
+        assert any(re.fullmatch(rf"{when}{SID} {what} \(main, webchat, w\)", each) for each in lines), lines
+    assert lines[-1].startswith("caught up: ")
+
+
 def test_debugging_explains_what_is_done_and_what_is_left(openclaw: OpenClaw, state_dir: Path) -> None:
     def decided(session_id: str) -> list[str]:
         command = [sys.executable, "-m", "jsonlstore", "--debug", "--state-dir", str(state_dir), "watch", "--once"]
@@ -616,3 +645,49 @@ def test_again_distils_anew_and_keeps_what_hooks_and_operators_said(
     assert "text-old" not in [task["task_id"] for task in renewed["pending_tasks"]]
     assert renewed["last_topic"] == "what the hook said"
     assert run("backfill", "--again")["written"] == 0
+
+
+@pytest.mark.parametrize("words", [("backfill",), ("backfill", "--again"), ("watch", "--once")])
+def test_disabled_means_that_history_is_not_read_either(
+    openclaw: OpenClaw, state_dir: Path, words: tuple[str, ...]
+) -> None:
+    openclaw.begin(SID, "antenna")
+    config = {"plugins": {"entries": {"jsonlstore": {"config": {"enabled": False}}}}}
+    (state_dir / "openclaw.json").write_text(json.dumps(config))
+    before = sorted(state_dir.rglob("*"))
+    assert main(["--state-dir", str(state_dir), *words]) == 0
+    assert sorted(state_dir.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "state", "warned"),
+    [(None, "missing", False), ('{"active_tasks": []}', "ok", False), ("{", "corrupt", True), ("[]", "corrupt", True)],
+)
+def test_status_says_how_the_pipeline_state_is(
+    state_dir: Path, capsys: pytest.CaptureFixture[str], content: str | None, state: str, warned: bool
+) -> None:
+    path = state_dir / "workspace" / "pipeline" / "state.json"
+    if content is not None:
+        path.parent.mkdir(parents=True)
+        path.write_text(content)
+    main(["--state-dir", str(state_dir), "status", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert document["pipeline"]["state"] == state
+    assert any("pipeline" in one for one in document["warnings"]) is warned
+    main(["--state-dir", str(state_dir), "status"])
+    assert ("pipeline" in capsys.readouterr().out) is (state != "ok")
+
+
+def test_a_watchers_capture_is_counted_once_and_history_is_not(
+    openclaw: OpenClaw, state_dir: Path, run: Command
+) -> None:
+    openclaw.begin(OTHER, "harbour", day=20)
+    openclaw.rename(OTHER, "reset.2026-09-20T15-00-00.000Z")
+    run("backfill")
+    openclaw.begin(SID, "antenna")
+    run("watch", "--once")
+    openclaw.rename(SID, "reset.2026-09-21T15-00-00.000Z")
+    for _ in range(2):
+        run("watch", "--once")
+    counted = SessionStore.open(state_dir).metrics.read("session_captured")
+    assert [(one["session_id"], one["crash_recovered"]) for one in counted] == [(SID, False)]
