@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.signals.choices import choice
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.language import small_kinds
-from jsonlstore.signals.obstacles import labelled_lately, obstacles
+from jsonlstore.signals.obstacles import in_the_way, labelled_lately
 from jsonlstore.signals.offers import (
     HEADINGS,
     MISSING,
@@ -113,7 +113,7 @@ def read_ending(talk: Sequence[Exchange], language: Language | None) -> ClosingS
         answer_id=closing.id if closing else None,
         offer=offer,
         listed=tuple(_listed(talk, language)),
-        blockers=tuple(obstacles(talk, at, language)),
+        blockers=tuple(in_the_way(talk, at, language)),
         verify=(_unverified(talk, at) or _handed_over(talk, at, language)) if done and offer is None else None,
         labelled=tuple(
             one

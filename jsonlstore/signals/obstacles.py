@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LABELS_REACH = 3  # exchanges
 
 
-def obstacles(talk: Sequence[Exchange], at: int, language: Language | None) -> list[Opened]:
+def in_the_way(talk: Sequence[Exchange], at: int, language: Language | None) -> list[Opened]:
     """What is in the way at the end: labelled as such by either side, or said in the closing message."""
     found = labelled_lately(talk, "block_label", language, (USER, ASSISTANT))
     closing = talk[at].closing

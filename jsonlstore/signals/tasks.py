@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsonlstore.core.hashes import sha256
 from jsonlstore.core.model import PendingTask
 from jsonlstore.core.regex import any_of, compiled, searcher
-from jsonlstore.signals.language import languages, recognise
+from jsonlstore.signals.language import CYRILLIC, HANGUL, KANA, languages, recognise
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.titles import TitleIndex
@@ -32,6 +32,7 @@ LONGEST_TITLE = 200
 MOST_OPEN = 200
 MOST_CLOSED = 1_000
 LONG_AGO = 30  # the same for what the user wanted kept, and at least half a session
+_DENIED = 12  # signs behind a verb in which it is denied
 STALE_AFTER = 8  # turns after which what only the assistant wrote down, and nobody touched, is history
 
 _ID = re.compile(r"(?<![\w/.-])task[-_](?:\d[\w-]{0,60}|[0-9a-f]{6,40})(?![\w/])", re.IGNORECASE)
@@ -127,9 +128,20 @@ def says_done(sentence: str, spoken: Language | None = None) -> bool:
     language = spoken or recognise(plain) or languages()["en"]
     for match in language.pattern("done").finditer(plain):
         clause = re.split(r"[,;.]|\bbut\b|\baber\b|\bpero\b|\bmais\b", plain[: match.start()])[-1]
-        if not language.says("not_done", clause):
+        if not language.says("not_done", clause) and _stands(match, language):
             return True
     return False
+
+
+def _stands(match: re.Match[str], language: Language) -> bool:
+    """Whether a word for "done" is that word and is not denied behind: Russian nouns begin like it ("выполнение"),
+    and where verbs stand last, so does "not"."""
+    rest = match.string[match.end() :]
+    if language.script == CYRILLIC:
+        return not rest[:1].isalpha()
+    return language.script not in {KANA, HANGUL} or not language.says(
+        "not_done", re.split(r"[,.。、\s]{2,}|[.。、]", rest)[0][:_DENIED]
+    )
 
 
 def pipeline_tasks(
