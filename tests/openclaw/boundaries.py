@@ -81,7 +81,7 @@ class Row:
 
 HEADINGS = ("version", "boundary", "mode", "by", "task in next request", "pin in next request",
             "replayed outside the block", "another chat's words", "block in turns 2 to 5", "after a compaction",
-            "block in OpenClaw's files", "block in utility runs", "delivery seen", "secret in our files",
+            "block in the stored history", "block in utility runs", "delivery seen", "secret in our files",
             "first turn waited, ms")  # fmt: skip
 
 

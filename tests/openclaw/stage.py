@@ -127,9 +127,9 @@ class Stage:
         return [path for path in (self.state_dir / "agents").rglob("*.jsonl*") if path.is_file()]
 
     def is_stored(self, words: str) -> bool:
-        """Whether OpenClaw's own files hold these words."""
-        agents = self.state_dir / "agents"
-        return any(words.encode() in path.read_bytes() for path in agents.rglob("*") if path.is_file())
+        """Whether OpenClaw's own files hold these words; 2026.7's traces of what it sent are no history."""
+        files = (path for path in (self.state_dir / "agents").rglob("*") if ".trajectory." not in path.name)
+        return any(words.encode() in path.read_bytes() for path in files if path.is_file())
 
     def wait_for_request(self, wanted: Callable[[str], bool], since: int = 0) -> Sent:
         """The first request whose latest user words are the wanted ones."""
