@@ -1,4 +1,4 @@
-"""`archive`, `forget`, `doctor`, `metrics`, `config`, `completion`: looking after the store and its settings."""
+"""`archive`, `forget`, `doctor`, `config`, `completion`: looking after the store and its settings."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from jsonlstore.cli.app import App
-from jsonlstore.cli.console import Duration, answer, command, json_option, print_json, progress, say, with_example
+from jsonlstore.cli.console import Duration, answer, command, print_json, progress, say, with_example
 from jsonlstore.cli.formatting import counted, say_folded, say_line, table
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import ConfigError, UsageError
-from jsonlstore.store import METRIC_EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,14 +131,15 @@ def _check_handoffs(store: SessionStore, *, fix: bool) -> Check:
     wrong = list(files.problems())
     if fix and wrong:
         files.rebuild()
-        left = list(files.problems())
+        left = len(list(files.problems()))
         return Check(
-            "handoffs", not left, f"mended: {len(wrong)} files" if not left else f"{len(left)} files are wrong"
+            "handoffs", not left, f"mended: {counted(len(wrong), 'file')}" if not left else f"{left} still wrong"
         )
     if not wrong:
-        return Check("handoffs", True, "the files follow the logs")
+        return Check("handoffs", True, "every file matches the logs")
     path, why = wrong[0]
-    return Check("handoffs", False, f"{len(wrong)} files are wrong: {path.name}: {why}", "writes them from the logs")
+    detail = f"{counted(len(wrong), 'wrong file')}: {path.name}: {why}"
+    return Check("handoffs", False, detail, "`doctor --fix` writes them from the logs")
 
 
 def _print_checks(checks: list[Check]) -> None:
@@ -152,42 +152,10 @@ def _print_checks(checks: list[Check]) -> None:
     say("everything is well" if not failed else f"{counted(failed, 'check')} failed", bold=True)
 
 
-@with_example("jsonlstore metrics --event session_restored --json", "jsonlstore metrics verify")
-@click.group("metrics", invoke_without_command=True)
-@click.option("--event", type=click.Choice(list(METRIC_EVENTS)), help="Only this kind.")
-@json_option
-@click.pass_obj
-def metrics(app: App, event: str | None, as_json: bool) -> None:
-    """What was captured, restored, decayed, surfaced and traversed."""
-    if click.get_current_context().invoked_subcommand:
-        return
-    records = list(app.open_store().metrics.read(event))
-    if as_json:
-        print_json(records)
-        return
-    for record in records:
-        rest = {key: value for key, value in record.items() if key not in ("seq", "at", "event", "prev", "hash")}
-        say(f"{record.get('at')} {record.get('event')} " + " ".join(f"{k}={v}" for k, v in rest.items()))
-
-
-@with_example("jsonlstore metrics verify --json")
-@command("verify", "--json", group=metrics)
-def verify(app: App, as_json: bool) -> int:
-    """Check the hash chain; exit 1 and name the line if it is broken."""
-    verdict = app.open_store().metrics.verify()
-    if as_json:
-        print_json(verdict.to_dict())
-    elif verdict.ok:
-        click.echo(f"ok: {verdict.records} records, head {verdict.head}")
-    else:
-        click.echo(f"error: metrics.jsonl line {verdict.line}: {verdict.problem}", err=True)
-    return 0 if verdict.ok else 1
-
-
 @with_example("jsonlstore config", "jsonlstore config --json | jq .settings.lookback_days")
 @command("config", "--json")
 def config(app: App, as_json: bool) -> None:
-    """The settings in force and where each came from."""
+    """Show the settings in force and where each came from."""
     from jsonlstore.core.session_settings import described
 
     loaded = app.loaded

@@ -8,6 +8,7 @@ import click
 
 from jsonlstore.cli.console import answer, command, command_group, say, with_example
 from jsonlstore.cli.formatting import say_folded
+from jsonlstore.cli.listing import Span, span_options
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 
 if TYPE_CHECKING:
@@ -30,10 +31,11 @@ def _key_option(function: Callable[..., Any]) -> Callable[..., Any]:
 @with_example("jsonlstore task list")
 @command("list", "--json", "--now", group=task)
 @_key_option
-def list_tasks(app: App, session_key: str | None, as_json: bool) -> None:
-    """The open tasks of a conversation."""
+@span_options(50)
+def list_tasks(app: App, session_key: str | None, as_json: bool, **span: Any) -> None:
+    """List the open tasks of a conversation."""
     tasks, place = conversation(app, session_key)
-    listed = tasks.to_list()
+    listed = Span(**span).pick(tasks.to_list(), lambda one: one["last_at"], app.clock(), "task")
 
     def show() -> None:
         say(f"conversation {place or 'without a key'}")

@@ -29,7 +29,7 @@ def _setting(default: Any, help_text: str, **rules: Any) -> Any:
 
 @value_class(frozen=True, slots=True)
 class Config:
-    """The settings in force. Construct it with keyword arguments, or read it with `load_config`."""
+    """The settings in force. Construct it with keyword arguments; invalid ones raise `JsonlStoreError`."""
 
     enabled: bool = _setting(True, "Master switch; false changes nothing anywhere.")
     lookback_days: int = _setting(7, "How many days back prior sessions are considered.", minimum=1, maximum=30)
@@ -124,6 +124,7 @@ class Config:
 
     @property
     def pin_threshold(self) -> float:
+        """`pin_relevance_threshold`, or `relevance_threshold` where that is not set."""
         return self.relevance_threshold if self.pin_relevance_threshold is None else self.pin_relevance_threshold
 
 

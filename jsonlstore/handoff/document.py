@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import field, replace
 from datetime import datetime
@@ -14,6 +13,7 @@ from typing import Any
 import orjson
 
 from jsonlstore.core.clock import format_time
+from jsonlstore.core.hashes import sha256
 from jsonlstore.core.values import value_class
 
 GENERAL = "general"
@@ -214,7 +214,7 @@ def as_file(document: Mapping[str, Any]) -> bytes:
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def bounded(summary: HandoffSummary) -> HandoffSummary:
+def bounded_summary(summary: HandoffSummary) -> HandoffSummary:
     """A summary from elsewhere within the bounds of ours."""
     return HandoffSummary(
         cut_to(summary.last_topic, LONGEST_LINE),
@@ -227,7 +227,7 @@ def bounded(summary: HandoffSummary) -> HandoffSummary:
 
 def digest_of(summary: HandoffSummary) -> str:
     """What tells one summary from another."""
-    return hashlib.sha256(orjson.dumps(summary.to_dict())).hexdigest()[:16]
+    return sha256(orjson.dumps(summary.to_dict())).hexdigest()[:16]
 
 
 def _shortened(summary: HandoffSummary) -> HandoffSummary:

@@ -9,7 +9,14 @@ from dataclasses import replace
 import orjson
 
 from jsonlstore.core.logs import logger
-from jsonlstore.handoff.document import SUMMARIZED_FROM, Handoff, HandoffSummary, bounded, digest_of, within_limit
+from jsonlstore.handoff.document import (
+    SUMMARIZED_FROM,
+    Handoff,
+    HandoffSummary,
+    bounded_summary,
+    digest_of,
+    within_limit,
+)
 from jsonlstore.redact import sanitised
 
 log = logger("jsonlstore.session")
@@ -34,6 +41,6 @@ def summarize(document: Handoff, command: Sequence[str], seconds: float) -> Hand
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as problem:
         log.warning("handoff.summarizer gave no summary, the extractive one is kept: %s", type(problem).__name__)
         return document
-    merged = bounded(HandoffSummary.from_dict({**document.summary.to_dict(), **sanitised(dict(summary))}))
+    merged = bounded_summary(HandoffSummary.from_dict({**document.summary.to_dict(), **sanitised(dict(summary))}))
     evidence = {**document.evidence, SUMMARIZED_FROM: digest_of(document.summary)}
     return within_limit(replace(document, summary=merged, evidence=evidence))

@@ -33,6 +33,31 @@ class SessionPersistenceManager:
     """Start, update, end, recover, continue, chain. With `enabled: false` it changes nothing anywhere.
 
     As a context manager it ends the session it started when the block is left.
+
+    Arguments:
+        store: where sessions are kept
+        config: the settings; the defaults without it
+        memories: what looks up a memory's confidence, such as brain.db; none without it
+        clock: a function that returns the present as an aware `datetime`; the store's without it
+        by: who the changes are recorded as: hook, operator, watcher, import
+        relevance: what says how well sessions fit a prompt, to break ties
+        session_id: the id of the session; without it the one this manager started
+        channel: where the conversation is: cli, telegram, …
+        budget: how long the restore may take; the settings' `restore_budget_ms` without it
+        known: what else is known of the starting session: agent_id, session_key, cwd, prompt, pid, reason, clean, again
+        request: a starting session, as `on_session_start` is given it
+        partial: the changed fields as one mapping
+        fields: the changed fields by name
+        reason: why the session ended: new, reset, idle, daily, …
+        current_session_id: the session that is starting and has not died
+        dry_run: say what would happen and change nothing
+        target_session_id: the session to bring back
+        into: the session that gets it; without it the one this manager started
+        agent: who asks, for the audit trail
+        across: reach into another conversation
+        depth: at most so many sessions
+        chain: the session with those before it, oldest first
+        left: a function that returns how many seconds are left
     """
 
     def __init__(

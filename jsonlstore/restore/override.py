@@ -8,6 +8,7 @@ from jsonlstore.core.clock import format_time, hours_between, parse_time
 from jsonlstore.core.errors import OutOfScope, SessionOpen, UsageError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SessionState
+from jsonlstore.restore.closings import without_closed
 from jsonlstore.restore.inherit import all_pins, decayed_memories, plan_pins
 from jsonlstore.restore.plan import Environment, RestorePlan, closings_of, format_preamble
 from jsonlstore.restore.preamble import PreambleContext
@@ -15,7 +16,6 @@ from jsonlstore.restore.restorer import inheritance, restored_metrics
 from jsonlstore.restore.result import RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
 from jsonlstore.restore.score import DecayRate, factors
-from jsonlstore.restore.settled import settled
 from jsonlstore.restore.tasks import Pipeline, surfaced
 
 log = logger("jsonlstore.session")
@@ -47,9 +47,8 @@ def carry_out(env: Environment, override: Override, *, dry_run: bool = False) ->
         raise SessionOpen(f"session {override.target} is still active", hint="if it died, see `jsonlstore recover`")
     pins = plan_pins(all_pins(state, "asked for by name"), env.pin_file.read(), config.max_inherited_pins)
     ended = parse_time(state.end_time)
-    state = settled(
-        state, closings_of(store, config, store.index.entries(), Scope.of_session(config.scope, state), now)
-    )
+    closings = closings_of(store, config, store.index.entries(), Scope.of_session(config.scope, state), now)
+    state = without_closed(state, closings)
     tasks = tuple(surfaced([state], Pipeline.read(store.paths, config)))
     shown = PreambleContext([state], pins.add, tasks, state.hot_topics, state.active_projects)
     hours = hours_between(ended, now)

@@ -15,6 +15,7 @@ from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import PendingTask, SessionState
 from jsonlstore.core.session_key import agent_of
+from jsonlstore.restore.closings import Closing, closings_in, own_closings, without_closed
 from jsonlstore.restore.crash import Crashed, find_crashed, find_superseded
 from jsonlstore.restore.inherit import PinPlan, decayed_memories, merged_topics, offers, once, plan_pins
 from jsonlstore.restore.pins import PinFile
@@ -34,7 +35,6 @@ from jsonlstore.restore.select import (
     select,
     tie_level,
 )
-from jsonlstore.restore.settled import Closing, closings_in, own_closings, settled
 from jsonlstore.restore.tasks import Pipeline, surfaced
 from jsonlstore.store import IndexEntry, SessionFold, SessionStore, project
 
@@ -127,7 +127,7 @@ def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
 
     def load(session_id: str) -> SessionState:
         state = closed[session_id][1] if session_id in closed else store.get(session_id)
-        return settled(state, closings)
+        return without_closed(state, closings)
 
     if config.handoff_enabled:
         from jsonlstore.restore.handoffs import find_handoff
@@ -155,7 +155,7 @@ def _own_block(known: SessionFold, now: datetime) -> str | None:
     """The block a session has already: what it was given, and what it wrote down before it was compacted."""
     if known.block is None and not known.memory_files:
         return None
-    from jsonlstore.restore.told import current_block
+    from jsonlstore.restore.block import current_block
 
     return current_block(known, format_time(now))
 

@@ -15,12 +15,12 @@ from jsonlstore.core.errors import JsonlStoreError, OverBudget, Unreadable, Usag
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
 from jsonlstore.core.paths import check_session_id
+from jsonlstore.restore.block import items_of
 from jsonlstore.restore.crash import Crashed, owner_of
 from jsonlstore.restore.deadline import Budget
 from jsonlstore.restore.plan import Environment, RestorePlan, format_preamble, make_plan
 from jsonlstore.restore.preamble import task_ends
 from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoredSessionContext, RestoreRequest
-from jsonlstore.restore.told import items_of
 from jsonlstore.restore.wrapper import identifier
 from jsonlstore.store import SessionStore
 

@@ -90,7 +90,32 @@ class PinDecision(NamedTuple):
 
 
 class RestoredSessionContext(NamedTuple):
-    """What a starting session gets. Without a preamble it is a cold start, which is silent."""
+    """What a starting session gets. Without a preamble it is a cold start, which is silent.
+
+    Arguments:
+        session_id: the session that starts
+        preamble: the text for the model, without its wrapper; None for a cold start
+        inherited_pins: the pins that came back
+        session_ids: the prior sessions that contributed, best first
+        relevance_scores: the score of each of them
+        pending_task_count: how many open tasks the preamble tells
+        memories: the memories that came back, each with its decayed confidence
+        already_restored: whether this session was restored into before
+        elapsed_ms: how long it took
+        error: why nothing could be restored, if something went wrong
+        block: what the session was given when it began, without its wrapper
+        hot_topics: the topics that came back
+        active_projects: the projects that came back
+        candidates: every prior session that was considered, its factors, and why it was taken or not
+        pins: what became of every candidate pin, and why
+        left_out: sessions of other conversations that were not considered; for the operator alone
+        sessions: the states of the sessions that contributed, each with its `relevance_score` and `inherited_at`
+        handoff: what was handed over, or who took it
+        explain: with candidates and pins
+        states: the sessions it came from
+        scores: the score of each of them
+        at: when they were inherited
+    """
 
     session_id: str
     preamble: str | None = None

@@ -123,7 +123,7 @@ def ground(name: str, text: str, entry_ids: Iterable[str | None], kind: str, con
 def _standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
     """The notes; what the user picked or agreed to in the last exchanges is what the next session builds on."""
     recent = {one.user.id for one in talk[-RECENT:]}
-    agreed = {one.user.id for one in talk[-RECENT_YES:]}
+    agreed = {one.user.id for one in talk[-RECENT_YES:-1]}  # the last request is told as such
     fading = {one.user.id for one in talk[-FADING:]}
     late = talk[-max(FADING, len(talk) // 2) :]
     lately = {moment.id for one in late for moment in (one.user, *one.answers)}

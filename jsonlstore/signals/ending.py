@@ -321,7 +321,9 @@ def _listed(talk: Sequence[Exchange], language: Language | None) -> list[Opened]
             continue
         spoken = spoken_languages(closing.text, language)
         items = listed_next(closing.text, spoken, kinds)
-        if latest:
+        if not latest:
+            items = [item for item in items if not item.endswith(("?", "？"))]  # what was asked, they answered
+        else:
             items = list(dict.fromkeys([*items, *open_rows(closing.text, spoken)]))
         if items:
             sure = 0.8 if back <= 1 else 0.7

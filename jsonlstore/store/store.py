@@ -49,7 +49,35 @@ SNAPSHOT_EVERY = 64 * 1024
 
 
 class SessionStore(SessionReader):
-    """The sessions of one state directory. Safe to share between threads, and with other processes."""
+    """The sessions of one state directory. Safe to share between threads, and with other processes.
+
+    Arguments:
+        paths: where everything is, as `StatePaths.of(state_dir)` says; `open` does that for you
+        state_dir: OpenClaw's state directory; without it `$OPENCLAW_STATE_DIR`, or `~/.openclaw`
+        sessions_dir: where mirrors and archive go instead; the logs stay in the state directory
+        clock: a function that returns the present as an aware `datetime`; for tests
+        disk: the write operations; for tests
+        lock_timeout: a function that returns how many seconds to wait for a lock
+        left: a function that returns how many seconds are left
+        fields: keys of the state with their new values; what is not given stays as it is
+        by: who says it, one of hook, watcher, import, operator; each one's word is a layer of its own
+        owner: `{pid, started}` of the process whose life is the session's, so that its death is noticed
+        source: how far which transcript was read (the watcher's)
+        expect_source: what `source` must be now for the update to be taken
+        reason: why the session ended: new, reset, idle, daily, crash, …
+        end_time: when it ended, if that was not now
+        inferred: whether nobody said that it ended, and it was only concluded
+        on_close: is called by whoever found the session open and closed it
+        successor: the id of the session that continues this one
+        kind: the type of the event
+        data: what the event holds
+        redacted: what passed the redactor before and is not read again
+        decide: makes the event's type and data of the present fold, or None
+        change: makes the changed fields of the present fold
+        path: the log's file
+        most: at most so many sessions
+        progress: is called with what is done and the total
+    """
 
     equipment: ClassVar[
         list[Callable[[SessionStore], object]]

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import signal
+import subprocess
+import sys
 import threading
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from jsonlstore.core.config import Config
 from jsonlstore.handoff import kept_handoff
+from jsonlstore.transcripts.source import BegunHash
 from jsonlstore.watch.loop import Watcher
 from tests.handoff.place import ID, KEY, OTHER, Place
 from tests.home import Home
@@ -19,7 +24,11 @@ from tests.openclaw.lab import wait_until
 from tests.watch.conftest import IMPATIENT, Database, OpenClaw, Talk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+
+TRIGGERS = {"capture": "command", "stop": "sigterm", "compaction": "compaction"}
 
 
 @pytest.fixture
@@ -165,6 +174,26 @@ def test_a_watcher_that_stops_captures_what_is_new(place: Place) -> None:
     assert found.trigger == "sigterm"
 
 
+def test_a_watcher_process_that_is_told_to_stop_captures_what_is_new(place: Place) -> None:
+    place.now = datetime.now(UTC)
+    stamp = place.now.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    place.work(2)
+    place.lines = [{**one, "timestamp": stamp} for one in place.lines]
+    place.say()
+    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(place.path), "-q", "watch"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as watcher:
+        try:
+            wait_until(lambda: place.store().paths.log(ID).exists(), 60, "the session's log")
+            wait_until(lambda: place.store().get(ID).last_request is not None, 60, "its state")
+        finally:
+            watcher.send_signal(signal.SIGTERM)
+            watcher.wait(60)
+    found = place.kept()
+    assert found is not None
+    assert (found.trigger, found.document.last_message_index) == ("sigterm", 3)
+    assert (place.folder / "session-state.json").exists()
+
+
 def test_a_compaction_that_is_near_is_captured_once(place: Place) -> None:
     """OpenClaw compacts at window - reserve - 4,000: of 64,000 tokens at 44,000, and we capture before that."""
     place.say(place.talk.user("Please fix the antenna."))
@@ -214,7 +243,7 @@ def test_a_text_asking_after_the_status_marks_nothing(place: Place) -> None:
     assert place.watch() is None
 
 
-@pytest.mark.parametrize("action", ["capture", "stop"])
+@pytest.mark.parametrize("action", ["capture", "stop", "compaction"])
 def test_what_a_command_or_a_stopping_gateway_captures_is_complete(place: Place, action: str) -> None:
     """The number of the last message, those of the notes, and the hash, though nobody follows the transcript."""
     place.work(2)
@@ -225,8 +254,23 @@ def test_what_a_command_or_a_stopping_gateway_captures_is_complete(place: Place,
     home.hook("handoff", **document)
     found = place.kept()
     assert found is not None
-    assert (found.trigger, found.document.last_message_index) == ({"capture": "command", "stop": "sigterm"}[action], 4)
+    assert (found.trigger, found.document.last_message_index) == (TRIGGERS[action], 4)
     assert found.document.transcript_hash == hashlib.sha256(place.file.read_bytes()).hexdigest()
+
+
+def test_before_a_compaction_at_most_one_capture_a_minute(place: Place) -> None:
+    place.work(2)
+    home = Home(place.path, place.now)
+    document = {"session_id": ID, "session_key": KEY, "agent_id": "main", "catch_up": True}
+    home.hook("handoff", **document, action="capture")
+    place.work(1)
+    home.later(seconds=30)
+    assert home.hook("handoff", **document, action="compaction")["text"] == "Captured a moment ago."
+    home.later(seconds=40)
+    home.hook("handoff", **document, action="compaction")
+    found = place.kept()
+    assert found is not None
+    assert (found.trigger, found.document.last_message_index) == ("compaction", 5)
 
 
 def test_an_end_that_a_runtime_tells_is_complete(place: Place) -> None:
@@ -238,3 +282,59 @@ def test_an_end_that_a_runtime_tells_is_complete(place: Place) -> None:
     assert found is not None
     assert (found.document.last_message_index, found.document.evidence["endedBy"]) == (3, "reset")
     assert len(found.document.transcript_hash) == 64
+
+
+def test_what_is_captured_at_a_start_is_completed_after_the_first_turn(place: Place) -> None:
+    """A start has no time to read a transcript; the file for people has its facts a turn later."""
+    place.work(2)
+    place.watch()
+    home = Home(place.path, place.now)
+    known = {"session_key": KEY, "agent_id": "main", "channel": "webchat"}
+    assert home.hook("session-start", session_id=OTHER, **known, pid=os.getpid())["handoff"]["claimed"] is True
+    found = place.kept()
+    assert found is not None
+    assert found.document.last_message_index == -1
+    home.later(seconds=20)
+    home.hook("turn-end", session_id=OTHER, **known, catch_up=True)
+    found = place.kept()
+    assert found is not None
+    assert (found.document.last_message_index, found.claimed_by, found.answered) == (3, OTHER, True)
+    assert found.document.transcript_hash == hashlib.sha256(place.file.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("era", ["files", "database"])
+def test_the_hash_goes_on_where_it_stopped(
+    tmp_path: Path, make: Any, era: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A watcher that stays hashes only what is new, and gets what a fresh look gets."""
+    place = Place(tmp_path)
+    talk, database = place.talk, None
+    if era == "database":
+        (place.sessions / "sessions.json").unlink()
+        database = Database(OpenClaw(tmp_path), make)
+        database.add(ID, [talk.header])
+    hashed: list[int] = []
+    go_on = BegunHash.go_on
+    monkeypatch.setattr(BegunHash, "go_on", lambda self, pieces, at: go_on(self, note(pieces), at))
+
+    def note(pieces: Iterable[bytes]) -> Iterator[bytes]:
+        for piece in pieces:
+            hashed.append(len(piece))
+            yield piece
+
+    watcher = Watcher(place.store(), Config(search_enabled=False), timing=IMPATIENT)
+    for number in range(3):
+        records = [talk.user(f"Please fix part {number}.{at} of the antenna.") for at in range(20)]
+        if database is None:
+            place.say(*records)
+            whole = place.file.read_bytes()
+        else:
+            database.append(ID, 100 * (number + 1), *records)
+            whole = b"\n".join(database.texts(ID))
+        hashed.clear()
+        watcher.rescan()
+        found = place.kept()
+        assert found is not None
+        assert found.document.transcript_hash == hashlib.sha256(whole).hexdigest()
+        assert number == 0 or sum(hashed) < 0.6 * len(whole)
+        place.now += timedelta(minutes=2)

@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.core.clock import format_time
-from jsonlstore.handoff import ProjectContext, capture, claim, clear, confirm, kept_handoff, offer
+from jsonlstore.handoff import ProjectContext, capture, claim, clear, confirm, kept_handoff
 from jsonlstore.restore import RestoreRequest
-from tests.faults.machine import Fault
-from tests.faults.runner import run
-from tests.faults.scenarios import open_store
 from tests.home import Home
 
 if TYPE_CHECKING:
@@ -213,42 +210,6 @@ def test_of_eight_that_race_one_claims(rounds: int, tmp_path: Path) -> None:
             racer.join(60)
         assert sum(one.won for one in found) == 1
         assert len({one.by for one in found}) == 1
-
-
-def test_killed_at_any_call_nothing_acknowledged_is_lost_and_nothing_claimed_twice(tmp_path: Path) -> None:
-    """kill -9 before every call of capture, claim, offer and clear that changes the disk."""
-    when = {"now": open_store(tmp_path).clock(), "expires_hours": 24}
-    prepared = tmp_path / "prepared"
-    store = open_store(prepared)
-    store.start("a", channel="cli", session_key=KEY, start_time="2026-02-14T08:00:00Z")
-    store.update("a", LEFT)
-    store.start("b", channel="cli", session_key=KEY)
-    store.end("a", reason="reset", end_time="2026-02-14T08:30:00Z")
-    steps = (
-        lambda store: capture(store, "a", "reset", **when),
-        lambda store: claim(store, "a", "b", **when),
-        lambda store: offer(store, "a", "b"),
-        lambda store: clear(store, "a"),
-    )
-    import shutil
-
-    for at in range(1, 500):
-        work = tmp_path / f"work{at}"
-        shutil.copytree(prepared, work)
-        outcome = run(work, steps, Fault(at, "kill"))
-        found = kept_handoff(open_store(work).folded("a"))
-        done = outcome.acknowledged
-        assert done < 1 or found is not None
-        assert done < 2 or (found is not None and (found.claimed_by == "b" or found.cleared_at))
-        assert done < 3 or (found is not None and found.offered_at)
-        assert done < 4 or (found is not None and found.cleared_at)
-        if 2 <= done < 4:
-            assert not claim(open_store(work), "a", "c", **when).won
-        shutil.rmtree(work)
-        if not outcome.killed:
-            assert done == 4
-            return
-    raise AssertionError("the run never passed")
 
 
 @pytest.mark.parametrize("keys", ["one key", "keys that name nobody"])

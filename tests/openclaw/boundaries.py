@@ -144,7 +144,7 @@ class Story:
         stage, chat = self.stage, self.chats[name]
         first = stage.turn(f"{label}: hello", chat.key)
         since = len(stage.model.requests)
-        stage.turn(f"{label}: a long story [[used:{FULL}]]", chat.key)
+        stage.turn(f"{label}: a long story [[usage:{FULL}]]", chat.key)
         row = self.next_turns(name, label, first=first)
         runs = stage.runtime_runs(since, lambda said: label in said)
         return replace(row, utility="LEAKED" if any(one.blocks for one in runs) else f"none of {len(runs)}")

@@ -15,8 +15,8 @@ from jsonlstore.core.clock import format_time
 from jsonlstore.core.config import Config
 from jsonlstore.core.model import SessionState
 from jsonlstore.restore import RestoreRequest, Scope, SessionPersistenceManager, TaskList, current_block
-from jsonlstore.restore.settled import Item, closed_items, closings_in
-from jsonlstore.restore.told import items_of, without
+from jsonlstore.restore.block import items_of, without
+from jsonlstore.restore.closings import Item, closed_items, closings_in
 from jsonlstore.store import SessionStore
 
 if TYPE_CHECKING:

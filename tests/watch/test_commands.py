@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -522,6 +523,33 @@ def test_one_line_is_logged_per_boundary_and_none_if_asked_to_be_quiet(
     lines = [each for each in said.stderr.splitlines() if SID in each]
     assert len(lines) == len(expected)
     assert all(any(word in each for each in lines) for word in expected)
+
+
+def test_a_watcher_says_what_it_watches_and_each_line_has_time_and_project(
+    openclaw: OpenClaw, state_dir: Path, tmp_path: Path
+) -> None:
+    talk = openclaw.begin(SID, "antenna")
+    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(state_dir), "watch"]
+    said = tmp_path / "said"
+    with said.open("wb") as stderr, subprocess.Popen(command, stderr=stderr) as watcher:
+        try:
+            deadline = time.monotonic() + 30
+            while "watching" not in said.read_text() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            openclaw.append(SID, *talk.turn("mast"))
+            openclaw.rename(SID, f"reset.{stamp(9).replace(':', '-')}")
+            while "ended" not in said.read_text() and time.monotonic() < deadline:
+                time.sleep(0.05)
+        finally:
+            watcher.terminate()
+    lines = said.read_text().splitlines()
+    when = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  "
+    assert any(
+        re.fullmatch(rf"{when}watching \S+ by (events|looking.*): 1 transcript of main", each) for each in lines
+    ), lines
+    for what in ("started", "ended: reset"):
+        assert any(re.fullmatch(rf"{when}{SID} {what} \(main, webchat, w\)", each) for each in lines), lines
+    assert lines[-1].startswith("caught up: ")
 
 
 def test_debugging_explains_what_is_done_and_what_is_left(openclaw: OpenClaw, state_dir: Path) -> None:

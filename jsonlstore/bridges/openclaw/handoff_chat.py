@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from jsonlstore.core.clock import time_before
 from jsonlstore.core.errors import UsageError
 from jsonlstore.handoff import ProjectContext, clear, kept_handoff, set_project
 from jsonlstore.watch import capture_now
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from jsonlstore.store import SessionStore
 
 _LONGEST_NAME = 60
+_TRIGGERS = {"capture": "command", "stop": "sigterm", "compaction": "compaction"}
+_PAUSE = timedelta(minutes=1)
 
 
 def handoff_command(
@@ -21,12 +25,8 @@ def handoff_command(
     """Carry one command out in its own session, and answer it."""
     if not (config.enabled and config.handoff_enabled):
         return "Handoffs are switched off (handoff.enabled)."
-    if action in ("capture", "stop"):
-        trigger = "sigterm" if action == "stop" else "command"
-        document = capture_now(store, config, session_id, trigger, by="hook", dry_run=dry_run)
-        if document is None:
-            return "There is nothing to hand over yet."
-        return f"Captured for the next session (project {document.project}, until {document.expires_at[:16]}Z)."
+    if action in _TRIGGERS:
+        return _capture(store, config, session_id, _TRIGGERS[action], dry_run=dry_run)
     if action == "status":
         return _status(store, session_id)
     if action == "clear":
@@ -35,6 +35,16 @@ def handoff_command(
     if action == "project":
         return _project(store, session_id, name, dry_run=dry_run)
     raise UsageError(f"no such action: {action}", hint="one of capture, status, clear, project")
+
+
+def _capture(store: SessionStore, config: Config, session_id: str, trigger: str, *, dry_run: bool) -> str:
+    found = kept_handoff(store.folded(session_id))
+    if trigger == "compaction" and found is not None and found.captured_at > time_before(store.clock(), _PAUSE):
+        return "Captured a moment ago."
+    document = capture_now(store, config, session_id, trigger, by="hook", dry_run=dry_run)
+    if document is None:
+        return "There is nothing to hand over yet."
+    return f"Captured for the next session (project {document.project}, until {document.expires_at[:16]}Z)."
 
 
 def _status(store: SessionStore, session_id: str) -> str:

@@ -1,4 +1,4 @@
-"""What later sessions settled: tasks, next steps, blockers and questions are told again only while they are open.
+"""What later sessions closed: tasks, next steps, blockers and questions are told again only while they are open.
 
 A session's state says what it closed (`closed[]`), the index carries that for every session of a conversation, and here
 it is matched with what earlier sessions left open: by id, or by the words of the title (decision 66).
@@ -113,7 +113,7 @@ def left_open(state: SessionState) -> tuple[PendingTask, ...]:
     return tuple(task for task in state.pending_tasks if task.task_id in kept)
 
 
-def settled(state: SessionState, closings: Sequence[Closing]) -> SessionState:
+def without_closed(state: SessionState, closings: Sequence[Closing]) -> SessionState:
     """The state without what later sessions closed; one that opened a task again has it in its own state."""
     tasks = left_open(state)
     moment = (state.end_time or "", state.session_id)
