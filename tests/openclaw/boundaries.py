@@ -111,7 +111,7 @@ class Story:
             wait_until(lambda: stage.heartbeat().get("last_fired_at") != before, 20, "the bridge's report")
         wait = stage.heartbeat().get("last_wait_ms")
         later = [stage.turn(f"{label}: and then? ({number})", chat.key) for number in range(2, 6)]
-        compacted = None if goes_on else self._after_compaction(chat, label)
+        compacted = None if goes_on or not stage.compacts_when_asked else self._after_compaction(chat, label)
         others = [one for other, one in self.chats.items() if other != name]
         where = asked.outside if goes_on else asked.inside
         leaked = [one for one in stage.utility_runs() if one.blocks]
@@ -143,9 +143,11 @@ class Story:
         """A turn that all but fills the window, then one more: what OpenClaw does in between gets no block."""
         stage, chat = self.stage, self.chats[name]
         first = stage.turn(f"{label}: hello", chat.key)
-        since = len(stage.model.requests)
+        since, before = len(stage.model.requests), stage.compactions()
         stage.turn(f"{label}: a long story [[usage:{FULL}]]", chat.key)
         row = self.next_turns(name, label, first=first)
+        if not stage.compacts_when_asked:
+            row = replace(row, compacted=row.turns if stage.compactions() > before else "NONE")
         runs = stage.runtime_runs(since, lambda said: label in said)
         return replace(row, utility="LEAKED" if any(one.blocks for one in runs) else f"none of {len(runs)}")
 

@@ -111,16 +111,17 @@ class Stage:
         wait_until(lambda: any(words in said for said in self.model.answered), what="the answer")
         return sent
 
-    def compact(self, key: str) -> None:
-        """Have OpenClaw summarise a conversation; up to 2026.3 only `/compact` does."""
-        if self.version >= "2026.4":
-            self.openclaw.call("sessions.compact", key=key)
-            return
-        before = self._compactions()
-        self.openclaw.say("/compact", key)
-        wait_until(lambda: self._compactions() > before, 60, "the compaction")
+    @property
+    def compacts_when_asked(self) -> bool:
+        """Whether a call makes a summary; up to 2026.3 it only cuts the file, and a full window has to do it."""
+        return self.version >= "2026.4"
 
-    def _compactions(self) -> int:
+    def compact(self, key: str) -> None:
+        """Have OpenClaw summarise a conversation."""
+        self.openclaw.call("sessions.compact", key=key)
+
+    def compactions(self) -> int:
+        """How many summaries stand in the transcripts that are files."""
         return sum(path.read_bytes().count(b'"type":"compaction"') for path in self._transcripts())
 
     def _transcripts(self) -> list[Path]:
