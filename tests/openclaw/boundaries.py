@@ -23,7 +23,19 @@ if TYPE_CHECKING:
 
 VERSIONS = ("2026.2.26", "2026.7.1", "2026.9.6")
 FULL = 46_000  # of the mock model's 64,000: OpenClaw flushes its memory from 40,000 or 44,000 on, and compacts later
+FILLER = "The pump in the harbour runs at night, and the tide table says when. " * 60
 IDLE = {"session": {"reset": {"mode": "idle", "idleMinutes": 1}}}
+
+
+def little_kept(state_dir: Path) -> dict[str, Any]:
+    """Settings with which a compaction has something to summarise in a short story."""
+    defaults = {
+        "model": {"primary": "mock/mock-1"},
+        "workspace": str(state_dir / "workspace"),
+        "heartbeat": {"every": "0m"},
+        "compaction": {"keepRecentTokens": 1_000},
+    }
+    return {"agents": {"defaults": defaults}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,10 +259,14 @@ def migration(story: Story) -> Iterator[Row]:
 
 
 # one gateway serves a whole group: every boundary has a conversation of its own
-GROUPS: dict[str, list[tuple[dict[str, Any], tuple[Callable[[Story], Iterator[Row]], ...]]]] = {
-    "2026.2.26": [({}, (new, reset, delete, compaction, flush, restart, kill, migration)), (IDLE, (idle,))],
-    "2026.7.1": [({}, (reset, delete, compaction, flush, restart, kill))],
-    "2026.9.6": [({}, (reset, delete, compaction, flush, restart, kill))],
+GROUPS: dict[str, list[tuple[Any, tuple[Callable[[Story], Iterator[Row]], ...]]]] = {
+    "2026.2.26": [
+        ({}, (new, reset, delete, compaction, restart, kill, migration)),
+        (IDLE, (idle,)),
+        (little_kept, (flush,)),
+    ],
+    "2026.7.1": [({}, (reset, delete, compaction, restart, kill)), (little_kept, (flush,))],
+    "2026.9.6": [({}, (reset, delete, compaction, restart, kill)), (little_kept, (flush,))],
 }
 
 
@@ -260,7 +276,8 @@ def play(version: str, mode: str, home: Path, wanted: str | None = None) -> Iter
         chosen = [one for one in group if wanted in (None, one.__name__)]
         if not chosen:
             continue
-        stage = Stage(version, mode, home / f"{version}-{mode}-{number}", **settings)
+        place = home / f"{version}-{mode}-{number}"
+        stage = Stage(version, mode, place, **(settings(place / ".openclaw") if callable(settings) else settings))
         try:
             stage.openclaw.start()
             story = Story(stage, tuple(one.__name__ for one in chosen))
