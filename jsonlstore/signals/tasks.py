@@ -432,6 +432,6 @@ def _title(text: str) -> str:
 def hash_id(title: str) -> str:
     """A stable id for a task that was given none; "valve 2" and "valve 3" are two."""
     words = keywords(title)
-    numbers = [one for one in _NUMBERED.findall(title.lower()) if one not in words]
+    numbers = [one for one in _NUMBERED.findall(title.lower()) if not any(one in word for word in words)]
     normal = " ".join([*words, *numbers]) or title.lower()
     return "text-" + sha256(normal.encode("utf-8", "replace")).hexdigest()[:10]
