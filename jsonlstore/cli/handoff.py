@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 handoff = command_group(
     "handoff",
-    "Where sessions stood when they ended or were marked, for the next session to continue. Alone: capture.",
+    "Show where sessions stood when they ended or were marked, for the next to go on. Alone, it captures.",
     "jsonlstore handoff",
     "jsonlstore handoff list",
     "jsonlstore handoff capture 3fca9cad",
@@ -26,7 +26,7 @@ handoff = command_group(
 )
 project = command_group(
     "project",
-    "The project of a conversation: it filters what is noted and what is offered.",
+    "Say what a conversation is about: that filters what is noted and offered.",
     "jsonlstore project set radio",
     "jsonlstore project show",
 )
@@ -163,7 +163,7 @@ def clear_(app: App, session_id: str | None, dry_run: bool, as_json: bool) -> No
 @_ID
 @click.option("--into", metavar="SESSION", help="The session that continues it; without one it is only shown.")
 def resume(app: App, session_id: str | None, into: str | None, dry_run: bool, as_json: bool) -> None:
-    """Pick a handoff up, claimed, expired or skipped though it may be."""
+    """Pick a handoff up, also one that was claimed, has expired or was skipped."""
     from jsonlstore.restore import RestoreRequest
 
     _check_enabled(app)
@@ -195,7 +195,7 @@ def resume(app: App, session_id: str | None, into: str | None, dry_run: bool, as
 @command("show", "--json", group=project)
 @_ID
 def show_project(app: App, session_id: str | None, as_json: bool) -> None:
-    """Show a session's project, set or inferred (default: the newest session)."""
+    """Show a session's project, set or inferred. Without an id it is the newest session's."""
     from jsonlstore.handoff import ProjectContext
 
     store = app.open_store(live=False)

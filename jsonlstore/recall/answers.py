@@ -178,10 +178,15 @@ class _Asking:
         self._limits = time_limits(asked.since, asked.until, now, zone)
 
     def answers(self) -> Answers:
-        among = self._among()
+        among, without = self._among()
         found: list[RecallHit | MemoryHit] = []
         for ranked in rank(
-            self._index, self._query, limit=self._asked.limit + _SPARE, among=among, speaker=self._asked.speaker
+            self._index,
+            self._query,
+            limit=self._asked.limit + _SPARE,
+            among=among,
+            without=without,
+            speaker=self._asked.speaker,
         ):
             hit = self._memory(ranked) if ranked.document.kind == "memory" else self._session(ranked)
             if hit is not None and len(found) < self._asked.limit:
@@ -196,13 +201,13 @@ class _Asking:
 
     # -- what may be looked at
 
-    def _among(self) -> list[int] | None:
-        """The documents that may answer; None if all of them may."""
+    def _among(self) -> tuple[list[int] | None, frozenset[int]]:
+        """The documents that may answer, None if all of them may; and those that may not, where these are few."""
         asked = self._asked
         times = [self._limits] if self._limits else list(self._query.times) if self._query.only_then else []
-        everything = not (times or asked.project or asked.agent or self._scope or asked.within != "all")
-        if everything:
-            return None
+        if not (times or asked.project or asked.agent or self._scope or asked.within == "memory"):
+            files = () if asked.within == "all" else self._index.documents("kind = 'memory'")
+            return None, frozenset(one.no for one in files)
         named = sessions_of_project(self._store, asked.project) if asked.project else None
         chosen = []
         for one in self._index.documents():
@@ -211,7 +216,7 @@ class _Asking:
                     chosen.append(one.no)
             elif asked.within != "memory" and self._fits(one, named) and _is_then(one, times):
                 chosen.append(one.no)
-        return chosen
+        return chosen, frozenset()
 
     def _fits(self, one: StoredDocument, named: set[str] | None) -> bool:
         if named is not None and one.id not in named:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 log = logger(__name__)
 
 _LEVEL = 6
+_BLOCKS_OF = "(SELECT no FROM blocks WHERE document IN (SELECT value FROM json_each(?)))"
 _STORED = "no, kind, id, agent_id, session_key, channel, started_at, last_at"
 
 
@@ -400,19 +401,18 @@ class SearchIndex:
         talks, words = self.note("talks") or 0, self.note("words") or 0
         return self.note("blocks") or 0, words / talks if words else 1.0
 
-    def match(self, expression: str, limit: int, among: Iterable[int] | None = None) -> list[tuple[int, float]]:
-        """The blocks that match best, with their BM25 scores (higher is better); only of documents `among`."""
+    def match(
+        self, expression: str, limit: int, among: Iterable[int] | None = None, without: Iterable[int] = ()
+    ) -> list[tuple[int, float]]:
+        """The blocks that match best, with their BM25 scores (higher is better), of documents `among`, of none `without`."""
+        sql, values = "SELECT rowid, rank FROM terms WHERE terms MATCH ?", [expression]
         # the plus keeps FTS5 from looking up every row by itself, which is slower than matching them all
-        if among is None:
-            sql = "SELECT rowid, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT ?"
-            values: tuple[object, ...] = (expression, limit)
-        else:
-            sql = (
-                "SELECT rowid, rank FROM terms WHERE terms MATCH ? AND +rowid IN (SELECT no FROM blocks"
-                " WHERE document IN (SELECT value FROM json_each(?))) ORDER BY rank LIMIT ?"
-            )
-            values = (expression, orjson.dumps(sorted(among)).decode(), limit)
-        return [(row[0], -row[1]) for row in self._db.execute(sql, values)]
+        for word, documents in (("IN", among), ("NOT IN", without or None)):
+            if documents is not None:
+                sql += f" AND +rowid {word} {_BLOCKS_OF}"
+                values.append(orjson.dumps(sorted(documents)).decode())
+        found = self._db.execute(f"{sql} ORDER BY rank LIMIT ?", (*values, limit))
+        return [(row[0], -row[1]) for row in found]
 
     def problems(self) -> list[str]:
         """What is wrong with the file: damage, rows that do not add up to their checksum, words left behind."""

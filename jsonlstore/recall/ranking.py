@@ -104,11 +104,12 @@ def rank(
     *,
     limit: int = 10,
     among: Sequence[int] | None = None,
+    without: frozenset[int] = frozenset(),
     speaker: str | None = None,
     weights: Weights = Weights(),
 ) -> list[Ranked]:
-    """The documents that answer best; of those numbered `among` only, if given."""
-    return _Ranking(index, query, weights, speaker).best(limit, among)
+    """The documents that answer best; of those numbered `among` only, if given, and of none `without`."""
+    return _Ranking(index, query, weights, speaker).best(limit, among, without)
 
 
 class _Ranking:
@@ -133,8 +134,8 @@ class _Ranking:
         found = sum(self._index.frequency(one.term) for one in concept.alternatives if one.weight == 1.0)
         return min(found, self._total)
 
-    def best(self, limit: int, among: Sequence[int] | None) -> list[Ranked]:
-        candidates = self._candidates(among)
+    def best(self, limit: int, among: Sequence[int] | None, without: frozenset[int]) -> list[Ranked]:
+        candidates = self._candidates(among, without)
         if not candidates:
             return []
         weights = self._weights
@@ -186,10 +187,10 @@ class _Ranking:
 
     # -- candidates
 
-    def _candidates(self, among: Sequence[int] | None) -> list[_Candidate]:
+    def _candidates(self, among: Sequence[int] | None, without: frozenset[int]) -> list[_Candidate]:
         expression = self._expression()
-        blocks = self._index.match(expression, CANDIDATE_BLOCKS, among) if expression else []
-        near = near_dates(self._index, self._times, among)
+        blocks = self._index.match(expression, CANDIDATE_BLOCKS, among, without) if expression else []
+        near = [no for no in near_dates(self._index, self._times, among) if no not in without]
         if near:
             blocks += self._index.match(expression, NEAR_DATE_BLOCKS, near) if expression else []
             # a day that was named is an answer by itself; "recently" is not

@@ -154,7 +154,7 @@ class JsonlSource(TranscriptSource):
             self._warnings.append(f"cannot read {path}: {problem.strerror}; session keys and channels are unknown")
             return None
         if document is None:
-            self._warnings.append(f"{path} is empty, corrupt or no index; session keys and channels are unknown")
+            self._warnings.append(f"{path} is empty or damaged; session keys and channels are unknown")
             return None
         entries = (_index_entry(key, value) for key, value in document.items() if isinstance(value, dict))
         return {entry.session_id: entry for entry in entries if entry}
