@@ -6,7 +6,7 @@ one is made anew. Whatever is doubtful makes no summary: the runtime then writes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.context.checkpoint import Checkpoint, extended, make_checkpoint
 from jsonlstore.context.summary import summary_text
@@ -16,7 +16,7 @@ from jsonlstore.signals import Distiller
 from jsonlstore.transcripts import Cursor, by_stretch
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from jsonlstore.store import SessionStore
     from jsonlstore.transcripts import Entry, RecordedSession
@@ -35,11 +35,12 @@ class CompactionSummary(NamedTuple):
     tokens: int | None
 
 
-class Recorded(NamedTuple):
-    """A checkpoint as our log has it: how far the transcript was read, and in which cycle of the window."""
+class RecordedCheckpoint(NamedTuple):
+    """A checkpoint as our log has it: how far the transcript was read, and the whole event."""
 
     checkpoint: Checkpoint
     cursor: Cursor | None
+    data: Mapping[str, Any]
 
 
 def summarize_session(
@@ -126,7 +127,7 @@ def distilled(entries: Iterable[Entry]) -> Checkpoint:
     return make_checkpoint(signals, distiller.facts(), signals.tokens.used if signals.tokens else 0)
 
 
-def newest_checkpoint(store: SessionStore, session_id: str) -> Recorded | None:
+def newest_checkpoint(store: SessionStore, session_id: str) -> RecordedCheckpoint | None:
     """The newest checkpoint in our log."""
     try:
         events = store.events(session_id, ("checkpoint.created",))
@@ -135,7 +136,8 @@ def newest_checkpoint(store: SessionStore, session_id: str) -> Recorded | None:
     if not events:
         return None
     data = dict(events[-1].data)
-    return Recorded(Checkpoint.from_dict(data, None, events[-1].at), Cursor.from_json(data.get("source")))
+    made = Checkpoint.from_dict(data, None, events[-1].at)
+    return RecordedCheckpoint(made, Cursor.from_json(data.get("source")), data)
 
 
 def entries_after(session: RecordedSession, cursor: Cursor) -> list[Entry] | None:
