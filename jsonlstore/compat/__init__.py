@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from jsonlstore.compat.session_manager import SessionManager
+from jsonlstore.compat.topics import HotTopicExtractor
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 from jsonlstore.core.model import SessionState
 from jsonlstore.restore import (
@@ -24,7 +25,6 @@ from jsonlstore.restore import (
     find_crashed,
     last_activity,
 )
-from jsonlstore.signals import HotTopicExtractor
 from jsonlstore.store import SessionStore
 
 __all__ = [

@@ -45,6 +45,27 @@ class Session:
     """The active branch of one conversation. Records added here are on disk once `TranscriptStore.save` returned.
 
     What is added in this process is seen as it was said; what is read back later is without secrets.
+
+    Arguments:
+        key: the name of the conversation
+        session_id: its id
+        window: the records of the active branch, as read
+        metadata: what is kept with the session
+        opening: the records a new session begins with
+        clock: a function that returns the present as an aware `datetime`
+        text: what would be said next
+        record: a record as OpenClaw writes it: `type`, and what goes with it
+        role: user, assistant, toolResult or system
+        content: a text, or a list of content blocks
+        fields: what else belongs to the record
+        summary: what the model sees in place of what is put away
+        count: so many messages
+        from_checkpoint: whether the summary is a checkpoint's
+        reason: why: new, reset, idle, daily
+        written: how many of the added records are on disk
+        settings: the `session` block it was opened with
+        first_kept_id: the id of the first record that stays in view
+        prompt: the text of the next turn
     """
 
     def __init__(
@@ -100,6 +121,7 @@ class Session:
 
     @property
     def thinking_level(self) -> str:
+        """How much the model is to think, as far as the records tell."""
         return context_of([*self._earlier, *self._path]).thinking_level
 
     @property

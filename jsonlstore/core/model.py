@@ -277,7 +277,11 @@ def read_parts(kind: type[P], items: Iterable[Any]) -> tuple[P, ...]:
 
 @value_class(frozen=True, slots=True)
 class SessionState:
-    """The record of one session. `relevance_score` and `inherited_at` are set on restore and never stored."""
+    """The record of one session. `relevance_score` and `inherited_at` are set on restore and never stored.
+
+    Arguments:
+        raw: a state as it is stored, such as a mirror
+    """
 
     session_id: str
     start_time: str

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from jsonlstore.handoff.document import about
+from jsonlstore.core.model import Note
+from jsonlstore.handoff.builder import about
 
 if TYPE_CHECKING:
     from jsonlstore.core.model import SessionState
@@ -16,8 +17,15 @@ Quote = Callable[[str, int], str]
 
 
 def as_told(document: Handoff, state: SessionState) -> SessionState:
-    """The state of a session as its handoff tells it: what it noted about another project is not said."""
-    return replace(state, notes=tuple(note for note in state.notes if about(note, document.project)))
+    """The state of a session as its handoff tells it: without notes about another project, and in the words of the
+    external command, if it wrote the summary."""
+    if not document.is_summarized:
+        return replace(state, notes=tuple(note for note in state.notes if about(note, document.project)))
+    told = document.summary
+    listed = [("blocker", text) for text in told.blockers] + [("decision", text) for text in told.decisions]
+    # the surest and latest note is told first
+    notes = tuple(Note(f"summary-{at}", kind, text) for at, (kind, text) in reversed([*enumerate(listed)]))
+    return replace(state, notes=notes, next_step=told.next_step or None)
 
 
 def offer_line(document: Handoff, named: Quote) -> str:

@@ -19,12 +19,19 @@ from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
     from jsonlstore.recall.agent import AgentQuestion, recall_for_agent
-    from jsonlstore.recall.answers import Answers, Search, entries_stamp, search_sessions, time_limits
+    from jsonlstore.recall.answers import Answers, Search, search_sessions, time_limits
     from jsonlstore.recall.calendar import MONTHS, WEEKDAYS
     from jsonlstore.recall.documents import Document, Turn
-    from jsonlstore.recall.forgetting import ForgetWords
+    from jsonlstore.recall.forgetting import forget_words
     from jsonlstore.recall.fulltext import SearchIndex
-    from jsonlstore.recall.index_file import LAYOUT, OutdatedIndex, has_fts5, is_index_damaged, remove_index
+    from jsonlstore.recall.index_file import (
+        LAYOUT,
+        OutdatedIndex,
+        entries_stamp,
+        has_fts5,
+        is_index_damaged,
+        remove_index,
+    )
     from jsonlstore.recall.memory import MemoryFiles
     from jsonlstore.recall.question import Question, read_question
     from jsonlstore.recall.relevance import IndexRelevance
@@ -39,7 +46,6 @@ __all__ = [
     "AgentQuestion",
     "Answers",
     "Document",
-    "ForgetWords",
     "FoundPassage",
     "IndexRelevance",
     "Interval",
@@ -52,6 +58,7 @@ __all__ = [
     "SearchIndex",
     "Turn",
     "entries_stamp",
+    "forget_words",
     "has_fts5",
     "is_index_damaged",
     "read_question",
@@ -66,12 +73,12 @@ __getattr__ = lazy(
     __name__,
     {
         "agent": "AgentQuestion recall_for_agent",
-        "answers": "Answers Search entries_stamp search_sessions time_limits",
+        "answers": "Answers Search search_sessions time_limits",
         "calendar": "MONTHS WEEKDAYS",
         "documents": "Document Turn",
-        "forgetting": "ForgetWords",
+        "forgetting": "forget_words",
         "fulltext": "SearchIndex",
-        "index_file": "LAYOUT OutdatedIndex has_fts5 is_index_damaged remove_index",
+        "index_file": "LAYOUT OutdatedIndex entries_stamp has_fts5 is_index_damaged remove_index",
         "memory": "MemoryFiles",
         "question": "Question read_question",
         "relevance": "IndexRelevance",

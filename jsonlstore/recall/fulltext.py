@@ -7,9 +7,9 @@ they go up to and the checksum over them change in one transaction, so a crash l
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
+import sys
 import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.core.errors import SearchUnavailable
+from jsonlstore.core.hashes import blake2b
 from jsonlstore.core.logs import logger
 from jsonlstore.recall.documents import BLOCK_CHARS, STATE_SEQ, Block, Document, StoredDocument, Turn, pieces_of
 from jsonlstore.recall.index_file import (
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 log = logger(__name__)
 
 _LEVEL = 6
+_BLOCKS_OF = "(SELECT no FROM blocks WHERE document IN (SELECT value FROM json_each(?)))"
 _STORED = "no, kind, id, agent_id, session_key, channel, started_at, last_at"
 
 
@@ -176,7 +178,7 @@ class SearchIndex:
 
     def set_state(self, document: Document, turns: Sequence[Turn]) -> bool:
         """What is known about a session besides what was said; False if that is no news."""
-        digest = hashlib.blake2b(repr(turns).encode("utf-8", "replace"), digest_size=8).digest()
+        digest = blake2b(repr(turns).encode("utf-8", "replace"), digest_size=8).digest()
         with self.transaction():
             no = self._document(document)
             (known,) = self._db.execute("SELECT state_hash FROM documents WHERE no = ?", (no,)).fetchone()
@@ -212,7 +214,9 @@ class SearchIndex:
 
     def marks(self) -> dict[str, str | None]:
         """Transcript -> the mark of what was read of it."""
-        return dict(self._db.execute("SELECT transcript, mark FROM sources").fetchall())
+        # a watcher keeps thousands of these beside the same extents in its cursors
+        rows = self._db.execute("SELECT transcript, mark FROM sources")
+        return {transcript: mark and sys.intern(mark) for transcript, mark in rows}
 
     def drop_source(self, transcript: str) -> None:
         """Forget how far a transcript was read."""
@@ -296,7 +300,7 @@ class SearchIndex:
             len(words),
             sum(len(turn.text) for turn in turns),
             " ".join(sorted({terms.language for terms in found})),
-            hashlib.blake2b(raw, digest_size=8).digest(),
+            blake2b(raw, digest_size=8).digest(),
             zlib.compress(raw, _LEVEL),
         )
         if block is not None and block.no:
@@ -366,6 +370,11 @@ class SearchIndex:
         rows = self._db.execute(f"SELECT {_STORED} FROM documents WHERE {where}", values)  # noqa: S608 - ours
         return (StoredDocument(*row) for row in rows)
 
+    def earliest(self) -> str | None:
+        """When the first document began."""
+        row = self._db.execute("SELECT min(started_at) FROM documents").fetchone()
+        return str(row[0]) if row[0] else None
+
     def transcript_of(self, document: int) -> str:
         """The transcript a document was read from."""
         return str(self._db.execute("SELECT transcript FROM documents WHERE no = ?", (document,)).fetchone()[0])
@@ -392,19 +401,18 @@ class SearchIndex:
         talks, words = self.note("talks") or 0, self.note("words") or 0
         return self.note("blocks") or 0, words / talks if words else 1.0
 
-    def match(self, expression: str, limit: int, among: Iterable[int] | None = None) -> list[tuple[int, float]]:
-        """The blocks that match best, with their BM25 scores (higher is better); only of documents `among`."""
+    def match(
+        self, expression: str, limit: int, among: Iterable[int] | None = None, without: Iterable[int] = ()
+    ) -> list[tuple[int, float]]:
+        """The blocks that match best, with their BM25 scores (higher is better), of documents `among`, of none `without`."""
+        sql, values = "SELECT rowid, rank FROM terms WHERE terms MATCH ?", [expression]
         # the plus keeps FTS5 from looking up every row by itself, which is slower than matching them all
-        if among is None:
-            sql = "SELECT rowid, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT ?"
-            values: tuple[object, ...] = (expression, limit)
-        else:
-            sql = (
-                "SELECT rowid, rank FROM terms WHERE terms MATCH ? AND +rowid IN (SELECT no FROM blocks"
-                " WHERE document IN (SELECT value FROM json_each(?))) ORDER BY rank LIMIT ?"
-            )
-            values = (expression, orjson.dumps(sorted(among)).decode(), limit)
-        return [(row[0], -row[1]) for row in self._db.execute(sql, values)]
+        for word, documents in (("IN", among), ("NOT IN", without or None)):
+            if documents is not None:
+                sql += f" AND +rowid {word} {_BLOCKS_OF}"
+                values.append(orjson.dumps(sorted(documents)).decode())
+        found = self._db.execute(f"{sql} ORDER BY rank LIMIT ?", (*values, limit))
+        return [(row[0], -row[1]) for row in found]
 
     def problems(self) -> list[str]:
         """What is wrong with the file: damage, rows that do not add up to their checksum, words left behind."""

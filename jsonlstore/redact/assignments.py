@@ -10,10 +10,12 @@ bounded, so the whole is linear in the text.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from jsonlstore.redact import rules
 from jsonlstore.redact.looks import (
+    is_code,
     is_foreign,
     is_key_hex,
     is_placeholder,
@@ -40,10 +42,34 @@ _IS = (
     r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|c'est|c’est|—|–|-)"
     r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
 )
-# A telling name, and (matched right behind it) what joins it to a value. The groups of the joint say how.
-_HEAD = re.compile(
-    rf"(?i:({STRONG}|cookie|x-auth)((?:[A-Za-z0-9_.]|-(?!>)){{0,300}}+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
-)
+
+
+def _head(strong: str, weak: str) -> re.Pattern[bytes]:
+    """A telling name; what joins it to a value is matched right behind it, and the groups of that say how."""
+    return re.compile(
+        rf"(?i:({strong})((?:[A-Za-z0-9_.]|-(?!>)){{0,300}}+)|({weak})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
+    )
+
+
+@cache
+def _head_from(byte: int) -> re.Pattern[bytes]:
+    """The names that may begin with a byte: to try them all, one after the other, costs more than anything else."""
+    words = {level: [name.word for name in rules.names() if name.level == level] for level in _LEVELS}
+    words["secret"] += ["cookie", "x-auth"]
+    letter = chr(byte).lower()
+    if letter.isascii():
+        words = {level: [word for word in some if _may_begin(word, letter)] for level, some in words.items()}
+    strong = [*words["password"], *words["secret"]]
+    return _head("|".join(strong) or "(?!)", "|".join(words["weak"]) or "(?!)")
+
+
+def _may_begin(word: str, letter: str) -> bool:
+    """Whether a word of `names.tsv` may begin with a letter; one that begins with a group is asked for each of them."""
+    first = word[3:].partition(")")[0].split("|") if word.startswith("(?:") else [word]
+    return any(branch[:1].lower() in (letter, "(", "[") for branch in first)
+
+
+_LEVELS = ("password", "secret", "weak")
 # RE2 finds where to look closer. Every tail is bounded: a name that may still find its joint far away holds up the
 # search for all that comes after it. It has no groups, since reading them costs more than matching again, and it asks for
 # something joint-like behind the name, since names alone ("token", "pass") are common words. What fills transcripts
@@ -69,6 +95,7 @@ _JOINT = re.compile(
         rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/)"""
     ).encode()
 )
+_EQUALS = re.compile(rb"===?|=>|=")
 _JOINT_WINDOW = 640  # `re` may backtrack: within this many bytes, whatever the text
 _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
 _HEADER = re.compile(
@@ -95,7 +122,7 @@ def full_name(data: bytes, start: int, end: int) -> str:
 def judge_name(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
     """Where to go on, and the spans to hide behind the name at `at`, a match of `NAME`."""
     at += data[at] == ord("-")
-    head = _HEAD.match(data, at)
+    head = _head_from(data[at]).match(data, at)
     if not head:
         return at + 1, []
     if head.start(3) >= 0:
@@ -121,6 +148,13 @@ def _weak(data: bytes, head: re.Match[bytes]) -> list[tuple[int, int]]:
 
 
 def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per joint
+    if data[end : end + 1] == b"=":  # most are joined so, and nothing else is to be found out
+        full = full_name(data, start, end)
+        level = classify(full.lstrip("-"))
+        if level is Key.NONE or _is_chance(data, full, end):
+            return []
+        op = _EQUALS.match(data, end)
+        return _assigned(data, Link(level, end - len(full.encode()), end, end, op.end() if op else end + 1))
     match = _JOINT.match(data, end, end + _JOINT_WINDOW)
     if not match and (label := _LABELLED.match(data, end, end + _LABEL_WINDOW)):
         return _labelled(data, start, end, label)
@@ -138,7 +172,7 @@ def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa
         return _option(data, Link(level, name_at, end, flag.start(), flag.end()))
     if not match:
         return []
-    how = next(group for group in range(1, 6) if match.start(group) >= 0)
+    how = match.lastindex or 0
     link = Link(level, name_at, end, match.start(how), match.end(how))
     if how == 1:
         return _assigned(data, link)
@@ -171,7 +205,7 @@ def _labelled(data: bytes, start: int, end: int, label: re.Match[bytes]) -> list
 def _is_chance(data: bytes, full: str, end: int) -> bool:
     """Base64 that happens to end in a telling word, or a type that is named after a secret (`AWS::IAM::AccessKey`)."""
     before = data[max(0, end - len(full.encode()) - 2) : end - len(full.encode())]
-    if before == b"::":
+    if before[-1:] == b":" and (before == b"::" or b"arn:aws" in data[max(0, end - 100) : end].rpartition(b" ")[2]):
         return True
     padded = data[end : end + 2] == b"==" and data[end + 2 : end + 3] in (b'"', b"'")
     if padded and len(full) >= 20 and (randomness(full) > 4.8 or _DIGITS.search(full)):
@@ -195,14 +229,26 @@ class Link(NamedTuple):
 
 
 def _assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
-    spans = (_judge(data, value, link) for value in measure(data, link.op_end, before=link.name_at))
+    if data.startswith(_HIDDEN, link.op_end):
+        return []
+    spans = [_judge(data, value, link) for value in measure(data, link.op_end, before=link.name_at)]
     return [span for span in spans if span]
+
+
+# what stands behind most names in the second look at a text
+_HIDDEN = (b"[REDACTED]", b'"[REDACTED]"', b" [REDACTED]", b' "[REDACTED]"', b'\\"[REDACTED]')
+# A value that no code, word, version or address looks like; most are, and need no further question.
+_GENERATED = re.compile(rb"(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,256}\Z")
+_SURE = frozenset((b"=", b":", b":=", b"=>", b"%3D"))
 
 
 def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911, PLR0912 - a decision list
     level, op = link.level, data[link.op_at : link.op_end]
+    run = data[value.start : value.end]
+    if level >= Key.SECRET and op in _SURE and value.start - link.name_end < 6 and _GENERATED.match(run):
+        return value.start, value.end
     name = data[link.name_at : link.name_end].lower()
-    text = data[value.start : value.end].decode("utf-8", "replace")
+    text = run.decode("utf-8", "replace")
     if _is_signature(data, link) or (data[value.end : value.end + 1] == b"}" and _FORMAT_SPEC.match(text)):
         return None
     if is_version(text) or _is_address(text) or _is_of_its_name(data, link, text):
@@ -215,6 +261,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None  # what stands between two strings; /token|secret/
     if data.startswith(b"...", value.end) and len(text) < 12:
         return None  # sk-ant-...
+    if _UNION.match(data, value.end, value.end + 24) or _CHOICE.search(data, max(0, link.name_at - 8), link.name_at):
+        return None  # password: Buffer | None;  x ? "API_KEY" : "api-key"
     if link.op_end == value.start and text.isalpha() and text.islower() and _is_namespaced(data, link, value.end):
         return None
     default = _DEFAULT.match(text)
@@ -224,14 +272,18 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if is_placeholder(text, bare=not value.quoted):
         return None
     if level is Key.HINT:
-        count = text.isdigit() and name.endswith(b"tokens")
+        count = text.isdigit() and not _CREDENTIAL.search(name)
         return (value.start, value.end) if (tells(text) or looks_random(text)) and not count else None
     if level is Key.WEAK:
         named = len(name) > 4  # `key` alone names anything, `facebook.key` a key
         hexed = named and is_key_hex(text) and not name.endswith(b"signature")
         return (value.start, value.end) if looks_random(text) or hexed else None
     between = data[link.op_end : value.start]
-    far = (len(between) > 3 and b"(" in between) or b"{" in between or (level is Key.SECRET and b"[" in between)
+    if b"class=" in between:
+        return None  # a span of coloured source code
+    listed = level is Key.SECRET and (b"[" in between or b"(" in between)
+    gap = data[link.name_end : link.op_at].strip()
+    far = (len(between) > 3 and b"(" in between) or b"{" in between or listed or (b" " in gap and gap[:1].isalpha())
     compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD and len(text) >= 6)
     loose = compared or op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or far
     if loose:
@@ -242,6 +294,10 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
             return None  # the token: `openclaw status --probe`, a command
         if (level is Key.SECRET and _LABEL.match(text)) or is_sentence(text) or is_foreign(text):
             return None
+        if level is Key.SECRET and (_CONSTANT.match(text) or _DOTTED_WORDS.match(text)) and randomness(text) < 4.8:
+            return None  # SILENT_REPLY_TOKEN = "NO_REPLY", storageKey: "app.panel.v1"
+        if text[0] == "`" and is_placeholder(text.strip("`"), bare=True):
+            return None  # ``x509.Certificate``
         return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
     if text.isdigit():
         return (value.start, value.end) if len(text) >= (3 if level is Key.PASSWORD else 6) else None
@@ -265,6 +321,9 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
 
 
 # "blank bearer token": words about a secret, as language files and lists of errors hold them
+_CREDENTIAL = re.compile(rb"creds?|credentials?")
+_CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
+_DOTTED_WORDS = re.compile(r"[A-Za-z]+(?:[.:/][A-Za-z]+[0-9]{0,2})+\Z")
 _LABEL = re.compile(r"(?i)[a-z'’]+(?: [a-z'’,.()-]+)* (?:(?:[a-z]+ )*(?:token|key|secret|credential)s?\b)")
 
 
@@ -273,6 +332,10 @@ def _is_address(text: str) -> bool:
     if text.startswith("//"):
         return not tells(text)
     return text.startswith(("http://", "https://")) and "@" not in text and "?" not in text
+
+
+_UNION = re.compile(rb"[ \t]\|[ \t](?:None|null|undefined|str|string|bytes|[A-Z][A-Za-z]+)\b")
+_CHOICE = re.compile(rb"\?[ \t]*[\"'`]\Z")
 
 
 def _is_namespaced(data: bytes, link: Link, end: int) -> bool:
@@ -285,7 +348,7 @@ def _is_expression(text: str, op: bytes) -> bool:
     """`AsmToken::TokenKind`, `{token:e.claim.token}:{}`, `e[e.CloseToken=2]="CloseToken"`: code goes on behind it."""
     if (op == b":" and text.startswith(":")) or (len(text) <= 2 and text.isalpha()):
         return True
-    if _CALLED.search(text) or _NOT.match(text) or _TERNARY.match(text):
+    if _CALLED.search(text) or _NOT.match(text) or _TERNARY.match(text) or is_code(text):
         return True
     first, comma, _ = text.partition(",")
     if comma and (is_placeholder(first, bare=True) or _VARIABLE.fullmatch(first)) and randomness(first) < 4.8:
@@ -294,11 +357,11 @@ def _is_expression(text: str, op: bytes) -> bool:
     return inner is not None and (len(inner[1]) <= 2 or is_placeholder(inner[1], bare=True))
 
 
-_BETWEEN = re.compile(r"[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:")
+_BETWEEN = re.compile(r"[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:")
 _CALLED = re.compile(r"(?:\A|[,;:=?&|!(])(?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$]+\((?:[\w$.]|\Z|\))")
 _TERNARY = re.compile(r"[A-Za-z_$][\w$.]*\?[A-Za-z_$][\w$]*[.+:(]")
-_NOT = re.compile(r"![01](?:\W|\Z)")
-_REGEX = re.compile(r"\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b")
+_NOT = re.compile(r"![01](?:\W|\Z)|(?:\+\+|--)[A-Za-z_]")
+_REGEX = re.compile(r"\[A-Za-z|\[a-z0-9|\A/\^|\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b")
 _INNER = re.compile(r"([\w.$]*)[)\]}]+[,.;:=(\[{)]")
 
 
@@ -309,9 +372,11 @@ def _is_of_its_name(data: bytes, link: Link, text: str) -> bool:
         return True  # SCOPE_DEVICE_TOKEN = "device-token"
     if text.isupper() and text.isalpha() and name.endswith(text.encode()):
         return True
-    last = text.rpartition(".")[2].encode()
-    if len(last) > 8 and name.endswith(last):
+    last = re.split(r"[./]", text)[-1].encode().lower()
+    if len(last) > 8 and name.lower().endswith(last):
         return True
+    if text.isalpha() and _plain(text) in _plain(name.decode("utf-8", "replace")):
+        return True  # "mistral-api-key": "mistral"
     return len(text) > 8 and _WORDS_JOINED.match(text) is not None and text.encode() in name
 
 
@@ -324,7 +389,7 @@ _NAME_OF_WORDS = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z")  
 _FORMAT_SPEC = re.compile(r"[<>^+-]?0?\d{0,3}(?:\.\d+)?[a-zA-Z]?\Z")  # f"{token:02x}"
 _ARGUMENT = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")
 _WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
-_GENERIC = re.compile(r"[A-Za-z*]<[\[A-Za-z]")  # Secret<str>, 1*<any CHAR>
+_GENERIC = re.compile(r"[A-Za-z*]<(?:[\[A-Za-z]|\Z)")  # Secret<str>, 1*<any CHAR>
 _DIGITS = re.compile(r"(?:[0-9][^0-9]*){3}")
 _VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*_(?![0-9]{2,}\Z)[A-Za-z0-9]+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
 _TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
@@ -342,8 +407,9 @@ def _is_indented(data: bytes, at: int) -> bool:
 
 def _is_setting(data: bytes, link: Link, end: int) -> bool:
     """`password = swordfish` on a line of its own is a setting, `user, password = split(x)` is code."""
-    own = data[link.name_at : link.name_end].startswith((b"self.", b"this.", b"cls.", b"_"))
+    name = data[link.name_at : link.name_end]
     rest = data[end : end + 80].split(b"\n")[0].strip()
+    own = name.startswith((b"self.", b"this.", b"cls.", b"_")) or (b"." in name and rest == b";")
     return not own and starts_line(data, link.name_at) and (not rest or rest.startswith((b"#", b";", b'"', b"\\n")))
 
 
@@ -356,8 +422,13 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
     if text.isupper() and is_key_hex(text.lower()) and _PGP.search(data[max(0, name_at - 4) : link.name_end]):
         return None  # a fingerprint
     first = data[value.start : value.end].strip(b".,;:!?").lower()
+    if is_foreign(text) and data[name_at : link.name_end].isascii():
+        return None  # a description in another language
     if first in _TALK or text.startswith(("(", "{", "[", "*", "\\")) or "](" in text or (spaced and is_type(text)):
         return None
+    rest = _REST.match(data, value.start, value.start + 240).group()  # type: ignore[union-attr]
+    if spaced and (_OPERATED.search(rest) or _is_description(rest, data[name_at : link.name_end])):
+        return None  # password: typeof x === "string";  :param password: the one you chose
     around = data[name_at - 1 : name_at] if name_at else b""
     around = around if around in (b"'", b'"', b"`") else b""
     if around and (_WORDS_JOINED.match(text) or _BARE_WORD.match(text)):
@@ -370,9 +441,7 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
     if begins and spaced and b"\n" not in data[link.op_end : value.start]:
         line = to_line_end(data, value.start, around)
         rest = data[value.start : line.end]
-        if (level is Key.PASSWORD or rest.count(b" ") == 0 or looks_secret(text)) and not _is_description(
-            rest, data[name_at : link.name_end]
-        ):
+        if level is Key.PASSWORD or rest.count(b" ") == 0 or looks_secret(text):
             hash_at = rest.find(b" #")
             return (value.start, value.start + hash_at if hash_at > 0 else line.end)
     if level is Key.PASSWORD:
@@ -384,11 +453,13 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
 
 
 _PGP = re.compile(rb"(?i)gpg|pgp")
+_REST = re.compile(rb"(?:[^\r\n\"\\]|\\(?![nr\"]))*+")
+_OPERATED = re.compile(rb" (?:[!=]==?|&&|\|\||\?\??) |\Atypeof ")
 
 
 def _is_description(rest: bytes, name: bytes) -> bool:
-    """`password: the one you chose`: three words and more that say something; a phrase of words is a secret."""
-    return rest.count(b" ") >= 2 and not _PHRASE.search(name) and is_sentence(rest.decode("utf-8", "replace"))
+    """`password: the one you chose`: words that say something; a phrase of words is a secret."""
+    return b" " in rest and not _PHRASE.search(name) and is_sentence(rest.decode("utf-8", "replace"))
 
 
 _WORD = re.compile(r"[A-Za-z_$]+,?\Z")
@@ -406,7 +477,7 @@ def _is_variable(text: str, after: bytes) -> bool:
     bare = text.rstrip(",")
     if not _CAMEL_WORDS.match(bare) or randomness(bare) >= 4.8:
         return False
-    return bare != text or after[:1] in (b",", b")", b"}") or after[:2] == b" ?"
+    return bare != text or after.lstrip()[:1] in (b",", b")", b"}") or after[:2] == b" ?"
 
 
 _CAMEL_WORDS = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+)+\Z")
@@ -426,9 +497,8 @@ def _sentence(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noq
     if is_placeholder(text) or is_type(text) or (len(text) < 12 and data.startswith(b"...", value.end)):
         return []
     chosen = level in (Key.PASSWORD, Key.HINT)
-    telling = (looks_secret(text, chosen=chosen) or (level is not Key.HINT and tells(text))) and text[
-        :1
-    ] not in "{[(<*\\"
+    told = looks_secret(text, chosen=chosen and joint[:2] != b"as") or (level is not Key.HINT and tells(text))
+    telling = told and text[:1] not in "{[(<*\\"
     strict = (
         joint.split(b" ")[0] in (b"to", b"as", b"-", b"\xe2\x80\x94", b"\xe2\x80\x93", b"on", b"er", b"es", b"are")
         or not chosen
@@ -466,7 +536,7 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR091
     """The span to hide behind "with password hunter2", `PASSWORD 'x'`."""
     name = data[link.name_at : link.name_end]
     values = measure(data, link.op_end, before=link.name_at)[:1] if link.level >= Key.HINT else []
-    if not values:
+    if not values or name == b"pwd":
         return []
     told = name.isupper() and len(name) > 6 or (values[0].quoted and b"," in data[link.name_end : link.op_end])
     if link.level is Key.HINT and name.lower() != b"pw" and not told:
@@ -480,9 +550,14 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR091
         or "##" in text
         or "\\" in text
         or "<" in text
+        or ".*" in text
+        or _PATH.match(text)
     ):
         return []
-    if b"," in data[link.op_at : link.op_end] or b"," in data[link.name_end : link.op_at]:
+    listed = b"," in data[link.name_end : link.op_end]
+    if _is_of_its_name(data, link, text) or text.startswith("-") or (listed and _NAME_OF_WORDS.match(text)):
+        return []
+    if listed:
         # setProperty("API_TOKEN", "…"), but not a list of names
         sure = values[0].quoted and data[link.name_end : link.name_end + 1] in (b"'", b'"', b"\\") and " " not in text
         sure = sure and tells(text)
@@ -490,9 +565,6 @@ def _adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR091
             return []
         if sure or link.level is not Key.PASSWORD:
             return [(values[0].start, values[0].end)]
-    listed = b"," in data[link.name_end : link.op_end]
-    if _is_of_its_name(data, link, text) or text.startswith("-") or (listed and _NAME_OF_WORDS.match(text)):
-        return []
     plain = not listed and " " not in text.strip()
     sql = plain and values[0].quoted and name.isupper() and link.level is Key.PASSWORD
     constant = name.isupper() and b"_" in name  # setenv DB_TOKEN 1234567, ENV API_KEY …
@@ -513,6 +585,10 @@ def _option(data: bytes, link: Link) -> list[tuple[int, int]]:
         return []
     if _KEY_ENDS.match(data, value.end, value.end + 8):
         return []  # "flag": "--api-key",  "next": …
+    if " " in text.strip() and (link.level is not Key.PASSWORD or is_sentence(text)):
+        return []  # .option("--with-secrets", "Keep the tables")
+    if link.level is Key.SECRET and text.isalpha() and len(text) < 5:
+        return []  # --generate-token sur l'hôte
     short = data[link.name_at : link.name_end].lower().endswith((b"pass", b"pw"))
     if link.level is Key.HINT and not (short or tells(text)):
         return []
@@ -521,6 +597,7 @@ def _option(data: bytes, link: Link) -> list[tuple[int, int]]:
     return [(value.start, value.end)]
 
 
+_PATH = re.compile(r"[a-z]+[0-9]?/[\w.-]+\Z")
 _KEY_ENDS = re.compile(rb"(?:\\*[\"'`])?[ \t]*:")
 
 

@@ -16,14 +16,14 @@ _PROSE = rules.words("talk")
 _STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
 _MASKED = re.compile(r"[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
 _REFERENCE = re.compile(
-    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\])|\\[a-z]+\Z|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
-    r"\[[A-Za-z_ -]+\]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
+    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\]|->|[{\[])|\\[a-z]+\Z|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
+    r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$]+\Z|\[[A-Za-z_ =-]+\]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
     r"os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
 _YOURS = re.compile(
     r"(?i:(?:[a-z]{2,6}[-_])?(?:your|my|some|insert|enter|put|the|a|an|paste|add|replace|change)[-_ ][a-z0-9_\- ]*"
     r"(?:key|token|secret|password|pass|pw|here|value|id|me|it|credentials?)(?:[-_ ]?(?:here|goes.here))?)\Z|"
-    r"(?i:(?:[a-z]+[-_ ])+(?:goes[-_ ])?here)\Z|(?i:your[-_ ]|<your|example[-_]|dummy[-_]|fake[-_]|placeholder)|"
+    r"(?i:(?:[a-z]+[-_ ])+(?:goes[-_ ])?here)\Z|(?i:your[a-z]*(?:key|token|secret|password|here|id)[a-z]*)\Z|(?i:your[-_ ]|<your|example[-_]|dummy[-_]|fake[-_]|placeholder)|"
     # words and what they stand for: "gateway-token", GEMINI_KEY_HERE
     r"(?:[a-z]{2,12}[0-9]{0,2}[a-z]{0,4}[-_]){1,3}(?:api[-_])?(?:token|secret|key|credential)s?(?:[-_]?[0-9])?\Z|(?i:[a-z-]*(?:placeholder|changeme|not[-_]a[-_]))|(?:[A-Z]{2,12}_){1,4}(?:HERE|GOES_HERE|VALUE)\Z"
 )
@@ -31,7 +31,7 @@ _CODE = re.compile(
     r"(?:new |await |async |return |typeof |\(|!|&|\*|[a-z]:)*[A-Za-z_$][\w$]*(?:(?:\??\.|->|::)[A-Za-z_$][\w$]*)*"
     r"(?:\([^\"']*\)?|\[[\w\"'\\$.:-]*\]?|\(\\*[\"'].*)+.*\Z"
 )
-_DOTTED = re.compile(r"[A-Za-z_$][A-Za-z_$0-9]{0,40}(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_$0-9]{0,40})+;?\Z")
+_DOTTED = re.compile(r"[A-Za-z_$][A-Za-z_$0-9]{0,80}(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_$0-9]{0,80})+;?\Z")
 _OWN_NAME = re.compile(
     r"(?i:(?:(?:user|new|old|db|my|your|the|current|self|raw|plain|input|form|given|hashed|access|auth|api|refresh|bearer|client|proxy|www|x|"
     r"confirm|repeat|default|admin|root|test|github|session|id|csrf|jwt|app|bot|encoded|decoded|req|request)[-_]?)*"
@@ -48,7 +48,7 @@ _TYPE = re.compile(
 _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)\s+")
 _FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
 _NAME_LIKE = re.compile(
-    r"_[A-Za-z]+\Z|[a-z]+(?:[A-Z][a-z]*[0-9]{0,4})*(?:Password|Token|Secret|Key|Credential)s?\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z"
+    r"_[A-Za-z]+\Z|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z"
 )
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
 
@@ -64,7 +64,7 @@ _SHAPED_CODE = _either(_CODE, _DOTTED)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _CAMEL = re.compile(r"[A-Z][A-Za-z]*[0-9]{0,5}(?:[A-Z][a-z]+)+[0-9]?\Z")
 _VERSION = re.compile(
-    r"[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[a-z]"
+    r"[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[a-z]|[\w.\[\]-]{2,30}[<>=~!]=v?[0-9]"
 )
 _CAMEL_NAME = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+[0-9]{0,4}\Z")
 _ONLY_HEX = re.compile(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]+\Z")
@@ -110,12 +110,25 @@ _PUNCTUATED = re.compile(r"[a-z]{2}[.:;!?,…)](?:\s|\Z)|[a-z]\.\.\.")
 
 def _is_template(value: str) -> bool:
     """`MATRIX_${id}_PASSWORD`, `{base}?{query}`: what is filled in later, and nothing telling around it."""
-    if "{" not in value or (rest := _FILLED.sub(" ", value)) == value:
+    if ("{" not in value and "<" not in value) or (rest := _FILLED.sub(" ", value)) == value:
         return False
     return not any(looks_secret(part, chosen=True) for part in rest.split())
 
 
-_FILLED = re.compile(r"[$#]?\{\{?[A-Za-z_][\w.()\[\]'\"!:&, -]*\}?\}")
+_FILLED = re.compile(r"[$#]?\{\{?[A-Za-z_][\w.()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
+
+
+def is_code(value: str) -> bool:
+    """An unquoted run of code: `!!e.auth.token??t`, `n.privateKey}}return{id:n.id`."""
+    if not _CODE_SIGN.search(value):
+        return False
+    words = _WORD.findall(value[:200])
+    return bool(words) and all(len(word) < 4 or _is_wordy(word) for word in words)
+
+
+_CODE_SIGN = re.compile(
+    r"\?\?|&&|\|\||=>|\A!!|\}\}[a-z]|\}\)|\)\)|\);|\};|->|\?\.|\)\.|\A[A-Za-z]+\$\{[A-Za-z]+\Z|\}[a-z]{4,}|[\w\])]\.[A-Za-z_$]\w*[?(\[}]"
+)
 
 
 def is_reference(value: str) -> bool:
@@ -135,6 +148,11 @@ def _is_code(value: str) -> bool:
 def _is_wordy(part: str) -> bool:
     """Whether an identifier is made of words, perhaps with a number behind them."""
     bare = part.rstrip("0123456789").strip("_$")
+    letters = _DIGIT.sub("", bare)
+    if _TECHNICAL.match(part):
+        return True
+    if len(bare) - len(letters) <= 5 and len(letters) >= 12 and _CAMEL_NAME.match(letters):
+        return randomness(letters) < _LEAST_RANDOM  # rememberX509Credential
     if any(c.isdigit() for c in bare) or len(part) - len(bare) > 3:
         return part.lower() in ("base64", "b64decode", "i18n", "utf8", "os2", "k8s") or "64" in part
     return len(bare) < 8 or randomness(bare.replace("_", "").replace("$", "")) < 5
@@ -162,7 +180,6 @@ _LONGEST = 400  # characters of a placeholder
 _NOT_RUN = re.compile(r"[\s()\[\]{}<>,;\"'\\|]")  # of code, a list or an expression
 _ALNUM = re.compile(r"[^\W_]")
 _DIGIT = re.compile(r"\d")
-_SPACE = re.compile(r"\s")
 _LETTER = re.compile(r"[^\W\d_]")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _JOINED = re.compile(r"[-/.:]")
@@ -209,6 +226,8 @@ def tells(value: str) -> bool:
     """Behind a secret's name, where something less than an assignment joins them: no word, path, name or small number."""
     if value.isdigit():
         return len(value) >= _LEAST_NUMBER
+    if is_worded(value):
+        return False
     return looks_secret(value, chosen=True) or _is_base64(value)
 
 
@@ -236,11 +255,32 @@ def looks_random(value: str) -> bool:
         return False
     if _CAMEL_NAME.match(_DIGIT.sub("", value)) and len(_DIGIT.findall(value)) <= 4:
         return False
+    if is_worded(value):
+        return False
     value = value[:256]
     digits = len(_DIGIT.findall(value))
     mixed = digits >= 2 or (digits == 1 and len(value) < 3 * len(_HUMP.findall(value)))
     letters = len(_LETTER.findall(value))
-    return mixed and letters >= 4 and entropy(value) >= 3.2 and not _IDENTIFIER.match(value)
+    return mixed and letters >= 4 and entropy(value) >= 3.2 and not _IDENTIFIER.match(value.strip("_"))
+
+
+def is_worded(value: str) -> bool:
+    """`minimax-portal/music-2.6`, `command-a-plus-05-2026`: words and small numbers, whatever joins them."""
+    parts = _BETWEEN_WORDS.split(value)
+    if len(parts) < 3:
+        return False
+    return all(
+        _SMALL.match(part) or (len(part) < 20 and part.isalpha() and randomness(part) < _LEAST_RANDOM)
+        for part in parts
+        if part
+    )
+
+
+_SMALL = re.compile(r"[0-9]{1,4}[a-z]{0,2}\Z|[0-9]{6,8}\Z|[A-Za-z]{1,3}\Z|[a-z]{1,6}[0-9]{1,5}\Z")
+_BETWEEN_WORDS = re.compile(r"[-_./:]")
+
+
+_MOST_STEPS = 256
 
 
 def entropy(value: str) -> float:
@@ -253,6 +293,7 @@ def randomness(value: str) -> float:
     """How much its characters surprise, in bits a step: words and identifiers 3 to 4.5, what chance made 5 to 7."""
     table = rules.bigrams()
     total = 0.0
+    value = value[:_MOST_STEPS]
     for a, b in pairwise(value):
         known = table.get((a.lower(), b.lower()))
         if known is None:

@@ -30,6 +30,7 @@ PASSWORD_WORDS = _expression("password")
 SECRET_WORDS = _expression("secret")
 WEAK_WORDS = _expression("weak")
 _ABOUT, _OTHER, _OWN = rules.words("about"), rules.words("other"), rules.words("own")
+_WRONG = frozenset(("invalid", "missing", "wrong", "unexpected", "failed", "unsupported"))
 _PASSES = rules.words("passes")
 _ACCOUNTS, _RUNS, _HINTS, _SAME = (
     rules.words("accounts"),
@@ -71,8 +72,8 @@ def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
     rest = name[found.end() :]
     if any(part in _ABOUT for part in after):
         return Key.NONE
-    if level is Key.SECRET and "public" in before:
-        return Key.NONE  # publicKeyToken
+    if level is Key.SECRET and before and ("public" in before or before[0] in _WRONG):
+        return Key.NONE  # publicKeyToken, InvalidClientSecret
     if before and before[-1] in _OTHER and not (level is Key.PASSWORD and before[-1] in _OWN):
         return Key.NONE
     word = found.group().lower()

@@ -40,6 +40,8 @@ _TAGGED_ID = re.compile(rb"_01[0-9A-Za-z]{22}\Z")
 _LEAST_TAIL = 14
 _LEAST_PIECE = 8
 _LEAST_RANDOMNESS = 5.0
+_WORDS = 4.8
+_CAMEL = re.compile(rb"[a-z]*[0-9]{0,4}(?:[A-Z][a-z]*[0-9]{0,4})+\Z")
 _BEFORE = b"/@#%&?.-~+:\\$"
 _AFTER = b"/@%("
 
@@ -79,6 +81,8 @@ def is_token(token: bytes) -> bool:
         return False
     pieces = [piece for piece in _PARTS.findall(found[2]) if len(piece) >= _LEAST_PIECE and not _HEX.match(piece)]
     tail = b"".join(pieces)
+    if _CAMEL.match(tail) and randomness(tail.translate(None, b"0123456789").decode()) < _WORDS:
+        return False  # PBES.PBESv2SHA256AndAES256CBC
     return (
         len(tail) >= _LEAST_TAIL
         and len(tail) - len(tail.translate(None, b"0123456789")) >= 2

@@ -33,7 +33,9 @@ _MORE = re.compile(
     rb"(?:[ \t]*[+.][ \t]*|[ \t]*\\+\r?\n[ \t]*|[ \t]*[+.]?\r?\n[ \t]*[+.]?[ \t]*|[ \t]*\+[ \t]*\\+n[ \t]*)?(\\*)([\"'])"
 )
 _BARE = re.compile(rb"(?:[^\s\"'`<\\\xe3]|\\++(?![\"'`nrt\s])|\\++\r?\n[ \t]*+|<(?!/)|\xe3(?!\x80[\x81\x82\x8d]))++")
-_CUT = re.compile(rb"[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&amp;|[;,]\Z|\xef\xbc\x8c|\|\|?|&&")
+_CUT = re.compile(
+    rb"[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&(?:amp|quot|lt|gt|nbsp|[lr][ds]quo|#[0-9]{2,5}|#x[0-9a-fA-F]{2,5});?|[;,]\Z|\xef\xbc\x8c|\|\|?|&&"
+)
 _TAIL = re.compile(rb"[)\]},;.:>]+\Z|\\+\Z")
 _LINE = re.compile(rb"(?:[^\r\n\"\\]|\\++(?![nr\"]))++")
 _FALLBACK = re.compile(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,7 +17,7 @@ from jsonlstore.core.session_key import is_utility_run
 from jsonlstore.restore.crash import Crashed, find_crashed
 from jsonlstore.restore.deadline import Budget
 from jsonlstore.restore.plan import has_runtime_transcript
-from jsonlstore.restore.restorer import SessionRestorer, close
+from jsonlstore.restore.restorer import SessionRestorer, close, hand_over
 from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
 from jsonlstore.store import SessionStore
@@ -33,6 +33,31 @@ class SessionPersistenceManager:
     """Start, update, end, recover, continue, chain. With `enabled: false` it changes nothing anywhere.
 
     As a context manager it ends the session it started when the block is left.
+
+    Arguments:
+        store: where sessions are kept
+        config: the settings; the defaults without it
+        memories: what looks up a memory's confidence, such as brain.db; none without it
+        clock: a function that returns the present as an aware `datetime`; the store's without it
+        by: who the changes are recorded as: hook, operator, watcher, import
+        relevance: what says how well sessions fit a prompt, to break ties
+        session_id: the id of the session; without it the one this manager started
+        channel: where the conversation is: cli, telegram, …
+        budget: how long the restore may take; the settings' `restore_budget_ms` without it
+        known: what else is known of the starting session: agent_id, session_key, cwd, prompt, pid, reason, clean, again
+        request: a starting session, as `on_session_start` is given it
+        partial: the changed fields as one mapping
+        fields: the changed fields by name
+        reason: why the session ended: new, reset, idle, daily, …
+        current_session_id: the session that is starting and has not died
+        dry_run: say what would happen and change nothing
+        target_session_id: the session to bring back
+        into: the session that gets it; without it the one this manager started
+        agent: who asks, for the audit trail
+        across: reach into another conversation
+        depth: at most so many sessions
+        chain: the session with those before it, oldest first
+        left: a function that returns how many seconds are left
     """
 
     def __init__(
@@ -48,7 +73,7 @@ class SessionPersistenceManager:
         self.store = store
         self.config = config or Config()
         self._clock = clock or store.clock
-        self._memories = memories
+        self._memories = memories if memories is not None else store.memories
         self._relevance = relevance
         self._by = by
         self._lock = threading.RLock()
@@ -163,7 +188,10 @@ class SessionPersistenceManager:
         )
         if dry_run:
             return found
-        return [one for one in found if close(self.store, one, self._by)]
+        closed = [one for one in found if close(self.store, one, self._by)]
+        for one in closed if self.config.handoff_enabled else ():
+            hand_over(self.store, one, self.config, self._by)
+        return closed
 
     def force_inherit_session(
         self,
@@ -191,8 +219,7 @@ class SessionPersistenceManager:
             if scope is None or not scope.allows(state):
                 break
             kept.insert(0, state)
-        if self.config.enabled:
-            self._count_traversal(session_id, depth, kept)
+        self.count_traversal(session_id, depth, kept)
         return kept
 
     def archive_old(self) -> list[str]:
@@ -204,7 +231,10 @@ class SessionPersistenceManager:
         utility = is_utility_run(fields.get("session_key")) and not self.config.capture_subagents
         return self.config.enabled and not utility
 
-    def _count_traversal(self, session_id: str, depth: int, chain: list[SessionState]) -> None:
+    def count_traversal(self, session_id: str, depth: int, chain: Sequence[SessionState]) -> None:
+        """Count a look at a chain, unless everything is switched off."""
+        if not self.config.enabled:
+            return
         oldest = hours_between(parse_time(chain[0].start_time), self._clock()) if chain else 0.0
         record = {
             "event": "session_chain_traversal",

@@ -45,6 +45,7 @@ class PreambleContext(NamedTuple):
     pending_tasks: Sequence[PendingTask] = ()
     hot_topics: Sequence[str] = ()
     active_projects: Sequence[str] = ()
+    taken: tuple[str, str] | None = None  # a session whose handoff another has, and which one
     handoff: Handoff | None = None  # of one of the sessions: it leads the lines about the past
 
 
@@ -90,7 +91,7 @@ class _Draft:
         return "\n\n".join(parts)
 
     def says_something(self) -> bool:
-        told = [line for line in self.past if not line.startswith(("LAST SESSION", HANDOFF_HEADING))]
+        told = [line for line in self.past if not line.startswith(("LAST SESSION", "PICKED UP", HANDOFF_HEADING))]
         return bool(self.tasks or self.projects or self.topics or self.pins or told)
 
     def shrink(self) -> bool:
@@ -131,7 +132,7 @@ class PreambleInjector:
         if not context.sessions:
             return None
         moment = now or system_clock()
-        ends = _task_ends(context.sessions)
+        ends = task_ends(context.sessions)
 
         def task_line(task: PendingTask, longest: int) -> str:
             age = ages_ago(ends.get(task.task_id), moment, chosen.date_format)
@@ -144,7 +145,7 @@ class PreambleInjector:
         draft.sources = _sources(context.sessions)
         draft.tasks = list(context.pending_tasks)
         draft.projects = _unique((named(name, _PROJECT) for name in context.active_projects), chosen.max_projects)
-        draft.past = _past(context.sessions, context.handoff, context.pending_tasks)
+        draft.past = _past(context.sessions, context.handoff, context.taken, context.pending_tasks)
         draft.topics = _unique((named(topic, _TOPIC) for topic in context.hot_topics), chosen.max_topics)
         draft.pins = len(context.inherited_pins)
         while len(draft.text()) + WRAPPER_LENGTH > chosen.max_chars:
@@ -167,7 +168,7 @@ def ages_ago(end_time: str | None, now: datetime, date_format: str = "relative")
     return f"{int(hours // 24)}d ago" if hours >= 24 else f"{int(hours)}h ago"
 
 
-def _task_ends(sessions: Sequence[SessionState]) -> dict[str, str]:
+def task_ends(sessions: Sequence[SessionState]) -> dict[str, str]:
     """When each task was last worked on: the latest end among the sessions that left it open."""
     ends: dict[str, str] = {}
     for session in sessions:
@@ -196,7 +197,10 @@ def handoff_lines(document: Handoff, state: SessionState) -> list[str]:
 
 
 def _past(
-    sessions: Sequence[SessionState], document: Handoff | None = None, listed: Sequence[PendingTask] = ()
+    sessions: Sequence[SessionState],
+    document: Handoff | None = None,
+    taken: tuple[str, str] | None = None,
+    listed: Sequence[PendingTask] = (),
 ) -> list[str]:
     """The optional lines, in the order that helps most: where things stood, what is in the way, what was settled.
 
@@ -214,6 +218,8 @@ def _past(
             f", ended by {named(last.end_reason, 40)}" if last.end_reason else "" if last.end_time else ", not ended"
         )
         lines.append(f"LAST SESSION: {_minute(last.end_time or last.updated_at or last.start_time)}{reason}")
+    if taken is not None:
+        lines.append(f"PICKED UP: session {identifier(taken[0])} is continued by session {identifier(taken[1])}")
     if document is not None:
         lines += _current_work(document, listed)
     lines += _last_exchange(sessions, last)

@@ -23,8 +23,9 @@ log = logger("jsonlstore.session")
 class Pipeline:
     """What `pipeline/state.json` says now. Missing or broken, it closes nothing (decision 23)."""
 
-    def __init__(self, document: dict[str, Any] | None) -> None:
+    def __init__(self, document: dict[str, Any] | None, condition: str = "missing") -> None:
         self._document = document
+        self.condition = "ok" if document is not None else condition  # "missing" or "corrupt" besides
 
     @classmethod
     def read(cls, paths: StatePaths, config: Config) -> Pipeline:
@@ -33,7 +34,7 @@ class Pipeline:
             data = read_bytes(path)
         except JsonlStoreError as problem:
             log.warning("pipeline state not read, every task is kept: %s", problem)
-            return cls(None)
+            return cls(None, "corrupt")
         if data is None:
             return cls(None)
         try:
@@ -42,7 +43,7 @@ class Pipeline:
             document = None
         if not isinstance(document, dict) or not isinstance(document.get("active_tasks"), list):
             log.warning("%s is not a pipeline state, every task is kept", path)
-            return cls(None)
+            return cls(None, "corrupt")
         return cls(document)
 
     def open_tasks(self, stages: Iterable[str]) -> list[PendingTask]:

@@ -123,7 +123,8 @@ def ground(name: str, text: str, entry_ids: Iterable[str | None], kind: str, con
 def _standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
     """The notes; what the user picked or agreed to in the last exchanges is what the next session builds on."""
     recent = {one.user.id for one in talk[-RECENT:]}
-    agreed = {one.user.id for one in talk[-RECENT_YES:]}
+    agreed = {one.user.id for one in talk[-RECENT_YES:-1]}  # the last request is told as such
+    fading = {one.user.id for one in talk[-FADING:]}
     late = talk[-max(FADING, len(talk) // 2) :]
     lately = {moment.id for one in late for moment in (one.user, *one.answers)}
     since = late[0].user.at if late else ""  # what was picked where a tool asked stands in no message of its own
@@ -136,7 +137,7 @@ def _standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Not
             # a step through a menu, or a yes to what was offered: long done unless it was said just now
             if note.source_entry_id in (agreed if note.confidence < 0.6 else recent):
                 told.append(replace(note, confidence=0.7))
-            elif note.source_entry_id in lately or note.timestamp >= since:
+            elif note.source_entry_id in fading or (note.timestamp >= since and note.confidence > 0.6):
                 told.append(note)
         elif note.extra["evidence"]["kind"] == CHOICE and note.timestamp >= since:
             told.append(note)

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 HEAD, TAIL = 12_000, 4_000
 _MOST_CONSTRAINTS = 10
 _TURNS_TIMED = 64
+_BARE_CHOICE = 32
 _NOTED_AS = {CHOICE: DECISION, DECISION: DECISION, CONSTRAINT: DECISION, SCOPE: SCOPE, INSIGHT: INSIGHT, WORKS: DONE}
 _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_OPENING = 800
@@ -213,8 +214,8 @@ class Distiller:
             self._turn_ends.pop(self.work.turn - _TURNS_TIMED, None)
 
     def _least_said(self) -> float:
-        """How often a word must come up to be a topic: in a short session once by the user will do."""
-        return 2.0 if self.work.turn >= _LONG_SESSION else 1.0
+        """How often a word must come up to be a topic: in a short session once by each side will do."""
+        return 2.0 if self.work.turn >= _LONG_SESSION else 1.5
 
     def _last_topic(self, on_path: Collection[str] | None) -> str | None:
         """The latest thing the user said that was about something."""
@@ -254,8 +255,9 @@ class Distiller:
         at = entry.timestamp or ""
         before = self._closing.text if self._closing else ""
         said = decided(text, self._offer(before), before) if may_answer(text) else []
-        said += directives(text, self._speakers)
-        said += [one for one in explicit("\n".join(own_lines(text)), self._speakers) if one.kind == INSIGHT]
+        bare = bool(said) and len(text) <= _BARE_CHOICE  # "take the second one" says no more than what it picks
+        said += [one for one in directives(text, self._speakers) if not (bare and one.kind == DECISION)]
+        said += explicit("\n".join(own_lines(text)), self._speakers, (INSIGHT,))
         for one in said:
             if one.kind == TASK and self.tasks.add(one.text, entry.id):
                 self._note(TASK_CREATED, one.text, one.confidence, entry, at)
@@ -324,7 +326,7 @@ class Distiller:
         self._agent.sops.heard(prose)
 
     def _listed_decisions(self, text: str) -> list[Said]:
-        if not may_list_decisions(text):
+        if "\n" not in text or not may_list_decisions(text):  # a list stands on lines of its own
             return []
         return listed_decisions(text, spoken_languages(text, self._language))
 

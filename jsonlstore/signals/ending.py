@@ -54,7 +54,7 @@ _SHORT_ANSWER = 400
 _LAST_LINES = 6
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
 _FAILED_TURN = re.compile(
-    r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude|Codex)? ?usage limit reached|Rate limit|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
+    r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude|Codex)? ?usage limit reached|Rate limit|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Unable to connect to API|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
     re.IGNORECASE,
 )
 _INTERRUPTED = re.compile(
@@ -321,7 +321,9 @@ def _listed(talk: Sequence[Exchange], language: Language | None) -> list[Opened]
             continue
         spoken = spoken_languages(closing.text, language)
         items = listed_next(closing.text, spoken, kinds)
-        if latest:
+        if not latest:
+            items = [item for item in items if not item.endswith(("?", "？"))]  # what was asked, they answered
+        else:
             items = list(dict.fromkeys([*items, *open_rows(closing.text, spoken)]))
         if items:
             sure = 0.8 if back <= 1 else 0.7
@@ -335,7 +337,9 @@ def _blockers(talk: Sequence[Exchange], at: int, language: Language | None) -> l
     closing = talk[at].closing
     if closing:
         back = len(talk) - 1 - at
-        for said in _inabilities(closing.text, spoken_languages(closing.text, language)):
+        spoken = spoken_languages(closing.text, language)
+        stuck = [row for row in open_rows(closing.text, spoken) if any(one.says("cannot", row) for one in spoken)]
+        for said in (*stuck[:2], *_inabilities(closing.text, spoken)):
             found.append(Opened(said, closing.id, closing.at, back, closing.turn, "said", 0.75))
     last = talk[at]
     if not any(moment.changes for moment in (last.user, *last.answers)):

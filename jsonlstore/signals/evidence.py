@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.signals.outcome import Outcome, outcome
@@ -48,7 +48,6 @@ class GitCommit:
     at: str
     entry_id: str | None
     sha: str = ""
-    pushed: bool = False
     turn: int = 0
 
 
@@ -95,7 +94,6 @@ class WorkLog:
     _files: dict[str, ChangedFile] = field(default_factory=dict)
     _families: dict[str, Family] = field(default_factory=dict)
     _changes: int = 0
-    _pushes: int = 0
 
     def next_turn(self) -> None:
         """The user spoke."""
@@ -120,9 +118,6 @@ class WorkLog:
         if "git commit" in command or "git merge" in command:
             self._note_commits(command, text, went, at, entry_id)
         if went.failed is not True:
-            if any(one.family == "git push" for one in done):
-                self.commits = [replace(one, pushed=True) for one in self.commits]
-                self._pushes += 1
             listed = (
                 _UPDATED.findall(text[:2_000]) if "*** " in command and "Updated the following files" in text else []
             )
@@ -221,11 +216,6 @@ class WorkLog:
         """The files changed: those not committed yet first, then those changed most and last."""
         return sorted(self._files.values(), key=lambda one: (not one.uncommitted, -one.changes, -one.last))
 
-    @property
-    def commits_anything(self) -> bool:
-        """Whether committing is this session's habit: only then does an uncommitted file mean anything."""
-        return bool(self.commits)
-
     def families(self) -> Iterable[Family]:
         """The command families, the one run last at the end."""
         return self._families.values()
@@ -242,7 +232,3 @@ class WorkLog:
     def last_failed(self) -> tuple[str, str] | None:
         """The command run last of those that failed and did not pass since, with the error; whatever it was for."""
         return next(reversed(self._failed.items()), None)
-
-    def unpushed(self) -> list[GitCommit]:
-        """Commits made after the last push, where the session pushes at all."""
-        return [one for one in self.commits if not one.pushed] if self._pushes else []

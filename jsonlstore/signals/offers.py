@@ -148,7 +148,7 @@ def is_heading_of_next(line: str, known: Iterable[Language], kinds: Sequence[str
 
 def _take(found: list[str], item: str) -> None:
     plain = plain_text(item).rstrip(" :;.,")
-    if _TICKED.search(item) or len(plain) < 6 or not content_words(plain):
+    if _TICKED.search(item) or len(plain) < (6 if plain.isascii() else 3) or not content_words(plain):
         return
     found.append(shorten(plain, LONGEST_ITEM))
 
@@ -210,14 +210,19 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
 
 
 def _offered_list(lines: list[str], at: int, known: list[Language]) -> Offer | None:
-    """An offer whose things stand as a list under it: "Want me to add:" and what."""
+    """An offer whose things stand as a list under it ("Want me to add:" and what), or a list of questions."""
     top = at
     while top > 0 and _ITEM.match(lines[top - 1]):
         top -= 1
+    end = at
+    while end + 1 < len(lines) and _ITEM.match(lines[end + 1]):
+        end += 1
     lead = plain_text(lines[top - 1]) if top else ""
-    if not lead.endswith((":", "：", "…")) or not any(language.says("offer", lead) for language in known):
+    items = [plain_text(match[1]) for line in lines[top : end + 1] if (match := _ITEM.match(line))]
+    asked = sum(item.endswith(("?", "？")) for item in items)
+    offers = any(language.says("offer", lead) for language in known) or (asked > 1 and asked == len(items))
+    if not lead.endswith((":", "：", "…")) or not offers:
         return None
-    items = [plain_text(match[1]) for line in lines[top : at + 1] if (match := _ITEM.match(line))]
     listed = tuple((str(number), shorten(item, 100)) for number, item in enumerate(items, 1))
     return Offer(shorten(f"{lead} {'; '.join(items)}", LONGEST_OFFER), listed)
 

@@ -14,19 +14,12 @@ import orjson
 
 from jsonlstore.core.errors import JsonlStoreError, UsageError
 from jsonlstore.core.files import Disk, read_bytes, read_from
+from jsonlstore.core.hashes import sha256
 from jsonlstore.core.locks import Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.log import SessionLog
 from jsonlstore.store.sanitise import without_secrets
-
-try:  # as in the standard library's `random`: hashlib would load OpenSSL, milliseconds of a hook call
-    from _sha2 import sha256  # type: ignore[import-not-found]
-except ImportError:
-    try:
-        from _sha256 import sha256  # type: ignore[import-not-found]
-    except ImportError:
-        from hashlib import sha256
 
 log = logger(__name__)
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from jsonlstore.core.clock import Clock, system_clock
 from jsonlstore.core.errors import (
@@ -26,6 +26,7 @@ from jsonlstore.core.errors import (
     UsageError,
 )
 from jsonlstore.core.files import Disk, writing
+from jsonlstore.core.forgetters import FORGETTERS
 from jsonlstore.core.locks import DEFAULT_TIMEOUT, Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
@@ -48,7 +49,39 @@ SNAPSHOT_EVERY = 64 * 1024
 
 
 class SessionStore(SessionReader):
-    """The sessions of one state directory. Safe to share between threads, and with other processes."""
+    """The sessions of one state directory. Safe to share between threads, and with other processes.
+
+    Arguments:
+        paths: where everything is, as `StatePaths.of(state_dir)` says; `open` does that for you
+        state_dir: OpenClaw's state directory; without it `$OPENCLAW_STATE_DIR`, or `~/.openclaw`
+        sessions_dir: where mirrors and archive go instead; the logs stay in the state directory
+        clock: a function that returns the present as an aware `datetime`; for tests
+        disk: the write operations; for tests
+        lock_timeout: a function that returns how many seconds to wait for a lock
+        left: a function that returns how many seconds are left
+        fields: keys of the state with their new values; what is not given stays as it is
+        by: who says it, one of hook, watcher, import, operator; each one's word is a layer of its own
+        owner: `{pid, started}` of the process whose life is the session's, so that its death is noticed
+        source: how far which transcript was read (the watcher's)
+        expect_source: what `source` must be now for the update to be taken
+        reason: why the session ended: new, reset, idle, daily, crash, …
+        end_time: when it ended, if that was not now
+        inferred: whether nobody said that it ended, and it was only concluded
+        on_close: is called by whoever found the session open and closed it
+        successor: the id of the session that continues this one
+        kind: the type of the event
+        data: what the event holds
+        redacted: what passed the redactor before and is not read again
+        decide: makes the event's type and data of the present fold, or None
+        change: makes the changed fields of the present fold
+        path: the log's file
+        most: at most so many sessions
+        progress: is called with what is done and the total
+    """
+
+    equipment: ClassVar[
+        list[Callable[[SessionStore], object]]
+    ] = []  # what `open` adds: see the library's door, brain.db
 
     def __init__(
         self,
@@ -63,13 +96,17 @@ class SessionStore(SessionReader):
         self._prepared = False
         self._origin: SessionStore | None = None
         self.listeners: list[Callable[[str, SessionFold], None]] = []
+        self.memories: Any = None  # where inherited memories get their confidence from, if the store has such a place
 
     @classmethod
     def open(
         cls, state_dir: str | Path | None = None, *, sessions_dir: str | None = None, clock: Clock = system_clock
     ) -> Self:
         """Open the store of a state directory (default: OpenClaw's). Nothing is created before the first write."""
-        return cls(StatePaths.of(resolve_state_dir(state_dir), sessions_dir), clock=clock)
+        store = cls(StatePaths.of(resolve_state_dir(state_dir), sessions_dir), clock=clock)
+        for equip in cls.equipment:
+            equip(store)
+        return store
 
     @cached_property
     def metrics(self) -> Metrics:
@@ -96,7 +133,7 @@ class SessionStore(SessionReader):
         twin = type(self)(
             self.paths, clock=self.clock, disk=self.disk, lock_timeout=lambda: min(DEFAULT_TIMEOUT, left())
         )
-        twin.listeners = self.listeners
+        twin.listeners, twin.memories = self.listeners, self.memories
         twin._origin = self  # noqa: SLF001 - a store in memory lives as long as anyone uses it
         return twin
 
@@ -305,6 +342,12 @@ class SessionStore(SessionReader):
             self._drop_known(session_id)
             return self.open_log(path).repair()
 
+    def quarantine_damage(self, session_id: str, path: Path) -> int:
+        """Move the lines of a log that are not events into quarantine; returns how many."""
+        with self.locks.session(check_session_id(session_id)):
+            self._drop_known(session_id)
+            return self.open_log(path).cut_damage()
+
     def repair_mirror(self, session_id: str) -> bool:
         """Write the mirror of an ended session again; False if it is as it should be, or there is to be none."""
         with self.locks.session(check_session_id(session_id)):
@@ -339,6 +382,12 @@ class SessionStore(SessionReader):
                 progress(number, len(due))
         return moved
 
+    def would_forget(self, session_id: str) -> Forgotten:
+        """What `forget` would remove, and who holds pins inherited from it; nothing is changed."""
+        from jsonlstore.store.forget import preview
+
+        return preview(self.paths, self.open_log, check_session_id(session_id))
+
     def forget(self, session_id: str) -> Forgotten:
         """Remove every file of a session; a tombstone stays so that no later scan imports it again."""
         from jsonlstore.store.forget import forget_session, task_ids
@@ -353,6 +402,8 @@ class SessionStore(SessionReader):
         gone = SessionFold()
         gone.session_id, gone.forgotten = session_id, True
         self._notify(session_id, gone)
+        for forget in FORGETTERS:
+            forget(self.paths, session_id)
         return outcome
 
     def prepare(self) -> None:

@@ -56,6 +56,7 @@ class Watcher:
         self._missed = 0
         self._first_pass_done = False
         self._scan_at = 0.0
+        self.on_ready: Callable[[], object] = lambda: None  # called once what was there before is read
         self.maintenance = Maintenance(store, self._timing.report)
         self._configure(config)
 
@@ -98,6 +99,7 @@ class Watcher:
             written += self.rescan()  # events first, then the scan: a write between the two raises an event
             self._finish_first_pass()
             notify(f"READY=1\nSTATUS=watching {self._store.paths.state_dir}")
+            self.on_ready()
             while not self._stopping:
                 self.hints.bell.wait(self._patience())
                 written += self.step()

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from heapq import nlargest
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,7 @@ class SessionWriter:
             fields = {**fields, "previous_session_id": previous}
         started = self._store.start(session_id, by="watcher", source=source, **fields)
         if started:
-            log.info("%s started (%s, %s)", session_id, session.agent_id, session.channel)
+            log.info("%s started (%s)", session_id, _whose(session.agent_id, session.channel, fields))
         return started
 
     def _update(self, session_id: str, folded: SessionFold, fields: dict[str, Any], source: dict[str, Any]) -> bool:
@@ -186,12 +187,15 @@ class SessionWriter:
                 position.session_id, fields, reason=reason, end_time=last, by="watcher", source=source,
                 on_close=partial(emit_captured, self._store, position.session_id) if self._scope else None,
             )  # fmt: skip
-            end_time = _end_time(self._store.folded(position.session_id))
+            folded = self._store.folded(position.session_id)
+            end_time = _end_time(folded)
         except (SessionForgotten, SessionNotFound):
             self._cursors.forget(position.session_id)
             return False
         if done:
-            log.info("%s ended: %s", position.session_id, reason)
+            log.info(
+                "%s ended: %s (%s)", position.session_id, reason, _whose(key[0], position.channel, folded.to_dict())
+            )
             if self._handoffs is not None:
                 self._handoffs.ended(position.session_id, reason)
         extent = source["mark"] if source else position.extent
@@ -278,6 +282,12 @@ def _with_earlier_pins(fields: Mapping[str, Any], folded: SessionFold, *, always
     return given
 
 
+def _whose(agent_id: str, channel: str, fields: Mapping[str, Any]) -> str:
+    """Agent, channel and project of a session, as far as they are known, for the log."""
+    projects = fields.get("active_projects") or ["no project"]
+    return ", ".join(filter(None, (agent_id, channel if channel != "unknown" else None, redact_text(projects[0]))))
+
+
 def _is_final(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
     """Whether a stretch closed by a reset is unchanged: then it is not written again, archived or not."""
     if not folded.ended or not (folded.source or {}).get("final"):
@@ -301,9 +311,8 @@ def _end_time(folded: SessionFold) -> str | None:
 
 def any_of_older_rules(store: SessionStore) -> bool:
     """Whether the session that was read last was distilled by older rules, in which case all before it were."""
-    entries = store.index.entries()
-    ended = [(entry.get("end_time") or "", session_id) for session_id, entry in entries.items() if entry]
-    for _, session_id in sorted(ended, reverse=True)[:_LOOKED_AT]:
+    ended = ((entry.get("end_time") or "", one) for one, entry in store.index.lazy_entries().items())
+    for _, session_id in nlargest(_LOOKED_AT, ended):
         try:
             source = store.folded(session_id).source
         except (SessionForgotten, SessionNotFound):

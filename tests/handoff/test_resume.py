@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.core.clock import format_time
-from jsonlstore.handoff import ProjectContext, capture, claim, clear, confirm, kept_handoff, offer, set_project
+from jsonlstore.handoff import ProjectContext, capture, claim, clear, confirm, kept_handoff
 from jsonlstore.restore import RestoreRequest
-from tests.faults.machine import Fault
-from tests.faults.runner import run
-from tests.faults.scenarios import open_store
 from tests.home import Home
 
 if TYPE_CHECKING:
@@ -72,6 +69,8 @@ def test_the_others_are_told_by_whom_it_was_claimed(home: Home) -> None:
     assert other.handoff == {"session_id": "a", "claimed": False, "claimed_by": "b"}
     assert "LAST SESSION" in other.block
     assert HEADING not in other.block
+    assert "\nPICKED UP: session a is continued by session b\n" in other.block
+    assert "PICKED UP" not in start(home, "b").block
 
 
 @pytest.mark.parametrize(("hours", "offered"), [(23, True), (25, False)])
@@ -86,6 +85,44 @@ def test_a_cleared_one_is_not_offered_and_not_made_again(home: Home) -> None:
     assert not clear(home.store, "a")
     capture(home.store, "a", "reset", now=home.now, expires_hours=24)
     assert start(home, "b").handoff is None
+
+
+def test_a_session_nothing_was_captured_of_is_cleared_all_the_same(home: Home) -> None:
+    assert clear(home.store, "a")
+    assert start(home, "b").handoff is None
+
+
+def test_clearing_discards_what_the_session_picked_up_too(home: Home) -> None:
+    """Otherwise the older one would be back five minutes after the session has ended."""
+    start(home, "b")
+    confirm(home.store, "b")
+    home.store.update("b", {"next_step": "paint the mast"})
+    assert clear(home.store, "b")
+    home.store.end("b", reason="reset")
+    home.later(minutes=10)
+    assert start(home, "c").handoff is None
+    assert not clear(home.store, "b"), "there is nothing left"
+
+
+def test_another_session_s_claim_is_not_cleared(home: Home) -> None:
+    start(home, "b")
+    home.later(minutes=2)
+    assert start(home, "c").handoff["claimed"] is True, "the claim of b has lapsed"
+    clear(home.store, "b")
+    found = kept_handoff(home.store.folded("a"))
+    assert found is not None
+    assert (found.claimed_by, found.cleared_at) == ("c", None)
+
+
+def test_work_after_a_clearing_is_handed_over(home: Home) -> None:
+    clear(home.store, "a")
+    home.later(minutes=1)
+    home.store.resume("a")
+    home.store.update("a", {"next_step": "paint the mast", "updated_at": home.store.now()})
+    capture(home.store, "a", "messages", now=home.now, expires_hours=24)
+    home.store.end("a", reason="reset")
+    home.later(minutes=1)
+    assert start(home, "b").handoff["claimed"] is True
 
 
 def test_quiet_gives_it_without_the_question(home: Home) -> None:
@@ -145,16 +182,6 @@ def test_a_marked_session_hands_over_before_it_ends(tmp_path: Path) -> None:
     assert start(home, "c", key="agent:main:tui-3").handoff["session_id"] == "a"
 
 
-def test_the_project_can_be_set_and_filters(home: Home) -> None:
-    set_project(home.store, "a", ProjectContext("boat", started_at=home.store.now()))
-    capture(home.store, "a", "command", now=home.now, expires_hours=24)
-    found = kept_handoff(home.store.folded("a"))
-    assert found is not None
-    assert found.document.project == "boat"
-    set_project(home.store, "a", ProjectContext("boat", handoff_enabled=False))
-    assert capture(home.store, "a", "command", now=home.now, expires_hours=24) is None
-
-
 def _ask(path: str, number: int, ready: Any, answers: Any) -> None:
     from pathlib import Path
 
@@ -185,48 +212,15 @@ def test_of_eight_that_race_one_claims(rounds: int, tmp_path: Path) -> None:
         assert len({one.by for one in found}) == 1
 
 
-def test_killed_at_any_call_nothing_acknowledged_is_lost_and_nothing_claimed_twice(tmp_path: Path) -> None:
-    """kill -9 before every call of capture, claim, offer and clear that changes the disk."""
-    when = {"now": open_store(tmp_path).clock(), "expires_hours": 24}
-    prepared = tmp_path / "prepared"
-    store = open_store(prepared)
-    store.start("a", channel="cli", session_key=KEY, start_time="2026-02-14T08:00:00Z")
-    store.update("a", LEFT)
-    store.start("b", channel="cli", session_key=KEY)
-    store.end("a", reason="reset", end_time="2026-02-14T08:30:00Z")
-    steps = (
-        lambda store: capture(store, "a", "reset", **when),
-        lambda store: claim(store, "a", "b", **when),
-        lambda store: offer(store, "a", "b"),
-        lambda store: clear(store, "a"),
-    )
-    import shutil
-
-    for at in range(1, 500):
-        work = tmp_path / f"work{at}"
-        shutil.copytree(prepared, work)
-        outcome = run(work, steps, Fault(at, "kill"))
-        found = kept_handoff(open_store(work).folded("a"))
-        done = outcome.acknowledged
-        assert done < 1 or found is not None
-        assert done < 2 or (found is not None and (found.claimed_by == "b" or found.cleared_at))
-        assert done < 3 or (found is not None and found.offered_at)
-        assert done < 4 or (found is not None and found.cleared_at)
-        if 2 <= done < 4:
-            assert not claim(open_store(work), "a", "c", **when).won
-        shutil.rmtree(work)
-        if not outcome.killed:
-            assert done == 4
-            return
-    raise AssertionError("the run never passed")
-
-
 @pytest.mark.parametrize("keys", ["one key", "keys that name nobody"])
 def test_of_eight_session_starts_one_has_it_and_seven_are_told_by_whom(keys: str, tmp_path: Path) -> None:
     """The same through the hook, each in a process of its own."""
     home = Home(tmp_path)
     home.past("a", channel="webchat", agent_id="main", session_key=KEY, reason="reset", **LEFT)
     home.later(minutes=5)
+    # eight processes on a busy machine take longer than one
+    patient = {"plugins": {"entries": {"jsonlstore": {"config": {"restore_budget_ms": 10_000}}}}}
+    (tmp_path / "openclaw.json").write_text(json.dumps(patient))
     started = []
     for number in range(8):
         key = KEY if keys == "one key" else f"agent:main:tui-{number}"
@@ -244,6 +238,7 @@ def test_of_eight_session_starts_one_has_it_and_seven_are_told_by_whom(keys: str
         process.wait(60)
         assert process.stdout is not None
         process.stdout.close()
+    assert [one for one in answers if "handoff" not in one] == []
     won = [one for one in answers if one["handoff"]["claimed"]]
     assert len(won) == 1
     assert {one["handoff"]["claimed_by"] for one in answers if one not in won} == {won[0]["session_id"]}
@@ -301,9 +296,3 @@ def test_a_marked_session_is_not_said_to_have_ended(tmp_path: Path) -> None:
     home.store.update("a", LEFT)
     capture(home.store, "a", "command", now=home.now, expires_hours=24)
     assert told(start(home, "c", key="agent:main:tui-3").preamble)["LAST SESSION"].endswith(" UTC, not ended")
-
-
-def test_notes_of_another_project_are_not_handed_over(home: Home) -> None:
-    boat = {"id": "d2", "type": "decision", "content": "paint the boat red", "confidence": 0.9, "project": "boat"}
-    home.store.update("a", {"notes": [*LEFT["notes"], boat]})  # type: ignore[misc]
-    assert told(start(home, "b").preamble)["DECISIONS"] == '"use the copper wire"'

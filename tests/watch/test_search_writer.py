@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.core.config import Config
-from jsonlstore.recall.forgetting import ForgetWords
 from jsonlstore.recall.fulltext import SearchIndex
 from jsonlstore.recall.query import read_query
 from jsonlstore.recall.ranking import rank
@@ -149,12 +148,11 @@ def test_memory_files_are_read_again_when_they_change(state_dir: Path) -> None:
 
 
 def test_a_forgotten_session_leaves_no_byte(openclaw: OpenClaw, state_dir: Path) -> None:
-    """After `forget` the words are in no page of the file, and no later pass brings them back."""
+    """After a bare library's `forget` the words are in no page of the file, and no later pass brings them back."""
     openclaw.begin(A, "xylophonist")
     openclaw.begin(B, "lighthouse", key="agent:main:other")
     store = catch_up(state_dir)
     assert b"xylophonist" in bytes_of(state_dir)
-    store.listeners.append(ForgetWords(store.paths.search))
     store.forget(A)
     assert b"xylophonist" not in bytes_of(state_dir)
     catch_up(state_dir)

@@ -53,6 +53,7 @@ if (words.includes("continue")) {
   const answers = {
     good: () => say({ ...restored, inherited_pins: [{}], candidates: [candidate] }),
     busy: () => say(restored),
+    resuming: () => say({ ...restored, handoff: { session_id: "a1b2c3d4", claimed: true, offer: null } }),
     closing: () => say(restored),
     debug: () => say(restored),
     foreign: () => say(restored),

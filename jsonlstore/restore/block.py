@@ -1,4 +1,4 @@
-"""What a block tells, read back from its text, and the block without what was closed since.
+"""The block of a session: what it says, read back from its text, and the block without what was closed since.
 
 The text kept with a session is never written anew: lines of what the session itself closed are left out when it is
 told, so that its bytes change with a closing and with nothing else.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from jsonlstore.restore.settled import Item, closed_items, own_closings
+from jsonlstore.restore.closings import Item, closed_items, own_closings
 from jsonlstore.restore.wrapper import flat
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _TASKS = "PENDING TASKS:"
 _MEMORY = "MEMORY FILES written in this session before its context was compacted: "
 _MOST_FILES = 8
 _LONGEST_PATH = 100
-_HEADS = ("[SESSION CONTINUITY", "SESSIONS: ", "LAST SESSION", "## ")
+_HEADS = ("[SESSION CONTINUITY", "SESSIONS: ", "LAST SESSION", "PICKED UP", "## ")
 
 
 def current_block(folded: SessionFold, now: str) -> str | None:

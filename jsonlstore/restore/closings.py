@@ -1,4 +1,4 @@
-"""What later sessions settled: tasks, next steps, blockers and questions are told again only while they are open.
+"""What later sessions closed: tasks, next steps, blockers and questions are told again only while they are open.
 
 A session's state says what it closed (`closed[]`), the index carries that for every session of a conversation, and here
 it is matched with what earlier sessions left open: by id, or by the words of the title (decision 66).
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from jsonlstore.core.model import PendingTask, SessionState
 from jsonlstore.core.task_life import closed_here, open_here
 
-_NUMBERED = re.compile(r"\w*\d[\w.-]*")
+_NUMBERED = re.compile(r"\w*\d(?:[\w.-]*\w)?")
 _ENOUGH = 2 / 3  # of a title's words must be said
 
 
@@ -66,7 +66,8 @@ def closed_items(items: Sequence[Item], closings: Iterable[Closing]) -> dict[str
         by_id.setdefault(item.id.lower(), []).append(item)
     for closing in closings:
         named = by_id.get(closing.id, []) if closing.id else []
-        for item in named or _meant(items, closing.title):
+        # a task closed by its id may also be the next step, which has none
+        for item in [*named, *_meant(by_id.get("", []) if named else items, closing.title)]:
             found[item.key] = closing
     return found
 
@@ -111,7 +112,7 @@ def left_open(state: SessionState) -> tuple[PendingTask, ...]:
     return tuple(task for task in state.pending_tasks if task.task_id in kept)
 
 
-def settled(state: SessionState, closings: Sequence[Closing]) -> SessionState:
+def without_closed(state: SessionState, closings: Sequence[Closing]) -> SessionState:
     """The state without what later sessions closed; one that opened a task again has it in its own state."""
     tasks = left_open(state)
     moment = (state.end_time or "", state.session_id)
