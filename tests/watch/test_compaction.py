@@ -270,3 +270,11 @@ def test_a_model_may_word_the_newest_checkpoint_once(openclaw: OpenClaw, talk: T
     assert SECRET not in store.paths.log(SID).read_text()
     assert "prompt" not in hook(state_dir, "checkpoint")
     assert "They tune it" in hook(state_dir, "compact", seen=all_times(openclaw), tokens=6000)["summary"]
+
+
+def test_the_command_line_knows_every_hook() -> None:
+    """What the quick way answers, `--help` names."""
+    from jsonlstore.cli.hook import _HANDLERS
+    from jsonlstore.cli.restore import _HOOK_EVENTS
+
+    assert set(_HOOK_EVENTS) == set(_HANDLERS)
