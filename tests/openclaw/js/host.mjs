@@ -48,7 +48,8 @@ export class Host {
       runtime: { llm: this.llm, state: { resolveStateDir: () => this.stateDir } },
       logger: { debug: (line) => this.debug.push(line) },
       on: (name, handler) => {
-        this.handlers[name] = handler;
+        const before = this.handlers[name]; // several may listen; the last one's answer counts here
+        this.handlers[name] = before ? (...given) => (before(...given), handler(...given)) : handler;
       },
       registerTool: (tool, { name }) => {
         if (name === "session_recall") this.recallTool = tool;
