@@ -48,8 +48,8 @@ export class Host {
       runtime: { llm: this.llm, state: { resolveStateDir: () => this.stateDir } },
       logger: { debug: (line) => this.debug.push(line) },
       on: (name, handler) => {
-        const before = this.handlers[name]; // several may listen; the last one's answer counts here
-        this.handlers[name] = before ? (...given) => (before(...given), handler(...given)) : handler;
+        const before = this.handlers[name]; // a plugin may listen twice: both hear it, in this order
+        this.handlers[name] = before ? (...told) => [before(...told), handler(...told)].find((one) => one !== undefined) : handler;
       },
       registerTool: (tool, { name }) => {
         if (name === "session_recall") this.recallTool = tool;
