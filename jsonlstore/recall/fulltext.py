@@ -404,7 +404,7 @@ class SearchIndex:
     def match(
         self, expression: str, limit: int, among: Iterable[int] | None = None, without: Iterable[int] = ()
     ) -> list[tuple[int, float]]:
-        """The blocks that match best, with their BM25 scores (higher is better), of documents `among`, of none `without`."""
+        """The blocks that match best, with BM25 scores (higher is better); of documents `among`, of none `without`."""
         sql, values = "SELECT rowid, rank FROM terms WHERE terms MATCH ?", [expression]
         # the plus keeps FTS5 from looking up every row by itself, which is slower than matching them all
         for word, documents in (("IN", among), ("NOT IN", without or None)):
