@@ -50,7 +50,7 @@ def test_an_argument_without_a_word_would_be_noticed() -> None:
             return whither
 
     Odd.__module__ = "jsonlstore.odd"
-    assert TOOL.unexplained(Odd) == {"whither"}
+    assert "whither" in TOOL.unexplained(Odd)
 
 
 def test_the_example_runs_as_it_is(tmp_path: Path) -> None:

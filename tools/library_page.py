@@ -115,10 +115,10 @@ def is_value(cls: type) -> bool:
 
 
 def unexplained(cls: type) -> set[str]:
-    """The arguments of a class's calls that no docstring explains."""
+    """The arguments of a class's calls that no docstring explains, and those explained that no call takes."""
     taken = {one.name for call in calls(cls).values() for one in parameters(call)}
     taken |= set(getattr(cls, "_fields", ()))
-    return taken - set(arguments_of(cls))
+    return taken ^ set(arguments_of(cls))
 
 
 def section(name: str) -> list[str]:

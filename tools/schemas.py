@@ -15,7 +15,7 @@ from typing import Any
 
 SCHEMAS = Path(__file__).parent.parent / "schemas"
 ORIGINALS = ("state", "handoff")
-BUNDLED = ("event", "index", "metric", "mirror")
+BUNDLED = ("event", "handoff-pattern", "handoff-pending", "index", "metric", "mirror")
 
 
 def read(name: str) -> dict[str, Any]:
@@ -29,7 +29,9 @@ def shared() -> dict[str, Any]:
     parts: dict[str, Any] = {}
     for name in ORIGINALS:
         original = read(name)
-        parts |= original.pop("$defs", {})
+        own = original.pop("$defs", {})
+        assert not own.keys() & parts.keys(), "two originals define different parts of one name"
+        parts |= own
         parts[name] = {key: value for key, value in original.items() if key not in ("$schema", "$id")}
     return parts
 
@@ -58,7 +60,7 @@ def local(part: Any) -> Any:
     changed = {key: local(value) for key, value in part.items()}
     if isinstance(ref := changed.get("$ref"), str) and ref.startswith("urn:jsonlstore:schema:"):
         name, _, inside = ref.removeprefix("urn:jsonlstore:schema:").partition("#")
-        changed["$ref"] = f"#{inside}" if inside else f"#/$defs/{name}"
+        changed["$ref"] = f"#{inside}" if inside.startswith("/$defs/") else f"#/$defs/{name}{inside}"
     return changed
 
 
@@ -70,7 +72,7 @@ def references(part: Any) -> set[str]:
         return set()
     found = set().union(*map(references, part.values())) if part else set()
     ref = part.get("$ref")
-    return found | ({ref.removeprefix("#/$defs/")} if isinstance(ref, str) else set())
+    return found | ({ref.removeprefix("#/$defs/").partition("/")[0]} if isinstance(ref, str) else set())
 
 
 def main() -> int:

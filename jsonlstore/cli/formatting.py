@@ -90,16 +90,16 @@ def megabytes(number: int) -> str:
     return ""
 
 
-def terminal_width() -> int:
+def terminal_width(*, err: bool = False) -> int:
     """Columns to fill: those of the terminal, or what COLUMNS says. Output to a pipe or file is never cut or folded."""
-    if not is_terminal():
+    if not is_terminal(err=err):
         return _UNLIMITED
     return max(_NARROWEST, shutil.get_terminal_size((80, 24)).columns)
 
 
-def is_terminal() -> bool:
-    """Whether stdout is a terminal, or is to be written as if it were one (COLUMNS is set)."""
-    return bool(os.environ.get("COLUMNS")) or sys.stdout.isatty()
+def is_terminal(*, err: bool = False) -> bool:
+    """Whether stdout (or stderr) is a terminal, or is to be written as if it were one (COLUMNS is set)."""
+    return bool(os.environ.get("COLUMNS")) or (sys.stderr if err else sys.stdout).isatty()
 
 
 def say_line(text: str, **style: Any) -> None:
@@ -108,8 +108,8 @@ def say_line(text: str, **style: Any) -> None:
 
 
 def say_folded(text: str, indent: str = "", **style: Any) -> None:
-    """As many lines as it takes, each within the terminal: for what must not be cut."""
-    for line in fold_text(text, terminal_width(), indent):
+    """As many lines as it takes, each within the terminal and ended between words: for what must not be cut."""
+    for line in fold_text(text, terminal_width(err=bool(style.get("err"))), indent):
         say(line, **style)
 
 

@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 handoff = command_group(
     "handoff",
-    "Where sessions stood when they ended or were marked, for the next session to continue.",
+    "Show where sessions stood when they ended or were marked, for the next to go on. Alone, it captures.",
+    "jsonlstore handoff",
     "jsonlstore handoff list",
     "jsonlstore handoff capture 3fca9cad",
+    default="capture",
 )
 project = command_group(
     "project",
-    "The project of a conversation: it filters what is noted and what is offered.",
+    "Say what a conversation is about: that filters what is noted and offered.",
     "jsonlstore project set radio",
     "jsonlstore project show",
 )
@@ -80,6 +82,10 @@ def _records(store: SessionStore) -> list[tuple[str, HandoffRecord]]:
     return found
 
 
+def _newest_kept(store: SessionStore) -> str | None:
+    return next((session_id for session_id, record in _records(store) if not record.cleared_at), None)
+
+
 @with_example("jsonlstore handoff list", "jsonlstore handoff list --json")
 @command("list", "--json", "--now", group=handoff)
 @span_options(50)
@@ -129,6 +135,8 @@ def status_(app: App, session_id: str | None, as_json: bool) -> None:
         from jsonlstore.restore import handoff_lines
 
         say(f"{found[0][0]}: {_standing(found[0][1], app)}", bold=True)
+        if found[0][1].cleared_at:
+            return
         say("\n".join(handoff_lines(found[0][1].document, store.get(found[0][0]))))
 
     answer(as_json, {"handoff": document}, tell)
@@ -142,9 +150,11 @@ def clear_(app: App, session_id: str | None, dry_run: bool, as_json: bool) -> No
     from jsonlstore.handoff import clear
 
     store = app.open_store()
-    target = store.resolve(session_id) if session_id else next((one for one, _ in _records(store)), None)
+    target = store.resolve(session_id) if session_id else _newest_kept(store)
     done = target is not None and not dry_run and clear(store, target)
-    said = "no handoff is kept" if target is None else f"{'would clear' if dry_run else 'cleared'} {target}"
+    said = (
+        f"{'would clear' if dry_run else 'cleared'} {target}" if done or (dry_run and target) else "no handoff is kept"
+    )
     answer(as_json, {"session_id": target, "cleared": bool(done), "dry_run": dry_run}, lambda: say(said))
 
 
@@ -153,13 +163,13 @@ def clear_(app: App, session_id: str | None, dry_run: bool, as_json: bool) -> No
 @_ID
 @click.option("--into", metavar="SESSION", help="The session that continues it; without one it is only shown.")
 def resume(app: App, session_id: str | None, into: str | None, dry_run: bool, as_json: bool) -> None:
-    """Pick a handoff up, claimed, expired or skipped though it may be."""
+    """Pick a handoff up, also one that was claimed, has expired or was skipped."""
     from jsonlstore.restore import RestoreRequest
 
     _check_enabled(app)
     manager = app.open_manager()
     store = manager.store
-    source = store.resolve(session_id) if session_id else next((one for one, _ in _records(store)), None)
+    source = store.resolve(session_id) if session_id else _newest_kept(store)
     if source is None:
         raise SessionNotFound("no handoff is kept", hint="jsonlstore handoff capture makes one")
     known = store.get(store.resolve(into) if into else source)
@@ -185,7 +195,7 @@ def resume(app: App, session_id: str | None, into: str | None, dry_run: bool, as
 @command("show", "--json", group=project)
 @_ID
 def show_project(app: App, session_id: str | None, as_json: bool) -> None:
-    """Show a session's project, set or inferred (default: the newest session)."""
+    """Show a session's project, set or inferred. Without an id it is the newest session's."""
     from jsonlstore.handoff import ProjectContext
 
     store = app.open_store(live=False)

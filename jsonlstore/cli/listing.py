@@ -95,7 +95,7 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--days", type=click.FloatRange(min=0), metavar="N", help="Only sessions active in the last N days."
             ),
             click.option("--since", metavar="WHEN", help="Only sessions active since then: 7d, 2026-02-01."),
-            click.option("--until", metavar="WHEN", help="Only sessions that began before the end of it."),
+            click.option("--until", metavar="WHEN", help="Only sessions that began before then."),
             click.option("--agent", metavar="A", shell_complete=complete_agent, help="Only this agent's sessions."),
             click.option(
                 "--project", metavar="P", shell_complete=complete_project,
@@ -146,7 +146,9 @@ class Span:
         if len(found) <= self.limit:
             return found
         say(f"{self.limit:,} of {counted(len(found), what)}; -n {len(found)} shows all", err=True)
-        newest = sorted(range(len(found)), key=lambda place: at(found[place]) or "", reverse=True)[: self.limit]
+        newest = sorted(range(len(found)), key=lambda place: (at(found[place]) or "", place), reverse=True)[
+            : self.limit
+        ]
         return [found[place] for place in sorted(newest)]
 
 

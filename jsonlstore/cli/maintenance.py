@@ -131,14 +131,15 @@ def _check_handoffs(store: SessionStore, *, fix: bool) -> Check:
     wrong = list(files.problems())
     if fix and wrong:
         files.rebuild()
-        left = list(files.problems())
+        left = len(list(files.problems()))
         return Check(
-            "handoffs", not left, f"mended: {len(wrong)} files" if not left else f"{len(left)} files are wrong"
+            "handoffs", not left, f"mended: {counted(len(wrong), 'file')}" if not left else f"{left} still wrong"
         )
     if not wrong:
-        return Check("handoffs", True, "the files follow the logs")
+        return Check("handoffs", True, "every file matches the logs")
     path, why = wrong[0]
-    return Check("handoffs", False, f"{len(wrong)} files are wrong: {path.name}: {why}", "writes them from the logs")
+    detail = f"{counted(len(wrong), 'wrong file')}: {path.name}: {why}"
+    return Check("handoffs", False, detail, "`doctor --fix` writes them from the logs")
 
 
 def _print_checks(checks: list[Check]) -> None:
@@ -154,7 +155,7 @@ def _print_checks(checks: list[Check]) -> None:
 @with_example("jsonlstore config", "jsonlstore config --json | jq .settings.lookback_days")
 @command("config", "--json")
 def config(app: App, as_json: bool) -> None:
-    """The settings in force and where each came from."""
+    """Show the settings in force and where each came from."""
     from jsonlstore.core.session_settings import described
 
     loaded = app.loaded

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import answer, command, json_option, print_json, say, with_example
+from jsonlstore.cli.console import answer, command, json_option, now_option, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, bar, counted, heading, local, say_folded, say_line, say_value
 from jsonlstore.cli.listing import Span, span_options
 from jsonlstore.core.clock import format_time
@@ -36,6 +36,7 @@ _SEALS = ("seq", "at", "event", "prev", "hash")
 @click.group("metrics", invoke_without_command=True)
 @click.option("--event", type=click.Choice(list(METRIC_EVENTS)), metavar="NAME", help="List the records of this kind.")
 @span_options(100_000)
+@now_option
 @json_option
 @click.pass_obj
 def metrics(app: App, /, event: str | None, as_json: bool, **span: Any) -> None:
@@ -62,7 +63,7 @@ def metrics(app: App, /, event: str | None, as_json: bool, **span: Any) -> None:
 
 
 def _print_record(record: Record) -> None:
-    rest = "  ".join(f"{key} {_shown(value)}" for key, value in record.items() if key not in _SEALS)
+    rest = "; ".join(f"{key} {_shown(value)}" for key, value in record.items() if key not in _SEALS)
     say_folded(f"{local(record.get('at'))}  {rest}", indent="    ")
 
 

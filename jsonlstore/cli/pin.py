@@ -29,7 +29,7 @@ def _file(app: App) -> PinFile:
 @command("list", "--json", "--now", group=pin)
 @span_options(50)
 def list_pins(app: App, as_json: bool, **span: Any) -> None:
-    """What is pinned."""
+    """List the pins."""
     from jsonlstore.redact import redact_value
 
     found = _file(app).read()
@@ -63,7 +63,9 @@ def add_pin(app: App, content: str, label: str | None, dry_run: bool, as_json: b
         raise UsageError("a pin has 1 to 500 characters", hint="shorten it")
     made = WorkingMemoryPin(text, format_time(app.clock()), redact_text(label) if label else None)
     if not dry_run and not _file(app).add([made], 1):
-        raise JsonlStoreError("not pinned: it is there already, or ten are", hint="see `jsonlstore pin list`")
+        raise JsonlStoreError(
+            "not pinned: it is pinned already, or there are ten pins", hint="see `jsonlstore pin list`"
+        )
     document = {"added": [made.to_dict()], "dry_run": dry_run}
     answer(as_json, document, lambda: say_folded(f"{'would be pinned' if dry_run else 'pinned'}: {label or text}"))
 

@@ -72,7 +72,7 @@ def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
     "-n", "--limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="At most N."
 )
 def recall_(app: App, spoken: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Sessions by time and words, best first, with the passages that answer.
+    """Find sessions by time and words, best first, with the passages that answer.
 
     WHEN is a time as people say it, in the local time zone: yesterday, last tuesday, this morning, in february,
     2026-02, 3 days ago, since monday, 2026-02-01..2026-02-14. Everything else is looked for in what was said, and in

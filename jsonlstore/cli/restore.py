@@ -9,7 +9,7 @@ import click
 
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import answer, command, dry_run_option, print_json, say, with_example
-from jsonlstore.cli.formatting import heading, is_terminal, say_folded, say_line
+from jsonlstore.cli.formatting import counted, heading, is_terminal, local, say_folded, say_line
 from jsonlstore.core.config import BOUNDARY_NAMES
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 
@@ -112,8 +112,8 @@ def recover_crashed(app: App, dry_run: bool, as_json: bool) -> None:
         print_json({"recovered": listed, "dry_run": dry_run})
         return
     for one in found:
-        say(f"{one.session_id}  ended {one.end_time}  ({one.reason})")
-    say(f"{len(found)} crashed session(s) {'found' if dry_run else 'recovered'}")
+        say(f"{one.session_id}  ended {local(one.end_time)}  ({one.reason})")
+    say(f"{counted(len(found), 'crashed session')} {'found' if dry_run else 'recovered'}")
 
 
 @with_example('echo \'{"session_id": "s1", "channel": "cli"}\' | jsonlstore hook session-start')
@@ -188,6 +188,8 @@ def _show_candidates(candidates: Sequence[Candidate]) -> None:
 
 
 def _age(hours: float) -> str:
+    if hours < 0:
+        return "in the future"  # clocks differ, or `--now` is before it
     if hours < 48:
         return f"{hours:.1f}h ago"
     return f"{hours / 24:.1f}d ago"

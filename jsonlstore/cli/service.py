@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jsonlstore.cli.console import command, command_group, print_json, with_example
+from jsonlstore.cli.formatting import say_folded
 from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
@@ -76,12 +77,12 @@ def install_service(app: App, kind: str | None, linger: bool, dry_run: bool) -> 
     noted = made.install()
     click.echo(f"installed and started: {made.path}")
     for note in noted:
-        click.echo(f"warning: {note}", err=True)
+        say_folded(f"warning: {note}", indent="  ", err=True)
     if linger and made.lingers() is not True:
         made.keep_after_logout()
-        click.echo(LINGERS)
+        say_folded(LINGERS)
     elif made.lingers() is False:
-        click.echo(STOPS_AT_LOGOUT)
+        say_folded(STOPS_AT_LOGOUT)
 
 
 @with_example("jsonlstore service uninstall")
@@ -109,7 +110,7 @@ def service_status(app: App, kind: str | None, as_json: bool) -> int:
     else:
         click.echo(f"{told.path}: {'installed' if told.installed else 'not installed'}, {told.detail}")
         if told.installed and not told.current:
-            click.echo("it was written by another version or for other options: `jsonlstore service install` renews it")
+            say_folded("it was written by another version or for other options: `jsonlstore service install` renews it")
     return 1 if told.installed and not told.active else 0
 
 

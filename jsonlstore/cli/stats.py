@@ -24,7 +24,7 @@ _SPARKS = " ▁▂▃▄▅▆▇█"
 @click.option("--days", type=click.FloatRange(min=0), metavar="N", help="Only sessions alive in the last N days.")
 @click.option("--project", metavar="P", help="Only sessions that worked on this project.")
 def stats(app: App, days: float | None, project: str | None, as_json: bool) -> None:
-    """Sessions per week, projects, topics over time, open tasks by age, tokens and flushes."""
+    """Count sessions per week, projects, topics over time, open tasks by age, tokens and flushes."""
     from jsonlstore.report import count_history
 
     found = count_history(history_of(app, days, project))

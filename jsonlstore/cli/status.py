@@ -24,7 +24,10 @@ NO_WATCHER = "no watcher is running"
 @command("status", "--now", "--json")
 @click.option("--expect-watcher", is_flag=True, help="Fail if no watcher is running.")
 def status(app: App, expect_watcher: bool, as_json: bool) -> int:
-    """Say what is seen, how far behind we are, and what is wrong. Exit 1 if anything is not seen."""
+    """Show what is seen, how far behind we are, and what is wrong.
+
+    Exit 1 if something cannot be read or written, or waits unread for more than `status.max_lag_minutes`.
+    """
     found = collect_status(app)
     answer(as_json, found.document, lambda: print_status(found.document, app.clock()))
     return 1 if found.failed or (expect_watcher and not found.watching) else 0

@@ -33,7 +33,7 @@ def _key_option(function: Callable[..., Any]) -> Callable[..., Any]:
 @_key_option
 @span_options(50)
 def list_tasks(app: App, session_key: str | None, as_json: bool, **span: Any) -> None:
-    """The open tasks of a conversation."""
+    """List the open tasks of a conversation."""
     tasks, place = conversation(app, session_key)
     listed = Span(**span).pick(tasks.to_list(), lambda one: one["last_at"], app.clock(), "task")
 

@@ -35,7 +35,7 @@ with_example("jsonlstore transcripts list --agent main")(transcripts)
 @json_option
 @pass_app
 def list_(app: App, /, *, agent: str | None, everything: bool, as_json: bool, **span: Any) -> None:
-    """List every transcript found, per agent and era, with its size and why it ended."""
+    """List every transcript found. Each with its agent, era, size, and why it ended."""
     catalogue = _catalogue(app, everything=everything)
     problems: list[str] = []
     wanted = [found for found in catalogue.sessions if agent in {None, found.agent_id}]
@@ -69,7 +69,7 @@ def _print_rows(rows: list[dict[str, Any]]) -> None:
 @json_option
 @pass_app
 def show(app: App, /, *, id_: str, as_json: bool) -> None:
-    """Show who said what in one session (a session id, a stretch id, or a unique prefix)."""
+    """Show who said what in one transcript. ID is a session, a stretch of one, or a unique prefix."""
     found, wanted = _catalogue(app, everything=True).find(id_)
     reading = found.read()
     entries = _entries_of(found, wanted.id if wanted else None, reading)
@@ -100,7 +100,7 @@ def show(app: App, /, *, id_: str, as_json: bool) -> None:
 @json_option
 @pass_app
 def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_json: bool) -> None:
-    """Show what the model would see: active path, latest compaction, settings in force, tokens."""
+    """Show what the model would see. That is the active path from the latest compaction on, settings, tokens."""
     from jsonlstore.transcripts import build_context, count_tokens
 
     found, wanted = _catalogue(app, everything=True).find(id_)
@@ -141,7 +141,7 @@ def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_j
 @json_option
 @pass_app
 def migrate_(app: App, /, *, kind: str, dry_run: bool, as_json: bool) -> None:
-    """Carry our own transcripts over to the other backend, byte for byte; run again, it goes on where it stopped."""
+    """Carry our own transcripts over to the other backend. Byte for byte; run again, it goes on where it stopped."""
     from dataclasses import asdict
 
     from jsonlstore.context import migrate_transcripts, open_pair
@@ -259,4 +259,4 @@ def _short(text: str) -> str:
 
 def _warn(warnings: Iterable[str]) -> None:
     for warning in dict.fromkeys(warnings):
-        say(f"warning: {warning}", err=True)
+        say_folded(f"warning: {warning}", indent="  ", err=True)

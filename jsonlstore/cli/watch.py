@@ -82,12 +82,12 @@ def _say_written(written: int, watcher: Watcher, *, as_json: bool) -> None:
     if as_json:
         print_json({"written": written, "sources": len(watcher.catalogue.sources), "warnings": watcher.problems})
     else:
-        from jsonlstore.cli.formatting import counted
+        from jsonlstore.cli.formatting import counted, say_folded
 
         sources = counted(len(watcher.catalogue.sources), "source")
         click.echo(f"caught up: {counted(written, 'update')} written from {sources}", err=True)
         for problem in watcher.problems:
-            click.echo(f"warning: {problem}", err=True)
+            say_folded(f"warning: {problem}", indent="  ", err=True)
 
 
 def _say_behind(history: PastTranscripts, document: dict[str, Any], *, as_json: bool) -> int:
@@ -159,9 +159,9 @@ def backfill_transcripts(app: App, paths: tuple[Path, ...], again: bool, dry_run
             f"({megabytes(summary.bytes)} in {seconds:.1f} s, {rate} a second)"
         )
         for name, problem in summary.failed.items():
-            click.echo(f"warning: {name}: {problem}", err=True)
+            say_folded(f"warning: {name}: {problem}", indent="  ", err=True)
         for warning in warnings:
-            click.echo(f"warning: {warning}", err=True)
+            say_folded(f"warning: {warning}", indent="  ", err=True)
     return 1 if summary.failed or warnings else 0
 
 

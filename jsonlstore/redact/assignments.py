@@ -10,6 +10,7 @@ bounded, so the whole is linear in the text.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from jsonlstore.redact import rules
@@ -41,10 +42,34 @@ _IS = (
     r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|c'est|c’est|—|–|-)"
     r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
 )
-# A telling name, and (matched right behind it) what joins it to a value. The groups of the joint say how.
-_HEAD = re.compile(
-    rf"(?i:({STRONG}|cookie|x-auth)((?:[A-Za-z0-9_.]|-(?!>)){{0,300}}+)|({WEAK_WORDS})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
-)
+
+
+def _head(strong: str, weak: str) -> re.Pattern[bytes]:
+    """A telling name; what joins it to a value is matched right behind it, and the groups of that say how."""
+    return re.compile(
+        rf"(?i:({strong})((?:[A-Za-z0-9_.]|-(?!>)){{0,300}}+)|({weak})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
+    )
+
+
+@cache
+def _head_from(byte: int) -> re.Pattern[bytes]:
+    """The names that may begin with a byte: to try them all, one after the other, costs more than anything else."""
+    words = {level: [name.word for name in rules.names() if name.level == level] for level in _LEVELS}
+    words["secret"] += ["cookie", "x-auth"]
+    letter = chr(byte).lower()
+    if letter.isascii():
+        words = {level: [word for word in some if _may_begin(word, letter)] for level, some in words.items()}
+    strong = [*words["password"], *words["secret"]]
+    return _head("|".join(strong) or "(?!)", "|".join(words["weak"]) or "(?!)")
+
+
+def _may_begin(word: str, letter: str) -> bool:
+    """Whether a word of `names.tsv` may begin with a letter; one that begins with a group is asked for each of them."""
+    first = word[3:].partition(")")[0].split("|") if word.startswith("(?:") else [word]
+    return any(branch[:1].lower() in (letter, "(", "[") for branch in first)
+
+
+_LEVELS = ("password", "secret", "weak")
 # RE2 finds where to look closer. Every tail is bounded: a name that may still find its joint far away holds up the
 # search for all that comes after it. It has no groups, since reading them costs more than matching again, and it asks for
 # something joint-like behind the name, since names alone ("token", "pass") are common words. What fills transcripts
@@ -70,6 +95,7 @@ _JOINT = re.compile(
         rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/)"""
     ).encode()
 )
+_EQUALS = re.compile(rb"===?|=>|=")
 _JOINT_WINDOW = 640  # `re` may backtrack: within this many bytes, whatever the text
 _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
 _HEADER = re.compile(
@@ -96,7 +122,7 @@ def full_name(data: bytes, start: int, end: int) -> str:
 def judge_name(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
     """Where to go on, and the spans to hide behind the name at `at`, a match of `NAME`."""
     at += data[at] == ord("-")
-    head = _HEAD.match(data, at)
+    head = _head_from(data[at]).match(data, at)
     if not head:
         return at + 1, []
     if head.start(3) >= 0:
@@ -122,6 +148,13 @@ def _weak(data: bytes, head: re.Match[bytes]) -> list[tuple[int, int]]:
 
 
 def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per joint
+    if data[end : end + 1] == b"=":  # most are joined so, and nothing else is to be found out
+        full = full_name(data, start, end)
+        level = classify(full.lstrip("-"))
+        if level is Key.NONE or _is_chance(data, full, end):
+            return []
+        op = _EQUALS.match(data, end)
+        return _assigned(data, Link(level, end - len(full.encode()), end, end, op.end() if op else end + 1))
     match = _JOINT.match(data, end, end + _JOINT_WINDOW)
     if not match and (label := _LABELLED.match(data, end, end + _LABEL_WINDOW)):
         return _labelled(data, start, end, label)
@@ -139,7 +172,7 @@ def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa
         return _option(data, Link(level, name_at, end, flag.start(), flag.end()))
     if not match:
         return []
-    how = next(group for group in range(1, 6) if match.start(group) >= 0)
+    how = match.lastindex or 0
     link = Link(level, name_at, end, match.start(how), match.end(how))
     if how == 1:
         return _assigned(data, link)
@@ -172,7 +205,7 @@ def _labelled(data: bytes, start: int, end: int, label: re.Match[bytes]) -> list
 def _is_chance(data: bytes, full: str, end: int) -> bool:
     """Base64 that happens to end in a telling word, or a type that is named after a secret (`AWS::IAM::AccessKey`)."""
     before = data[max(0, end - len(full.encode()) - 2) : end - len(full.encode())]
-    if before == b"::" or b"arn:aws" in data[max(0, end - 100) : end].rpartition(b" ")[2]:
+    if before[-1:] == b":" and (before == b"::" or b"arn:aws" in data[max(0, end - 100) : end].rpartition(b" ")[2]):
         return True
     padded = data[end : end + 2] == b"==" and data[end + 2 : end + 3] in (b'"', b"'")
     if padded and len(full) >= 20 and (randomness(full) > 4.8 or _DIGITS.search(full)):
@@ -196,14 +229,26 @@ class Link(NamedTuple):
 
 
 def _assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
-    spans = (_judge(data, value, link) for value in measure(data, link.op_end, before=link.name_at))
+    if data.startswith(_HIDDEN, link.op_end):
+        return []
+    spans = [_judge(data, value, link) for value in measure(data, link.op_end, before=link.name_at)]
     return [span for span in spans if span]
+
+
+# what stands behind most names in the second look at a text
+_HIDDEN = (b"[REDACTED]", b'"[REDACTED]"', b" [REDACTED]", b' "[REDACTED]"', b'\\"[REDACTED]')
+# A value that no code, word, version or address looks like; most are, and need no further question.
+_GENERATED = re.compile(rb"(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,256}\Z")
+_SURE = frozenset((b"=", b":", b":=", b"=>", b"%3D"))
 
 
 def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911, PLR0912 - a decision list
     level, op = link.level, data[link.op_at : link.op_end]
+    run = data[value.start : value.end]
+    if level >= Key.SECRET and op in _SURE and value.start - link.name_end < 6 and _GENERATED.match(run):
+        return value.start, value.end
     name = data[link.name_at : link.name_end].lower()
-    text = data[value.start : value.end].decode("utf-8", "replace")
+    text = run.decode("utf-8", "replace")
     if _is_signature(data, link) or (data[value.end : value.end + 1] == b"}" and _FORMAT_SPEC.match(text)):
         return None
     if is_version(text) or _is_address(text) or _is_of_its_name(data, link, text):
@@ -381,8 +426,7 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
         return None  # a description in another language
     if first in _TALK or text.startswith(("(", "{", "[", "*", "\\")) or "](" in text or (spaced and is_type(text)):
         return None
-    line = to_line_end(data, value.start)
-    rest = data[value.start : line.end]
+    rest = _REST.match(data, value.start, value.start + 240).group()  # type: ignore[union-attr]
     if spaced and (_OPERATED.search(rest) or _is_description(rest, data[name_at : link.name_end])):
         return None  # password: typeof x === "string";  :param password: the one you chose
     around = data[name_at - 1 : name_at] if name_at else b""
@@ -409,6 +453,7 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
 
 
 _PGP = re.compile(rb"(?i)gpg|pgp")
+_REST = re.compile(rb"(?:[^\r\n\"\\]|\\(?![nr\"]))*+")
 _OPERATED = re.compile(rb" (?:[!=]==?|&&|\|\||\?\??) |\Atypeof ")
 
 

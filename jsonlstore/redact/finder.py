@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cache
+from functools import cache, cached_property
+from time import process_time
 from typing import TYPE_CHECKING, TypeAlias
 
 from jsonlstore.core.regex import any_of, compiled, searcher, searcher_within
@@ -24,7 +25,7 @@ from jsonlstore.redact.values import whole
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from jsonlstore.core.regex import SearchWithin
+    from jsonlstore.core.regex import Search, SearchWithin
 
 MARK = b"[REDACTED]"
 UNREAD = b"[UNREAD]"
@@ -47,7 +48,11 @@ _TAIL = 32  # of a word is looked at as if it began there: a name may end it
 
 def may_hide(data: bytes) -> bool:
     """Whether there may be something to hide; False is certain."""
-    return len(data) > MOST_BYTES or _finder().glance(data, 0)[0][0] >= 0
+    finder = _FINDER or _finder()
+    whole = finder.whole
+    if whole is not None and len(data) < _LONG_TEXT:
+        return whole(data, 0)[0][0] >= 0
+    return finder.sees(data)
 
 
 def steps_for(data: bytes) -> int:
@@ -61,10 +66,7 @@ def find_spans(data: bytes, budget: Steps) -> list[Span]:
     beyond: list[Span] = []
     if len(data) > MOST_BYTES:
         beyond, data = [(MOST_BYTES, len(data), "unread")], data[:MOST_BYTES]
-    first = finder.glance(data, 0)[0][0]
-    if first < 0:
-        return [_snap(data, span) for span in beyond]
-    return [_snap(data, span) for span in [*finder.spans(data, first, budget), *beyond] if not _is_left(data, span)]
+    return [_snap(data, span) for span in [*finder.spans(data, budget), *beyond] if not _is_left(data, span)]
 
 
 def mark_of(kind: str) -> bytes:
@@ -129,25 +131,69 @@ class Steps:
         self.left = steps
 
 
+_NAMED = (named.NAME, joints.HINT, containers.HEAD, runs.HINT, FOLDED)
+_LONG_TEXT = 2048  # bytes
+_SAMPLED = 7  # of eight texts are not timed: the clock costs as much as a page of text
+_WATCHED, _SLOW = 1 << 16, 100e6  # bytes, and bytes a second
+
+
+def _triggers_of_all() -> str:
+    return any_of([shape.trigger for shape in SHAPES])
+
+
 class _Finder:
     """All rules behind one expression: whatever may be telling is found in one pass and looked at where it stands.
 
     Not an RE2 set: a set's automaton remembers which members have matched so far, so a dozen common triggers make
-    thousands of states of it, and it crawls. One expression rather than several: each automaton more is one more pass,
-    and costs its tables in the processor's cache.
+    thousands of states of it, and it crawls. Even the one expression's automaton has states that are pairs of a
+    trigger's and a name's. Much and varied text, source code above all, fills its memory with them; then RE2 begins
+    anew again and again, at a tenth of its speed (25 MB/s). So the time of long texts is watched, and from there on two
+    expressions are used, each with few states (500 MB/s). Both ways find the same: only the speed depends on the clock.
     """
 
     def __init__(self) -> None:
-        triggers = any_of([shape.trigger for shape in SHAPES])
-        self.triggered = searcher_within(compiled(triggers))
-        parts = [triggers, named.NAME, joints.HINT, containers.HEAD, runs.HINT, FOLDED]
-        self.glance = searcher(compiled(any_of(parts)))
         self._joint = searcher(compiled(f"{joints.JOINT}|{joints.LONE}"))
+        self.whole: Search | None = searcher(compiled(any_of([_triggers_of_all(), *_NAMED])))
+        self._texts, self._bytes, self._seconds, self._slow = 0, 0, 0.0, 0
 
-    def spans(self, data: bytes, first: int, budget: Steps) -> list[Span]:
-        """Every span of every rule, unmerged, in text where nothing telling begins before `first`."""
+    @cached_property
+    def named(self) -> Search:
+        """Where a name, a container, a run or a joint may begin."""
+        return searcher(compiled(any_of(_NAMED)))
+
+    @cached_property
+    def triggered(self) -> Search:
+        """Where a shape's trigger stands."""
+        return searcher(compiled(_triggers_of_all()))
+
+    @cached_property
+    def triggered_within(self) -> SearchWithin:
+        """The same up to an end."""
+        return searcher_within(compiled(_triggers_of_all()))
+
+    def sees(self, data: bytes) -> bool:
+        """Whether there may be something to hide."""
+        whole = self.whole
+        if whole is None:
+            return self.named(data, 0)[0][0] >= 0 or self.triggered(data, 0)[0][0] >= 0 or len(data) > MOST_BYTES
+        self._texts += 1
+        if self._texts & _SAMPLED:
+            return whole(data, 0)[0][0] >= 0 or len(data) > MOST_BYTES
+        started = process_time()
+        at = whole(data, 0)[0][0]
+        self._seconds += process_time() - started
+        self._bytes += len(data) if at < 0 else at
+        if self._bytes > _WATCHED:
+            self._slow = self._slow + 1 if self._seconds * _SLOW > self._bytes else 0
+            if self._slow > 1:  # the first states of an automaton are slow to make whatever the text
+                self.whole = None
+            self._bytes, self._seconds = 0, 0.0
+        return at >= 0 or len(data) > MOST_BYTES
+
+    def spans(self, data: bytes, budget: Steps) -> list[Span]:
+        """Every span of every rule, unmerged."""
         scan = _Scan(self, data, budget)
-        found = scan.run(first)
+        found = scan.run()
         for start, end in joints.windows(data, scan.hints) if scan.hints else ():
             if budget.left <= 0:
                 found.append((start, len(data), "unread"))
@@ -160,7 +206,7 @@ class _Finder:
     def again(self, data: bytes, cuts: list[Span], budget: Steps, *, names: bool = True) -> Iterator[Span]:
         """What shows only in the text with some of its pieces taken out or replaced."""
         shown, pieces = hide(data, cuts)
-        for span in _Scan(self, shown, budget, plain=True, names=names).run(self.glance(shown, 0)[0][0]):
+        for span in _Scan(self, shown, budget, plain=True, names=names).run():
             yield back(span, pieces, cuts)
 
     def _undisguised(self, data: bytes, budget: Steps) -> Iterator[Span]:
@@ -201,12 +247,32 @@ class _Finder:
 class _Scan:
     """One way through a text, from hit to hit."""
 
+    __slots__ = (
+        "_blocks",
+        "_budget",
+        "_data",
+        "_finder",
+        "_held_until",
+        "_inserts",
+        "_named_until",
+        "_names",
+        "_plain",
+        "_run_until",
+        "_searched",
+        "_skipped",
+        "_table_until",
+        "disguised",
+        "found",
+        "hints",
+    )
+
     def __init__(self, finder: _Finder, data: bytes, budget: Steps, *, plain: bool = False, names: bool = True) -> None:
         self._finder = finder
         self._data = data
         self._budget = budget
         self._names = names
         self._plain = plain  # neither joints nor disguises are looked for: they are what was taken out
+        self._inserts = b"VALUES" in data or b"values" in data
         self._searched: dict[int, int] = {}  # how far each shape was looked for
         self._named_until = self._table_until = self._held_until = self._run_until = 0
         self._skipped = 0
@@ -215,20 +281,34 @@ class _Scan:
         self.hints: list[int] = []
         self.disguised = False
 
-    def run(self, at: int) -> list[Span]:
+    def run(self) -> list[Span]:
         """What is to be hidden as the text stands."""
-        data, budget, glance = self._data, self._budget, self._finder.glance
-        while at >= 0:
+        data, budget, whole = self._data, self._budget, self._finder.whole
+        triggered, named_ = (whole, whole) if whole else (self._finder.triggered, self._finder.named)
+        trigger = name = triggered(data, 0)[0][0]
+        if not whole:
+            name = named_(data, 0)[0][0]
+        while trigger >= 0 or name >= 0:
+            at = name if trigger < 0 or 0 <= name < trigger else trigger
             budget.left -= 1
             if budget.left <= 0:
                 self.found.append((at, len(data), "unread"))
                 break
-            self._look(at)
+            if at == trigger:
+                self._shapes(at)
+            if at == name:
+                self._look(at)
             if budget.left <= 0:
                 self.found.append((max(at, self._table_until), len(data), "unread"))
                 break
             # an endless word is one word, and what is hidden is done with: neither is looked at letter by letter
-            at = glance(data, max(at + 1, self._skipped))[0][0]
+            go_on = max(at + 1, self._skipped)
+            if 0 <= trigger < go_on:
+                trigger = triggered(data, go_on)[0][0]
+            if whole:
+                name = trigger
+            elif 0 <= name < go_on:
+                name = named_(data, go_on)[0][0]
         if self._blocks:
             self.found += ((start, end, "private") for start, end in private_spans(data))
             self.found += ((start, end, "private-key") for start, end in private_keys(data))
@@ -236,7 +316,6 @@ class _Scan:
 
     def _look(self, at: int) -> None:
         data = self._data
-        self._shapes(at)
         if not self._plain:
             if data[at + 1 : at + 2] in joints.SECOND:
                 self.hints.append(at)
@@ -294,7 +373,7 @@ class _Scan:
                 self.found += ((start, end, "column") for start, end in cells)
                 if self._budget.left < _ROW:  # the rows below would stand without their head
                     self._budget.left = 0
-        if values == [] and (cells := tables.inserted(data, at)):
+        if not values and self._inserts and (cells := tables.inserted(data, at)):
             self._budget.left -= len(cells)
             self.found += ((start, end, "column") for start, end in cells)
         if self._named_until > at + _LONG_NAME:
@@ -321,7 +400,7 @@ class _Scan:
             return
         self._skipped = max(self._skipped, end)
         for _ in range(_MOST_IN_A_WORD):
-            at = self._finder.triggered(self._data, at + 1, end)[0][0]
+            at = self._finder.triggered_within(self._data, at + 1, end)[0][0]
             if at < 0:
                 return
             self._shapes(at)
@@ -329,8 +408,7 @@ class _Scan:
     def _holds(self, text: bytes) -> bool:
         """Whether a text that was found encoded holds a secret; what is encoded in it in turn is not looked at."""
         self._budget.left -= len(text) // 256
-        first = self._finder.glance(text, 0)[0][0]
-        return first >= 0 and not self._plain and bool(_Scan(self._finder, text, self._budget, plain=True).run(first))
+        return not self._plain and bool(_Scan(self._finder, text, self._budget, plain=True).run())
 
 
 _CONTAINER, _RUN = 1, 2
@@ -413,6 +491,11 @@ def _is_near(shape: Shape, data: bytes, start: int) -> bool:
 _ENDED = re.compile(rb"(?<!\\)(?:\r?\n|\\n)")
 
 
-@cache
 def _finder() -> _Finder:
-    return _Finder()
+    global _FINDER  # noqa: PLW0603 - made when first asked for, and asked for by every text
+    if _FINDER is None:
+        _FINDER = _Finder()
+    return _FINDER
+
+
+_FINDER: _Finder | None = None

@@ -180,7 +180,6 @@ _LONGEST = 400  # characters of a placeholder
 _NOT_RUN = re.compile(r"[\s()\[\]{}<>,;\"'\\|]")  # of code, a list or an expression
 _ALNUM = re.compile(r"[^\W_]")
 _DIGIT = re.compile(r"\d")
-_SPACE = re.compile(r"\s")
 _LETTER = re.compile(r"[^\W\d_]")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _JOINED = re.compile(r"[-/.:]")
@@ -281,6 +280,9 @@ _SMALL = re.compile(r"[0-9]{1,4}[a-z]{0,2}\Z|[0-9]{6,8}\Z|[A-Za-z]{1,3}\Z|[a-z]{
 _BETWEEN_WORDS = re.compile(r"[-_./:]")
 
 
+_MOST_STEPS = 256
+
+
 def entropy(value: str) -> float:
     """Bits per character."""
     size = len(value)
@@ -291,6 +293,7 @@ def randomness(value: str) -> float:
     """How much its characters surprise, in bits a step: words and identifiers 3 to 4.5, what chance made 5 to 7."""
     table = rules.bigrams()
     total = 0.0
+    value = value[:_MOST_STEPS]
     for a, b in pairwise(value):
         known = table.get((a.lower(), b.lower()))
         if known is None:

@@ -41,7 +41,7 @@ _LEAST_TAIL = 14
 _LEAST_PIECE = 8
 _LEAST_RANDOMNESS = 5.0
 _WORDS = 4.8
-_CAMEL = re.compile(rb"[A-Z]*[a-z]*[0-9]{0,4}(?:[A-Z]+[a-z]*[0-9]{0,4})+\Z")
+_CAMEL = re.compile(rb"[a-z]*[0-9]{0,4}(?:[A-Z][a-z]*[0-9]{0,4})+\Z")
 _BEFORE = b"/@#%&?.-~+:\\$"
 _AFTER = b"/@%("
 

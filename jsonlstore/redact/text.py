@@ -41,10 +41,10 @@ def redact(text: str) -> tuple[str, list[Finding]]:
     except UnicodeEncodeError:
         text = _SURROGATE.sub("\ufffd", text)
         data = text.encode()
-    spans = _settle(data)
-    if not spans:
+    if not may_hide(data):  # nearly every text: nothing more is worked out for it
         return text, []
-    return _rebuild(text, data, spans)
+    spans = _settle(data, steps_for(data))
+    return _rebuild(text, data, spans) if spans else (text, [])
 
 
 def redact_text(text: str) -> str:
@@ -54,7 +54,7 @@ def redact_text(text: str) -> str:
 
 def redact_bytes(data: bytes, steps: int | None = None) -> tuple[bytes, list[Span]]:
     """The same for bytes of any encoding, with the spans as (start, end, kind) in bytes; `steps` is the budget."""
-    spans = _settle(data, steps)
+    spans = _settle(data, steps_for(data) if steps is None else steps) if may_hide(data) else []
     return (hide(data, spans)[0], spans) if spans else (data, [])
 
 
@@ -134,18 +134,16 @@ def _short_text(text: str) -> str:
     return redact_text(text)
 
 
-def _settle(data: bytes, steps: int | None = None) -> list[Span]:
+def _settle(data: bytes, steps: int) -> list[Span]:
     """All spans to hide, in the coordinates of `data`, such that the result has none left."""
-    if not may_hide(data):  # nearly every text: nothing more is worked out for it
-        return []
-    steps = steps_for(data) if steps is None else steps
     found = find_spans(data, Steps(steps))
     if not found:
         return found
     spans = _again(data, _merge(found))
     if all(kind == "unread" for _, _, kind in spans):
         return spans  # what was read held nothing, and nothing in it has changed
-    budget = Steps(2 * steps)  # for all further passes: a text that needs many must not cost many times as much
+    # for all further passes: a text that needs many, or more than it may take, must not cost many times as much
+    budget = Steps(steps // 2 if any(kind == "unread" for _, _, kind in found) else steps + steps // 4)
     for _ in range(_PASSES):
         shown, pieces = hide(data, spans)
         more = find_spans(shown, budget)

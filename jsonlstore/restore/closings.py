@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from jsonlstore.core.model import PendingTask, SessionState
 from jsonlstore.core.task_life import closed_here, open_here
 
-_NUMBERED = re.compile(r"\w*\d[\w.-]*")
+_NUMBERED = re.compile(r"\w*\d(?:[\w.-]*\w)?")
 _ENOUGH = 2 / 3  # of a title's words must be said
 
 
@@ -66,7 +66,8 @@ def closed_items(items: Sequence[Item], closings: Iterable[Closing]) -> dict[str
         by_id.setdefault(item.id.lower(), []).append(item)
     for closing in closings:
         named = by_id.get(closing.id, []) if closing.id else []
-        for item in named or _meant(items, closing.title):
+        # a task closed by its id may also be the next step, which has none
+        for item in [*named, *_meant(by_id.get("", []) if named else items, closing.title)]:
             found[item.key] = closing
     return found
 

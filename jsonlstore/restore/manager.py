@@ -56,6 +56,8 @@ class SessionPersistenceManager:
         agent: who asks, for the audit trail
         across: reach into another conversation
         depth: at most so many sessions
+        chain: the session with those before it, oldest first
+        left: a function that returns how many seconds are left
     """
 
     def __init__(

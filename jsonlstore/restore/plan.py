@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from heapq import nlargest
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,7 @@ from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import PendingTask, SessionState
 from jsonlstore.core.session_key import agent_of
-from jsonlstore.restore.closings import Closing, closings_in, without_closed
+from jsonlstore.restore.closings import Closing, closings_in, own_closings, without_closed
 from jsonlstore.restore.crash import Crashed, find_crashed, find_superseded
 from jsonlstore.restore.inherit import PinPlan, decayed_memories, merged_topics, offers, once, plan_pins
 from jsonlstore.restore.pins import PinFile
@@ -45,6 +46,7 @@ log = logger("jsonlstore.session")
 _MOST_SUSPECTS = 50  # looked at by one session start; `recover` looks at all
 _MOST_SUPERSEDED = 10  # closed by one session start; the next one goes on
 _MOST_CRITICAL_LOGS = 8
+_MOST_ARCHIVED_LOGS = 20  # archived within days: only where the settings say so
 _TOPIC_SAMPLE = 300  # how common a topic is shows in a few hundred sessions as well as in all
 _EVER = "0"  # sorts before every time there is
 _NO_PINS = PinPlan((), (), (), ())
@@ -121,7 +123,7 @@ def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
         log.info("nothing is restored into %s: %s", request.session_id, plan.why)
         return _explained(env, plan, entries, scope)
 
-    closings = closings_of(entries, scope, now)
+    closings = closings_of(store, config, entries, scope, now)
 
     def load(session_id: str) -> SessionState:
         state = closed[session_id][1] if session_id in closed else store.get(session_id)
@@ -163,11 +165,23 @@ def format_preamble(shown: PreambleContext, config: Config, now: datetime) -> st
     return PreambleInjector.format(shown, PreambleOptions(max_chars=config.preamble_max_chars), now=now)
 
 
-def closings_of(entries: Entries, scope: Scope, now: datetime) -> list[Closing]:
-    """What the sessions in reach closed, open ones included."""
+def closings_of(store: SessionStore, config: Config, entries: Entries, scope: Scope, now: datetime) -> list[Closing]:
+    """What the sessions in reach closed, open ones included; of an archived one the index says too little."""
     reaches = scope.in_reach()
     telling = {other: entry for other, entry in entries.items() if entry.get("closed") and reaches(entry)}
-    return closings_in(telling, format_time(now))
+    found = closings_in(telling, format_time(now))
+    since = time_before(now, timedelta(days=max(config.lookback_days, config.task_stale_days)))
+    archived = [
+        (entry["end_time"], other)
+        for other, entry in entries.items()
+        if entry.get("archived") and (entry.get("end_time") or "") >= since and reaches(entry)
+    ]
+    for _, session_id in nlargest(_MOST_ARCHIVED_LOGS, archived):
+        try:
+            found += own_closings(store.get(session_id), format_time(now))
+        except JsonlStoreError as problem:
+            log.warning("what session %s closed is not known: %s", session_id, problem)
+    return found
 
 
 def without_stale_tasks(load: Callable[[str], SessionState], now: datetime, days: int) -> Callable[[str], SessionState]:

@@ -37,7 +37,7 @@ class TaskList:
         self.sessions = self._states()
         self._told: dict[str, tuple[PendingTask, SessionState]] = {}
         line = time_before(now, timedelta(days=config.task_stale_days))
-        closings = closings_of(store.index.entries(), scope, now)
+        closings = closings_of(store, config, store.index.entries(), scope, now)
         for state in self.sessions:
             if (state.end_time or format_time(now)) < line:
                 continue

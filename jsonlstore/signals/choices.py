@@ -59,7 +59,7 @@ _ASKED_AND_ANSWERED = re.compile(r'"([^"\n]{3,400})"="([^"\n]{1,300})"')
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
 _MOST_ANSWERS = 10
 _CLAUSE_END = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])\s*")
-_NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*\d{1,2}[.、)]$")  # the next item's number, left behind by its sentence
+_NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*(\d{1,2})[.、)]$")  # the next item's number, left behind by its sentence
 _AFTER_NUMBER = (".", "、", ")")
 _LOOSE_END = re.compile(r"[\s,，]+(?:and|or|und|oder|y|et|ou|e|и|і|та)$", re.IGNORECASE)  # the next line goes on
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
@@ -153,20 +153,29 @@ def directives(text: str, speakers: Sequence[Language]) -> list[Said]:
     whole = text.replace("’", "'")
     if not may_any_say(speakers, _ASKED, whole):
         return []
-    known = [one for one in speakers if one.may_say(_ASKED, whole)]
+    known = [one for one in speakers if one.may_say(_ASKED, whole)] if len(speakers) > 1 else speakers
     found: list[Said] = []
     for sentence in own_sentences(text):
-        said = _read(sentence, known)
+        said = _read(_without_next_number(sentence, text), known)
         if said:
             found.append(said)
     return found
 
 
-def explicit(text: str, speakers: Sequence[Language]) -> list[Said]:
+def _without_next_number(sentence: str, text: str) -> str:
+    """A sentence of "1. do this 2. do that" without the next item's number; "valve 2." keeps its own."""
+    plain = sentence.rstrip()
+    number = _NUMBER_AFTER.search(plain) if plain.endswith(_AFTER_NUMBER) else None
+    if number is None or not re.search(rf"(?<!\d){int(number[1]) - 1}[.、)]", text):
+        return sentence
+    return plain[: number.start()]
+
+
+def explicit(text: str, speakers: Sequence[Language], kinds: tuple[str, ...] = _TOLD) -> list[Said]:
     """What an assistant says outright it decided or found out; its other prose counts for nothing."""
-    if not may_any_say(speakers, _TOLD, text):
+    if not may_any_say(speakers, kinds, text):
         return []
-    known = [one for one in speakers if one.may_say(_TOLD, text)]
+    known = [one for one in speakers if one.may_say(kinds, text)] if len(speakers) > 1 else speakers
     found: list[Said] = []
     for sentence in (one for line in prose_lines(text) for one in sentences(line)):
         plain = plain_text(sentence).replace("’", "'").strip()
@@ -180,7 +189,7 @@ def explicit(text: str, speakers: Sequence[Language]) -> list[Said]:
         for language in known:
             if language.pattern("conditional").match(plain):
                 continue
-            if language.says(DECIDED, bare):
+            if DECIDED in kinds and language.says(DECIDED, bare):
                 found.append(Said(DECISION, shorten(plain, LONGEST), 0.7))
             elif language.says(INSIGHT, bare):
                 found.append(Said(INSIGHT, shorten(plain, LONGEST), 0.7))
@@ -205,12 +214,12 @@ def listed_decisions(text: str, speakers: Sequence[Language]) -> list[Said]:
 
 def _read(sentence: str, known: Sequence[Language]) -> Said | None:
     plain = plain_text(sentence).replace("’", "'").strip()
-    if plain.endswith(_AFTER_NUMBER):
-        plain = _NUMBER_AFTER.sub("", plain)
     plain = _LOOSE_END.sub("", plain)
     bare = _QUOTED.sub("…", plain)
     # asked of both: without its quotation a sentence may be short enough for an expression that spans it
-    if len(plain) < 4 or not (may_any_say(known, _ASKED, plain) or may_any_say(known, _ASKED, bare)):
+    if len(plain) < 4 or not (
+        may_any_say(known, _ASKED, plain) or (bare != plain and may_any_say(known, _ASKED, bare))
+    ):
         return None
     asks = plain.endswith(("?", "？")) or any(language.pattern("asks").match(plain) for language in known)
     if len(plain) <= _LONGEST_SENTENCE:

@@ -48,6 +48,7 @@ _INCOMPLETE = re.compile(
 _PIN_MARKER = re.compile(
     r"\[task\]|\btodo\b|\bincomplete\b|\bin[- ]progress\b|\bunfinished\b|\bnot (?:yet )?done\b", re.IGNORECASE
 )
+_NUMBERED = re.compile(r"\w*\d(?:[\w.-]*\w)?")
 _TICKED = re.compile(r"[✅☑✔]|\[[xX]\]")
 _CHECKBOX = re.compile(r"\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?\[([ xX])\]\s+(\S.*)")
 _MOST_BOXES = 12  # more open boxes in one message are a template, not this session's list
@@ -189,17 +190,15 @@ class TaskBook:
         self.turn = 0
         self.language: Language | None = None
 
-    @property
-    def any_open(self) -> bool:
-        """Whether something said later could close a task."""
-        return bool(self._open)
-
     def read(self, text: str, entry_id: str | None = None, origin: str = USER) -> list[str]:
         """Take in what was said; returns the ids of tasks it opened."""
+        opens = any(one in text for one in _OPENERS)
+        if not opens and not self._open:
+            return []
         tells = _teller(self.language)
         if not tells(text) and not (origin == ASSISTANT and self._stale()):
             return []
-        if not any(one in text for one in _OPENERS) and not self._titles.touched_by(text):
+        if not opens and not self._titles.touched_by(text):
             return []
         if origin == ASSISTANT:
             self._let_go()
@@ -415,6 +414,8 @@ def _title(text: str) -> str:
 
 
 def hash_id(title: str) -> str:
-    """A stable id for a task that was given none."""
-    normal = " ".join(keywords(title)) or title.lower()
+    """A stable id for a task that was given none; "valve 2" and "valve 3" are two."""
+    words = keywords(title)
+    numbers = [one for one in _NUMBERED.findall(title.lower()) if one not in words]
+    normal = " ".join([*words, *numbers]) or title.lower()
     return "text-" + sha256(normal.encode("utf-8", "replace")).hexdigest()[:10]

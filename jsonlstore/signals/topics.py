@@ -16,7 +16,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.signals.background import GENERIC, RARE, STOP, word_rarity
-from jsonlstore.signals.language import languages
 from jsonlstore.signals.options import COMMON_TOOL_NAMES, ToolNames
 from jsonlstore.signals.projects import ProjectTally, directories_in_command
 from jsonlstore.signals.words import fold, read_piece, split_pieces, unspaced_words
@@ -277,6 +276,8 @@ class HotTopicExtractor:
 @cache
 def _generic() -> frozenset[str]:
     """Words that say nothing of what a session was about: those of the work itself, and every language's small talk."""
+    from jsonlstore.signals.language import languages  # a session start asks for no topics
+
     talk = (one for language in languages().values() for kind in _SMALL_WORDS for one in language.phrases(kind))
     return GENERIC | frozenset(word for phrase in talk for word in phrase.lower().split())
 
@@ -338,13 +339,8 @@ def _recurring_parts(parts: Counter[str]) -> Iterable[tuple[str, int]]:
 
 
 def _without_variants(ordered: Sequence[tuple[str, float]], n: int) -> list[tuple[str, float]]:
-    """The first `n`, leaving out other spellings (hyphens, plural) of one that is already in.
-
-    What is part of a name that is in ("code auditor" of "sales-code-auditor") says little more: it comes last.
-    """
+    """The first `n`, leaving out other spellings (hyphens, plural) of one that is already in."""
     kept: list[tuple[str, float]] = []
-    parts: list[tuple[str, float]] = []
-    names: list[frozenset[str]] = []
     seen: set[str] = set()
     shared: Counter[str] = Counter()
     for topic, score in ordered:
@@ -352,15 +348,12 @@ def _without_variants(ordered: Sequence[tuple[str, float]], n: int) -> list[tupl
             break
         plain = topic.replace("-", "").replace("_", "").replace(" ", "\0")
         forms = {plain, plain + "s", plain.removesuffix("s") if len(plain) > 4 else plain}
-        words = frozenset(_STEM.split(topic))
-        stems = {word[:_STEM_LETTERS] for word in words if len(word) > 2}
+        stems = {word[:_STEM_LETTERS] for word in _STEM.split(topic) if len(word) > 2}
         if score > 0 and not forms & seen and all(shared[stem] < _MOST_OF_A_STEM for stem in stems):
-            is_part = any(words < name for name in names)
-            (parts if is_part else kept).append((topic, score))
-            names.append(words)
+            kept.append((topic, score))
             seen.add(plain)
             shared.update(stems)
-    return [*kept, *parts][:n]
+    return kept
 
 
 def _texts(arguments: Mapping[str, Any], *keys: str) -> list[str]:

@@ -130,8 +130,19 @@ def temp_dir_for(directory: Path, paths: StatePaths, disk: Disk) -> Path:
 
 
 def mirror_shows(paths: StatePaths, session_id: str, state: Mapping[str, Any]) -> bool:
-    """Whether a session's mirror is there and shows this state."""
-    return read_bytes(paths.mirror(session_id)) == to_json(state)
+    """Whether a session's mirror is there and shows this state; an earlier version's lacks fields that are empty."""
+    found = read_bytes(paths.mirror(session_id))
+    if found is None or found == to_json(state):
+        return found is not None
+    try:
+        shown = orjson.loads(found)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(shown, dict) and _without_empty(shown) == _without_empty(state)
+
+
+def _without_empty(state: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in state.items() if value not in (None, [], {})}
 
 
 def write_mirror(

@@ -68,13 +68,15 @@ class Doctor:
         With `quarantine` as well, log lines that are not records go into quarantine: nothing else could mend them.
         """
         checks: tuple[tuple[Callable[[], Check], Callable[[], object] | None], ...] = (
-            _listed("modes", self._too_open, "files others may read", "private to you", "makes them private"),
+            _listed("modes", self._too_open, "open to others", "every file is private to you", "makes them private"),
             _listed("temporary files", self._temps, "left by a crash", "none left behind", "removes them"),
-            _listed("log tails", self._torn, "end in a torn line", "whole", "cuts the torn bytes into quarantine"),
+            _listed("log tails", self._torn, "torn at the end", "every log ends whole", "moves the rest to quarantine"),
             (self._logs, self._quarantine_damage if quarantine else None),
             # before the archive check: a tombstone has no other half to move
-            _listed("forgotten", self._left, "half forgotten", "nothing is left of them", "removes the rest"),
-            _listed("archive", self._half_archived, "half archived", "whole", "finishes the move"),
+            _listed(
+                "forgotten", self._left, "half forgotten", "nothing is left of forgotten sessions", "removes the rest"
+            ),
+            _listed("archive", self._half_archived, "half archived", "every move is finished", "finishes the move"),
             (self._index, lambda: self._store.index.rebuild(self._progress)),
             _listed("mirrors", self._stale_mirrors, "missing or old", "match the logs", "writes them"),
             (self._metrics, self._store.metrics.repair),
@@ -143,9 +145,10 @@ class Doctor:
                     break  # a newer writer's log follows a newer schema, which we do not have
                 found = problems("event", orjson.loads(placed.event.to_line()))
                 faults += [f"{path.name} record {placed.event.seq}: {each}" for each in found]
-        good = f"every record of {len(self._hot_ids())} hot logs and the archive is valid"
+        hot = len(self._hot_ids())
+        good = f"every record of {hot} {'log' if hot == 1 else 'logs'} and of the archive is valid"
         hint = "damaged lines are skipped; `doctor --fix --quarantine` moves them out of the log"
-        return _check("logs", faults, "faults", good, hint)
+        return _check("logs", faults, "damaged", good, hint)
 
     def _quarantine_damage(self) -> None:
         for session_id, path, scan in list(self._scans()):
@@ -159,7 +162,7 @@ class Doctor:
         found = read_bytes(self._paths.index)
         if found == expected or (found is None and not self._hot_ids()):
             faults = problems("index", orjson.loads(found)) if found else []
-            return _check("index", faults, "faults", "matches the logs", "`doctor --fix` rebuilds it")
+            return _check("index", faults, "invalid", "matches the logs", "`doctor --fix` rebuilds it")
         state = "missing" if found is None else "empty" if not found else "not what the logs say"
         return Check("index", False, f"{self._paths.index} is {state}", "`doctor --fix` rebuilds it from the logs")
 
@@ -187,7 +190,11 @@ class Doctor:
             return Check("metrics", True, "none yet")
         verdict = self._store.metrics.verify()
         if verdict.ok:
-            return Check("metrics", True, f"an unbroken chain of {verdict.records} records")
+            return Check(
+                "metrics",
+                True,
+                f"an unbroken chain of {verdict.records} {'record' if verdict.records == 1 else 'records'}",
+            )
         hint = "`doctor --fix` mends a torn tail or a lost head; a broken chain stays visible"
         return Check("metrics", False, f"{self._paths.metrics.name} line {verdict.line}: {verdict.problem}", hint)
 

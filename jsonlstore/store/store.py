@@ -67,6 +67,7 @@ class SessionStore(SessionReader):
         reason: why the session ended: new, reset, idle, daily, crash, …
         end_time: when it ended, if that was not now
         inferred: whether nobody said that it ended, and it was only concluded
+        on_close: is called by whoever found the session open and closed it
         successor: the id of the session that continues this one
         kind: the type of the event
         data: what the event holds

@@ -201,11 +201,13 @@ class RecordedSession:
             return source.lag(newest, cursor)
         return sum(each.lag(copy, None) for each, copy in self.copies if each.lag_unit == source.lag_unit)
 
-    def read(self) -> Reading:
-        """Every entry once, copies compared by entry id; the cursor is the newest copy's."""
+    def read(self, after: Cursor | None = None) -> Reading:
+        """Every entry once, copies compared by entry id; those after the cursor, if it is one of the newest copy's."""
+        source, newest = self.copies[-1]
+        if after is not None and after.kind == source.kind:
+            return source.read(newest, after)
         if len(self.copies) == 1:
-            source, transcript = self.copies[0]
-            return source.read(transcript)
+            return source.read(newest)
         reading = Reading()
         return reading.deliver(self._merged(reading))
 

@@ -95,7 +95,7 @@ class Maintenance:
             log.warning("%s", problem.message)
             return
         if mended:
-            log.info("mended %d sessions after a crash", mended)
+            log.info("mended %d session%s after a crash", mended, "" if mended == 1 else "s")
 
     def archive(self, after_days: int) -> None:
         """Once a day, move sessions that ended long ago to the archive."""
@@ -109,7 +109,7 @@ class Maintenance:
             log.warning("archiving stopped: %s", problem.message)
             return
         if done:
-            log.info("archived %d sessions", len(done))
+            log.info("archived %d session%s", len(done), "" if len(done) == 1 else "s")
 
 
 def notify(message: str, env: Mapping[str, str] = os.environ) -> bool:

@@ -164,11 +164,8 @@ def _sources(catalogue: Catalogue, tailer: Tailer) -> tuple[list[dict[str, Any]]
 
 def _first_unread_at(session: RecordedSession, cursor: Cursor | None) -> str | None:
     """The time of the first entry after the cursor; None if no entry says."""
-    source, newest = session.copies[-1]
-    known = cursor is not None and cursor.kind == source.kind
     try:
-        reading = source.read(newest, cursor) if known else session.read()
-        return next((entry.timestamp for entry in reading if entry.timestamp), None)
+        return next((entry.timestamp for entry in session.read(cursor) if entry.timestamp), None)
     except (SourceUnreadable, OSError):
         return None
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import signal
 import subprocess
 import sys
 import threading
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from jsonlstore.core.config import Config
 from jsonlstore.handoff import kept_handoff
+from jsonlstore.transcripts.source import BegunHash
 from jsonlstore.watch.loop import Watcher
 from tests.handoff.place import ID, KEY, OTHER, Place
 from tests.home import Home
@@ -22,6 +24,7 @@ from tests.openclaw.lab import wait_until
 from tests.watch.conftest import IMPATIENT, Database, OpenClaw, Talk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 
@@ -279,3 +282,59 @@ def test_an_end_that_a_runtime_tells_is_complete(place: Place) -> None:
     assert found is not None
     assert (found.document.last_message_index, found.document.evidence["endedBy"]) == (3, "reset")
     assert len(found.document.transcript_hash) == 64
+
+
+def test_what_is_captured_at_a_start_is_completed_after_the_first_turn(place: Place) -> None:
+    """A start has no time to read a transcript; the file for people has its facts a turn later."""
+    place.work(2)
+    place.watch()
+    home = Home(place.path, place.now)
+    known = {"session_key": KEY, "agent_id": "main", "channel": "webchat"}
+    assert home.hook("session-start", session_id=OTHER, **known, pid=os.getpid())["handoff"]["claimed"] is True
+    found = place.kept()
+    assert found is not None
+    assert found.document.last_message_index == -1
+    home.later(seconds=20)
+    home.hook("turn-end", session_id=OTHER, **known, catch_up=True)
+    found = place.kept()
+    assert found is not None
+    assert (found.document.last_message_index, found.claimed_by, found.answered) == (3, OTHER, True)
+    assert found.document.transcript_hash == hashlib.sha256(place.file.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("era", ["files", "database"])
+def test_the_hash_goes_on_where_it_stopped(
+    tmp_path: Path, make: Any, era: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A watcher that stays hashes only what is new, and gets what a fresh look gets."""
+    place = Place(tmp_path)
+    talk, database = place.talk, None
+    if era == "database":
+        (place.sessions / "sessions.json").unlink()
+        database = Database(OpenClaw(tmp_path), make)
+        database.add(ID, [talk.header])
+    hashed: list[int] = []
+    go_on = BegunHash.go_on
+    monkeypatch.setattr(BegunHash, "go_on", lambda self, pieces, at: go_on(self, note(pieces), at))
+
+    def note(pieces: Iterable[bytes]) -> Iterator[bytes]:
+        for piece in pieces:
+            hashed.append(len(piece))
+            yield piece
+
+    watcher = Watcher(place.store(), Config(search_enabled=False), timing=IMPATIENT)
+    for number in range(3):
+        records = [talk.user(f"Please fix part {number}.{at} of the antenna.") for at in range(20)]
+        if database is None:
+            place.say(*records)
+            whole = place.file.read_bytes()
+        else:
+            database.append(ID, 100 * (number + 1), *records)
+            whole = b"\n".join(database.texts(ID))
+        hashed.clear()
+        watcher.rescan()
+        found = place.kept()
+        assert found is not None
+        assert found.document.transcript_hash == hashlib.sha256(whole).hexdigest()
+        assert number == 0 or sum(hashed) < 0.6 * len(whole)
+        place.now += timedelta(minutes=2)

@@ -49,7 +49,21 @@ def test_capture_status_list_and_clear(home: Home, capsys: pytest.CaptureFixture
     assert ask(home, capsys, "handoff", "clear", *NOW)["cleared"] is True
     assert ask(home, capsys, "handoff", "status", *NOW)["handoff"]["resumeAvailable"] is False
     assert not (home.path / "agents/main/handoff/session-state.json").exists()
+    main(["--state-dir", str(home.path), "handoff", "status", *NOW])
+    assert capsys.readouterr().out == "aaaa1111: cleared\n", "what was thrown away is not shown"
+    assert ask(home, capsys, "handoff", "clear", *NOW)["cleared"] is False
+    assert main(["--state-dir", str(home.path), "resume", *NOW]) != 0
+    capsys.readouterr()
     assert ask(home, capsys, "doctor")["checks"][-1]["ok"]
+
+
+def test_alone_it_captures_the_newest_session_as_in_a_chat(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    home.store.update("bbbb2222", {"next_step": "paint the mast"})
+    assert ask(home, capsys, "handoff", "--dry-run", *NOW)["captured"] is False
+    assert ask(home, capsys, "handoff", *NOW) == ask(home, capsys, "handoff", "capture", *NOW)
+    assert kept_handoff(home.store.folded("bbbb2222")) is not None
+    assert main(["--state-dir", str(home.path), "handoff", "--help"]) == 0
+    assert "capture" in capsys.readouterr().out
 
 
 def test_resume_gives_a_session_the_block(home: Home, capsys: pytest.CaptureFixture[str]) -> None:

@@ -180,7 +180,8 @@ def test_snapshots_are_bounded(place: Place) -> None:
 
 def test_secrets_of_every_kind_in_the_last_fifty_messages_are_in_none_of_the_files(place: Place) -> None:
     """Said by the user, by the agent, in a command that fails and in a result: none is in a file or in our log."""
-    cases = [case for case in load_maker().corpus(3, [shape.example for shape in shapes()]) if case.secret]
+    made = load_maker().corpus(3, [shape.example for shape in shapes()])
+    cases = [case for case in made if case.secret and len(case.secret) > 5]  # a shorter one stands in any time or id
     planted = random.Random(18).sample(cases, 50)
     for number, case in enumerate(planted):
         if number % 3 == 0:

@@ -2,7 +2,8 @@
 
 In the latest user message `[[exec:COMMAND]]`, `[[pin:LABEL|CONTENT]]` and `[[continue:SESSION]]` ask for a tool call
 first, `[[call:TOOL|ARGUMENTS]]` for one of any tool, several of them for one after the other; `[[slow:SECONDS]]` delays
-the answer. What is injected into a prompt is not repeated in an answer.
+the answer, and `[[usage:TOKENS]]` is what the context is said to hold. What is injected into a prompt is not repeated
+in an answer.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-_WISH = re.compile(r"\[\[(exec|pin|continue|call|slow):(.*?)\]\]", re.DOTALL)
+_WISH = re.compile(r"\[\[(exec|pin|continue|call|slow|usage):(.*?)\]\]", re.DOTALL)
 _INJECTED = re.compile(
     r"<session-continuity.*?</session-continuity>\n*"
     r"|<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>\n*"
-    r"|\[Context: [^\]\n]*\]\n*",
+    r"|\[Context: [^\]\n]*\]\n*"
+    r"|\[SYSTEM: [a-z -]*memory flush\].*?(?:\n\n|\Z)",
     re.DOTALL,
 )
 
@@ -50,6 +52,11 @@ def answer(messages: list[dict[str, Any]]) -> tuple[str, dict[str, Any] | None, 
     wanted = _any_call(calls[ran]) if ran < len(calls) else None if ran else _tool_call(wishes)
     plain = _WISH.sub("", said).strip()[-300:]
     return f"Noted: {plain}", wanted, float(wishes.get("slow", 0))
+
+
+def tokens_wished(messages: list[dict[str, Any]]) -> int:
+    """How many tokens the context is to hold."""
+    return int(dict(_WISH.findall(said_by_user(messages)[1])).get("usage", 120))
 
 
 def _any_call(wish: str) -> dict[str, Any]:
@@ -88,7 +95,8 @@ class _Handler(BaseHTTPRequestHandler):
             message["tool_calls"] = [call]
         reason = "tool_calls" if call else "stop"
         base = {"id": f"c{time.time_ns()}", "created": int(time.time()), "model": "mock-1"}
-        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        total = tokens_wished(body.get("messages", []))
+        usage = {"prompt_tokens": total - 20, "completion_tokens": 20, "total_tokens": total}
         if not body.get("stream"):
             choice = {"index": 0, "message": message, "finish_reason": reason}
             self._send({**base, "object": "chat.completion", "choices": [choice], "usage": usage})

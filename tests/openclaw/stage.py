@@ -111,14 +111,20 @@ class Stage:
         wait_until(lambda: any(words in said for said in self.model.answered), what="the answer")
         return sent
 
-    @property
-    def compacts(self) -> bool:
-        """Whether a compaction on demand leaves a summary: up to 2026.3 the call only cuts the file."""
-        return self.version >= "2026.4"
-
     def compact(self, key: str) -> None:
-        """Have OpenClaw summarise a conversation."""
-        self.openclaw.call("sessions.compact", key=key)
+        """Have OpenClaw summarise a conversation; up to 2026.3 only `/compact` does."""
+        if self.version >= "2026.4":
+            self.openclaw.call("sessions.compact", key=key)
+            return
+        before = self._compactions()
+        self.openclaw.say("/compact", key)
+        wait_until(lambda: self._compactions() > before, 60, "the compaction")
+
+    def _compactions(self) -> int:
+        return sum(path.read_bytes().count(b'"type":"compaction"') for path in self._transcripts())
+
+    def _transcripts(self) -> list[Path]:
+        return [path for path in (self.state_dir / "agents").rglob("*.jsonl*") if path.is_file()]
 
     def is_stored(self, words: str) -> bool:
         """Whether OpenClaw's own files hold these words."""
@@ -157,6 +163,10 @@ class Stage:
         except FileNotFoundError:
             return {}
         return found
+
+    def runtime_runs(self, since: int, ours: Callable[[str], bool]) -> list[Sent]:
+        """The requests since then that nobody's words led to: memory flushes, summaries, slugs."""
+        return [Sent.of(one) for one in self.model.requests[since:] if not ours(said_by_user(one["messages"])[1])]
 
     def utility_runs(self) -> list[Sent]:
         return [Sent.of(one) for one in self.model.requests if said_by_user(one["messages"])[1].startswith(UTILITY)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import orjson
 import pytest
 
 from jsonlstore.store.doctor import Doctor, repair_unfinished
@@ -47,6 +48,19 @@ def test_a_mirror_older_than_its_log_is_written_again(ended: SessionStore) -> No
     assert not healthy(ended)
     assert repair_unfinished(ended) == 1
     assert healthy(ended)
+
+
+def test_a_mirror_of_an_earlier_version_is_as_good_as_ours(ended: SessionStore) -> None:
+    """It lacks the fields that came later. An upgrade must not make every old session look damaged."""
+    mirror = ended.paths.mirror("one")
+    whole = orjson.loads(mirror.read_bytes())
+    later = {key for key, value in whole.items() if value in (None, [], {})} - {"continued_by"}
+    assert {"commits", "closed", "last_request"} <= later
+    mirror.write_bytes(orjson.dumps({key: value for key, value in whole.items() if key not in later}))
+    assert healthy(ended)
+    for wrong in ({**whole, "next_step": "paint"}, {**whole, "hot_topics": []}, [whole]):
+        mirror.write_bytes(orjson.dumps(wrong))
+        assert not healthy(ended)
 
 
 def test_what_a_handoff_adds_to_the_log_leaves_the_mirror_alone(ended: SessionStore) -> None:
