@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.watch.conftest import OpenClaw
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -76,7 +78,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
         return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
 
     root = Path(json.loads(run("demo", "--keep", "--json"))["state_dir"])
-    run("--state-dir", str(root), "doctor", "--fix")  # writes the handoff files of the demo's first day
+    talk = OpenClaw(root).begin("5c9a1f54-6d9b-4f3e-9a53-0c6d3d6a7b11", "lighthouse lamp", "harbour wall")
+    run("--state-dir", str(root), "watch", "--once")
+    run("--state-dir", str(root), "handoff", "capture", talk.session_id)
     run("--state-dir", str(root), "archive", "--older-than", "30h")
     run("--state-dir", str(root), "forget", "website", "--yes")
     states = root / "sessions" / "states"
