@@ -82,6 +82,10 @@ def _records(store: SessionStore) -> list[tuple[str, HandoffRecord]]:
     return found
 
 
+def _newest_kept(store: SessionStore) -> str | None:
+    return next((session_id for session_id, record in _records(store) if not record.cleared_at), None)
+
+
 @with_example("jsonlstore handoff list", "jsonlstore handoff list --json")
 @command("list", "--json", "--now", group=handoff)
 @span_options(50)
@@ -131,6 +135,8 @@ def status_(app: App, session_id: str | None, as_json: bool) -> None:
         from jsonlstore.restore import handoff_lines
 
         say(f"{found[0][0]}: {_standing(found[0][1], app)}", bold=True)
+        if found[0][1].cleared_at:
+            return
         say("\n".join(handoff_lines(found[0][1].document, store.get(found[0][0]))))
 
     answer(as_json, {"handoff": document}, tell)
@@ -144,9 +150,11 @@ def clear_(app: App, session_id: str | None, dry_run: bool, as_json: bool) -> No
     from jsonlstore.handoff import clear
 
     store = app.open_store()
-    target = store.resolve(session_id) if session_id else next((one for one, _ in _records(store)), None)
+    target = store.resolve(session_id) if session_id else _newest_kept(store)
     done = target is not None and not dry_run and clear(store, target)
-    said = "no handoff is kept" if target is None else f"{'would clear' if dry_run else 'cleared'} {target}"
+    said = (
+        f"{'would clear' if dry_run else 'cleared'} {target}" if done or (dry_run and target) else "no handoff is kept"
+    )
     answer(as_json, {"session_id": target, "cleared": bool(done), "dry_run": dry_run}, lambda: say(said))
 
 
@@ -161,7 +169,7 @@ def resume(app: App, session_id: str | None, into: str | None, dry_run: bool, as
     _check_enabled(app)
     manager = app.open_manager()
     store = manager.store
-    source = store.resolve(session_id) if session_id else next((one for one, _ in _records(store)), None)
+    source = store.resolve(session_id) if session_id else _newest_kept(store)
     if source is None:
         raise SessionNotFound("no handoff is kept", hint="jsonlstore handoff capture makes one")
     known = store.get(store.resolve(into) if into else source)

@@ -218,6 +218,7 @@ def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
 def _after_turn(app: App, document: dict[str, Any], session_id: str) -> None:
     if document.get("catch_up"):
         _catch_up(app)
+        _complete_picked_up(app, session_id)
     if document.get("settle_flush"):
         from jsonlstore.cli.hook_context import settle_offered_flush
 
@@ -261,7 +262,7 @@ def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         if document.get("catch_up"):
             _catch_up(app)
         if hands_over:
-            _hand_over_at_leisure(manager, session_id, reason or "end")
+            _hand_over_at_leisure(app, session_id, reason or "end")
         manager.archive_old()
 
     if manager.ended_before:
@@ -285,14 +286,27 @@ def _hand_over(manager: SessionPersistenceManager, session_id: str, trigger: str
     capture(manager.store, session_id, trigger, now=now, expires_hours=hours, by="hook")
 
 
-def _hand_over_at_leisure(manager: SessionPersistenceManager, session_id: str, trigger: str) -> None:
+def _hand_over_at_leisure(app: App, session_id: str, trigger: str) -> None:
     """Capture again with what the transcript shows, and in the words of the external command, if there is one."""
     from jsonlstore.watch import capture_now
 
     try:
-        capture_now(manager.store, manager.config, session_id, trigger, by="hook", rewritten=True)
+        capture_now(app.open_store(), app.config, session_id, trigger, by="hook", rewritten=True)
     except JsonlStoreError as problem:  # it has ended, and its handoff is kept
         log.warning("handoff of %s: %s", session_id, problem)
+
+
+def _complete_picked_up(app: App, session_id: str) -> None:
+    """Add what the transcript shows to the handoff this session picked up, if nobody had looked when it started."""
+    store = app.open_store()
+    source = store.folded(session_id).handoff_from
+    if source is None or not app.config.handoff_enabled:
+        return
+    from jsonlstore.handoff import kept_handoff
+
+    found = kept_handoff(store.folded(source))
+    if found is not None and found.document.last_message_index < 0 and not found.cleared_at:
+        _hand_over_at_leisure(app, source, found.trigger)
 
 
 def _handoff(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
@@ -315,7 +329,7 @@ def _handoff(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         log.warning("handoff of %s: %s", answer["session_id"], problem)
         return {**answer, "error": str(problem)}, None
     if action == "capture" and manager.config.handoff_summarizer and not dry_run:
-        return answer, partial(_hand_over_at_leisure, manager, session_id, "command")
+        return answer, partial(_hand_over_at_leisure, app, session_id, "command")
     return answer, None
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jsonlstore.context.flush import FlushCycle, flush_text, percent_used
     from jsonlstore.context.flush_log import offer_flush, settle_flush
     from jsonlstore.context.forgetting import forget_transcripts
-    from jsonlstore.context.generator import generated, reworded
+    from jsonlstore.context.generator import GeneratorRun, generated, reworded
     from jsonlstore.context.migrate import migrate_transcripts, open_pair
     from jsonlstore.context.session import Session
     from jsonlstore.context.store import SessionInfo, TranscriptStore
@@ -35,6 +35,7 @@ __all__ = [
     "CompactionSummary",
     "FlushCycle",
     "FlushPrompt",
+    "GeneratorRun",
     "Session",
     "SessionInfo",
     "TranscriptStore",
@@ -64,7 +65,7 @@ __getattr__ = lazy(
         "flush": "FlushCycle flush_text percent_used",
         "flush_log": "offer_flush settle_flush",
         "forgetting": "forget_transcripts",
-        "generator": "generated reworded",
+        "generator": "GeneratorRun generated reworded",
         "migrate": "migrate_transcripts open_pair",
         "session": "Session",
         "summary": "summary_text",

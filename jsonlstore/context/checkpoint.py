@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.context.flush import percent_used
+from jsonlstore.redact import sanitised
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 8 * 1024
 _LONGEST_SUMMARY = 700
+_MOST_RULES = 14
+_LONGEST_COMMAND = 160
 # what goes first when there is too much, and how many of each stay as long as anything else can go
 _TRIMMED = (
     ("closed", 0), ("identifiers", 8), ("commands", 6), ("asks", 5), ("done", 10), ("files", 12), ("blocked", 3),
@@ -108,7 +111,7 @@ def make_checkpoint(signals: Signals, facts: SessionFacts, tokens: int = 0) -> C
         "projects": list(signals.active_projects[:2]),
         "userMessages": facts.user_messages,
         "asks": list(facts.asks),
-        "constraints": list(signals.constraints),
+        "constraints": _rules(facts.rules, signals.constraints),
         "done": [f"{one.sha} {one.subject}".strip() for one in facts.commits],
         "closed": [one.title[:120] for one in signals.closed[-20:]],
         "inProgress": list(signals.in_progress),
@@ -121,6 +124,8 @@ def make_checkpoint(signals: Signals, facts: SessionFacts, tokens: int = 0) -> C
         "identifiers": list(facts.identifiers),
         "memoryFiles": list(facts.memory_files),
     }
+    if facts.last_failed:
+        evidence["lastFailed"] = {"command": _shown(facts.last_failed[0]), "summary": _shown(facts.last_failed[1])}
     if facts.taken_back:
         evidence["takenBack"] = facts.taken_back
     if signals.next_step:
@@ -143,6 +148,13 @@ def make_checkpoint(signals: Signals, facts: SessionFacts, tokens: int = 0) -> C
     return bounded(replace(made, summary=_summary(made)))
 
 
+def _rules(quoted: tuple[str, ...], noted: tuple[str, ...]) -> list[str]:
+    """The user's rules: those found in long instructions, then those that were clearly given; none said twice."""
+    known = [one.casefold() for one in noted]
+    more = [one for one in quoted if not any(one.casefold() in each or each in one.casefold() for each in known)]
+    return [*more, *noted][-_MOST_RULES:]
+
+
 def extended(old: Checkpoint, new: Checkpoint) -> Checkpoint:
     """`old` brought up to date by a checkpoint of what came after it: what is newer outranks what is older."""
     old = _without_taken_back(old, _number(new.evidence.get("takenBack")))
@@ -160,6 +172,7 @@ def extended(old: Checkpoint, new: Checkpoint) -> Checkpoint:
     for name in ("next", "lastRequest", "inProgress"):
         evidence[name] = (new if new.evidence.get("asks") else old).evidence.get(name)
     evidence["blocked"], evidence["failing"] = _still_failing(old, new)
+    evidence["lastFailed"] = new.evidence.get("lastFailed") or _not_passed(old.evidence.get("lastFailed"), new)
     united = replace(
         new,
         message_count=old.message_count + new.message_count,
@@ -193,6 +206,13 @@ def _still_failing(old: Checkpoint, new: Checkpoint) -> tuple[list[str], Any]:
     return list(new.texts("blocked")), new.evidence.get("failing")
 
 
+def _not_passed(failed: Any, new: Checkpoint) -> Any:
+    """The command that failed last, unless it passed since."""
+    commands = new.evidence.get("commands")
+    passed = [one.get("command") for one in commands if isinstance(one, dict)] if isinstance(commands, list) else []
+    return failed if isinstance(failed, dict) and failed.get("command") not in passed else None
+
+
 def _merged(name: str, before: list[str], after: list[str]) -> list[str]:
     if name == "files":
         bare = {one.removesuffix(" (uncommitted)") for one in after}
@@ -206,8 +226,14 @@ def _merged_commands(before: list[dict[str, Any]], after: list[dict[str, Any]]) 
 
 
 def _command(family: str, command: str, failed: bool, summary: str) -> dict[str, Any]:
-    told = {"family": family, "command": command[:160], "outcome": "failed" if failed else "passed"}
-    return {**told, "summary": summary[:160]} if summary else told
+    told = {"family": family, "command": _shown(command), "outcome": "failed" if failed else "passed"}
+    return {**told, "summary": _shown(summary)} if summary else told
+
+
+def _shown(text: str) -> str:
+    """What was run, without secrets; cut only then, because half a secret is not known for what it is."""
+    safe: str = sanitised(text)
+    return safe[:_LONGEST_COMMAND]
 
 
 def _summary(made: Checkpoint) -> str:

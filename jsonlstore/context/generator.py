@@ -6,6 +6,9 @@ The evidence stays ours: a command may write the summary, topics, open questions
 from __future__ import annotations
 
 import subprocess
+import tempfile
+import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,16 +34,60 @@ def generated(made: Checkpoint, settings: CheckpointSettings) -> Checkpoint:
     """The checkpoint in the words of the configured command; unchanged without one, or if it fails or is late."""
     if not settings.command:
         return made
-    given = orjson.dumps(sanitised({"checkpoint": made.to_dict()}))
-    try:
-        done = subprocess.run(
-            list(settings.command), input=given, capture_output=True, timeout=settings.command_seconds, check=True
-        )
-        answer = orjson.loads(done.stdout[:_MOST_ANSWER])
-    except (OSError, subprocess.SubprocessError, ValueError) as problem:
-        log.warning("checkpoint.command wrote nothing, ours is kept: %s", type(problem).__name__)
-        return made
-    return reworded(made, answer)
+    run = GeneratorRun(made, settings)
+    run.wait()
+    return run.result()
+
+
+class GeneratorRun:
+    """One run of the command, which nobody need wait for: `done` says when there is a `result`."""
+
+    def __init__(self, made: Checkpoint, settings: CheckpointSettings) -> None:
+        self._made = made
+        self._deadline = time.monotonic() + settings.command_seconds
+        self._child: subprocess.Popen[bytes] | None = None
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 - kept until the result is taken
+        given = orjson.dumps(sanitised({"checkpoint": made.to_dict()}))  # 8 KB fit into any pipe
+        try:
+            self._child = subprocess.Popen(
+                list(settings.command), stdin=subprocess.PIPE, stdout=self._output, stderr=subprocess.DEVNULL
+            )
+            assert self._child.stdin is not None
+            self._child.stdin.write(given)
+            self._child.stdin.close()
+        except OSError as problem:
+            log.warning("checkpoint.command does not run: %s", problem.strerror or problem)
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended, or its time is up."""
+        if self._child is None or self._child.poll() is not None:
+            return True
+        return time.monotonic() >= self._deadline
+
+    def wait(self) -> None:
+        """Wait until it has ended or its time is up."""
+        if self._child is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._child.wait(max(0.0, self._deadline - time.monotonic()))
+
+    def result(self) -> Checkpoint:
+        """The checkpoint in its words, ours if there are none; what still runs is ended."""
+        code = self._child.poll() if self._child is not None else None
+        if self._child is not None and code is None:
+            self._child.kill()
+            self._child.wait()
+        with self._output as output:
+            output.seek(0)
+            text = output.read(_MOST_ANSWER)
+        try:
+            answer = orjson.loads(text) if code == 0 else None
+        except ValueError:
+            answer = None
+        if answer is None:
+            log.warning("checkpoint.command wrote nothing usable, our own words are kept")
+            return self._made
+        return reworded(self._made, answer)
 
 
 def reworded(made: Checkpoint, answer: object) -> Checkpoint:

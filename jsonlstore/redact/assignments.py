@@ -426,8 +426,7 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
         return None  # a description in another language
     if first in _TALK or text.startswith(("(", "{", "[", "*", "\\")) or "](" in text or (spaced and is_type(text)):
         return None
-    line = to_line_end(data, value.start)
-    rest = data[value.start : line.end]
+    rest = _REST.match(data, value.start, value.start + 240).group()  # type: ignore[union-attr]
     if spaced and (_OPERATED.search(rest) or _is_description(rest, data[name_at : link.name_end])):
         return None  # password: typeof x === "string";  :param password: the one you chose
     around = data[name_at - 1 : name_at] if name_at else b""
@@ -454,6 +453,7 @@ def _judge_colon(  # noqa: PLR0911 - one exit per answer
 
 
 _PGP = re.compile(rb"(?i)gpg|pgp")
+_REST = re.compile(rb"(?:[^\r\n\"\\]|\\(?![nr\"]))*+")
 _OPERATED = re.compile(rb" (?:[!=]==?|&&|\|\||\?\??) |\Atypeof ")
 
 

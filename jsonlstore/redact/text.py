@@ -142,8 +142,8 @@ def _settle(data: bytes, steps: int) -> list[Span]:
     spans = _again(data, _merge(found))
     if all(kind == "unread" for _, _, kind in spans):
         return spans  # what was read held nothing, and nothing in it has changed
-    # for all further passes: a text that needs many must not cost many times as much
-    budget = Steps(steps + steps // 4)
+    # for all further passes: a text that needs many, or more than it may take, must not cost many times as much
+    budget = Steps(steps // 2 if any(kind == "unread" for _, _, kind in found) else steps + steps // 4)
     for _ in range(_PASSES):
         shown, pieces = hide(data, spans)
         more = find_spans(shown, budget)

@@ -153,7 +153,7 @@ def directives(text: str, speakers: Sequence[Language]) -> list[Said]:
     whole = text.replace("’", "'")
     if not may_any_say(speakers, _ASKED, whole):
         return []
-    known = [one for one in speakers if one.may_say(_ASKED, whole)]
+    known = [one for one in speakers if one.may_say(_ASKED, whole)] if len(speakers) > 1 else speakers
     found: list[Said] = []
     for sentence in own_sentences(text):
         said = _read(_without_next_number(sentence, text), known)
@@ -171,11 +171,11 @@ def _without_next_number(sentence: str, text: str) -> str:
     return plain[: number.start()]
 
 
-def explicit(text: str, speakers: Sequence[Language]) -> list[Said]:
+def explicit(text: str, speakers: Sequence[Language], kinds: tuple[str, ...] = _TOLD) -> list[Said]:
     """What an assistant says outright it decided or found out; its other prose counts for nothing."""
-    if not may_any_say(speakers, _TOLD, text):
+    if not may_any_say(speakers, kinds, text):
         return []
-    known = [one for one in speakers if one.may_say(_TOLD, text)]
+    known = [one for one in speakers if one.may_say(kinds, text)] if len(speakers) > 1 else speakers
     found: list[Said] = []
     for sentence in (one for line in prose_lines(text) for one in sentences(line)):
         plain = plain_text(sentence).replace("’", "'").strip()
@@ -189,7 +189,7 @@ def explicit(text: str, speakers: Sequence[Language]) -> list[Said]:
         for language in known:
             if language.pattern("conditional").match(plain):
                 continue
-            if language.says(DECIDED, bare):
+            if DECIDED in kinds and language.says(DECIDED, bare):
                 found.append(Said(DECISION, shorten(plain, LONGEST), 0.7))
             elif language.says(INSIGHT, bare):
                 found.append(Said(INSIGHT, shorten(plain, LONGEST), 0.7))
@@ -217,7 +217,9 @@ def _read(sentence: str, known: Sequence[Language]) -> Said | None:
     plain = _LOOSE_END.sub("", plain)
     bare = _QUOTED.sub("…", plain)
     # asked of both: without its quotation a sentence may be short enough for an expression that spans it
-    if len(plain) < 4 or not (may_any_say(known, _ASKED, plain) or may_any_say(known, _ASKED, bare)):
+    if len(plain) < 4 or not (
+        may_any_say(known, _ASKED, plain) or (bare != plain and may_any_say(known, _ASKED, bare))
+    ):
         return None
     asks = plain.endswith(("?", "？")) or any(language.pattern("asks").match(plain) for language in known)
     if len(plain) <= _LONGEST_SENTENCE:

@@ -49,7 +49,8 @@ class DoneStatements:
     def hear_closing(self, moment: Moment, language: Language | None) -> None:
         """The assistant's last words before the user spoke again; what it says on the way is not its last word."""
         if language and may_close(moment.text, language):
-            told = (one for line in prose_lines(moment.text) for one in sentences(line))
+            lines = prose_lines(moment.text, lambda line: may_close(line, language))
+            told = (one for line in lines for one in sentences(line))
             self._keep(told, moment.id, language, "said")
 
     def take_back(self, note: Note, entry_id: str | None) -> None:

@@ -35,7 +35,7 @@ from jsonlstore.signals.conclusions import Conclusions, conclude, ground
 from jsonlstore.signals.conversation import ASSISTANT, SYSTEM, USER, Conversation, Moment, exchanges
 from jsonlstore.signals.ending import is_nudge, request_line
 from jsonlstore.signals.evidence import WorkLog
-from jsonlstore.signals.facts import SessionFacts, identifiers_in, requests_in
+from jsonlstore.signals.facts import SessionFacts, hear_rules, identifiers_in, requests_in
 from jsonlstore.signals.language import recognise
 from jsonlstore.signals.notes import LONGEST_NOTE, NoteBook
 from jsonlstore.signals.offers import closing_offer, rules_of, spoken_languages
@@ -104,6 +104,7 @@ class Distiller:
         self._closing: Moment | None = None  # what the assistant said last, for the user's answer to it
         self._turn_ends: dict[int, str] = {}
         self._taken_back = 0
+        self._rules: dict[str, None] = {}
         self._messages = 0
         self._compactions = 0
         self._turn_over = False
@@ -195,6 +196,8 @@ class Distiller:
             identifiers=identifiers_in(talk, commits[-12:]),
             memory_writes=tuple(self.work.memory_writes),
             turn_ends=dict(self._turn_ends),
+            rules=tuple(self._rules),
+            last_failed=self.work.last_failed,
             taken_back=self._taken_back,
         )
 
@@ -242,6 +245,7 @@ class Distiller:
             self._note_first_match(text, entry, "user")
         else:
             self._note_user(text, entry)
+        hear_rules(self._rules, text)
         self.tasks.read(own, entry.id)
         self._done.hear_user(text, entry.id, self._language)
         self._closing = None
@@ -253,7 +257,7 @@ class Distiller:
         said = decided(text, self._offer(before), before) if may_answer(text) else []
         bare = bool(said) and len(text) <= _BARE_CHOICE  # "take the second one" says no more than what it picks
         said += [one for one in directives(text, self._speakers) if not (bare and one.kind == DECISION)]
-        said += [one for one in explicit("\n".join(own_lines(text)), self._speakers) if one.kind == INSIGHT]
+        said += explicit("\n".join(own_lines(text)), self._speakers, (INSIGHT,))
         for one in said:
             if one.kind == TASK and self.tasks.add(one.text, entry.id):
                 self._note(TASK_CREATED, one.text, one.confidence, entry, at)
@@ -322,7 +326,7 @@ class Distiller:
         self._agent.sops.heard(prose)
 
     def _listed_decisions(self, text: str) -> list[Said]:
-        if not may_list_decisions(text):
+        if "\n" not in text or not may_list_decisions(text):  # a list stands on lines of its own
             return []
         return listed_decisions(text, spoken_languages(text, self._language))
 

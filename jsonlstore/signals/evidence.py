@@ -24,6 +24,8 @@ MOST_COMMITS = 200
 MOST_FILES = 400
 MOST_FAMILIES = 400
 MOST_MEMORY_WRITES = 100
+_LONGEST_COMMAND = 4_000
+_MOST_FAILED = 16
 _COMMITTED = re.compile(r"^\[([^\]\n]{1,80}?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 _UPDATED = re.compile(r"^[AMD] (\S.*)$", re.MULTILINE)
 _IN_THE_WAY = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.RUN, Purpose.SHIP, Purpose.INSTALL})
@@ -83,6 +85,9 @@ class WorkLog:
     todos: TodoBoard = field(default_factory=TodoBoard)
     memory_writes: list[tuple[int, str]] = field(default_factory=list)
     references: References = field(default_factory=References)
+    _failed: dict[str, str] = field(
+        default_factory=dict
+    )  # commands that failed and did not pass since, the latest last
     turn: int = 0
     base: str = ""
     _home: str = ""
@@ -103,6 +108,12 @@ class WorkLog:
         if went.interrupted:
             return went
         self.references.ran(command, text, entry_id)
+        plain = " ".join(command[:_LONGEST_COMMAND].split())
+        self._failed.pop(plain, None)
+        if went.failed:
+            self._failed[plain] = went.summary
+            if len(self._failed) > _MOST_FAILED:
+                del self._failed[next(iter(self._failed))]
         self._note_steps(done, went, at, entry_id)
         if "git commit" in command or "git merge" in command:
             self._note_commits(command, text, went, at, entry_id)
@@ -216,3 +227,8 @@ class WorkLog:
             return None
         order = {Purpose.TEST: 3, Purpose.BUILD: 2, Purpose.SHIP: 2}
         return max(reversed(late), key=lambda one: (order.get(one.purpose, 1), one.turn))
+
+    @property
+    def last_failed(self) -> tuple[str, str] | None:
+        """The command run last of those that failed and did not pass since, with the error; whatever it was for."""
+        return next(reversed(self._failed.items()), None)

@@ -192,10 +192,13 @@ class TaskBook:
 
     def read(self, text: str, entry_id: str | None = None, origin: str = USER) -> list[str]:
         """Take in what was said; returns the ids of tasks it opened."""
+        opens = any(one in text for one in _OPENERS)
+        if not opens and not self._open:
+            return []
         tells = _teller(self.language)
         if not tells(text) and not (origin == ASSISTANT and self._stale()):
             return []
-        if not any(one in text for one in _OPENERS) and not self._titles.touched_by(text):
+        if not opens and not self._titles.touched_by(text):
             return []
         if origin == ASSISTANT:
             self._let_go()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.context import checkpoint_due, make_checkpoint, percent_used, settle_flush
+from jsonlstore.context import GeneratorRun, checkpoint_due, make_checkpoint, percent_used, settle_flush
 from jsonlstore.core.config import load_config
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
@@ -28,6 +28,24 @@ class Checkpoints:
 
     def __init__(self, store: SessionStore) -> None:
         self._store = store
+        self._running: list[tuple[str, dict[str, Any], GeneratorRun]] = []
+
+    def take_worded(self, *, wait: bool = False) -> None:
+        """Record what the configured command made of checkpoints; nobody waits for it but a watcher that leaves."""
+        waiting, self._running = self._running, []
+        for session_id, data, run in waiting:
+            if wait:
+                run.wait()
+            if not run.done:
+                self._running.append((session_id, data, run))
+                continue
+            worded = run.result().to_dict()
+            if worded["summary"] == data["summary"]:
+                continue
+            try:
+                self._store.note(session_id, "checkpoint.created", {**data, **worded, "by": "command"}, by="watcher")
+            except JsonlStoreError as problem:
+                log.warning("checkpoint of %s not worded: %s", session_id, problem.message)
 
     @cached_property
     def _settings(self) -> SessionSettings:
@@ -78,5 +96,7 @@ class Checkpoints:
         if cursor:
             data["source"] = dict(cursor)
         self._store.note(session_id, "checkpoint.created", data, by="watcher")
+        if self._settings.checkpoint.command:
+            self._running.append((session_id, data, GeneratorRun(made, self._settings.checkpoint)))
         log.info("%s: checkpoint at %s tokens (%s)", session_id, used, trigger)
         return True

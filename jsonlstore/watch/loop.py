@@ -107,6 +107,7 @@ class Watcher:
             notify("STOPPING=1")
             if self._stopping and self.tailer.handoffs is not None:
                 self.tailer.handoffs.stop()
+            self.tailer.take_worded()
             self.search.close()
             self.observer.stop()
             remove_report(self._store.paths)
@@ -119,6 +120,7 @@ class Watcher:
         while self._sessions.unfinished:
             written += self._continue_with(self._sessions.take_unfinished())
         self._finish_first_pass()
+        self.tailer.take_worded(wait=True)
         self.search.run()
         self.search.reconcile()
         self.search.update_memory()
@@ -155,6 +157,7 @@ class Watcher:
         else:
             written += self._continue_with(self._sessions.take_unfinished())
         self._index_some()
+        self.tailer.take_worded()
         self.maintenance.update_copies()
         self.maintenance.report(self.observer, self.hints, self._sessions.write_problem)
         self.maintenance.keep_alive()

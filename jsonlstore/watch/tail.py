@@ -124,6 +124,11 @@ class Tailer:
         self._renewed.add(key)
         return self._commit(seen, follower)
 
+    def take_worded(self, *, wait: bool = False) -> None:
+        """Record the checkpoints that a configured command has worded meanwhile."""
+        if self._checkpoints is not None:
+            self._checkpoints.take_worded(wait=wait)
+
     def is_behind(self, session: RecordedSession) -> bool:
         """Whether the transcript has anything that our log does not have."""
         position = self.cursors.get(session.key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -281,6 +282,24 @@ def test_an_end_that_a_runtime_tells_is_complete(place: Place) -> None:
     assert found is not None
     assert (found.document.last_message_index, found.document.evidence["endedBy"]) == (3, "reset")
     assert len(found.document.transcript_hash) == 64
+
+
+def test_what_is_captured_at_a_start_is_completed_after_the_first_turn(place: Place) -> None:
+    """A start has no time to read a transcript; the file for people has its facts a turn later."""
+    place.work(2)
+    place.watch()
+    home = Home(place.path, place.now)
+    known = {"session_key": KEY, "agent_id": "main", "channel": "webchat"}
+    assert home.hook("session-start", session_id=OTHER, **known, pid=os.getpid())["handoff"]["claimed"] is True
+    found = place.kept()
+    assert found is not None
+    assert found.document.last_message_index == -1
+    home.later(seconds=20)
+    home.hook("turn-end", session_id=OTHER, **known, catch_up=True)
+    found = place.kept()
+    assert found is not None
+    assert (found.document.last_message_index, found.claimed_by, found.answered) == (3, OTHER, True)
+    assert found.document.transcript_hash == hashlib.sha256(place.file.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("era", ["files", "database"])

@@ -49,6 +49,11 @@ def test_capture_status_list_and_clear(home: Home, capsys: pytest.CaptureFixture
     assert ask(home, capsys, "handoff", "clear", *NOW)["cleared"] is True
     assert ask(home, capsys, "handoff", "status", *NOW)["handoff"]["resumeAvailable"] is False
     assert not (home.path / "agents/main/handoff/session-state.json").exists()
+    main(["--state-dir", str(home.path), "handoff", "status", *NOW])
+    assert capsys.readouterr().out == "aaaa1111: cleared\n", "what was thrown away is not shown"
+    assert ask(home, capsys, "handoff", "clear", *NOW)["cleared"] is False
+    assert main(["--state-dir", str(home.path), "resume", *NOW]) != 0
+    capsys.readouterr()
     assert ask(home, capsys, "doctor")["checks"][-1]["ok"]
 
 

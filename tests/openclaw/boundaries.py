@@ -58,12 +58,14 @@ class Row:
     compacted: str
     stored: bool
     utility: str
+    seen: str
     secret: bool
     wait_ms: int | None
 
     @property
     def good(self) -> bool:
         kept = self.turns in ("same", "none") and self.compacted in ("same", "-")
+        kept = kept and self.seen != "NO"
         bad = self.replayed or self.foreign or self.stored or self.secret or self.utility == "LEAKED"
         return self.task and self.pin and kept and not bad
 
@@ -73,13 +75,13 @@ class Row:
 
         wait = "-" if self.wait_ms is None else str(self.wait_ms)
         return [self.version, self.boundary, self.mode, self.by, yes(self.task), yes(self.pin), yes(self.replayed),
-                yes(self.foreign), self.turns, self.compacted, yes(self.stored), self.utility, yes(self.secret),
-                wait]  # fmt: skip
+                yes(self.foreign), self.turns, self.compacted, yes(self.stored), self.utility, self.seen,
+                yes(self.secret), wait]  # fmt: skip
 
 
 HEADINGS = ("version", "boundary", "mode", "by", "task in next request", "pin in next request",
             "replayed outside the block", "another chat's words", "block in turns 2 to 5", "after a compaction",
-            "block in OpenClaw's files", "block in utility runs", "secret in our files",
+            "block in OpenClaw's files", "block in utility runs", "delivery seen", "secret in our files",
             "first turn waited, ms")  # fmt: skip
 
 
@@ -126,20 +128,26 @@ class Story:
             compacted="-" if compacted is None else compared(asked, compacted),
             stored=stage.is_stored("<session-continuity"),
             utility="LEAKED" if leaked else f"none of {len(stage.utility_runs())}",
+            seen=self._is_seen(goes_on=goes_on),
             secret=bool(stage.files_with_secret()),
             wait_ms=None if goes_on else wait,
         )
 
+    def _is_seen(self, *, goes_on: bool) -> str:
+        """Whether the plugin itself knows that its block arrived; the hook is not shown what the model is sent."""
+        if goes_on or self.stage.mode == "watcher":
+            return "-"
+        return "yes" if (self.stage.heartbeat().get("delivery") or {}).get("seen_at") else "NO"
+
     def full_window(self, name: str, label: str) -> Row:
         """A turn that all but fills the window, then one more: what OpenClaw does in between gets no block."""
         stage, chat = self.stage, self.chats[name]
-        stage.turn(f"{label}: hello", chat.key)
+        first = stage.turn(f"{label}: hello", chat.key)
         since = len(stage.model.requests)
         stage.turn(f"{label}: a long story [[usage:{FULL}]]", chat.key)
-        row = self.next_turns(name, label)
-        runs = stage.runtime_runs(since, lambda said: said.startswith(label) or f" {label}: " in said)
-        leaked = [one for one in runs if one.blocks]
-        return replace(row, utility="LEAKED" if leaked or not runs else f"none of {len(runs)}")
+        row = self.next_turns(name, label, first=first)
+        runs = stage.runtime_runs(since, lambda said: label in said)
+        return replace(row, utility="LEAKED" if any(one.blocks for one in runs) else f"none of {len(runs)}")
 
     def _after_compaction(self, chat: Chat, label: str) -> Sent:
         self.stage.compact(chat.key)
@@ -169,11 +177,13 @@ def compared(first: Sent, *others: Sent) -> str:
 
 
 def new(story: Story) -> Iterator[Row]:
-    """`/new` typed into the chat: where OpenClaw greets, the greeting is the next request."""
+    """`/new` typed into the chat: 2026.2 greets, and the greeting is the next request.
+
+    Later versions let only administrators type it; `sessions.reset` is the same boundary there.
+    """
     chat, since = story.work("new"), len(story.stage.model.requests)
     story.stage.openclaw.say("/new", chat.key)
-    greets = story.stage.version < "2026.4"
-    greeted = story.stage.wait_for_request(lambda said: GREETING in said, since) if greets else None
+    greeted = story.stage.wait_for_request(lambda said: GREETING in said, since)
     yield story.next_turns("new", "/new", first=greeted)
 
 
@@ -237,8 +247,8 @@ def migration(story: Story) -> Iterator[Row]:
 # one gateway serves a whole group: every boundary has a conversation of its own
 GROUPS: dict[str, list[tuple[dict[str, Any], tuple[Callable[[Story], Iterator[Row]], ...]]]] = {
     "2026.2.26": [({}, (new, reset, delete, compaction, flush, restart, kill, migration)), (IDLE, (idle,))],
-    "2026.7.1": [({}, (new, reset, delete, compaction, flush, restart, kill))],
-    "2026.9.6": [({}, (new, reset, delete, compaction, flush, restart, kill))],
+    "2026.7.1": [({}, (reset, delete, compaction, flush, restart, kill))],
+    "2026.9.6": [({}, (reset, delete, compaction, flush, restart, kill))],
 }
 
 

@@ -18,7 +18,7 @@ from jsonlstore.context.summary import HEADINGS, sections_of
 from jsonlstore.store import SessionStore
 from jsonlstore.transcripts import Catalogue
 from tests.openclaw.lab import each_version, installed, wait_until
-from tests.openclaw.model import text_of
+from tests.openclaw.model import said_by_user, text_of
 from tests.openclaw.stage import COMMAND, Stage
 
 if TYPE_CHECKING:
@@ -50,6 +50,11 @@ def agents(state_dir: Path, **compaction: Any) -> dict[str, Any]:
     return {"defaults": {**defaults, "compaction": settled}}
 
 
+def _unstamped(words: str) -> str:
+    """What was said without the time that 2026.2 puts before it."""
+    return re.sub(r"^\[[A-Z][a-z]{2} [^\]]*\] ", "", words)
+
+
 class Talk:
     """One conversation in a real OpenClaw, turn by turn, each with what its context is said to hold."""
 
@@ -61,28 +66,27 @@ class Talk:
 
     def turn(self, words: str, percent: float, *wishes: str) -> None:
         tokens = round(percent * usable(self.version) / 100)
-        self.stage.turn(f"{FILLER}\n{words} [[usage:{tokens}]]{''.join(wishes)}", KEY)
+        self.stage.turn(f"{words}. {FILLER}[[usage:{tokens}]]{''.join(wishes)}", KEY)
         wait_until(lambda: self._answered(words), what="the answer's storing")
 
     def _answered(self, words: str) -> bool:
-        return any(entry.role == "assistant" and words in entry.text for entry in self.entries())
+        entries = self.entries()
+        asked = [at for at, entry in enumerate(entries) if entry.role == "user" and words in entry.text]
+        later = entries[asked[-1] :] if asked else []
+        return any(entry.role == "assistant" and not entry.tool_calls for entry in later)
 
     def requests(self, words: str) -> list[list[dict[str, Any]]]:
         """The requests of the turn with these words, and of no later one."""
-        found = []
-        for body in self.stage.model.requests:
-            users = [text_of(one.get("content")) for one in body["messages"] if one.get("role") == "user"]
-            if users and words in users[-1]:
-                found.append(body["messages"])
-        return found
+        bodies = [body["messages"] for body in self.stage.model.requests]
+        return [messages for messages in bodies if words in said_by_user(messages)[1]]
 
     def asked(self) -> list[tuple[str, str]]:
-        """In which turn's own words which percentage was asked for; an old message sent again would show, too."""
+        """In which turn which percentage was asked for; an old message that is sent again would show, too."""
         found = []
         for body in self.stage.model.requests:
             users = [text_of(one.get("content")) for one in body["messages"] if one.get("role") == "user"]
-            turn = re.findall(r"turn (\d+)", users[-1]) if users else []
-            found += [(turn[-1] if turn else "", percent) for one in users for percent in ASKED.findall(one)]
+            turn = re.match(r"turn (\d+)", _unstamped(said_by_user(body["messages"])[1]))
+            found += [(turn[1] if turn else "", percent) for one in users for percent in ASKED.findall(one)]
         return list(dict.fromkeys(found))
 
     def entries(self) -> list[Entry]:
@@ -102,8 +106,7 @@ class Talk:
 
     @staticmethod
     def _is_turn(messages: list[dict[str, Any]]) -> bool:
-        users = [text_of(one.get("content")) for one in messages if one.get("role") == "user"]
-        return bool(users) and bool(re.search(r"turn \d+ .*\[\[usage", users[-1])) and "summar" not in users[-1][:400]
+        return _unstamped(said_by_user(messages)[1]).startswith("turn ")
 
     def compact(self) -> Entry:
         before = len(self.compactions())

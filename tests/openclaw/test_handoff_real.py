@@ -105,6 +105,7 @@ def check_reset(story: Story) -> None:
     second = story.stage.turn("and then?", KEY)
     assert second.inside == first.inside
     assert OFFER not in said_in(story, "and then?"), "in no later prompt, and in no stored one that is sent again"
+    wait_until(lambda: all(one["transcriptHash"] for one in story.documents()), 60, "what the transcript shows")
     story.check_files()
 
 
@@ -187,7 +188,7 @@ def test_a_marked_session_is_found_under_a_new_key(version: str, tmp_path: Path,
     story = begin(stories, version, tmp_path)
     story.work("antenna")
     assert HEAD not in story.stage.turn("hello from a terminal", "agent:main:tui-1").inside, "nobody handed over"
-    story.stage.openclaw.run("agent", "--local", "--agent", "main", "--message", "/handoff")
+    story.stage.openclaw.run("agent", "--agent", "main", "--message", "/handoff")
     assert any("/handoff" in json.dumps(body["messages"][-1]) for body in story.stage.model.requests)
     story.stage.turn("and go on", KEY)  # where no watcher runs, a turn's end is when the transcript is read
     wait_until(lambda: "command" in [one["data"].get("trigger") for one in story.events()], 60, "the mark")

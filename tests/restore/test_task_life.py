@@ -240,28 +240,39 @@ def test_the_command_line(history: History, capsys: pytest.CaptureFixture[str]) 
 
 
 TITLES = ["oil the northern hinge", "grease seven bearings", "repaint lighthouse door"]
-STEPS = st.lists(
-    st.dictionaries(st.integers(0, 2), st.sampled_from(["open", "close", "tick"]), max_size=3), min_size=1, max_size=6
-)
+CHATS = (KEY, "agent:main:telegram:group:-100")
+SAID = st.dictionaries(st.integers(0, 2), st.sampled_from(["open", "close", "tick"]), max_size=3)
+BY_HAND = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["done", "drop", "reopen"])), max_size=2)
+STEPS = st.lists(st.tuples(st.integers(0, 1), SAID, BY_HAND), min_size=1, max_size=6)
 
 
 @settings(max_examples=500, deadline=None)
 @given(STEPS)
-def test_random_histories_show_what_a_simple_model_says(steps: list[dict[int, str]]) -> None:
-    """The model: of each task the last word counts."""
+def test_random_histories_show_what_a_simple_model_says(steps: list[tuple[int, Any, Any]]) -> None:
+    """The model: in each chat, of each task, the last word counts, whether a session or a hand said it."""
     history = History(SessionStore.in_memory())
-    model: dict[int, bool] = {}
-    for step in steps:
-        opened = [task(TITLES[one]) for one, what in step.items() if what == "open"]
+    model: dict[int, dict[int, bool]] = {0: {}, 1: {}}
+    for chat, said, by_hand in steps:
+        opened = [task(TITLES[one]) for one, what in said.items() if what == "open"]
         closed = [
             {"title": TITLES[one] if what == "tick" else f"{TITLES[one]} is finally done"}
-            for one, what in step.items()
+            for one, what in said.items()
             if what != "open"
         ]
-        history.session(pending_tasks=opened, closed=closed, hot_topics=["harbour"])
-        model.update({one: what == "open" for one, what in step.items()})
-    told = history.restored()
-    assert {one for one in range(3) if TITLES[one] in told} == {one for one, is_open in model.items() if is_open}
+        session = history.session(CHATS[chat], pending_tasks=opened, closed=closed, hot_topics=["harbour"])
+        model[chat].update({one: what == "open" for one, what in said.items()})
+        tasks = TaskList(history.store, Config(), Scope.of("conversation", "main", CHATS[chat], "x"), history.now)
+        for one, what in by_hand:
+            known = {state.title for session_ in tasks.sessions for state in session_.pending_tasks}
+            if model[chat].get(one) is (what != "reopen") and TITLES[one] in known:
+                tasks.change(what, [TITLES[one]], session, who="operator")
+                model[chat][one] = what == "reopen"
+        listed = {one.title for one in tasks.open}
+        assert listed == {TITLES[one] for one, is_open in model[chat].items() if is_open}
+    for chat, key in enumerate(CHATS):
+        told = history.restored(key)
+        expected = {one for one, is_open in model[chat].items() if is_open}
+        assert {one for one in range(3) if TITLES[one] in told} == expected
 
 
 @given(st.lists(st.text("abc xyz;", min_size=1, max_size=20), max_size=4), st.data())

@@ -616,6 +616,16 @@ test("/resume goes on at once where the version tells a command its session, and
 
 const sentTo = (host, systemPrompt) => host.fire("llm_input", { sessionId: "s1", systemPrompt, prompt: "x", historyMessages: [] });
 
+test("where a runtime stores the prompt with the block, that is the proof that it arrived", async () => {
+  const host = new Host("good", { era: "before" });
+  const says = async () => (await host.commandSpec.handler(host.context())).text;
+  const block = await host.turn();
+  host.fire("before_message_write", { message: said("user", "somebody else's words") }, host.context());
+  assert.match(await says(), /Delivery: unconfirmed/);
+  host.fire("before_message_write", { message: said("user", `${block}\n\nhello`) }, host.context());
+  assert.match(await says(), /Delivery: last seen in what the model was sent at 20/);
+});
+
 test("delivery is known from what the model was sent, and from nothing else", async () => {
   const host = new Host("good");
   const says = async () => (await host.commandSpec.handler(host.context())).text;

@@ -47,7 +47,8 @@ export class Host {
       runtime: { state: { resolveStateDir: () => this.stateDir } },
       logger: { debug: (line) => this.debug.push(line) },
       on: (name, handler) => {
-        this.handlers[name] = handler;
+        const before = this.handlers[name]; // a plugin may listen twice: both hear it, in this order
+        this.handlers[name] = before ? (...told) => [before(...told), handler(...told)].find((one) => one !== undefined) : handler;
       },
       registerTool: (tool, { name }) => {
         if (name === "session_recall") this.recallTool = tool;

@@ -7,6 +7,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { summarize } from "./compaction.js";
+import { without } from "./conversation.js";
 import { given, looked, newDelivery } from "./delivery.js";
 import { newFlush } from "./flush.js";
 import { Heartbeat, defaultStateDir, packageAt } from "./heartbeat.js";
@@ -161,6 +162,14 @@ export class Bridge {
     const session = this.#lookUp(identity);
     if (session.background || !looked(session.delivery, session.givenBlock, sent)) return;
     this.heartbeat.noted({ delivery: { ...session.delivery, session_id: identity.session_id } });
+  }
+
+  /** A prompt is stored as the model was sent it: where the block stands before it, it arrived. */
+  promptIsStored(sessionKey, message) {
+    const session = this.current(sessionKey);
+    if (!session?.prepended || !without(session.prepended, message)) return;
+    looked(session.delivery, session.prepended, { historyMessages: [message] });
+    this.heartbeat.noted({ delivery: { ...session.delivery, session_id: session.identity.session_id } });
   }
 
   async #refresh(session, known) {

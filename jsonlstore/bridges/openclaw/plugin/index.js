@@ -134,7 +134,9 @@ function injectWith(bridge, api) {
   // in no later turn. This must not be asynchronous.
   on(api, "before_message_write", (event, context) => {
     if (event?.message?.role !== "user") return undefined;
-    const blocks = bridge.injected(context?.sessionKey ?? event.sessionKey);
+    const key = context?.sessionKey ?? event.sessionKey;
+    bridge.promptIsStored(key, event.message);
+    const blocks = bridge.injected(key);
     const message = blocks.reduce((stored, block) => without(block, stored) ?? stored, event.message);
     return message === event.message ? undefined : { message };
   });
