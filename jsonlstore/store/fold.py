@@ -20,7 +20,7 @@ from jsonlstore.store.log import Event, LocatedEvent
 _NEVER_DOWNGRADED = frozenset({"channel", "agent_id", "session_key", "end_reason"})
 _BLANK = SessionState("", "").to_dict()
 # folded from events of their own, so they are not kept in layers
-_OF_A_CHECKPOINT = ("userMessages", "compactions", "percent", "tokensAtCheckpoint")
+_OF_A_CHECKPOINT = ("userMessages", "compactions", "percent", "tokensAtCheckpoint", "by")
 EVENT_FIELDS = frozenset({"session_id", "end_time", "end_reason", "continued_by", "crash_recovered", "updated_at"})
 
 
