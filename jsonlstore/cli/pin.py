@@ -62,7 +62,7 @@ def add_pin(app: App, content: str, label: str | None, dry_run: bool, as_json: b
     if not dry_run and not _file(app).add([made], 1):
         raise JsonlStoreError("not pinned: it is there already, or ten are", hint="see `jsonlstore pin list`")
     document = {"added": [made.to_dict()], "dry_run": dry_run}
-    answer(as_json, document, lambda: say_folded(f"{'would be pinned' if dry_run else 'pinned'}: {label or text}"))
+    answer(as_json, document, lambda: say_folded(f"{'would be pinned' if dry_run else 'pinned'}: {made.label or text}"))
 
 
 @with_example("jsonlstore pin remove hardware")
