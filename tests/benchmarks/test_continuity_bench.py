@@ -129,7 +129,7 @@ def test_restore(benchmark: Any, tmp_path: Path, count: int) -> None:
             SessionStore(store.paths, clock=lambda: NOW), Config(restore_budget_ms=10_000)
         )
         context = fresh.on_session_start(f"new-{next(numbers)}", "cli", prompt="topic3 radio")
-        assert len(context.session_ids) >= 3  # the one that handed over may be a fourth
+        assert len(context.session_ids) in (3, 4)  # and the one that handed over, if it is none of them
 
     start()
     benchmark.pedantic(start, rounds=10)
