@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.watch.conftest import OpenClaw, stamp
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -76,7 +78,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
         return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
 
     root = Path(json.loads(run("demo", "--keep", "--json"))["state_dir"])
-    run("--state-dir", str(root), "doctor", "--fix")  # writes the handoff files of the demo's first day
+    talk = OpenClaw(root).begin("5c9a1f54-6d9b-4f3e-9a53-0c6d3d6a7b11", "lighthouse lamp", "harbour wall")
+    run("--state-dir", str(root), "watch", "--once")
+    run("--state-dir", str(root), "handoff", "capture", talk.session_id, "--now", stamp(30))
     run("--state-dir", str(root), "archive", "--older-than", "30h")
     run("--state-dir", str(root), "forget", "website", "--yes")
     states = root / "sessions" / "states"
@@ -85,12 +89,15 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
         "index": [states / "sessions.json"],
         "event": [],
         "metric": [],
+        "handoff-pattern": [],
+        "handoff-pending": [*root.glob("agents/*/handoff/resume/pending.json")],
         "handoff": [
             *root.glob("agents/*/handoff/session-state.json"), *root.glob("agents/*/handoff/snapshots/*.json"),
         ],
     }  # fmt: skip
-    for log in sorted(states.rglob("*.jsonl")) + sorted((root / "sessions" / "archive").rglob("*.jsonl")):
-        kind = "metric" if log.stem == "metrics" else "event"
+    patterns = sorted(root.glob("agents/*/handoff/patterns/*.jsonl"))
+    for log in [*states.rglob("*.jsonl"), *(root / "sessions" / "archive").rglob("*.jsonl"), *patterns]:
+        kind = "handoff-pattern" if log in patterns else "metric" if log.stem == "metrics" else "event"
         for number, line in enumerate(log.read_text().splitlines()):
             document = place / f"{kind}-{log.stem}-{number}.json"
             document.write_text(line)
@@ -98,7 +105,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["mirror", "index", "event", "metric", "handoff"])
+@pytest.mark.parametrize(
+    "kind", ["mirror", "index", "event", "metric", "handoff", "handoff-pattern", "handoff-pending"]
+)
 def test_a_strange_validator_accepts_what_we_write_and_refuses_what_we_would_not(
     kind: str, validator: str, written: dict[str, list[Path]], tmp_path: Path
 ) -> None:

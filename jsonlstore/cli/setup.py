@@ -59,9 +59,15 @@ def setup(app: App, named: str | None, dry_run: bool, as_json: bool, **wanted: b
     return run.finish()
 
 
+# each part's question, and what to know before answering it
 _QUESTIONS = {
-    "plugin": "\nAdd the plugin to openclaw.json (backed up first, `jsonlstore openclaw uninstall` undoes it)?",
-    "service": "\nRun the watcher in the background, at every login (`jsonlstore service uninstall` undoes it)?",
+    "backfill": ("Read {them}?", "What is kept goes to {where}, without secrets; nothing leaves this machine."),
+    "plugin": ("Add the plugin to openclaw.json?", "It is backed up first; `jsonlstore openclaw uninstall` undoes it."),
+    "service": ("Run the watcher in the background, at every login?", "`jsonlstore service uninstall` undoes it."),
+    "linger": (
+        "Keep it running after you log out, too?",
+        "systemd stops it when you log out, unless lingering is on; `jsonlstore service uninstall` switches that off.",
+    ),
 }
 
 
@@ -104,12 +110,15 @@ class _Setup:
         """Whether to do a part: the user's word, where there is somebody to ask."""
         if not self._ask or (part == "backfill" and not self._history.sessions):
             return True
-        where = shorten_home(self._app.state_dir / "sessions")
-        read = (
-            f"\nRead {'it' if len(self._history.sessions) == 1 else 'them'}? What is kept goes to {where}, "
-            "without secrets; nothing leaves this machine."
-        )
-        return click.confirm(_QUESTIONS.get(part, read), default=True)
+        return self._confirmed(part)
+
+    def _confirmed(self, part: str) -> bool:
+        """Explain, then ask."""
+        question, known = _QUESTIONS[part]
+        say()
+        say_folded(known.format(where=shorten_home(self._app.state_dir / "sessions")))
+        them = "it" if len(self._history.sessions) == 1 else "them"
+        return click.confirm(question.format(them=them), default=True)
 
     def backfill(self) -> None:
         """Read what is not read yet, and show what it was about."""
@@ -209,11 +218,7 @@ class _Setup:
         self.document["service"]["lingers"] = made.lingers()
         if made.lingers() is not False:
             return
-        question = (
-            "\nsystemd stops it when you log out. Keep it running then, too (`loginctl enable-linger`;\n"
-            "`jsonlstore service uninstall` undoes it)?"
-        )
-        if not (self._linger or (self._ask and click.confirm(question, default=True))):
+        if not (self._linger or (self._ask and self._confirmed("linger"))):
             self._tell(f"  {STOPS_AT_LOGOUT}")
             return
         try:

@@ -51,7 +51,10 @@ def test_every_session_is_read_as_it_was_and_no_log_changes(old: Path) -> None:
     assert [one["session_id"] for one in run(old, "chain", "today")] == ["radio-day-one", "website-day-two", "today"]
     assert run(old, "metrics", "verify")["ok"] is True
     assert run(old, "recall", "radio", "--now", LATER)
-    assert kept(old) == before
+    after = kept(old)
+    counted = "sessions/states/metrics.jsonl"  # a look at a chain is counted, behind what was counted before
+    assert after.pop(counted).startswith(before.pop(counted))
+    assert after == before
 
 
 def test_what_it_kept_comes_back_in_a_new_session(old: Path) -> None:

@@ -246,6 +246,6 @@ def test_it_asks_before_it_reads_and_writes_nothing_when_told_not_to(lived_in: H
     """The first question comes before any transcript is read and any file is written."""
     before = lived_in.files()
     said = at_a_terminal(lived_in, "n\nn\nn\n")
-    assert "Read them? What is kept goes to" in said
+    assert "without secrets; nothing leaves this machine. Read them? [Y/n]" in " ".join(said.split())
     assert "Here is what you were working on" not in said
     assert lived_in.files() == before
