@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import Duration, command, command_group, print_json, progress, with_example
+from jsonlstore.cli.console import Duration, command, command_group, print_json, progress, say, with_example
 from jsonlstore.core.clock import parse_time, time_before
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def import_brain_db(app: App, path: Path | None, dry_run: bool, as_json: bool) -
         f"{report.known} already known, {report.forgotten} forgotten, {len(report.skipped)} skipped"
     )
     for row, reason in report.skipped.items():
-        click.echo(f"skipped {row}: {reason}", err=True)
+        say(f"skipped {row}: {reason}", err=True)
     for session_id, problems in report.problems.items():
         click.echo(f"{session_id}: {'; '.join(problems)}", err=True)
 

@@ -105,10 +105,13 @@ def print_error(problem: JsonlStoreError) -> None:
 
 
 def say(text: str = "", *, err: bool = False, **style: Any) -> None:
-    """Lines for people: styled on a terminal, plain in a pipe, and nothing in them that a terminal would obey."""
+    """Lines for people: styled on a terminal, plain in a pipe, and nothing in them that a terminal would obey.
+
+    What a command was given may be in them, so they pass the redactor too.
+    """
     from jsonlstore.cli.formatting import plain
 
-    shown = "\n".join(map(plain, text.split("\n")))
+    shown = "\n".join(map(plain, sanitised(text).split("\n")))
     click.echo(click.style(shown, **style) if style and shown else shown, err=err, color=_colour())
 
 

@@ -430,7 +430,7 @@ _HANDLERS: dict[str, Callable[[dict[str, Any], App, bool], Answer]] = {
     "session-recall": _session_recall,
     "session-task": _session_task,
     "handoff": _handoff,
-    **{event: _of_the_context(event) for event in ("flush-offered", "compact", "compacted")},
+    **{event: _of_the_context(event) for event in ("flush-offered", "compact", "compacted", "checkpoint")},
 }
 
 

@@ -142,10 +142,43 @@ def _compacted(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     return answer, None
 
 
+def _checkpoint(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
+    """Without `text`, what a model is asked about the newest checkpoint that none has worded; with it, its answer."""
+    answer: dict[str, Any] = {"session_id": document["session_id"], "recorded": False}
+    text, at = document.get("text"), document.get("at")
+    try:
+        manager, session_id = _session_of(document, app)
+        answer["session_id"] = session_id
+        known = manager.store.folded(session_id).checkpoint
+        if not known or known.get("by") or not manager.records({"session_key": document.get("session_key")}):
+            return answer, None
+        from jsonlstore.context import answer_in, generator_prompt, newest_checkpoint, reworded
+
+        newest = newest_checkpoint(manager.store, session_id)
+        if newest is None:
+            return answer, None
+        if not isinstance(text, str):
+            return {**answer, "at": newest.checkpoint.timestamp, "prompt": generator_prompt(newest.checkpoint)}, None
+        worded = reworded(newest.checkpoint, answer_in(text))
+        if at != newest.checkpoint.timestamp or worded == newest.checkpoint or dry_run:
+            return answer, None  # an answer that speaks of an older one, or says nothing
+        event = "checkpoint.created", {**newest.data, **worded.to_dict(), "by": "model"}
+        answer["recorded"] = manager.store.append_if(
+            session_id, lambda now: event if (now.checkpoint or {}).get("at") == at else None, by="hook"
+        )
+    except UsageError:
+        raise
+    except Exception as problem:  # noqa: BLE001 - fail open: the words made without a model stay
+        log.warning("checkpoint of %s not worded: %s", answer["session_id"], problem)
+        return {**answer, "error": str(problem)}, None
+    return answer, None
+
+
 CONTEXT_HOOKS: dict[str, Callable[[dict[str, Any], App, bool], Answer]] = {
     "flush-offered": _flush_offered,
     "compact": _compact,
     "compacted": _compacted,
+    "checkpoint": _checkpoint,
 }
 
 

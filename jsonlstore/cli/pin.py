@@ -78,6 +78,10 @@ def remove_pins(app: App, names: tuple[str, ...], dry_run: bool, as_json: bool) 
     gone = _file(app).remove(names, dry_run=dry_run)
     if not gone:
         raise JsonlStoreError(f"no such pin: {', '.join(names)}", hint="see `jsonlstore pin list`")
+    if not dry_run and app.config.enabled:
+        from jsonlstore.restore import note_removed
+
+        note_removed(app.open_store(), gone)
     document = {"removed": [one.to_dict() for one in gone], "dry_run": dry_run}
 
     def show() -> None:

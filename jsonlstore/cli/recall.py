@@ -13,6 +13,7 @@ from jsonlstore.cli.console import answer, command, say, with_example
 from jsonlstore.cli.formatting import ago, counted, is_terminal, pad, say_folded, say_line, say_value
 from jsonlstore.cli.listing import complete_agent, complete_project
 from jsonlstore.recall import RecallHit
+from jsonlstore.redact import sanitised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,6 +92,8 @@ def recall_(app: App, spoken: tuple[str, ...], full: bool, as_json: bool, **opti
     from jsonlstore.recall import Search, search_sessions
 
     words = (*spoken, *ctx.meta.get(_WITHOUT, ()))
+    if (safe := sanitised(" ".join(words))) != " ".join(words):
+        words = tuple(safe.split())  # the answer repeats the question, and nothing we keep could match a secret
     now = app.clock()
     asked = Search(words, literal=ctx.meta.get(_LITERAL, ()), **options)
     found = search_sessions(app.open_store(live=False), asked, now=now)

@@ -116,12 +116,15 @@ def recover_crashed(app: App, dry_run: bool, as_json: bool) -> None:
     say(f"{counted(len(found), 'crashed session')} {'found' if dry_run else 'recovered'}")
 
 
+_HOOK_EVENTS = (
+    "session-start", "turn-end", "session-end", "session-recall", "session-task", "handoff",
+    "flush-offered", "compact", "compacted", "checkpoint",
+)  # fmt: skip
+
+
 @with_example('echo \'{"session_id": "s1", "channel": "cli"}\' | jsonlstore hook session-start')
 @command("hook", "--now")
-@click.argument(
-    "event",
-    type=click.Choice(["session-start", "turn-end", "session-end", "session-recall", "session-task", "handoff"]),
-)
+@click.argument("event", type=click.Choice(_HOOK_EVENTS))
 @dry_run_option
 @click.option("--json", is_flag=True, expose_value=False, help="Accepted; the answer always is JSON.")
 def hook(app: App, event: str, dry_run: bool) -> None:

@@ -18,12 +18,12 @@ from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
     from jsonlstore.context.checkpoint import Checkpoint, checkpoint_due, extended, make_checkpoint
-    from jsonlstore.context.compaction import CompactionSummary, distilled, summarize_session
+    from jsonlstore.context.compaction import CompactionSummary, distilled, newest_checkpoint, summarize_session
     from jsonlstore.context.cycle import FlushPrompt
     from jsonlstore.context.flush import FlushCycle, flush_text, percent_used
     from jsonlstore.context.flush_log import offer_flush, settle_flush
     from jsonlstore.context.forgetting import forget_transcripts
-    from jsonlstore.context.generator import GeneratorRun, generated, reworded
+    from jsonlstore.context.generator import GeneratorRun, answer_in, generated, generator_prompt, reworded
     from jsonlstore.context.migrate import migrate_transcripts, open_pair
     from jsonlstore.context.session import Session
     from jsonlstore.context.store import SessionInfo, TranscriptStore
@@ -39,14 +39,17 @@ __all__ = [
     "Session",
     "SessionInfo",
     "TranscriptStore",
+    "answer_in",
     "checkpoint_due",
     "distilled",
     "extended",
     "flush_text",
     "forget_transcripts",
     "generated",
+    "generator_prompt",
     "make_checkpoint",
     "migrate_transcripts",
+    "newest_checkpoint",
     "offer_flush",
     "open_pair",
     "percent_used",
@@ -60,12 +63,12 @@ __getattr__ = lazy(
     __name__,
     {
         "checkpoint": "Checkpoint checkpoint_due extended make_checkpoint",
-        "compaction": "CompactionSummary distilled summarize_session",
+        "compaction": "CompactionSummary distilled newest_checkpoint summarize_session",
         "cycle": "FlushPrompt",
         "flush": "FlushCycle flush_text percent_used",
         "flush_log": "offer_flush settle_flush",
         "forgetting": "forget_transcripts",
-        "generator": "GeneratorRun generated reworded",
+        "generator": "GeneratorRun answer_in generated generator_prompt reworded",
         "migrate": "migrate_transcripts open_pair",
         "session": "Session",
         "summary": "summary_text",

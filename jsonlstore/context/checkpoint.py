@@ -93,14 +93,25 @@ def checkpoint_due(
 
     `last` is the latest `checkpoint.created`; what it counted before a compaction says nothing of the window now.
     """
-    if not settings.enabled or not facts.turn_over or (used is not None and used < settings.min_tokens_for_gen):
+    if not facts.turn_over:
         return None
-    if facts.user_messages - _number(last.get("userMessages")) >= settings.turn_threshold:
+    before = _number(last.get("percent")) if last.get("compactions", 0) == facts.compactions else 0
+    return trigger_of(settings, facts.user_messages - _number(last.get("userMessages")), used, window, before)
+
+
+def trigger_of(
+    settings: CheckpointSettings, asked: int, used: int | None, window: int | None, before: int
+) -> str | None:
+    """What makes a checkpoint due: so many messages `asked` since the last one, or a percentage that was not reached
+    `before`.
+    """
+    if not settings.enabled or (used is not None and used < settings.min_tokens_for_gen):
+        return None
+    if asked >= settings.turn_threshold:
         return "messages"
     if not used or not window:
         return None
     percent = percent_used(used, window)
-    before = _number(last.get("percent")) if last.get("compactions", 0) == facts.compactions else 0
     return "tokens" if any(before < one <= percent for one in settings.token_threshold_percents) else None
 
 

@@ -6,7 +6,7 @@ one is made anew. Whatever is doubtful makes no summary: the runtime then writes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.context.checkpoint import Checkpoint, extended, make_checkpoint
 from jsonlstore.context.summary import summary_text
@@ -16,7 +16,7 @@ from jsonlstore.signals import Distiller
 from jsonlstore.transcripts import Cursor, by_stretch
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from jsonlstore.store import SessionStore
     from jsonlstore.transcripts import Entry, RecordedSession
@@ -35,11 +35,12 @@ class CompactionSummary(NamedTuple):
     tokens: int | None
 
 
-class Recorded(NamedTuple):
-    """A checkpoint as our log has it: how far the transcript was read, and in which cycle of the window."""
+class RecordedCheckpoint(NamedTuple):
+    """A checkpoint as our log has it: how far the transcript was read, and the whole event."""
 
     checkpoint: Checkpoint
     cursor: Cursor | None
+    data: Mapping[str, Any]
 
 
 def summarize_session(
@@ -82,7 +83,11 @@ def summarize_session(
 
 def _holds(session: RecordedSession, stretch_id: str, times: set[int]) -> bool:
     """Whether the stretch has messages of all these times."""
-    missing = set(times)
+    source, newest = session.copies[-1]
+    alone = stretch_id == session.session_id and not source.ids_span_resets and len(session.copies) == 1
+    missing = {at for at in times if not (alone and source.mentions(newest, b'"timestamp":%d' % at))}
+    if not missing:
+        return True
     for at in _times(_stretch(session, stretch_id)):
         missing.discard(at)
         if not missing:
@@ -126,7 +131,7 @@ def distilled(entries: Iterable[Entry]) -> Checkpoint:
     return make_checkpoint(signals, distiller.facts(), signals.tokens.used if signals.tokens else 0)
 
 
-def newest_checkpoint(store: SessionStore, session_id: str) -> Recorded | None:
+def newest_checkpoint(store: SessionStore, session_id: str) -> RecordedCheckpoint | None:
     """The newest checkpoint in our log."""
     try:
         events = store.events(session_id, ("checkpoint.created",))
@@ -135,7 +140,8 @@ def newest_checkpoint(store: SessionStore, session_id: str) -> Recorded | None:
     if not events:
         return None
     data = dict(events[-1].data)
-    return Recorded(Checkpoint.from_dict(data, None, events[-1].at), Cursor.from_json(data.get("source")))
+    made = Checkpoint.from_dict(data, None, events[-1].at)
+    return RecordedCheckpoint(made, Cursor.from_json(data.get("source")), data)
 
 
 def entries_after(session: RecordedSession, cursor: Cursor) -> list[Entry] | None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from jsonlstore.context.checkpoint import Checkpoint, checkpoint_due, extended
+from jsonlstore.context.checkpoint import Checkpoint, extended, trigger_of
 from jsonlstore.context.compaction import covers_half, distilled, says_anything
 from jsonlstore.context.flush import percent_used
 from jsonlstore.context.generator import generated
 from jsonlstore.context.summary import summary_text
 from jsonlstore.core.errors import UsageError
-from jsonlstore.signals import Distiller
-from jsonlstore.transcripts import estimate_tokens
+from jsonlstore.transcripts import Speaker, estimate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,19 +50,19 @@ def window_checkpoint(path: Sequence[Entry], earlier: Sequence[Entry], tokens: i
 
 
 def window_checkpoint_due(settings: CheckpointSettings, path: Sequence[Entry], tokens: int, window: int) -> str | None:
-    """Why a checkpoint is due after this turn; None if it is not."""
-    distiller = Distiller()
-    last, since = None, 0
-    for entry in path:
-        distiller.feed(entry)
-        if entry.type == "compaction":
-            last = None  # what it counted says nothing of the window now
-        elif entry.type == "checkpoint":
-            last, since = Checkpoint.of(entry), distiller.facts().user_messages
-    percent = int(percent_used(last.tokens, window)) if last else 0
-    facts = distiller.facts()
-    known = {"userMessages": since, "percent": percent, "compactions": facts.compactions}
-    return checkpoint_due(settings, facts, tokens, window, known)
+    """Why a checkpoint is due after this turn; None if it is not. Looks at the end of the branch only."""
+    spoken = next((entry for entry in reversed(path) if entry.type == "message"), None)
+    if spoken is None or spoken.role != "assistant" or spoken.tool_calls:
+        return None
+    asked, before, compacted = 0, 0, False
+    for entry in reversed(path):
+        if entry.type == "checkpoint":
+            # what it counted before a compaction says nothing of the window now
+            before = 0 if compacted else int(percent_used(Checkpoint.of(entry).tokens, window))
+            break
+        compacted = compacted or entry.type == "compaction"
+        asked += entry.speaker is Speaker.USER
+    return trigger_of(settings, asked, tokens, window, before)
 
 
 def summarize_window(

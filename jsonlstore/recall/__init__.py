@@ -4,9 +4,10 @@ What it promises: the answer depends on the store, the question, `now` and the z
 question nobody can answer gets what lies nearest, and what is not understood is no error.
 
 A question's way: `answers` puts words to the full-text index and times to the states. For words, `query` takes the
-question apart, `ranking` scores what `fulltext` (one file, `index_file`, of `documents`) names, by the `terms`, `stems`
-and `forms` of words and their `occurrences` in passages; `memory` are the user's own files, `surroundings` the turns
-around a passage, `agent` what an agent is told, `relevance` what a restore may ask, `forgetting` how words go.
+question apart, `ranking` scores what `fulltext` (one file, `index_file`, of `documents`, read by `index_reader`) names,
+by the `terms`, `stems` and `forms` of words, their `occurrences` in passages and the `dates` asked for; `memory` are
+the user's own files, `surroundings` the turns around a passage, `agent` what an agent is told, `relevance` what a
+restore may ask, `forgetting` how words go.
 For times, and where there is no index, `question` finds a time (`when`, with the words of `calendar`) and words, and
 `search` narrows the sessions down by the bytes of their logs and reads only those that can be among the best (`match`).
 """

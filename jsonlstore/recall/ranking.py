@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from jsonlstore.recall.fulltext import SearchIndex
 
 CANDIDATE_BLOCKS = 40
+SMALL_STORE, CANDIDATES_THERE = 4000, 64  # up to so many blocks, matching is cheap and more candidates can be looked at
 MOST_ROWS = 6000  # of FTS5, about 10 ms
 BLOCKS_OF_ONE = 6
 NEAR_DATE_BLOCKS, NEAREST = 24, 16
@@ -189,7 +190,8 @@ class _Ranking:
 
     def _candidates(self, among: Sequence[int] | None, without: frozenset[int]) -> list[_Candidate]:
         expression = self._expression()
-        blocks = self._index.match(expression, CANDIDATE_BLOCKS, among, without) if expression else []
+        most = CANDIDATES_THERE if self._total <= SMALL_STORE else CANDIDATE_BLOCKS
+        blocks = self._index.match(expression, most, among, without) if expression else []
         near = [no for no in near_dates(self._index, self._times, among) if no not in without]
         if near:
             blocks += self._index.match(expression, NEAR_DATE_BLOCKS, near) if expression else []

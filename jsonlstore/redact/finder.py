@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cache, cached_property
+from functools import cached_property
 from time import process_time
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -18,18 +18,17 @@ from jsonlstore.redact import assignments as named
 from jsonlstore.redact import containers, joints, runs, tables
 from jsonlstore.redact.blocks import private_keys, private_spans
 from jsonlstore.redact.folding import FOLDED, escapes_end, folds
-from jsonlstore.redact.looks import is_key_hex, is_placeholder, is_reference, looks_random, looks_secret, tells
-from jsonlstore.redact.rules import Shape, own_rules, shapes
+from jsonlstore.redact.rules import own_rules
+from jsonlstore.redact.triggers import SHAPES, all_triggers, fits, search_of, triggers
 from jsonlstore.redact.values import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from jsonlstore.core.regex import Search, SearchWithin
 
 MARK = b"[REDACTED]"
 UNREAD = b"[UNREAD]"
-SHAPES = shapes()
 _LEAVE = own_rules().leave
 Span: TypeAlias = tuple[int, int, str]
 
@@ -41,7 +40,7 @@ _STEPS, _BYTES_A_STEP = 7_500, 80
 _JUDGED, _MATCHED, _ROW = 10, 4, 8
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONG_NAME = 256
-_FOLDS = 8  # disguises a step
+_FOLDS = 4  # disguises a step
 _MOST_IN_A_WORD = 64
 _TAIL = 32  # of a word is looked at as if it began there: a name may end it
 
@@ -137,10 +136,6 @@ _SAMPLED = 7  # of eight texts are not timed: the clock costs as much as a page 
 _WATCHED, _SLOW = 1 << 16, 100e6  # bytes, and bytes a second
 
 
-def _triggers_of_all() -> str:
-    return any_of([shape.trigger for shape in SHAPES])
-
-
 class _Finder:
     """All rules behind one expression: whatever may be telling is found in one pass and looked at where it stands.
 
@@ -153,7 +148,7 @@ class _Finder:
 
     def __init__(self) -> None:
         self._joint = searcher(compiled(f"{joints.JOINT}|{joints.LONE}"))
-        self.whole: Search | None = searcher(compiled(any_of([_triggers_of_all(), *_NAMED])))
+        self.whole: Search | None = searcher(compiled(any_of([all_triggers(), *_NAMED])))
         self._texts, self._bytes, self._seconds, self._slow = 0, 0, 0.0, 0
 
     @cached_property
@@ -164,12 +159,12 @@ class _Finder:
     @cached_property
     def triggered(self) -> Search:
         """Where a shape's trigger stands."""
-        return searcher(compiled(_triggers_of_all()))
+        return searcher(compiled(all_triggers()))
 
     @cached_property
     def triggered_within(self) -> SearchWithin:
         """The same up to an end."""
-        return searcher_within(compiled(_triggers_of_all()))
+        return searcher_within(compiled(all_triggers()))
 
     def sees(self, data: bytes) -> bool:
         """Whether there may be something to hide."""
@@ -281,7 +276,7 @@ class _Scan:
         self.hints: list[int] = []
         self.disguised = False
 
-    def run(self) -> list[Span]:
+    def run(self) -> list[Span]:  # noqa: C901 - one loop, two cursors
         """What is to be hidden as the text stands."""
         data, budget, whole = self._data, self._budget, self._finder.whole
         triggered, named_ = (whole, whole) if whole else (self._finder.triggered, self._finder.named)
@@ -334,7 +329,7 @@ class _Scan:
 
     def _shapes(self, at: int) -> None:
         data = self._data
-        any_of_them, each = _triggers(data[at])
+        any_of_them, each = triggers(data[at])
         if any_of_them.match(data, at, at + 512):
             self._budget.left -= 2
             for index, trigger in each:
@@ -345,14 +340,14 @@ class _Scan:
         """A shape around its trigger. Once looked for, it is not looked for again in the same stretch."""
         data = self._data
         self._budget.left -= _MATCHED
-        shape, find = SHAPES[index], _search(index)
+        shape, find = SHAPES[index], search_of(index)
         low, high = max(self._searched.get(index, 0) - _BACK, at - _BACK, 0), min(len(data), at + _AHEAD)
         while (groups := find(data, low, high))[0][0] >= 0:
             self._budget.left -= 2
             start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])
             if end == high < len(data):  # a long one goes on as it began
                 end = _GOES_ON.match(data, end).end()  # type: ignore[union-attr]
-            if _fits(shape, data, start, end):
+            if fits(shape, data, start, end):
                 self.found.append((start, end, shape.kind))
                 if at - 64 < start <= at:
                     self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
@@ -415,80 +410,7 @@ _CONTAINER, _RUN = 1, 2
 # What a hit may be the beginning of, by its first byte: a look that cannot succeed costs more than all the others.
 _BEGINS = [_CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST) for byte in range(256)]
 _GOES_ON = re.compile(rb"[A-Za-z0-9_+/=.%~-]*+")
-_URL_WORDS = frozenset(("password", "pass", "pwd", "pw", "passwd"))
 _DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")
-_Trigger: TypeAlias = "tuple[int, re.Pattern[bytes]]"
-
-
-@cache
-def _triggers(byte: int) -> tuple[re.Pattern[bytes], list[_Trigger]]:
-    """The triggers that may begin with a byte, all in one and one by one; compiled when first asked for."""
-    some = [(index, _compiled(index)) for index, first in enumerate(_first_bytes()) if byte in first]
-    return re.compile(b"|".join(one.pattern for _, one in some) or b"(?!)"), some
-
-
-@cache
-def _compiled(index: int) -> re.Pattern[bytes]:
-    trigger = SHAPES[index].trigger
-    scoped = f"(?i:{trigger[4:]})" if trigger.startswith("(?i)") else f"(?:{trigger})"
-    return re.compile(scoped.encode())
-
-
-@cache
-def _first_bytes() -> list[Collection[int]]:
-    """For each shape the bytes its trigger may begin with, so that a hit asks a few of them and not all."""
-    first: list[Collection[int]] = []
-    for shape in SHAPES:
-        least, most = compiled(shape.trigger).possiblematchrange(8)
-        either_case = least[:1].lower() == most[:1].lower()
-        first.append({least[0], most[0]} if either_case else range(least[0], most[0] + 1))
-    return first
-
-
-@cache
-def _search(index: int) -> SearchWithin:
-    """A shape's own expression; most are never needed."""
-    return searcher_within(compiled(SHAPES[index].shape))
-
-
-def _fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901, PLR0911 - one exit per condition
-    if shape.near and not _is_near(shape, data, start):
-        return False
-    if not shape.unlike:
-        return True
-    value = data[start:end].decode("utf-8", "replace")
-    if value.startswith(("//", "http://", "https://")):
-        return False  # -u http://host: an address, no user and password
-    if shape.unlike == "url":
-        # `secret` is a word, but nobody writes one between a user and a host; `user:password` stands in every manual
-        return not (is_reference(value) or re.match(r"\d+[/?#]", value) or value.lower() in _URL_WORDS)
-    if is_placeholder(value, bare=shape.unlike not in ("random", "chosen")):
-        return False
-    if shape.unlike == "plain":
-        return looks_secret(value) or looks_random(value) or (len(value) > 30 and any(c.isdigit() for c in value))
-    if shape.unlike == "chosen":
-        return looks_secret(value, chosen=True)
-    if shape.unlike == "told":
-        return tells(value)
-    if shape.unlike == "hexchosen":
-        return looks_secret(value, chosen=True) or is_key_hex(value)
-    if shape.unlike == "mixed":
-        return any(c.isdigit() for c in value[:-64])
-    if shape.unlike == "random":
-        return looks_random(value)
-    if shape.unlike in ("ids", "option"):
-        return not (value.isdigit() and len(value) < 6) and not value.startswith("-")
-    return True
-
-
-def _is_near(shape: Shape, data: bytes, start: int) -> bool:
-    """Whether the command is the one that has such an option: it stands before it in the same, perhaps wrapped line."""
-    low = max(0, start - 2000)
-    at = max(data.rfind(word, low, start) for word in shape.near)
-    return at >= 0 and not _ENDED.search(data, at, start)
-
-
-_ENDED = re.compile(rb"(?<!\\)(?:\r?\n|\\n)")
 
 
 def _finder() -> _Finder:

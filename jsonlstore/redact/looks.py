@@ -122,10 +122,11 @@ def is_code(value: str) -> bool:
     """An unquoted run of code: `!!e.auth.token??t`, `n.privateKey}}return{id:n.id`."""
     if not _CODE_SIGN.search(value):
         return False
-    words = _WORD.findall(value[:200])
+    words = _WORD.findall(value)[:_MOST_WORDS]
     return bool(words) and all(len(word) < 4 or _is_wordy(word) for word in words)
 
 
+_MOST_WORDS = 8
 _CODE_SIGN = re.compile(
     r"\?\?|&&|\|\||=>|\A!!|\}\}[a-z]|\}\)|\)\)|\);|\};|->|\?\.|\)\.|\A[A-Za-z]+\$\{[A-Za-z]+\Z|\}[a-z]{4,}|[\w\])]\.[A-Za-z_$]\w*[?(\[}]"
 )
@@ -224,6 +225,7 @@ def looks_secret(value: str, *, chosen: bool = False) -> bool:
 
 def tells(value: str) -> bool:
     """Behind a secret's name, where something less than an assignment joins them: no word, path, name or small number."""
+    value = value[:_MOST_TOLD]
     if value.isdigit():
         return len(value) >= _LEAST_NUMBER
     if is_worded(value):
@@ -239,6 +241,7 @@ def _is_base64(value: str) -> bool:
 
 
 _LEAST_NUMBER = 6  # digits
+_MOST_TOLD = 1024
 _LEAST_RANDOM = 4.8
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{16,512}={0,2}\Z")
 

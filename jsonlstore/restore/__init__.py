@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from jsonlstore.restore.explain import LeftOut, newest_session
     from jsonlstore.restore.manager import SessionPersistenceManager
     from jsonlstore.restore.override import reply
-    from jsonlstore.restore.pins import PinFile, own_pins
+    from jsonlstore.restore.pins import PinFile, note_removed, own_pins
     from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions, handoff_lines
     from jsonlstore.restore.restorer import SessionRestorer, cold_start, emit_captured
     from jsonlstore.restore.result import (
@@ -78,6 +78,7 @@ __all__ = [
     "last_activity",
     "named",
     "newest_session",
+    "note_removed",
     "own_pins",
     "quoted",
     "reply",
@@ -95,7 +96,7 @@ __getattr__ = lazy(
         "explain": "LeftOut newest_session",
         "manager": "SessionPersistenceManager",
         "override": "reply",
-        "pins": "PinFile own_pins",
+        "pins": "PinFile note_removed own_pins",
         "preamble": "PreambleContext PreambleInjector PreambleOptions handoff_lines",
         "restorer": "SessionRestorer cold_start emit_captured",
         "result": "Candidate MemorySource PinDecision RelevanceSource RestoreRequest RestoredSessionContext",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -13,7 +12,7 @@ from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 from jsonlstore.core.files import read_bytes
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import Closed, PendingTask, SessionState, WorkingMemoryPin, read_parts
-from jsonlstore.restore.pins import PinFile, own_pins, same_pin
+from jsonlstore.restore.pins import UNPINNED, PinFile, own_pins, pin_mark, same_pin
 from jsonlstore.restore.restorer import emit_captured
 from jsonlstore.restore.scope import Scope
 from jsonlstore.restore.tasks import Pipeline, pin_tasks
@@ -104,9 +103,23 @@ class SessionCapture:
         tasks = self._tasks(given, layer, found, {str(one.id) for one in done})
         if tasks is not None:
             given["pending_tasks"] = tasks
-        if done:
-            given["closed"] = self._closed(given, layer, done)
+        removed = self._unpinned(pins, given, layer)
+        if done or removed is not None:
+            given["closed"] = self._closed(given, layer, done, removed)
         return given
+
+    @staticmethod
+    def _unpinned(pins: Sequence[Any] | None, given: Mapping[str, Any], layer: Mapping[str, Any]) -> set[str] | None:
+        """The pins that stood in the file in this session and do not any more; None if that is no news.
+
+        A transcript still tells that they were set: this is what says that they are gone.
+        """
+        if _FROM_FILE not in given:
+            return None
+        before = {str(one.get("id")) for one in layer.get("closed", ()) if isinstance(one, Mapping)}
+        known = {one for one in before if one.startswith(UNPINNED)}
+        gone = (known | set(layer.get(_FROM_FILE) or ())) - {pin_mark(pin) for pin in _as_pins(pins or ())}
+        return None if gone == known else gone
 
     def _pins(
         self, session_id: str, given: dict[str, Any], scope: Scope, layer: Mapping[str, Any], since: str
@@ -143,12 +156,12 @@ class SessionCapture:
                 "while another conversation was open, and only a transcript can say in which"
             )
         if pinned.is_there and (mine or from_file):
-            given[_FROM_FILE] = sorted(map(_mark, clean))
+            given[_FROM_FILE] = sorted(map(pin_mark, clean))
         if told is None:
             if not (pinned.is_there and (mine or before)):
                 return None
             there = {key for pin in clean for key in same_pin(pin)}
-            kept = [pin for pin in recorded if not same_pin(pin) & there and _mark(pin) not in from_file]
+            kept = [pin for pin in recorded if not same_pin(pin) & there and pin_mark(pin) not in from_file]
             return [pin.to_dict() for pin in (*kept, *mine)]
         return [*told, *(pin.to_dict() for pin in mine if not same_pin(pin) & seen)]
 
@@ -174,12 +187,20 @@ class SessionCapture:
         return [one for one in done if str(one.id) in said_now or str(one.id) not in taken]
 
     @staticmethod
-    def _closed(given: Mapping[str, Any], layer: Mapping[str, Any], done: Sequence[Closed]) -> list[Any]:
-        """What was given or said before as closed, and what pins say is done."""
+    def _closed(
+        given: Mapping[str, Any], layer: Mapping[str, Any], done: Sequence[Closed], removed: set[str] | None
+    ) -> list[Any]:
+        """What was given or said before as closed, what pins say is done, and which pins were taken away."""
         told = given.get("closed")
         before = list(told if isinstance(told, (list, tuple)) else layer.get("closed", ()))
+        fresh = [one.to_dict() for one in done]
+        if removed is not None:
+            before = [
+                one for one in before if not (isinstance(one, Mapping) and str(one.get("id")).startswith(UNPINNED))
+            ]
+            fresh += [{"id": one, "title": "", "how": "unpinned"} for one in sorted(removed)]
         seen = {str(one.get("id")).lower() for one in before if isinstance(one, Mapping)}
-        return [*before, *(one.to_dict() for one in done if str(one.id).lower() not in seen)]
+        return [*before, *(one for one in fresh if str(one["id"]).lower() not in seen)]
 
     def _tasks(
         self, given: Mapping[str, Any], layer: Mapping[str, Any], pinned: Sequence[PendingTask], done: Collection[str]
@@ -207,10 +228,6 @@ class SessionCapture:
                 seen.add(task.task_id)
                 listed.append(task.to_dict())
         return listed
-
-
-def _mark(pin: WorkingMemoryPin) -> int:
-    return zlib.crc32(min(same_pin(pin)).encode("utf-8", "replace"))
 
 
 def _as_pins(items: Sequence[Any]) -> tuple[WorkingMemoryPin, ...]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from jsonlstore.core.model import PendingTask, SessionState
 from jsonlstore.core.task_life import closed_here, open_here
+from jsonlstore.restore.pins import UNPINNED, pin_mark
 
 _NUMBERED = re.compile(r"\w*\d(?:[\w.-]*\w)?")
 _ENOUGH = 2 / 3  # of a title's words must be said
@@ -127,12 +128,14 @@ def without_closed(state: SessionState, closings: Sequence[Closing]) -> SessionS
         rest.append(Item("next", "", state.next_step))
     if state.failing:
         rest.append(Item("failing", "", state.failing.command))
+    unpinned = {one.id for one in (*later, *own) if one.id.startswith(UNPINNED)}
     done = closed_items(open_tasks, later)
     # what a session closed itself cannot be its next step either
     gone = closed_items(rest, [*later, *own]).keys()
     taken_back = {one.id for one in later if one.id}
     return replace(
         state,
+        working_memory=tuple(pin for pin in state.working_memory if not unpinned or pin_mark(pin) not in unpinned),
         pending_tasks=tuple(one for one in tasks if f"task:{one.task_id}" not in done),
         notes=tuple(
             note for note in state.notes if f"note:{note.id}" not in gone and note.id.lower() not in taken_back

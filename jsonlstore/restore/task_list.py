@@ -11,6 +11,7 @@ from jsonlstore.core.logs import logger
 from jsonlstore.core.model import PendingTask, SessionState, read_parts
 from jsonlstore.core.task_life import BY_HAND, CLOSED, OPEN, UNSAID, closed_here, open_here, task_key
 from jsonlstore.restore.closings import without_closed
+from jsonlstore.restore.pins import UNPINNED
 from jsonlstore.restore.plan import closings_of
 from jsonlstore.restore.preamble import ages_ago
 from jsonlstore.restore.tasks import Pipeline
@@ -131,7 +132,7 @@ class TaskList:
         for state in reversed(self.sessions):
             known.update((task.task_id.lower(), task) for task in state.pending_tasks)
             for one in state.closed:
-                if one.id and one.id.lower() not in known:
+                if one.id and one.id.lower() not in known and not one.id.startswith(UNPINNED):
                     evidence = {"evidence": {"kind": "by hand"}}
                     known[one.id.lower()] = PendingTask(one.id, one.title, flagged_incomplete=True, extra=evidence)
         still_open = {task.task_id.lower() for task in self.open}

@@ -107,7 +107,8 @@ including enable enabled disable disabled remain remains consider considered reg
 describe described mention mentioned suggested suggestion recommend recommended recommendation decide decided going
 investigate investigating reload reloaded restarting ugly nicely separate separately entire entirely whole actual
 approach ways manner kinds sorts piece pieces amount couple several certain specific specifically general generally
-maintain maintained tighten perform performed applies modify modified restructure restructured refresh refreshed
+management declarations similar close weitere weiterer weiteres play полный полная полное
+prévu prévue crie criar comecar iniciar maintain maintained tighten perform performed applies modify modified restructure restructured refresh refreshed
 successfully requested reverse visible dumped scrolling polished professional helpful correctly incorrectly
 ejecuta ejecutar ejecute nombre nombres paso pasos correcto exactamente directamente asume elimina eliminar implementación
 individual debe deben debo debería deberían vamos voy hagas haga hagan haciendo usar usando uso utiliza ver viendo veo dice decir
@@ -141,7 +142,7 @@ leia todas todos tudo nada
 результат помилка помилки файл файли рядок зрозумів зрозуміло дякую будь ласка
 이거 그거 저거 이것 그것 여기 거기 지금 그럼 그런데 그러면 그리고 하지만 일단 먼저 다시 계속 해줘 해주세요 해야 하는 하고 하면
 해서 했어 합니다 있는 있어 있습니다 없는 없어 없습니다 되는 돼 됩니다 같은 같아 같이 어떤 어떻게 무엇 왜 뭐 좀 더 잘 안 못 다 것
-것들 거야 거지 수 때 때문 부분 문제 오류 에러 확인 수정 추가 삭제 변경 작업 진행 완료 파일 코드 테스트 내용 방법 경우 결과 현재
+것들 거야 거지 수 때 때문 상단 하단 원본 페이지 화면 표시 확인합니다 이상하다 부분 문제 오류 에러 확인 수정 추가 삭제 변경 작업 진행 완료 파일 코드 테스트 내용 방법 경우 결과 현재
 可能 应该 需要 可以 现在 然后 还是 直接 目前 之前 之后 这样 那样 怎样 如何 为什么 重新 继续 所有 全部 一些 一下 一直 其他 其它 另外
 生成 链接 完善 补充 增加 继续完善 切换 尝试 编写 列出 读取 需求 执行 修改 添加 删除 检查 查看 确认 更新 创建 实现 处理 解决 支持 显示 设置 目录 代码 错误 测试 运行 执行 环境 版本 用户 项目 系统 数据 方式
 stdout stderr exit code codes pid args kwargs return returns none null true false undefined lambda 方案 完整 分钟 状态 问题 文件

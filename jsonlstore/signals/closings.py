@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from jsonlstore.core.model import Note
     from jsonlstore.signals.conversation import Moment
-    from jsonlstore.signals.ending import Opened
     from jsonlstore.signals.evidence import WorkLog
     from jsonlstore.signals.language import Language
+    from jsonlstore.signals.offers import Opened
     from jsonlstore.signals.tasks import TaskBook
 
 MOST_STATEMENTS = 40

@@ -19,12 +19,12 @@ from jsonlstore.signals.ending import (
     INTERRUPTED,
     UNANSWERED,
     ClosingSituation,
-    Opened,
     is_nudge,
     read_ending,
-    reported_error,
 )
 from jsonlstore.signals.notes import NoteBook
+from jsonlstore.signals.obstacles import reported_error
+from jsonlstore.signals.offers import Opened
 from jsonlstore.signals.patterns import BLOCKER, DONE
 from jsonlstore.signals.sentences import shorten
 from jsonlstore.signals.tasks import covers, evidence, hash_id
@@ -183,9 +183,9 @@ def _next_step(ending: ClosingSituation, still_open: Sequence[Opened], work: Wor
     request = ending.request
     if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
         return Opened(_wanted(ending), request.entry_id, request.at, 0, 0, f"request {request.fate}", 0.85)
-    if ending.offer:
-        return ending.offer
     recent = [one for one in still_open if one.back == 0]
+    if ending.offer and (not recent or ending.offer.text.endswith(("?", "？", "…", ")"))):
+        return ending.offer  # a question is for the user to answer first; "tell me if it fails" is not
     if recent:
         return recent[0]
     waiting = [Opened(item.title, item.entry_id, "", 0, 0, "todo", 0.75) for item in _open_todos(work)]

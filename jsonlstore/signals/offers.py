@@ -25,6 +25,7 @@ MOST_ITEMS = 6
 _LAST_LINES = 16
 _MOST_AFTER_QUESTION = 240
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)]|[a-z]\))[ \t]+(?:\[[ ]\][ \t]+)?(\S.*)$")
+_NUMBERED_HEADING = re.compile(r"^#{2,6}[ \t]+\**\d{1,2}[.)][ \t]+(\S.*)$")  # steps that have a section each
 _TICKED = re.compile(r"\[[xX]\]|✅|✓|✔|☑|~~")
 _OPTION = re.compile(
     r"^[\s>|*_#-]*(?:\b(?:option|variante|opción|opcion|opção|вариант|варіант|方案|选项|案|plan)\s*)?[*_]*([A-Fa-f]|[1-9一二三四])[*_]*\s?[).:：、|–-]+[*_]*\s*\|?\s*(\S.*)$",
@@ -59,6 +60,20 @@ class Offer:
         return next((text for name, text in self.options if name == key.upper()), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Something left open, with where it was said: exchanges counted back from the end."""
+
+    text: str
+    entry_id: str | None
+    at: str
+    back: int
+    turn: int
+    kind: str
+    confidence: float
+    by_user: bool = False
+
+
 def spoken_languages(text: str, fallback: Language | None) -> list[Language]:
     """The languages whose rules hold for a message: its own, or the session's where it does not show one."""
     return rules_of(recognise(text) or fallback)
@@ -86,7 +101,9 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
         if not line.strip():
             continue
         if is_heading_of_next(line, known, kinds):
-            collecting = True
+            for step in _step_sections(lines[number + 1 :]):
+                _take(found, step)
+            collecting = not found
             heading = plain_text(line).strip(" :：")
             continue
         item = _ITEM.match(line)
@@ -101,6 +118,18 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
         elif not line.startswith(("   ", "\t")) and not _RULE_LINE.match(line):
             collecting = collecting and not found and not line.lstrip().startswith("#")
     return found[:MOST_ITEMS]
+
+
+def _step_sections(lines: Sequence[str]) -> list[str]:
+    """The steps that have a section each, where the first line is the heading of such a section."""
+    steps: list[str] = []
+    for line in lines:
+        step = _NUMBERED_HEADING.match(line)
+        if step:
+            steps.append(step[1])
+        elif line.startswith("#") or (line.strip() and not steps):
+            break
+    return steps
 
 
 def open_rows(text: str, speakers: Iterable[Language]) -> list[str]:
@@ -195,7 +224,10 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
         return None
     at, question, is_offer = asked
     if _ITEM.match(last[at]):
-        return _offered_list(last, at, known) or Offer(shorten(question, LONGEST_OFFER), (), is_offer)
+        # a question in the middle of an item asks about that item, not what comes next
+        ends_so = last[at].rstrip(" )*_").endswith(("?", "？")) or at == len(last) - 1
+        alone = Offer(shorten(question, LONGEST_OFFER), (), is_offer) if ends_so else None
+        return _offered_list(last, at, known) or alone
     # options follow their question; a bare "what would you like?" refers to those before it
     options = tuple(_options(last[at:]) or (_options(last[:at]) if len(content_words(question)) < 4 else ()))
     after = sum(len(line) for line in last[at + 1 :] if not _OPTION.match(line) and not _ITEM.match(line))

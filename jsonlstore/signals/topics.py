@@ -224,7 +224,7 @@ class HotTopicExtractor:
         worked_on = self._worked_on()
         generic = _generic()
         for word, count in self._words().items():
-            if count < least or (least and (word in generic or _is_file(word))):
+            if count < least or (least and (word in generic or _is_file(word) or _is_elided(word, generic))):
                 continue
             scores[word] = math.sqrt(count) * word_rarity(word) * _form(word) * (_SHARED if word in worked_on else 1.0)
         for pair, often, weight in self._pairs():
@@ -292,6 +292,12 @@ def _label(name: str) -> str:
     if not any(fold(word) or not word.isascii() for word in words):
         return ""
     return "" if len(words) == 1 and not read_piece(name.strip()).words and key.isascii() else key
+
+
+def _is_elided(word: str, generic: frozenset[str]) -> bool:
+    """Whether a word is a small one run together with the one before it: "qu'on"."""
+    last = word.rpartition("'")[2] if "'" in word else ""
+    return bool(last) and (last in generic or not word_rarity(last))
 
 
 def _is_file(word: str) -> bool:

@@ -8,9 +8,9 @@ What it promises:
 - Any number of threads and processes may write; readers take no lock.
 
 A record's path: `sanitise` checks, redacts and caps it (`limits`); `store` appends it to the session's `log` under the
-session's lock; `fold` applies it, one layer per writer; `projection` derives the `index` entry from the fold, and an
-ended session gets its mirror (`archive`). `forget` and `doctor` maintain existing sessions; `metrics` is a log of its
-own.
+session's lock; `fold` applies it, one of the `layers` per writer; `projection` derives the `index` entry from the fold,
+and an ended session gets its mirror (`archive`). `forget` and `doctor` maintain existing sessions; `metrics` is a log
+of its own.
 """
 
 from __future__ import annotations

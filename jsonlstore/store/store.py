@@ -32,8 +32,9 @@ from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
 from jsonlstore.store.archive import find_month, finish_move, mirror_shows, move_back, move_to_archive, write_mirror
-from jsonlstore.store.fold import EVENT_FIELDS, UNKNOWN, WRITERS, SessionFold
+from jsonlstore.store.fold import EVENT_FIELDS, SessionFold
 from jsonlstore.store.index import ProgressCallback, silent
+from jsonlstore.store.layers import UNKNOWN, WRITERS
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.projection import RawIndexEntry, project
 from jsonlstore.store.reader import CachedFold, SessionReader, not_found

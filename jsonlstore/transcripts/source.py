@@ -199,6 +199,10 @@ class TranscriptSource(ABC):
         """The time of the first entry that has one."""
         return next((entry.timestamp for entry in self.read(transcript) if entry.timestamp), None)
 
+    def mentions(self, transcript: Transcript, text: bytes) -> bool:
+        """Whether a transcript certainly holds these bytes, found without reading it; False if that is not known."""
+        return False
+
     def unknown_records(self) -> int:
         """The number of records in a form that has no reader."""
         return 0

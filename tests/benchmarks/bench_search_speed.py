@@ -44,6 +44,12 @@ know than call first people may down side been now find
 SYLLABLES = "ba be bi bo bu da de di do du fa fe ga go ka ke ki ko la le li lo lu ma me mi mo na ne no pa pe po ra re ri ro sa se si so ta te ti to tu va ve vi".split()  # noqa: E501, SIM905
 VOCABULARY = 40_000
 TURN_WORDS = 45
+PEAK = """
+import re, sys
+from jsonlstore.cli.main import main
+main(sys.argv[1:])
+print(re.search("VmHWM.*", open("/proc/self/status").read())[0], file=sys.stderr)
+"""
 
 
 class Talk:
@@ -233,15 +239,20 @@ def let_go(path: Path, wanted: list[str]) -> None:
 
 
 def cold(root: Path, questions: list[str]) -> None:
-    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(root), "recall", "--now", format_time(NOW)]
-    costs, memory = [], 0.0
+    words = ["--state-dir", str(root), "recall", "--now", format_time(NOW)]
+    command = [sys.executable, "-m", "jsonlstore", *words]
+    costs = []
     for question in questions[:12]:
         began = time.perf_counter()
         process = subprocess.Popen([*command, question], stdout=subprocess.DEVNULL)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         costs.append((time.perf_counter() - began, used.ru_utime + used.ru_stime))
-        memory = max(memory, used.ru_maxrss / 1024)
+    # what wait4 tells of memory is this process's own, from before the command took its place
+    told = subprocess.run(
+        [sys.executable, "-c", PEAK, *words, questions[0]], capture_output=True, text=True, check=True
+    ).stderr
+    memory = int(told.split()[1]) / 1024
     walls, cpus = ([cost[n] for cost in costs] for n in (0, 1))
     print(f"command, cold: {percentiles(walls)}; CPU {percentiles(cpus)}; {memory:.0f} MB of memory")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -219,6 +220,17 @@ def test_an_external_summariser_may_rewrite_and_never_break(home: Home, program:
     assert after.summary.next_step.startswith("call ")
     assert "q7v2kd9zt5m1" not in after.summary.next_step
     assert after.summary.decisions == document.summary.decisions
+
+
+def test_what_the_summariser_is_given_is_redacted(home: Home) -> None:
+    secret = "ghp_" + "q7v2kd9zt5m1" * 3
+    document = present_document(home.store.folded("aaaa1111"), home.now, 24)
+    leaky = replace(document, summary=replace(document.summary, next_step=f"log in with {secret}"))
+    given = home.path / "given"
+    program = f"import sys; open({str(given)!r}, 'w').write(sys.stdin.read())"
+    assert summarize(leaky, [sys.executable, "-c", program], 20) == leaky, "it said nothing"
+    assert "log in with" in given.read_text()
+    assert secret not in given.read_text()
 
 
 def test_memory_files_about_the_project_are_named(tmp_path: Path) -> None:

@@ -23,7 +23,19 @@ if TYPE_CHECKING:
 
 VERSIONS = ("2026.2.26", "2026.7.1", "2026.9.6")
 FULL = 46_000  # of the mock model's 64,000: OpenClaw flushes its memory from 40,000 or 44,000 on, and compacts later
+FILLER = "The pump in the harbour runs at night, and the tide table says when. " * 60
 IDLE = {"session": {"reset": {"mode": "idle", "idleMinutes": 1}}}
+
+
+def little_kept(state_dir: Path) -> dict[str, Any]:
+    """Settings with which a compaction has something to summarise in a short story."""
+    defaults = {
+        "model": {"primary": "mock/mock-1"},
+        "workspace": str(state_dir / "workspace"),
+        "heartbeat": {"every": "0m"},
+        "compaction": {"keepRecentTokens": 1_000},
+    }
+    return {"agents": {"defaults": defaults}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +93,7 @@ class Row:
 
 HEADINGS = ("version", "boundary", "mode", "by", "task in next request", "pin in next request",
             "replayed outside the block", "another chat's words", "block in turns 2 to 5", "after a compaction",
-            "block in OpenClaw's files", "block in utility runs", "delivery seen", "secret in our files",
+            "block in the stored history", "block in utility runs", "delivery seen", "secret in our files",
             "first turn waited, ms")  # fmt: skip
 
 
@@ -111,7 +123,7 @@ class Story:
             wait_until(lambda: stage.heartbeat().get("last_fired_at") != before, 20, "the bridge's report")
         wait = stage.heartbeat().get("last_wait_ms")
         later = [stage.turn(f"{label}: and then? ({number})", chat.key) for number in range(2, 6)]
-        compacted = None if goes_on else self._after_compaction(chat, label)
+        compacted = None if goes_on or not stage.compacts_when_asked else self._after_compaction(chat, label)
         others = [one for other, one in self.chats.items() if other != name]
         where = asked.outside if goes_on else asked.inside
         leaked = [one for one in stage.utility_runs() if one.blocks]
@@ -143,9 +155,11 @@ class Story:
         """A turn that all but fills the window, then one more: what OpenClaw does in between gets no block."""
         stage, chat = self.stage, self.chats[name]
         first = stage.turn(f"{label}: hello", chat.key)
-        since = len(stage.model.requests)
+        since, before = len(stage.model.requests), stage.compactions()
         stage.turn(f"{label}: a long story [[usage:{FULL}]]", chat.key)
         row = self.next_turns(name, label, first=first)
+        if not stage.compacts_when_asked:
+            row = replace(row, compacted=row.turns if stage.compactions() > before else "NONE")
         runs = stage.runtime_runs(since, lambda said: label in said)
         return replace(row, utility="LEAKED" if any(one.blocks for one in runs) else f"none of {len(runs)}")
 
@@ -245,10 +259,14 @@ def migration(story: Story) -> Iterator[Row]:
 
 
 # one gateway serves a whole group: every boundary has a conversation of its own
-GROUPS: dict[str, list[tuple[dict[str, Any], tuple[Callable[[Story], Iterator[Row]], ...]]]] = {
-    "2026.2.26": [({}, (new, reset, delete, compaction, flush, restart, kill, migration)), (IDLE, (idle,))],
-    "2026.7.1": [({}, (reset, delete, compaction, flush, restart, kill))],
-    "2026.9.6": [({}, (reset, delete, compaction, flush, restart, kill))],
+GROUPS: dict[str, list[tuple[Any, tuple[Callable[[Story], Iterator[Row]], ...]]]] = {
+    "2026.2.26": [
+        ({}, (new, reset, delete, compaction, restart, kill, migration)),
+        (IDLE, (idle,)),
+        (little_kept, (flush,)),
+    ],
+    "2026.7.1": [({}, (reset, delete, compaction, restart, kill)), (little_kept, (flush,))],
+    "2026.9.6": [({}, (reset, delete, compaction, restart, kill)), (little_kept, (flush,))],
 }
 
 
@@ -258,7 +276,8 @@ def play(version: str, mode: str, home: Path, wanted: str | None = None) -> Iter
         chosen = [one for one in group if wanted in (None, one.__name__)]
         if not chosen:
             continue
-        stage = Stage(version, mode, home / f"{version}-{mode}-{number}", **settings)
+        place = home / f"{version}-{mode}-{number}"
+        stage = Stage(version, mode, place, **(settings(place / ".openclaw") if callable(settings) else settings))
         try:
             stage.openclaw.start()
             story = Story(stage, tuple(one.__name__ for one in chosen))

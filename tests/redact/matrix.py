@@ -55,7 +55,7 @@ def _some_alphabet(rng: random.Random) -> str:
     """Letters and digits of a random alphabet of its own, at least one of each."""
     letters = rng.sample(string.ascii_letters, rng.randint(6, 40))
     digits = rng.sample(string.digits, rng.randint(2, 10))
-    text = rng.choices([*letters, *digits], k=rng.randint(6, 48)) + [rng.choice(letters), rng.choice(digits)]
+    text = [*rng.choices([*letters, *digits], k=rng.randint(6, 48)), rng.choice(letters), rng.choice(digits)]
     rng.shuffle(text)
     return "".join(text)
 

@@ -67,6 +67,51 @@ def test_the_last_pin_that_was_removed_does_not_come_back(home: Home) -> None:
     assert home.hook("session-start", session_id="b", channel="cli")["inherited_pins"] == []
 
 
+def test_a_pin_a_transcript_tells_of_is_gone_once_the_file_says_so(home: Home) -> None:
+    """The watcher read that it was set; that it was taken away stands in no transcript."""
+    pin = {"content": "1", "label": "one", "pinnedAt": format_time(home.now)}
+    home.hook("session-start", session_id="a", channel="cli")
+    home.store.update("a", {"working_memory": [pin]}, by="watcher")
+    home.pin(pin, {"content": "2", "label": "two"})
+    home.hook("turn-end", session_id="a")
+    home.pin({"content": "2", "label": "two"})
+    home.hook("session-end", session_id="a", reason="new", hot_topics=["radio"])
+    home.pin()
+    given = home.hook("session-start", session_id="b", channel="cli")["inherited_pins"]
+    assert [one["content"] for one in given] == ["2"]
+
+
+def test_a_pin_that_is_set_again_is_there_again(home: Home) -> None:
+    home.hook("session-start", session_id="a", channel="cli")
+    for pins in ([{"content": "1", "label": "one"}], [], [{"content": "1b", "label": "one"}]):
+        home.later(minutes=1)
+        home.pin(*pins)
+        home.hook("turn-end", session_id="a")
+    home.hook("session-end", session_id="a", reason="new", hot_topics=["radio"])
+    home.pin()
+    given = home.hook("session-start", session_id="b", channel="cli")["inherited_pins"]
+    assert [one["content"] for one in given] == ["1b"]
+
+
+@pytest.mark.parametrize("critical", [False, True])
+def test_a_pin_the_operator_removed_is_not_inherited_again(home: Home, critical: bool) -> None:
+    """From whichever earlier session, and in every conversation that holds it; another label stays."""
+    content = "CRITICAL: one" if critical else "one"
+    two = {"content": "two", "label": "two"}
+    for name, key in (("a", ALICE), ("b", BOB), ("c", ALICE)):
+        home.past(name, channel="telegram", agent_id="main", session_key=key, hot_topics=["radio"],
+                  working_memory=[{"content": content, "label": "one"}, two])  # fmt: skip
+    home.pin({"content": content, "label": "one"}, {"content": "two", "label": "two"})
+    home.run("pin", "remove", "one", "--dry-run")
+    assert len(home.pinned()) == 2
+    home.run("pin", "remove", "one")
+    home.pin()
+    for number, key in enumerate((ALICE, BOB)):
+        told = home.hook("session-start", session_id=f"n{number}", channel="telegram", agent_id="main", session_key=key)
+        assert [one["content"] for one in told["inherited_pins"]] == ["two"]
+        home.pin()
+
+
 @pytest.mark.parametrize("spoil", [lambda file: file.unlink(), lambda file: file.write_text("{"),
                                    lambda file: file.write_text("")])  # fmt: skip
 def test_a_missing_or_broken_pin_file_erases_nothing(home: Home, spoil: Callable[[Any], object]) -> None:

@@ -217,6 +217,35 @@ def test_the_block_loses_what_its_session_closed_and_nothing_else(history: Histo
     assert "order the seals" in left
 
 
+def test_a_task_closed_by_its_id_is_not_the_next_step_either(history: History) -> None:
+    history.session(pending_tasks=[task(one) for one in THREE], next_step="paint the box")
+    manager = SessionPersistenceManager(history.store, Config(), clock=lambda: history.now)
+    manager.on_session_start("s900", "x", agent_id="main", session_key=KEY)
+    scope = Scope.of("conversation", "main", KEY, "x")
+    TaskList(history.store, Config(), scope, history.now).change("done", ["paint"], "s900", who="agent")
+    left = current_block(history.store.folded("s900"), history.store.now()) or ""
+    assert "NEXT STEP" not in left
+    assert "paint the box" not in left
+    assert "order the seals" in left
+
+
+def test_what_a_hand_reopened_a_transcript_may_close_again(history: History) -> None:
+    """And what it had closed before the hand spoke does not count against the hand."""
+    shut = {"title": "paint the box", "id": task("paint the box")["task_id"], "how": "ticked"}
+    history.session(pending_tasks=[task("paint the box"), task("order the seals")])
+    second = history.session(closed=[shut], hot_topics=["box"])
+    scope = Scope.of("conversation", "main", KEY, "x")
+    TaskList(history.store, Config(), scope, history.now).change("reopen", ["paint"], second, who="operator")
+    assert "paint the box" in history.restored()
+    third = history.session(hot_topics=["box"], pending_tasks=[task("order the seals")])
+    TaskList(history.store, Config(), scope, history.now).change("done", ["seals"], third, who="operator")
+    TaskList(history.store, Config(), scope, history.now).change("reopen", ["seals"], third, who="operator")
+    assert "order the seals" in history.restored()
+    closing = {"title": "order the seals", "id": task("order the seals")["task_id"], "how": "ticked"}
+    history.store.update(third, {"pending_tasks": [], "closed": [closing]}, by="watcher")
+    assert "order the seals" not in history.restored()
+
+
 def test_the_command_line(history: History, capsys: pytest.CaptureFixture[str]) -> None:
     history.session("agent:main:telegram:dm:2", pending_tasks=[task("another chat's")])
     history.session(pending_tasks=[task(one) for one in THREE])

@@ -136,6 +136,7 @@ def test_overlap_is_one_formula_wherever_it_is_asked_for(home: Home, prompt: str
     assert seen.candidates[0].topic_overlap == factors(TOPICS, 0, words, 0.0).topic_overlap
     assert seen.candidates[0].score == ContextScorer.score(state, words, seen.candidates[0].hours_elapsed)
     assert ContextScorer.score(state, {"keywords": list(words)}, 0.0) == factors(TOPICS, 0, words, 0.0).score
+    assert factors(TOPICS, 0, lowered(["ham", "radio"]), 0.0).topic_overlap == pytest.approx(1 / 3), "said in two words"
     plain = lowered(["valves", "radio"])
     assert factors(["valves", "tools"], 0, plain, 0.0).topic_overlap == pytest.approx(1 / 3)
 

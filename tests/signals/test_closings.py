@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jsonlstore.signals import Distiller
 from jsonlstore.signals.closings import tells_deed
 from jsonlstore.signals.language import languages
-from jsonlstore.signals.tasks import hash_id
+from jsonlstore.signals.tasks import hash_id, says_done
 from jsonlstore.transcripts import parse_entry
 
 Story: Any = runpy.run_path(str(Path(__file__).parents[2] / "fixtures" / "make_stories.py"))["Story"]
@@ -214,3 +214,22 @@ def test_a_deed_in_a_long_text_is_looked_for_in_linear_time(code: str) -> None:
 
     cost(10)
     assert cost(4000) < 40 * max(cost(400), 0.002)
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "done"),
+    [
+        ("ru", "Порядок выполнения таблицы", False),  # a noun that begins like the word for "done"
+        ("ru", "Создание карты отложено", False),
+        ("ru", "Карта гавани создана", True),
+        ("uk", "Порядок виконання робіт", False),
+        ("uk", "Карту гавані створено", True),
+        ("ko", "조석표 추가가 완료되지 않았습니다", False),  # denied behind the verb
+        ("ko", "조석표 추가를 완료했습니다", True),
+        ("ja", "潮汐表の追加は完了していません", False),
+        ("ja", "潮汐表の追加が完了しました", True),
+    ],
+)
+def test_done_is_the_word_and_is_not_denied(code: str, said: str, done: bool) -> None:
+    """Stems go on in Cyrillic, and verbs stand last in Japanese and Korean."""
+    assert says_done(said, languages()[code]) is done

@@ -249,3 +249,32 @@ def test_an_offer_without_a_percentage_is_refused_by_name(state_dir: Path) -> No
         done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert "flush must be an object with a percent" in done.stderr
+
+
+def test_a_model_may_word_the_newest_checkpoint_once(openclaw: OpenClaw, talk: Talk, state_dir: Path) -> None:
+    """Its words, without secrets, in a checkpoint with the same evidence; what makes no sense changes nothing."""
+    follow(state_dir)
+    asked = hook(state_dir, "checkpoint")
+    assert "one JSON object" in asked["prompt"]
+    assert "PROJ-12" in asked["prompt"]
+    for text in ("", "no json", "{}", '{"summary": 7}'):
+        assert hook(state_dir, "checkpoint", at=asked["at"], text=text)["recorded"] is False
+    answer = json.dumps({"summary": f"They tune it. {SECRET}", "keyDecisions": ["the long mast"]})
+    assert hook(state_dir, "checkpoint", at="2020-01-01T00:00:00.000Z", text=answer)["recorded"] is False
+    assert hook(state_dir, "checkpoint", at=asked["at"], text=f"Here you are: {answer}")["recorded"] is True
+    store = SessionStore.open(state_dir)
+    first, second = store.events(SID, ("checkpoint.created",))
+    assert second.data["summary"].startswith("They tune it.")
+    assert second.data["keyDecisions"] == ["the long mast"]
+    assert second.data["evidence"] == first.data["evidence"]
+    assert SECRET not in store.paths.log(SID).read_text()
+    assert "prompt" not in hook(state_dir, "checkpoint")
+    assert "They tune it" in hook(state_dir, "compact", seen=all_times(openclaw), tokens=6000)["summary"]
+
+
+def test_the_command_line_knows_every_hook() -> None:
+    """What the quick way answers, `--help` names."""
+    from jsonlstore.cli.hook import _HANDLERS
+    from jsonlstore.cli.restore import _HOOK_EVENTS
+
+    assert set(_HOOK_EVENTS) == set(_HANDLERS)

@@ -12,7 +12,9 @@ from jsonlstore.bridges.braindb.rows import ReadRow, as_dict, read_row
 from jsonlstore.bridges.braindb.schema import IMPORTER, TABLE
 from jsonlstore.core.errors import JsonlStoreError, SessionForgotten, Unreadable, UsageError
 from jsonlstore.core.paths import check_session_id
+from jsonlstore.redact import is_secret_id, sanitised
 from jsonlstore.store import ProgressCallback, silent
+from jsonlstore.transcripts import usable_id
 
 if TYPE_CHECKING:
     import sqlite3
@@ -81,11 +83,13 @@ class _Import:
             except SessionForgotten:
                 self._report.forgotten += 1
             except UsageError as problem:
-                self._report.skipped[_shown(row.get("id"))] = str(problem)
+                self._report.skipped[_shown(row.get("id"))] = str(sanitised(str(problem)))
         progress(len(rows), len(rows))
 
     def _take(self, row: Mapping[str, Any]) -> None:
-        session_id = check_session_id(row.get("id"))
+        check_session_id(row.get("id"))
+        row = {**row, **{name: _safe(row.get(name)) for name in _IDS if row.get(name) is not None}}
+        session_id = str(row["id"])
         entry = self._entries.get(session_id)
         if entry is not None and entry.get("forgotten"):
             self._report.forgotten += 1
@@ -132,6 +136,14 @@ class _Import:
             store.link(session_id, read.continued_by, by=IMPORTER)
 
 
+_IDS = ("id", "previous_session_id", "continued_by")
+
+
+def _safe(value: object) -> object:
+    """An id that looks like a secret becomes a derived one, the same wherever it is referred to."""
+    return usable_id(value) if isinstance(value, str) and is_secret_id(value) else value
+
+
 def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
+    text = str(sanitised(value if isinstance(value, str) else repr(value)))
     return text if len(text) <= 60 else text[:57] + "..."

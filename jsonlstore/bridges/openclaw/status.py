@@ -214,6 +214,18 @@ def _check_delivery(found: PluginStatus, paths: StatePaths) -> None:
 _STEPS = ("given", "seen", "missed")
 
 
+def arrivals(paths: StatePaths) -> dict[str, tuple[str, bool]]:
+    """Session -> when its block was last looked for in what the model was sent, and whether it was there."""
+    told = read_heartbeat(paths).get("deliveries")
+    found: dict[str, tuple[str, bool]] = {}
+    for session_id, delivery in told.items() if isinstance(told, dict) else ():
+        times = delivery if isinstance(delivery, dict) else {}
+        seen, missed = (value if isinstance(value := times.get(f"{name}_at"), str) else "" for name in _STEPS[1:])
+        if seen or missed:
+            found[str(session_id)] = (max(seen, missed), seen >= missed)
+    return found
+
+
 def _why_not(found: PluginStatus) -> str | None:
     """The likely reason that a block does not reach the model."""
     if any("allowConversationAccess" in problem for problem in found.problems):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -237,6 +239,15 @@ class JsonlSource(TranscriptSource):
     def read(self, transcript: Transcript, after: Cursor | None = None) -> Reading:
         reading = Reading()
         return reading.deliver(self._entries(transcript, after, reading))
+
+    def mentions(self, transcript: Transcript, text: bytes) -> bool:
+        with (
+            suppress(OSError, ValueError),  # an empty file cannot be mapped
+            transcript.path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
+            return content.rfind(text) >= 0  # what is asked for is mostly near the end
+        return False
 
     def start_of(self, transcript: Transcript) -> str | None:
         with reading_from(transcript.path):

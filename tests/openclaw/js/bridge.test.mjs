@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
 
@@ -383,6 +383,7 @@ test("the report is private, complete, and holds no word of a conversation", asy
   assert.equal(statSync(file).mode & 0o777, 0o600);
   const report = host.heartbeat();
   assert.deepEqual(Object.keys(report).sort(), [
+    "deliveries",
     "delivery",
     "last_error",
     "last_fired_at",
@@ -639,6 +640,19 @@ test("delivery is known from what the model was sent, and from nothing else", as
   assert.match(await says(), /Delivery: last seen in what the model was sent at 20/);
   await host.until(() => host.heartbeat().delivery?.seen_at, "the report");
   assert.ok(!JSON.stringify(host.heartbeat()).includes("PENDING"));
+  assert.ok(host.heartbeat().deliveries.s1.seen_at > host.heartbeat().deliveries.s1.missed_at);
+});
+
+test("what arrived is remembered for each session, over restarts, for the latest hundred", async () => {
+  const host = new Host("good");
+  const old = Object.fromEntries(Array.from({ length: 120 }, (_, n) => [`old-${n}`, { given_at: "x", seen_at: "y", missed_at: null }]));
+  writeFileSync(path.join(host.states, "openclaw-plugin.json"), JSON.stringify({ deliveries: old }));
+  const block = await host.turn();
+  sentTo(host, block);
+  await host.until(() => host.heartbeat().deliveries?.s1?.seen_at, "the report");
+  const kept = Object.keys(host.heartbeat().deliveries);
+  assert.equal(kept.length, 100);
+  assert.deepEqual([kept.includes("old-119"), kept.includes("old-0"), kept.at(-1)], [true, false, "s1"]);
 });
 
 test("session_task lists and closes, in the conversation the agent is in", async () => {

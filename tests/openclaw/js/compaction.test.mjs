@@ -96,3 +96,11 @@ test("the extension without the plugin, without a session or with nothing prepar
   assert.equal(await extension()({}, session("s1")), undefined);
   assert.equal(await extension()({ preparation }, {}), undefined);
 });
+
+test("a session that this process has not seen yet is known by its announcement, and its agent by the key", async () => {
+  const host = new Host("good", { era: "2026.2" });
+  const context = { agentId: "agent", sessionKey: "agent:ops:main", sessionId: "s7" };
+  host.fire("before_compaction", { messages: NEWER }, context);
+  assert.ok(await extension()({ preparation }, session("s7")));
+  assert.equal(host.calls("compact")[0].input.agent_id, "ops");
+});

@@ -17,9 +17,10 @@ export const said = (role, text, more = {}) => ({ role, content: [{ type: "text"
 /** A gateway with the plugin in it, and a jsonlstore that behaves in a certain way. */
 export class Host {
   /** `era`: "2026.7" lets plugins add to the system prompt, "2026.2" only to its files, "before" to neither. */
-  constructor(behaviour, { config = {}, plugin = true, states = true, era = "2026.7", settings = {} } = {}) {
+  constructor(behaviour, { config = {}, plugin = true, states = true, era = "2026.7", settings = {}, llm } = {}) {
     this.era = era;
     this.settings = settings;
+    this.llm = llm;
     delete globalThis[REGISTRY]; // every test is a process of its own
     this.stateDir = mkdtempSync(path.join(os.tmpdir(), "bridge-"));
     this.states = path.join(this.stateDir, "sessions", "states");
@@ -44,7 +45,7 @@ export class Host {
       ...added[this.era],
       pluginConfig: this.config,
       config: this.settings,
-      runtime: { state: { resolveStateDir: () => this.stateDir } },
+      runtime: { llm: this.llm, state: { resolveStateDir: () => this.stateDir } },
       logger: { debug: (line) => this.debug.push(line) },
       on: (name, handler) => {
         const before = this.handlers[name]; // a plugin may listen twice: both hear it, in this order

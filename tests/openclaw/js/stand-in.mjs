@@ -25,6 +25,10 @@ if (words.includes("continue")) {
   if (behaviour === "busy") await new Promise((resolve) => setTimeout(resolve, 300));
 } else if (event === "flush-offered") {
   say({ session_id: "s", recorded: true });
+} else if (event === "checkpoint") {
+  if (behaviour === "cold") say({ session_id: "s", recorded: false });
+  else if (JSON.parse(input).text) say({ session_id: "s", recorded: true });
+  else say({ session_id: "s", at: "2026-01-01T00:00:00.000Z", prompt: "word it" });
 } else if (event === "compacted") {
   say({ session_id: "s", block: behaviour === "cold" ? null : `${BLOCK}\n\nMEMORY FILES: memory/a.md` });
 } else if (event === "compact") {

@@ -250,7 +250,8 @@ export class Bridge {
 
   /** The summary of a session that is compacted, for a version in which the session is known by its id. */
   async summaryFor(sessionId, messages, previousSummary) {
-    const identity = this.#sessions.get(sessionId)?.identity;
+    const announced = [...this.compactions.values()].find((one) => one.identity.session_id === sessionId);
+    const identity = this.#sessions.get(sessionId)?.identity ?? announced?.identity;
     return identity ? summarize(this, messages, previousSummary, identity) : "";
   }
 

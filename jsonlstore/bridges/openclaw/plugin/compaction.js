@@ -15,7 +15,7 @@ const SPEAKERS = new Set(["user", "assistant"]);
 /** Offer the summary, and follow compactions. */
 export function compactWith(bridge, api, on) {
   on(api, "before_compaction", (event, context) => {
-    const known = identify(context, event) ?? bridge.current(context?.sessionKey)?.identity;
+    const known = announced(bridge, context, event);
     bridge.compactionBegins(context?.sessionKey);
     if (known) bridge.compactions.set(known.session_key, { identity: known, messages: event?.messages, at: Date.now() });
   });
@@ -35,6 +35,15 @@ export function compactWith(bridge, api, on) {
   } catch (problem) {
     api.logger?.debug?.(`jsonlstore: compaction provider: ${problem?.message ?? problem}`);
   }
+}
+
+/** Whose compaction is announced. The agent is told by the key: 2026.2 calls every agent "agent" here. */
+function announced(bridge, context, event) {
+  const told = identify(context, event);
+  const current = bridge.current(context?.sessionKey)?.identity;
+  if (current && (!told || told.session_id === current.session_id)) return current;
+  const [kind, agent] = told?.session_key.split(":") ?? [];
+  return told && kind === "agent" && agent ? { ...told, agent_id: agent } : told;
 }
 
 /** The summary of the conversation these messages are from; an empty text on any doubt. */

@@ -6,6 +6,7 @@
 import { TOOL, TOOL_DESCRIPTION, TOOL_PARAMETERS, continueSession, continuity } from "./answers.js";
 import { addAsBootstrapFile, addFlushAsBootstrapFile } from "./bootstrap.js";
 import { bridge as theBridge } from "./bridge.js";
+import { modelSettings, wordCheckpoint } from "./checkpoint.js";
 import { compactWith } from "./compaction.js";
 import { hasHistory, isBackgroundTurn, mayBelongTo, promptOf, reasonOf, identify, without } from "./conversation.js";
 import { FlushPrompts } from "./flush.js";
@@ -164,12 +165,17 @@ function watchWindowWith(bridge, api) {
   });
 }
 
+const wording = new Set(); // the sessions whose checkpoint a model is wording
+
 function reportWith(bridge, api) {
+  const model = modelSettings(api);
   on(api, "agent_end", (event, context) => {
     const identity = identify(context);
     if (!identity || isBackgroundTurn(undefined, context)) return; // what a heartbeat did is read with the next turn
     const success = event?.success !== false && hasHistory(event?.messages);
     bridge.turnEnded(identity, { success, messages: event?.messages, ahead: placeFor(api) === BOOTSTRAP });
+    // nobody waits for it: it is no part of the turn
+    if (model && success) wordCheckpoint(bridge, identity, model, wording).catch(() => {});
   });
   on(api, "session_end", (event, context) => {
     const identity = identify(context, event);

@@ -1,0 +1,186 @@
+"""Secrets that stand near their name without being assigned to it: in sentences, options, elements and headers."""
+
+# An expression is easier to read whole than in pieces.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import re
+
+from jsonlstore.redact.judging import NAME_OF_WORDS, PHRASE, SPACE_WORDS, TALK, Link, is_address, is_of_its_name
+from jsonlstore.redact.looks import (
+    is_foreign,
+    is_key_hex,
+    is_placeholder,
+    is_sentence,
+    is_type,
+    looks_random,
+    looks_secret,
+    tells,
+)
+from jsonlstore.redact.names import Key
+from jsonlstore.redact.values import GLANCE, OPEN, SKIP, Value, measure
+
+
+def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
+    """The spans to hide behind "my password is …"."""
+    level = link.level
+    if level < Key.HINT:
+        return []
+    joint = data[link.op_at : link.op_end].lower()
+    values = measure(data, at, before=link.name_at)[:1]
+    if not values:
+        return []
+    value = values[0]
+    text = data[value.start : value.end].decode("utf-8", "replace")
+    if is_placeholder(text) or is_type(text) or (len(text) < 12 and data.startswith(b"...", value.end)):
+        return []
+    chosen = level in (Key.PASSWORD, Key.HINT)
+    told = looks_secret(text, chosen=chosen and joint[:2] != b"as") or (level is not Key.HINT and tells(text))
+    telling = told and text[:1] not in "{[(<*\\"
+    strict = (
+        joint.split(b" ")[0] in (b"to", b"as", b"-", b"\xe2\x80\x94", b"\xe2\x80\x93", b"on", b"er", b"es", b"are")
+        or not chosen
+    )
+    if telling or (value.quoted and not strict and b" " not in data[value.start : value.end].strip()):
+        return [(value.start, value.end)]
+    if strict or level is Key.HINT or (value.quoted and not chosen):
+        return []
+    if PHRASE.search(data[link.name_at : link.name_end]):
+        words = SPACE_WORDS.match(data, value.end, value.end + 400)
+        return [(value.start, words.end() if words else value.end)] if words and len(words.group().split()) >= 7 else []
+    return _plain_words(data, value, text)
+
+
+def _plain_words(data: bytes, value: Value, text: str) -> list[tuple[int, int]]:
+    """ "The password is swordfish." hides it, "the password is too short" does not."""
+    if value.quoted:
+        return [(value.start, value.end)]
+    word = text.rstrip(".,;:!?").lower().encode()
+    if word in TALK or word.endswith((b"ed", b"ing", b"ly", b"able", b"ible")) or not word.isalnum() or len(word) < 4:
+        return []
+    more = SPACE_WORDS.match(data, value.end, value.end + 160)
+    words = more.group().split() if more else []
+    if any(w in TALK for w in words[:2]) and len(words) < 3:
+        return [(value.start, value.end)] if words[0] in (b"and", b"but", b"for", b"on") else []
+    if 0 < len(words) < 2 or any(w in TALK for w in words[:3]):
+        return []
+    return [(value.start, more.end() if more else value.end)]
+
+
+def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
+    """The span to hide behind "with password hunter2", `PASSWORD 'x'`."""
+    name = data[link.name_at : link.name_end]
+    values = measure(data, link.op_end, before=link.name_at)[:1] if link.level >= Key.HINT else []
+    if not values or name == b"pwd":
+        return []
+    told = (name.isupper() and len(name) > 6) or (values[0].quoted and b"," in data[link.name_end : link.op_end])
+    if link.level is Key.HINT and name.lower() != b"pw" and not told:
+        return []  # "credentials 2fa" in a sentence
+    text = data[values[0].start : values[0].end].decode("utf-8", "replace")
+    if (
+        is_placeholder(text)
+        or is_address(text)
+        or text[:1] in "*(){}[]\\&<>@#=|:;,.-"
+        or "(" in text
+        or "##" in text
+        or "\\" in text
+        or "<" in text
+        or ".*" in text
+        or _PATH.match(text)
+    ):
+        return []
+    listed = b"," in data[link.name_end : link.op_end]
+    if is_of_its_name(data, link, text) or text.startswith("-") or (listed and NAME_OF_WORDS.match(text)):
+        return []
+    if listed:
+        # setProperty("API_TOKEN", "…"), but not a list of names
+        sure = values[0].quoted and data[link.name_end : link.name_end + 1] in (b"'", b'"', b"\\") and " " not in text
+        sure = sure and tells(text)
+        if not (sure or looks_random(text) or is_key_hex(text) or link.level is Key.PASSWORD):
+            return []
+        if sure or link.level is not Key.PASSWORD:
+            return [(values[0].start, values[0].end)]
+    plain = not listed and " " not in text.strip()
+    sql = plain and values[0].quoted and name.isupper() and link.level is Key.PASSWORD
+    constant = name.isupper() and b"_" in name  # setenv DB_TOKEN 1234567, ENV API_KEY …
+    told = plain and (constant or values[0].quoted) and tells(text)
+    if not (sql or told or looks_secret(text, chosen=link.level is not Key.SECRET)):
+        return []
+    return [(values[0].start, values[0].end)]
+
+
+def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
+    """The span to hide behind `--password …`, `"--token", "…"`."""
+    values = measure(data, link.op_end, before=link.name_at)[:1]
+    if not values or data[values[0].start : values[0].start + 1] in (b"-", b"|", b"=", b":"):
+        return []
+    value = values[0]
+    text = data[value.start : value.end].decode("utf-8", "replace")
+    if is_placeholder(text, bare=not value.quoted) or text.encode().lower().strip(b".,;:") in TALK or is_foreign(text):
+        return []
+    if _KEY_ENDS.match(data, value.end, value.end + 8):
+        return []  # "flag": "--api-key",  "next": …
+    if " " in text.strip() and (link.level is not Key.PASSWORD or is_sentence(text)):
+        return []  # .option("--with-secrets", "Keep the tables")
+    if link.level is Key.SECRET and text.isalpha() and len(text) < 5:
+        return []  # --generate-token sur l'hôte
+    short = data[link.name_at : link.name_end].lower().endswith((b"pass", b"pw"))
+    if link.level is Key.HINT and not (short or tells(text)):
+        return []
+    if link.level is Key.WEAK and not looks_random(text):
+        return []
+    return [(value.start, value.end)]
+
+
+_PATH = re.compile(r"[a-z]+[0-9]?/[\w.-]+\Z")
+_KEY_ENDS = re.compile(rb"(?:\\*[\"'`])?[ \t]*:")
+
+
+def element(data: bytes, link: Link) -> list[tuple[int, int]]:
+    """The span to hide in `<password>…</password>`."""
+    text = data[link.op_at : link.op_end].decode("utf-8", "replace")
+    if link.level <= Key.WEAK or is_placeholder(text) or b"<" not in data[max(0, link.name_at - 64) : link.name_at]:
+        return []
+    if data[link.name_end : link.name_end + 1] in (b"\\", b'"', b"'") and not looks_secret(text, chosen=True):
+        return []  # <label for="password">Your password</label>
+    plain = " " not in text.strip() or (link.level is Key.PASSWORD and not is_sentence(text))
+    return [(link.op_at, link.op_end)] if plain else []
+
+
+_HEADER_VALUE = re.compile(rb"[^\r\n\"'`\\<>]++")
+_SCHEME = re.compile(
+    rb"(?i)(?:bearer|basic|digest|token|apikey|api-key|negotiate|ntlm|hawk|oauth|ssws|key|aws4-hmac-sha256|[a-z][a-z0-9_-]{0,30})(?:[ \t]+|%20)(?=[^\s])"
+)
+
+
+def header_value(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
+    """The span to hide in `Authorization: Bearer …` and `Cookie: …`; the scheme stays."""
+    pos = SKIP.match(data, at).end()  # type: ignore[union-attr]
+    opened = OPEN.match(data, pos)
+    start = opened.end() if opened else pos
+    scheme = None if cookie else _SCHEME.match(data, start, start + 40)
+    begin = scheme.end() if scheme else start
+    found = _HEADER_VALUE.match(data, begin, begin + GLANCE)
+    if not found:
+        return []
+    # a longer one is judged by its beginning, and taken whole by whoever asked
+    end = begin + (GLANCE if len(found.group()) == GLANCE else len(found.group().rstrip()))
+    text = data[begin:end].decode("utf-8", "replace")
+    first = text.split(" ")[0]
+    if is_placeholder(text, bare=True) or is_placeholder(first, bare=True):
+        return []
+    if cookie:
+        name, equals, value = text.partition("=")
+        first = value.split(";")[0]
+        odd = len(first) >= 16 or any(c.isdigit() for c in first)
+        ok = equals and " " not in name and len(first) > 3 and odd and not is_placeholder(first)
+        return [(begin, end)] if ok else []
+    if scheme and scheme.group().strip().lower() in (b"bearer", b"basic", b"token", b"digest", b"apikey", b"negotiate"):
+        return (
+            [(begin, end)]
+            if (len(first) >= 6 and (any(c.isdigit() for c in first) or len(first) > 14)) or "=" in first
+            else []
+        )
+    generated = scheme and len(first) >= 20 and any(c.isdigit() for c in first)
+    return [(begin, end)] if generated or looks_random(first) or looks_secret(first) else []
