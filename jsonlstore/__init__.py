@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from jsonlstore.core.forgetters import FORGETTERS
 from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from jsonlstore.core.config import Config
     from jsonlstore.core.errors import JsonlStoreError
     from jsonlstore.core.model import SessionState
+    from jsonlstore.core.paths import StatePaths
     from jsonlstore.restore import RestoredSessionContext, SessionPersistenceManager
     from jsonlstore.store import SessionStore
 
@@ -41,6 +43,17 @@ __getattr__ = lazy(
         "core.model": "SessionState",
         "restore.manager": "SessionPersistenceManager",
         "restore.result": "RestoredSessionContext",
-        "store.store": "SessionStore",
+        "bridges.braindb.library": "SessionStore",
     },
 )
+
+
+def _forget_words(paths: StatePaths, session_id: str) -> None:
+    """Take a session's words out of the search index, whoever forgets it; without an index no code is loaded."""
+    if paths.search.exists():
+        from jsonlstore.recall import forget_words
+
+        forget_words(paths.search, session_id)
+
+
+FORGETTERS.append(_forget_words)

@@ -19,8 +19,10 @@ from jsonlstore.cli.main import COMMANDS
 from jsonlstore.core.config import Config
 from jsonlstore.core.model import SessionState
 from jsonlstore.restore.score import PENDING_WEIGHT, RECENCY_WEIGHT, TOPIC_WEIGHT
+from jsonlstore.signals.patterns import KINDS
 from jsonlstore.store.metrics import METRIC_EVENTS
 from jsonlstore.store.projection import IndexEntry
+from jsonlstore.store.schema import problems
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -224,6 +226,39 @@ def test_the_formats_page_names_every_key_of_the_index_and_every_file_that_is_ma
                 f"`{name}`" in page or f"/{name}`" in page or path.stem in ("radio-day-one", "website-day-two", "today")
             )
             assert known, path.name
+
+
+def test_the_example_mirror_is_one_and_has_every_key() -> None:
+    """It is valid, complete, and what another tool would read."""
+    page = (ROOT / "docs" / "formats.md").read_text()
+    found = re.search(r"^```json\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    mirror = json.loads(found[1])
+    assert problems("mirror", mirror) == []
+    assert list(mirror) == list(SessionState("s", "t").to_dict())
+
+
+def test_the_formats_page_names_every_note_type_and_every_field_of_every_part() -> None:
+    page = (ROOT / "docs" / "formats.md").read_text()
+    types = page[page.index("## Note types") : page.index("## Evidence")]
+    listed = re.findall(r"^\| `(\w+)` \|", types, re.MULTILINE)[1:]  # without the heading
+    assert sorted(listed) == sorted(KINDS)
+    words = set(re.findall(r"\w+", page))
+    for name, part in json.loads((ROOT / "schemas" / "state.schema.json").read_text())["$defs"].items():
+        for key in part.get("properties", {}):
+            assert key in words, f"{name}.{key}"
+
+
+def test_the_formats_page_names_every_file_the_code_names() -> None:
+    """Locks, stamps and reports beside the logs."""
+    page = (ROOT / "docs" / "formats.md").read_text()
+    named = set()
+    for source in (ROOT / "jsonlstore").rglob("*.py"):
+        named |= set(re.findall(r'states / "([\w.-]+)"', source.read_text()))
+        named |= set(re.findall(r'"([\w-]+\.lock)"', source.read_text()))
+    assert len(named) > 5
+    for name in named:
+        assert f"`{name}`" in page or f"`{name}/`" in page, name
 
 
 def test_the_installing_page_names_every_key_the_installer_writes() -> None:

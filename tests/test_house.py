@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -188,6 +189,53 @@ def test_a_public_name_has_one_home() -> None:
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}
 
 
+def private_names(tree: ast.Module) -> Iterator[str]:
+    """The functions, classes and constants that a module keeps to itself."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield from [node.name] if node.name.startswith("_") else []
+        elif isinstance(node, ast.Assign):
+            named = [one.id for one in node.targets if isinstance(one, ast.Name)]
+            yield from (name for name in named if name.startswith("_") and not name.startswith("__"))
+
+
+def test_what_a_module_keeps_to_itself_it_uses() -> None:
+    """A private name that stands nowhere but where it is made is left over from something."""
+    text = {path: path.read_text() for path in PACKAGE.rglob("*.py")}
+    words = Counter(word for one in text.values() for word in re.findall(r"\w+", one))
+    unused = [
+        f"{module_name(path)}.{name}"
+        for path, source in text.items()
+        for name in private_names(ast.parse(source))
+        if words[name] == 1
+    ]
+    assert unused == []
+
+
+def kind_switches(tree: ast.Module) -> list[int]:
+    """The lines that compare what a source calls itself, `kind` or `kinds`, with something."""
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare)
+        for side in (node.left, *node.comparators)
+        if isinstance(side, ast.Attribute) and side.attr in ("kind", "kinds")
+    ]
+
+
+def test_nobody_asks_a_source_for_its_kind() -> None:
+    """A source says where it lies, what to watch and how its sessions end; watcher, restore and commands never ask."""
+    found = [
+        f"{module_name(path)}:{line}"
+        for room in ("watch", "restore", "cli")
+        for path in (PACKAGE / room).rglob("*.py")
+        for line in kind_switches(ast.parse(path.read_text()))
+    ]
+    assert found == []
+    for text in ('if source.kind == "sqlite": ...', 'x = "jsonl" in session.kinds', 'y = "goclaw" != one.kind'):
+        assert kind_switches(ast.parse(text)) == [1], text
+
+
 def test_every_room_says_what_it_promises() -> None:
     """The docstring of a room's door is where a stranger begins to read."""
     short = [
@@ -206,8 +254,9 @@ def cited(pattern: re.Pattern[str]) -> set[str]:
 def test_every_decision_the_code_cites_is_written_down() -> None:
     """A number in a docstring or in the name of a test leads to a line of docs/decisions.md."""
     text = (ROOT / "docs" / "decisions.md").read_text()
-    written = set(re.findall(r"^\| (\d+) \|", text, re.MULTILINE))
-    assert cited(CITATION) - written == set()
+    written = re.findall(r"^\| (\d+) \|", text, re.MULTILINE)
+    assert [number for number, times in Counter(written).items() if times > 1] == []
+    assert cited(CITATION) - set(written) == set()
     assert cited(REQUIREMENT) - set(REQUIREMENT.findall(text)) <= {"AC-002", "AC-006", "AC-008", "AC-010"}
 
 
@@ -260,6 +309,24 @@ def test_a_session_start_loads_no_module_with_a_plain_dataclass(home: Home) -> N
     assert "jsonlstore.restore.plan" in loaded
     slow = {name: found for name in loaded if (found := dataclasses_in(tree_of(name)))}
     assert slow == {}
+
+
+def test_a_waiting_watcher_loads_neither_openssl_nor_what_answers_questions() -> None:
+    """It waits for days beside thousands of transcripts: what it does not use it does not keep in memory."""
+    program = "import sys, jsonlstore.watch.loop, jsonlstore.watch.search_writer; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    loaded = set(done.stdout.split())
+    assert "jsonlstore.recall.fulltext" in loaded
+    unused = {
+        "_hashlib",
+        "ssl",
+        "asyncio",
+        "rich",
+        "jsonschema",
+        "jsonlstore.recall.answers",
+        "jsonlstore.recall.ranking",
+    }
+    assert loaded & unused == set()
 
 
 def tree_of(module: str) -> ast.Module:

@@ -5,6 +5,7 @@ Hook calls come through here too, so this module loads neither click nor anythin
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,17 +84,16 @@ class App:
 
     def open_store(self, *, live: bool = True, long_lived: bool = False) -> SessionStore:
         """The store; `live` changes go on to brain.db as the settings say."""
+        from jsonlstore.core.paths import StatePaths
         from jsonlstore.store import SessionStore
 
         config = self.loaded.config
-        store = SessionStore.open(self.state_dir, sessions_dir=config.sessions_dir, clock=self.clock)
+        store = SessionStore(StatePaths.of(self.state_dir, config.sessions_dir), clock=self.clock)
         # a brain.db may appear beside a watcher; a command that is over in a moment need not load code to wait for one
         if live and (long_lived or config.metrics_db or is_in_use(config, resolve_brain_db(config, self.state_dir))):
             attach(store, config)
         if live:
             store.listeners.append(_project_handoffs(store, writes=config.enabled and config.handoff_enabled))
-        if store.paths.search.exists():
-            store.listeners.append(_forget_words(store.paths.search))
         return store
 
     def open_manager(self, *, by: str = "operator") -> SessionPersistenceManager:
@@ -101,7 +101,7 @@ class App:
         from jsonlstore.restore import SessionPersistenceManager
 
         store, config = self.open_store(), self.config
-        relevance = _relevance(store) if config.relevance_by_search and store.paths.search.exists() else None
+        relevance = _relevance(store) if config.relevance_by_search and os.path.exists(store.paths.search) else None
         return SessionPersistenceManager(store, config, memories=memories_of(store, config), by=by, relevance=relevance)
 
 
@@ -119,26 +119,15 @@ def _relevance(store: SessionStore) -> RelevanceSource:
 def _project_handoffs(store: SessionStore, *, writes: bool) -> Callable[[str, SessionFold], None]:
     """Write `agents/<id>/handoff/` after a change of a handoff; no other change loads the code for it.
 
-    A forgotten session leaves the files even where no new ones are written.
+    A forgotten session leaves the files even where no new ones are written, and so does an archived one.
     """
 
     def listen(session_id: str, folded: SessionFold) -> None:
         changed = folded.handoff is not None and folded.seq - folded.handoff.get("seq", 0) <= 1
-        if (changed and writes) or folded.forgotten:
+        archived = folded.handoff is not None and folded.ended and not store.paths.log(session_id).exists()
+        if (changed and writes) or folded.forgotten or archived:
             from jsonlstore.bridges.openclaw import HandoffFiles
 
             HandoffFiles(store)(session_id, folded)
-
-    return listen
-
-
-def _forget_words(path: Path) -> Callable[[str, SessionFold], None]:
-    """Take a forgotten session's words out of the search index; nobody else's change loads the code for it."""
-
-    def listen(session_id: str, folded: SessionFold) -> None:
-        if folded.forgotten:
-            from jsonlstore.recall import ForgetWords
-
-            ForgetWords(path)(session_id, folded)
 
     return listen

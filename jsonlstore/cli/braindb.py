@@ -40,7 +40,7 @@ class Since(click.ParamType[Any]):
 @click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--since", type=Since(), metavar="WHEN", help="Only sessions active since then: 7d, or an ISO time.")
 def export_brain_db(app: App, path: Path | None, since: Any, dry_run: bool, as_json: bool) -> None:
-    """Bring the session_states table of brain.db after our sessions. No other table is touched."""
+    """Bring the session_states table of brain.db up to date. No other table is touched."""
     from jsonlstore.bridges.braindb import export_sessions
 
     if isinstance(since, timedelta):
@@ -65,7 +65,7 @@ def export_brain_db(app: App, path: Path | None, since: Any, dry_run: bool, as_j
 @command("brain-db", "--dry-run", "--json", group=import_)
 @click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
 def import_brain_db(app: App, path: Path | None, dry_run: bool, as_json: bool) -> None:
-    """Make sessions of the rows in a brain.db's session_states. The file itself stays as it is."""
+    """Turn the rows of a brain.db into sessions. The file itself stays as it is."""
     from jsonlstore.bridges.braindb import import_sessions
 
     store, path = app.open_store(live=False), _path(app, path)

@@ -8,7 +8,7 @@ import click
 
 from jsonlstore.cli.console import answer, command, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, heading, local, say_line, say_value, table
-from jsonlstore.cli.listing import complete_session
+from jsonlstore.cli.listing import Span, complete_session, span_options
 from jsonlstore.core.errors import SessionNotFound, UsageError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _SHOWN = 8
 @command("where", "--now", "--json")
 @click.argument("session_id", metavar="[ID]", required=False, shell_complete=complete_session)
 def where(app: App, session_id: str | None, as_json: bool) -> None:
-    """Where a session stands right now, from its transcript: the running one, else the last. Reads only."""
+    """Show where a session stands right now, from its transcript: the running one, else the last. Reads only."""
     from jsonlstore.context import make_checkpoint
     from jsonlstore.signals import Distiller
     from jsonlstore.transcripts import Catalogue
@@ -57,14 +57,15 @@ def where(app: App, session_id: str | None, as_json: bool) -> None:
 @with_example("jsonlstore checkpoint list 3fca9cad", "jsonlstore checkpoint show 3fca9cad")
 @click.group("checkpoint")
 def checkpoint() -> None:
-    """The checkpoints that were recorded while sessions ran."""
+    """Show the checkpoints that were recorded while sessions ran."""
 
 
 @with_example("jsonlstore checkpoint list 3fca9cad")
 @command("list", "--now", "--json")
 @click.argument("session_id", metavar="ID", shell_complete=complete_session)
-def list_checkpoints(app: App, session_id: str, as_json: bool) -> None:
-    """The checkpoints of a session, oldest first."""
+@span_options(50)
+def list_checkpoints(app: App, session_id: str, as_json: bool, **span: Any) -> None:
+    """List the checkpoints of a session, oldest first."""
     name, events = _recorded(app, session_id)
     rows = [
         {
@@ -77,6 +78,7 @@ def list_checkpoints(app: App, session_id: str, as_json: bool) -> None:
         }
         for number, event in enumerate(events, 1)
     ]
+    rows = Span(**span).pick(rows, lambda row: str(row["at"]), app.clock(), "checkpoint")
     if as_json:
         print_json(rows)
     elif not rows:
@@ -93,7 +95,7 @@ def list_checkpoints(app: App, session_id: str, as_json: bool) -> None:
 @click.argument("session_id", metavar="ID", shell_complete=complete_session)
 @click.argument("number", type=click.IntRange(min=1), required=False)
 def show_checkpoint(app: App, session_id: str, number: int | None, as_json: bool) -> None:
-    """One checkpoint of a session: the newest, or the one of this number."""
+    """Show one checkpoint of a session. Without a number it is the newest."""
     from jsonlstore.context import Checkpoint
 
     name, events = _recorded(app, session_id)

@@ -51,13 +51,10 @@ def _set_now(ctx: click.Context, _param: click.Parameter, value: str | None) -> 
     ctx.find_object(App).now = moment  # type: ignore[union-attr]  # the root group always makes one
 
 
-_SHARED = {
-    "--json": json_option,
-    "--dry-run": dry_run_option,
-    "--now": click.option(
-        "--now", metavar="ISO", callback=_set_now, expose_value=False, help="Pretend it is this time."
-    ),
-}
+now_option = click.option(
+    "--now", metavar="ISO", callback=_set_now, expose_value=False, help="Pretend it is this time."
+)
+_SHARED = {"--json": json_option, "--dry-run": dry_run_option, "--now": now_option}
 
 
 class Duration(click.ParamType[timedelta]):
@@ -99,12 +96,12 @@ def answer(as_json: bool, document: Any, tell: Callable[[], object]) -> None:
 
 def print_error(problem: JsonlStoreError) -> None:
     """An error on stderr, and what to do about it."""
-    from jsonlstore.cli.formatting import plain
+    from jsonlstore.cli.formatting import plain, say_folded
 
     # a message may quote what it complains about
-    say(plain(f"error: {problem.message}"), err=True)
+    say_folded(plain(sanitised(f"error: {problem.message}")), indent="  ", err=True)
     if problem.hint:
-        say(f"hint: {problem.hint}", err=True)
+        say_folded(sanitised(f"hint: {problem.hint}"), indent="  ", err=True)
 
 
 def say(text: str = "", *, err: bool = False, **style: Any) -> None:
@@ -132,13 +129,14 @@ def _colour() -> bool | None:
 
 
 def progress(label: str) -> Callable[[int, int], None]:
-    """A progress line on stderr, on a terminal only; made for work whose length is known."""
+    """A progress line on stderr, on a terminal only, gone when the work is done; for work whose length is known."""
     if not os.isatty(2):
         return lambda _done, _total: None
 
     def show(done: int, total: int) -> None:
         if total and (done == total or done % max(1, total // 200) == 0):
-            click.echo(f"\r{label}: {done}/{total}" + ("\n" if done == total else ""), nl=False, err=True)
+            text = f"{label}: {done:,} of {total:,}" if done < total else ""
+            click.echo(f"\r\x1b[K{text}", nl=False, err=True)
 
     return show
 
@@ -172,6 +170,20 @@ def command(
     return make
 
 
-def command_group(name: str, help_text: str, *examples: str) -> click.Group:
-    """A command that has subcommands and does nothing by itself."""
-    return with_example(*examples)(click.Group(name, help=help_text))
+class _GroupWithDefault(click.Group):
+    """Runs one of its subcommands when none is named."""
+
+    default = ""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        unnamed = not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)
+        return super().parse_args(ctx, [self.default, *args] if unnamed else args)
+
+
+def command_group(name: str, help_text: str, *examples: str, default: str | None = None) -> click.Group:
+    """A command that has subcommands and does nothing by itself, or what its default one does."""
+    if default is None:
+        return with_example(*examples)(click.Group(name, help=help_text))
+    group = _GroupWithDefault(name, help=help_text)
+    group.default = default
+    return with_example(*examples)(group)

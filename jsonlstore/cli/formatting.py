@@ -71,9 +71,14 @@ def local(text: str | None) -> str:
         return plain(text)
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 session`, `2 sessions`, `1,000 sessions`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """`1 session`, `2 sessions`, `1,000 sessions`, `2 memories`."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def bar(number: float, most: float, columns: int = 20) -> str:
+    """A number as a bar, of `columns` for the greatest; what is not nothing is at least one column."""
+    return "#" * max(1, round(columns * number / most)) if number > 0 and most > 0 else ""
 
 
 def megabytes(number: int) -> str:
@@ -86,16 +91,16 @@ def megabytes(number: int) -> str:
     return ""
 
 
-def terminal_width() -> int:
+def terminal_width(*, err: bool = False) -> int:
     """Columns to fill: those of the terminal, or what COLUMNS says. Output to a pipe or file is never cut or folded."""
-    if not is_terminal():
+    if not is_terminal(err=err):
         return _UNLIMITED
     return max(_NARROWEST, shutil.get_terminal_size((80, 24)).columns)
 
 
-def is_terminal() -> bool:
-    """Whether stdout is a terminal, or is to be written as if it were one (COLUMNS is set)."""
-    return bool(os.environ.get("COLUMNS")) or sys.stdout.isatty()
+def is_terminal(*, err: bool = False) -> bool:
+    """Whether stdout (or stderr) is a terminal, or is to be written as if it were one (COLUMNS is set)."""
+    return bool(os.environ.get("COLUMNS")) or (sys.stderr if err else sys.stdout).isatty()
 
 
 def say_line(text: str, **style: Any) -> None:
@@ -104,8 +109,9 @@ def say_line(text: str, **style: Any) -> None:
 
 
 def say_folded(text: str, indent: str = "", **style: Any) -> None:
-    """As many lines as it takes, each within the terminal: for what must not be cut."""
-    for line in fold_text(sanitised(text), terminal_width(), indent):  # a secret over two lines is no longer seen
+    """As many lines as it takes, each within the terminal and ended between words: for what must not be cut."""
+    # redacted before it is folded: over two lines a secret is no longer seen
+    for line in fold_text(sanitised(text), terminal_width(err=bool(style.get("err"))), indent):
         say(line, **style)
 
 

@@ -9,6 +9,7 @@ import click
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import answer, command, command_group, say, with_example
 from jsonlstore.cli.formatting import say_folded
+from jsonlstore.cli.listing import Span, span_options
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 
 if TYPE_CHECKING:
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
 
 handoff = command_group(
     "handoff",
-    "Where sessions stood when they ended or were marked, for the next session to continue.",
+    "Show where sessions stood when they ended or were marked, for the next to go on. Alone, it captures.",
+    "jsonlstore handoff",
     "jsonlstore handoff list",
     "jsonlstore handoff capture 3fca9cad",
+    default="capture",
 )
 project = command_group(
     "project",
-    "The project of a conversation: it filters what is noted and what is offered.",
+    "Say what a conversation is about: that filters what is noted and offered.",
     "jsonlstore project set radio",
     "jsonlstore project show",
 )
@@ -52,25 +55,12 @@ def _check_enabled(app: App) -> None:
 @_ID
 def capture_(app: App, session_id: str | None, dry_run: bool, as_json: bool) -> None:
     """Capture where a session stands now (default: the newest one)."""
-    from functools import partial
-
-    from jsonlstore.handoff import capture, summarize
+    from jsonlstore.watch import capture_now
 
     _check_enabled(app)
     config, store = app.config, app.open_store()
     target = _target(store, session_id)
-    words = config.handoff_summarizer
-    rewrite = partial(summarize, command=words, seconds=config.handoff_summarizer_seconds) if words else None
-    document = capture(
-        store,
-        target,
-        "command",
-        now=app.clock(),
-        expires_hours=config.handoff_expires_hours,
-        by="operator",
-        rewrite=rewrite,
-        dry_run=dry_run,
-    )
+    document = capture_now(store, config, target, "command", by="operator", rewritten=True, dry_run=dry_run)
     told = document.to_dict() if document else None
     said = f"{'would capture' if dry_run else 'captured'} {target}" if document else f"nothing to hand over in {target}"
     answer(as_json, {"session_id": target, "captured": document is not None and not dry_run, "handoff": told},
@@ -92,12 +82,18 @@ def _records(store: SessionStore) -> list[tuple[str, HandoffRecord]]:
     return found
 
 
+def _newest_kept(store: SessionStore) -> str | None:
+    return next((session_id for session_id, record in _records(store) if not record.cleared_at), None)
+
+
 @with_example("jsonlstore handoff list", "jsonlstore handoff list --json")
 @command("list", "--json", "--now", group=handoff)
-def list_handoffs(app: App, as_json: bool) -> None:
+@span_options(50)
+def list_handoffs(app: App, as_json: bool, **span: Any) -> None:
     """List the handoffs of the last 30 days, newest first."""
     now = app.clock()
-    found = _records(app.open_store(live=False))
+    records = _records(app.open_store(live=False))
+    found = Span(**span).pick(records, lambda one: one[1].document.updated_at, now, "handoff")
     listed = [{**record.to_dict(now), "trigger": record.trigger, "clearedAt": record.cleared_at} for _, record in found]
 
     def tell() -> None:
@@ -136,11 +132,12 @@ def status_(app: App, session_id: str | None, as_json: bool) -> None:
         if not found:
             say("no handoff is kept")
             return
-        from jsonlstore.handoff import handoff_lines
-        from jsonlstore.restore import named, quoted
+        from jsonlstore.restore import handoff_lines
 
         say(f"{found[0][0]}: {_standing(found[0][1], app)}", bold=True)
-        say("\n".join(handoff_lines(found[0][1].document, quoted, named)))
+        if found[0][1].cleared_at:
+            return
+        say("\n".join(handoff_lines(found[0][1].document, store.get(found[0][0]))))
 
     answer(as_json, {"handoff": document}, tell)
 
@@ -153,9 +150,11 @@ def clear_(app: App, session_id: str | None, dry_run: bool, as_json: bool) -> No
     from jsonlstore.handoff import clear
 
     store = app.open_store()
-    target = store.resolve(session_id) if session_id else next((one for one, _ in _records(store)), None)
+    target = store.resolve(session_id) if session_id else _newest_kept(store)
     done = target is not None and not dry_run and clear(store, target)
-    said = "no handoff is kept" if target is None else f"{'would clear' if dry_run else 'cleared'} {target}"
+    said = (
+        f"{'would clear' if dry_run else 'cleared'} {target}" if done or (dry_run and target) else "no handoff is kept"
+    )
     answer(as_json, {"session_id": target, "cleared": bool(done), "dry_run": dry_run}, lambda: say(said))
 
 
@@ -164,13 +163,13 @@ def clear_(app: App, session_id: str | None, dry_run: bool, as_json: bool) -> No
 @_ID
 @click.option("--into", metavar="SESSION", help="The session that continues it; without one it is only shown.")
 def resume(app: App, session_id: str | None, into: str | None, dry_run: bool, as_json: bool) -> None:
-    """Pick a handoff up, claimed, expired or skipped though it may be."""
+    """Pick a handoff up, also one that was claimed, has expired or was skipped."""
     from jsonlstore.restore import RestoreRequest
 
     _check_enabled(app)
     manager = app.open_manager()
     store = manager.store
-    source = store.resolve(session_id) if session_id else next((one for one, _ in _records(store)), None)
+    source = store.resolve(session_id) if session_id else _newest_kept(store)
     if source is None:
         raise SessionNotFound("no handoff is kept", hint="jsonlstore handoff capture makes one")
     known = store.get(store.resolve(into) if into else source)
@@ -196,7 +195,7 @@ def resume(app: App, session_id: str | None, into: str | None, dry_run: bool, as
 @command("show", "--json", group=project)
 @_ID
 def show_project(app: App, session_id: str | None, as_json: bool) -> None:
-    """Show a session's project, set or inferred (default: the newest session)."""
+    """Show a session's project, set or inferred. Without an id it is the newest session's."""
     from jsonlstore.handoff import ProjectContext
 
     store = app.open_store(live=False)

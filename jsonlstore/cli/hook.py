@@ -32,8 +32,12 @@ log = logger("jsonlstore.session")
 
 _STARTED = time.perf_counter()
 _DEFAULT_BUDGET = 1.5  # until the settings are read: they may be what hangs
+_LONGEST_WAIT = 1.0  # of a turn's report, for locks
 _TEXTS = ("channel", "agent_id", "session_key", "cwd", "prompt", "reason", "resume")
-_SWITCHES = ("clean", "again", "explain", "catch_up", "tell_window", "tell_block", "under_way", "check_history")
+_SWITCHES = (
+    "clean", "again", "explain", "catch_up", "tell_window", "tell_block", "tell_flush", "settle_flush", "under_way",
+    "check_history",
+)  # fmt: skip
 _RESETS = ("new", "reset")
 _LEVELS = {"debug": "DEBUG", "v": "INFO", "verbose": "INFO", "q": "ERROR", "quiet": "ERROR"}
 _OF_A_START = (*_TEXTS[1:], "clean", "again", "explain", "pid", "under_way")
@@ -45,6 +49,8 @@ def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
     """Answer one hook call and leave at once, whatever a thread may still be stuck in."""
     level = next((_LEVELS[name] for name in _LEVELS if name in options), "WARNING")
     on_first_message(partial(_log_to_stderr, level))
+    if level in ("DEBUG", "INFO"):
+        set_up()  # such messages are dropped before
     code, after = 0, None
     try:
         app = App(
@@ -131,10 +137,11 @@ def _session_start(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
 
     budget = Budget(_DEFAULT_BUDGET, started=_STARTED)
     resolved = [document["session_id"]]
+    context_told: dict[str, Any] = {}
 
     def work() -> RestoredSessionContext:
-        manager = _manager(app, budget)
-        resolved[0] = session_id = _resolve(manager, document)
+        manager = hook_manager(app, budget)
+        resolved[0] = session_id = hook_session(manager, document)
         known = {name: document[name] for name in _OF_A_START if document.get(name) is not None}
         channel = document.get("channel") or "unknown"
         if document.get("check_history") and _is_under_way(manager, document):
@@ -143,7 +150,10 @@ def _session_start(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
             from jsonlstore.restore import RestoreRequest
 
             return manager.preview(RestoreRequest(session_id, channel, **known))
-        return manager.on_session_start(session_id, channel, budget=budget, **known)
+        restored = manager.on_session_start(session_id, channel, budget=budget, **known)
+        if document.get("tell_flush"):
+            context_told.update(_flush_known(manager, session_id))
+        return restored
 
     try:
         context = budget.run(work)
@@ -151,7 +161,19 @@ def _session_start(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: whatever went wrong, the session starts
         context = cold_start(resolved[0], problem)
-    return context._replace(elapsed_ms=budget.elapsed_ms).to_dict(explain=bool(document.get("explain"))), None
+    answer = context._replace(elapsed_ms=budget.elapsed_ms).to_dict(explain=bool(document.get("explain")))
+    return {**answer, **context_told}, None
+
+
+def _flush_known(manager: SessionPersistenceManager, session_id: str) -> dict[str, Any]:
+    """How far the flush of a session got, and its window: a plugin that was restarted goes on from there."""
+    try:
+        folded = manager.store.folded(session_id)
+    except JsonlStoreError:
+        return {}
+    told: dict[str, Any] = {"flush": {name: (folded.flush or {}).get(name) for name in ("percent", "compaction")}}
+    tokens = folded.state().tokens
+    return {**told, "window": tokens.window} if tokens and tokens.window else told
 
 
 def _is_under_way(manager: SessionPersistenceManager, document: Mapping[str, Any]) -> bool:
@@ -166,12 +188,13 @@ def _is_under_way(manager: SessionPersistenceManager, document: Mapping[str, Any
 def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     answer: dict[str, Any] = {"session_id": document["session_id"], "updated": False}
     try:
-        manager = _manager(app)
-        answer["session_id"] = session_id = _resolve(manager, document)
+        manager = hook_manager(app).within(_patience())
+        answer["session_id"] = session_id = hook_session(manager, document)
         fields = _state_fields(document)
         if dry_run or not manager.records(fields):
             return answer, None
         manager.update_session_state({**fields, "session_id": session_id})
+        answer |= _left_out(manager, session_id)
         if manager.config.handoff_enabled and manager.store.folded(session_id).handoff_from:
             from jsonlstore.handoff import confirm
 
@@ -189,19 +212,36 @@ def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     except Exception as problem:  # noqa: BLE001 - fail open: a turn that is not recorded stops nobody
         log.warning("turn of %s not recorded: %s", answer["session_id"], problem)
         return {**answer, "error": str(problem)}, None
-    return {**answer, "updated": True}, partial(_catch_up, manager) if document.get("catch_up") else None
+    return {**answer, "updated": True}, partial(_after_turn, app, document, answer["session_id"])
+
+
+def _after_turn(app: App, document: dict[str, Any], session_id: str) -> None:
+    if document.get("catch_up"):
+        _catch_up(app)
+        _complete_picked_up(app, session_id)
+    if document.get("settle_flush"):
+        from jsonlstore.cli.hook_context import settle_offered_flush
+
+        settle_offered_flush(app.open_store(), document, session_id)
+
+
+def _patience() -> Callable[[], float]:
+    """How long a turn's report may still wait for locks: a second in all, whoever holds them."""
+    deadline = time.monotonic() + _LONGEST_WAIT
+    return lambda: max(0.0, deadline - time.monotonic())
 
 
 def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     answer: dict[str, Any] = {"session_id": document["session_id"], "captured": False}
     reason = document.get("reason")
     try:
-        manager = _manager(app)
-        answer["session_id"] = session_id = _resolve(manager, document, before_last_reset=reason in _RESETS)
+        manager = hook_manager(app)
+        answer["session_id"] = session_id = hook_session(manager, document, before_last_reset=reason in _RESETS)
         if dry_run:
             return answer, None
         state = manager.on_session_end(session_id, reason=reason, **_state_fields(document))
-        if state is not None and manager.config.handoff_enabled:
+        hands_over = state is not None and manager.config.handoff_enabled and not manager.ended_before
+        if hands_over:
             _hand_over(manager, session_id, reason or "end")
     except UsageError:
         raise
@@ -220,17 +260,53 @@ def _session_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
 
     def after() -> None:
         if document.get("catch_up"):
-            _catch_up(manager)
+            _catch_up(app)
+        if hands_over:
+            _hand_over_at_leisure(app, session_id, reason or "end")
         manager.archive_old()
 
-    return {**answer, "captured": True, **counts}, after
+    if manager.ended_before:
+        return {**answer, "already_ended": True, **counts}, after
+    return {**answer, "captured": True, **counts, **_left_out(manager, session_id)}, after
+
+
+def _left_out(manager: SessionPersistenceManager, session_id: str) -> dict[str, Any]:
+    """What of a report was not kept, and why; nothing if all was."""
+    trimmed = dict(manager.store.get(session_id).trimmed)
+    return ({"warnings": list(manager.warnings)} if manager.warnings else {}) | (
+        {"trimmed": trimmed} if trimmed else {}
+    )
 
 
 def _hand_over(manager: SessionPersistenceManager, session_id: str, trigger: str) -> None:
+    """Capture what the state tells, at once: the next session may be waiting for it."""
     from jsonlstore.handoff import capture
 
     now, hours = manager.store.clock(), manager.config.handoff_expires_hours
     capture(manager.store, session_id, trigger, now=now, expires_hours=hours, by="hook")
+
+
+def _hand_over_at_leisure(app: App, session_id: str, trigger: str) -> None:
+    """Capture again with what the transcript shows, and in the words of the external command, if there is one."""
+    from jsonlstore.watch import capture_now
+
+    try:
+        capture_now(app.open_store(), app.config, session_id, trigger, by="hook", rewritten=True)
+    except JsonlStoreError as problem:  # it has ended, and its handoff is kept
+        log.warning("handoff of %s: %s", session_id, problem)
+
+
+def _complete_picked_up(app: App, session_id: str) -> None:
+    """Add what the transcript shows to the handoff this session picked up, if nobody had looked when it started."""
+    store = app.open_store()
+    source = store.folded(session_id).handoff_from
+    if source is None or not app.config.handoff_enabled:
+        return
+    from jsonlstore.handoff import kept_handoff
+
+    found = kept_handoff(store.folded(source))
+    if found is not None and found.document.last_message_index < 0 and not found.cleared_at:
+        _hand_over_at_leisure(app, source, found.trigger)
 
 
 def _handoff(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
@@ -239,8 +315,8 @@ def _handoff(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
 
     answer: dict[str, Any] = {"session_id": document["session_id"], "text": None}
     try:
-        manager = _manager(app)
-        answer["session_id"] = session_id = _resolve(manager, document)
+        manager = hook_manager(app)
+        answer["session_id"] = session_id = hook_session(manager, document)
         if document.get("catch_up") and not dry_run:
             from jsonlstore.watch import catch_up_unwatched
 
@@ -252,6 +328,8 @@ def _handoff(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     except Exception as problem:  # noqa: BLE001 - fail open: the chat goes on
         log.warning("handoff of %s: %s", answer["session_id"], problem)
         return {**answer, "error": str(problem)}, None
+    if action == "capture" and manager.config.handoff_summarizer and not dry_run:
+        return answer, partial(_hand_over_at_leisure, app, session_id, "command")
     return answer, None
 
 
@@ -265,8 +343,8 @@ def _session_recall(document: dict[str, Any], app: App, _dry_run: bool) -> Answe
     given.setdefault("query", "")
     limit = document.get("limit")
     try:
-        manager = _manager(app)
-        current = _resolve(manager, document)
+        manager = hook_manager(app)
+        current = hook_session(manager, document)
         scope = Scope.of(
             manager.config.scope, document.get("agent_id"), document.get("session_key"), document.get("channel")
         )
@@ -288,8 +366,8 @@ def _session_task(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     action = document.get("action", "list")
     wanted = [one for one in document.get("tasks") or () if isinstance(one, str)]
     try:
-        manager = _manager(app)
-        answer["session_id"] = session_id = _resolve(manager, document)
+        manager = hook_manager(app)
+        answer["session_id"] = session_id = hook_session(manager, document)
         known = {name: document[name] for name in _OF_A_PLACE if document.get(name)}
         scope = Scope.of("conversation", *(document.get(name) for name in _OF_A_PLACE))
         if not manager.records(known):
@@ -319,9 +397,11 @@ def _wrapped(block: str) -> str:
     return wrap(block)
 
 
-def _catch_up(manager: SessionPersistenceManager) -> None:
+def _catch_up(app: App) -> None:
     """Read what the runtime wrote, where no watcher does; nobody waits for this."""
     from jsonlstore.watch import catch_up_unwatched
+
+    manager = hook_manager(app)
 
     gc.enable()
     os.nice(10)  # whoever talks to the agent right now comes first
@@ -332,6 +412,17 @@ def _state_fields(document: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if key not in _NOT_OF_A_STATE}
 
 
+def _of_the_context(event: str) -> Callable[[dict[str, Any], App, bool], Answer]:
+    """A hook of the context window, which other calls do not load."""
+
+    def answer(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
+        from jsonlstore.cli.hook_context import CONTEXT_HOOKS
+
+        return CONTEXT_HOOKS[event](document, app, dry_run)
+
+    return answer
+
+
 _HANDLERS: dict[str, Callable[[dict[str, Any], App, bool], Answer]] = {
     "session-start": _session_start,
     "turn-end": _turn_end,
@@ -339,6 +430,7 @@ _HANDLERS: dict[str, Callable[[dict[str, Any], App, bool], Answer]] = {
     "session-recall": _session_recall,
     "session-task": _session_task,
     "handoff": _handoff,
+    **{event: _of_the_context(event) for event in ("flush-offered", "compact", "compacted", "checkpoint")},
 }
 
 
@@ -351,7 +443,7 @@ def _moment(text: str) -> datetime:
         raise UsageError(f"--now must be an ISO 8601 time, not {text!r}") from problem
 
 
-def _manager(app: App, budget: Budget | None = None) -> SessionPersistenceManager:
+def hook_manager(app: App, budget: Budget | None = None) -> SessionPersistenceManager:
     config = app.config
     if budget is not None:
         budget.limit(config.restore_budget_ms / 1000)
@@ -361,7 +453,9 @@ def _manager(app: App, budget: Budget | None = None) -> SessionPersistenceManage
     return app.open_manager(by="hook")
 
 
-def _resolve(manager: SessionPersistenceManager, document: dict[str, Any], *, before_last_reset: bool = False) -> str:
+def hook_session(
+    manager: SessionPersistenceManager, document: dict[str, Any], *, before_last_reset: bool = False
+) -> str:
     """Our id of the session the runtime means: since 2026.9 one id spans several stretches (decision 48)."""
     session_id: str = document["session_id"]
     state_dir = manager.store.paths.state_dir

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from jsonlstore.cli.app import App
+from jsonlstore.cli.console import say
+from jsonlstore.cli.formatting import counted
 from jsonlstore.core.clock import format_time, time_before
 from jsonlstore.core.errors import JsonlStoreError
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.store import IndexEntry, SessionStore
 
+T = TypeVar("T")
 _COMPLETED = 50  # ids offered at a time: a shell asks before it shows more
 
 
@@ -91,8 +94,8 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--days", type=click.FloatRange(min=0), metavar="N", help="Only sessions active in the last N days."
             ),
-            click.option("--since", metavar="WHEN", help="Only sessions active since then: 2026-02-01, yesterday."),
-            click.option("--until", metavar="WHEN", help="Only sessions that began before the end of it."),
+            click.option("--since", metavar="WHEN", help="Only sessions active since then: 7d, 2026-02-01."),
+            click.option("--until", metavar="WHEN", help="Only sessions that began before then."),
             click.option("--agent", metavar="A", shell_complete=complete_agent, help="Only this agent's sessions."),
             click.option(
                 "--project", metavar="P", shell_complete=complete_project,
@@ -109,6 +112,44 @@ def limit_option(default: int) -> Callable[..., Any]:
     return click.option(
         "-n", "--limit", type=click.IntRange(min=1), default=default, show_default=True, metavar="N", help="At most N."
     )
+
+
+def span_options(default: int) -> Callable[..., Any]:
+    """`--since`, `--until` and `-n` for a listing that takes them as keyword arguments, to make a `Span` of."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        command = limit_option(default)(command)
+        command = click.option("--until", metavar="WHEN", help="Only up to then.")(command)
+        return click.option("--since", metavar="WHEN", help="Only from then on: 7d, yesterday, 2026-02-01.")(command)
+
+    return add
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The stretch of time a listing shows, and how much of it."""
+
+    since: str | None
+    until: str | None
+    limit: int
+
+    def pick(self, items: Iterable[T], at: Callable[[T], str | None], now: datetime, what: str) -> list[T]:
+        """The items of that time, in their order; of too many the newest, and a line on stderr that there are more."""
+        found = list(items)
+        if self.since is not None or self.until is not None:
+            from jsonlstore.recall import time_limits
+
+            limits = time_limits(self.since, self.until, now)
+            assert limits is not None
+            start, end = format_time(limits.start), format_time(limits.end)
+            found = [one for one in found if start <= (at(one) or format_time(now)) < end]
+        if len(found) <= self.limit:
+            return found
+        say(f"{self.limit:,} of {counted(len(found), what)}; -n {len(found)} shows all", err=True)
+        newest = sorted(range(len(found)), key=lambda place: (at(found[place]) or "", place), reverse=True)[
+            : self.limit
+        ]
+        return [found[place] for place in sorted(newest)]
 
 
 def complete_project(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:

@@ -14,45 +14,61 @@ from jsonlstore.redact import sanitised
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# command name -> module that defines it as `command`; a module is imported only when its command runs
+# By what they are for, in the order of the help: name, what it does, where it is defined. A module is imported only
+# when its command runs, so the lines of the help stand here.
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Look back": {
+        "recall": ("Find sessions by time and words, with the passages.", "recall:recall_"),
+        "search": ("The same as recall.", "recall:recall_"),
+        "list": ("List sessions, latest activity first.", "sessions:list_sessions"),
+        "show": ("Show one session.", "sessions:show_session"),
+        "chain": ("Show a session and those before it.", "sessions:chain"),
+        "stats": ("Count sessions, projects, topics, tasks, tokens.", "stats:stats"),
+        "report": ("Write all of it as one HTML file.", "report:report"),
+        "mcp": ("Serve one conversation's past to an MCP client.", "mcp:mcp"),
+    },
+    "Carry on": {
+        "restore": ("Show what a session starting now would get.", "restore:restore"),
+        "continue": ("Bring one session back, whatever its age and score.", "restore:continue_"),
+        "task": ("List, add, close and reopen tasks.", "task:task"),
+        "pin": ("List, add and remove pins.", "pin:pin"),
+        "handoff": ("Show where sessions stood, for the next to go on.", "handoff:handoff"),
+        "resume": ("Pick up a handoff.", "handoff:resume"),
+        "project": ("Say what a conversation is about.", "handoff:project"),
+        "where": ("Show where a session stands right now.", "checkpoints:where"),
+        "checkpoint": ("Show the checkpoints recorded while sessions ran.", "checkpoints:checkpoint"),
+    },
+    "Set up and keep running": {
+        "demo": ("Show how it works on made-up sessions.", "demo:demo"),
+        "setup": ("Do everything a newcomer needs, asking first.", "setup:setup"),
+        "openclaw": ("Install the plugin into OpenClaw, or check it.", "openclaw:openclaw"),
+        "service": ("Run the watcher in the background.", "service:service"),
+        "watch": ("Follow every transcript in this terminal.", "watch:watch"),
+        "backfill": ("Read every transcript there is.", "watch:backfill_transcripts"),
+        "config": ("Show the settings and where each came from.", "maintenance:config"),
+        "completion": ("Print a shell's completion script.", "maintenance:completion"),
+    },
+    "Check on it": {
+        "status": ("Show what is seen, what is behind, what is wrong.", "status:status"),
+        "doctor": ("Check every file, and mend it on request.", "maintenance:doctor"),
+        "metrics": ("Summarise what was captured, restored, delivered.", "metrics:metrics"),
+        "recover": ("Close sessions that died without an end.", "restore:recover_crashed"),
+        "transcripts": ("Look at the transcripts on this machine.", "transcripts:transcripts"),
+        "signals": ("Show what would be kept of a transcript, and why.", "signals:signals"),
+    },
+    "Your data": {
+        "forget": ("Remove sessions everywhere they are kept.", "maintenance:forget"),
+        "archive": ("Move old sessions to the archive.", "maintenance:archive"),
+        "redact": ("Copy text with its secrets hidden.", "redact:redact_command"),
+        "export": ("Write sessions for other programs.", "exports:export"),
+        "import": ("Take in sessions other programs kept.", "braindb:import_"),
+    },
+    "For programs": {
+        "hook": ("Answer a runtime: JSON in, JSON out.", "restore:hook"),
+    },
+}
 COMMANDS: dict[str, str] = {
-    "archive": "jsonlstore.cli.maintenance:archive",
-    "backfill": "jsonlstore.cli.watch:backfill_transcripts",
-    "chain": "jsonlstore.cli.sessions:chain",
-    "checkpoint": "jsonlstore.cli.checkpoints:checkpoint",
-    "completion": "jsonlstore.cli.maintenance:completion",
-    "config": "jsonlstore.cli.maintenance:config",
-    "continue": "jsonlstore.cli.restore:continue_",
-    "demo": "jsonlstore.cli.demo:demo",
-    "doctor": "jsonlstore.cli.maintenance:doctor",
-    "export": "jsonlstore.cli.exports:export",
-    "forget": "jsonlstore.cli.maintenance:forget",
-    "handoff": "jsonlstore.cli.handoff:handoff",
-    "hook": "jsonlstore.cli.restore:hook",
-    "import": "jsonlstore.cli.braindb:import_",
-    "list": "jsonlstore.cli.sessions:list_sessions",
-    "mcp": "jsonlstore.cli.mcp:mcp",
-    "metrics": "jsonlstore.cli.maintenance:metrics",
-    "openclaw": "jsonlstore.cli.openclaw:openclaw",
-    "pin": "jsonlstore.cli.pin:pin",
-    "project": "jsonlstore.cli.handoff:project",
-    "recall": "jsonlstore.cli.recall:recall_",
-    "recover": "jsonlstore.cli.restore:recover_crashed",
-    "redact": "jsonlstore.cli.redact:redact_command",
-    "report": "jsonlstore.cli.report:report",
-    "restore": "jsonlstore.cli.restore:restore",
-    "resume": "jsonlstore.cli.handoff:resume",
-    "search": "jsonlstore.cli.recall:recall_",
-    "service": "jsonlstore.cli.service:service",
-    "setup": "jsonlstore.cli.setup:setup",
-    "show": "jsonlstore.cli.sessions:show_session",
-    "signals": "jsonlstore.cli.signals:signals",
-    "stats": "jsonlstore.cli.stats:stats",
-    "status": "jsonlstore.cli.status:status",
-    "task": "jsonlstore.cli.task:task",
-    "transcripts": "jsonlstore.cli.transcripts:transcripts",
-    "watch": "jsonlstore.cli.watch:watch",
-    "where": "jsonlstore.cli.checkpoints:where",
+    name: f"jsonlstore.cli.{where}" for group in GROUPS.values() for name, (_, where) in group.items()
 }
 
 
@@ -68,6 +84,11 @@ class LazyGroup(click.Group):
         module, _, attribute = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<11}", what) for name, (what, _) in group.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -115,13 +136,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return problem.exit_code
     except BrokenPipeError:
         return 141  # the same for SIGPIPE: `jsonlstore list | head` is no failure worth a message
-    except JsonlStoreError as problem:
+    except (JsonlStoreError, OSError) as problem:
+        if isinstance(problem, OSError) and "--debug" in arguments:
+            raise
         return _fail(problem, as_json="--json" in arguments)
 
 
-def _fail(problem: JsonlStoreError, *, as_json: bool) -> int:
+def _fail(problem: JsonlStoreError | OSError, *, as_json: bool) -> int:
     from jsonlstore.cli.console import print_error
+    from jsonlstore.core.files import file_problem
 
+    problem = file_problem(problem) if isinstance(problem, OSError) else problem
     print_error(problem)
     if as_json:
         import orjson

@@ -1,4 +1,4 @@
-"""`archive`, `forget`, `doctor`, `metrics`, `config`, `completion`: looking after the store and its settings."""
+"""`archive`, `forget`, `doctor`, `config`, `completion`: looking after the store and its settings."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from jsonlstore.cli.app import App
-from jsonlstore.cli.console import Duration, answer, command, json_option, print_json, progress, say, with_example
-from jsonlstore.cli.formatting import counted, say_folded, table
+from jsonlstore.cli.console import Duration, answer, command, print_json, progress, say, with_example
+from jsonlstore.cli.formatting import counted, say_folded, say_line, table
 from jsonlstore.core.config import Config
-from jsonlstore.core.errors import ConfigError
-from jsonlstore.store import METRIC_EVENTS
+from jsonlstore.core.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from jsonlstore.store import Check, SessionStore
+    from collections.abc import Sequence
+
+    from jsonlstore.store import Check, Forgotten, SessionStore
 
 
 @with_example("jsonlstore archive --older-than 30d --dry-run")
@@ -28,7 +29,7 @@ def archive(app: App, older_than: timedelta | None, dry_run: bool, as_json: bool
     store = app.open_store()
     age = older_than if older_than is not None else timedelta(days=app.loaded.config.archive_after_days)
     due = store.archivable(age) if dry_run else store.archive_older(age, progress=progress("archiving"))
-    said = f"{'would archive' if dry_run else 'archived'} {len(due)} session{'' if len(due) == 1 else 's'}"
+    said = f"{'would archive' if dry_run else 'archived'} {counted(len(due), 'session')}"
     answer(as_json, {"archived": due, "dry_run": dry_run}, lambda: click.echo(said))
 
 
@@ -36,42 +37,64 @@ def archive(app: App, older_than: timedelta | None, dry_run: bool, as_json: bool
 @command("forget", "--dry-run", "--json")
 @click.argument("session_ids", metavar="ID...", nargs=-1, required=True)
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def forget(app: App, session_ids: tuple[str, ...], yes: bool, dry_run: bool, as_json: bool) -> None:
-    """Remove sessions everywhere they are kept. A tombstone stays, so that no later scan brings them back."""
-    from jsonlstore.context import forget_transcripts
+@click.option("--only", is_flag=True, help="Only the sessions named, not later stretches of the same OpenClaw session.")
+def forget(app: App, session_ids: tuple[str, ...], yes: bool, only: bool, dry_run: bool, as_json: bool) -> None:
+    """Remove sessions everywhere they are kept. A tombstone stays, so that no later scan brings them back.
 
+    Since OpenClaw 2026.9 one id spans several stretches, cut at each reset: its first id means all of them.
+    """
     store = app.open_store()
     wanted: dict[str, None] = {}
     for given in session_ids:
         session_id = store.resolve(given)
-        wanted.update(dict.fromkeys([session_id, *store.stretches(session_id)]))
-    if not dry_run and not yes and sys.stdin.isatty():
+        others = [] if only else store.stretches(session_id)
+        wanted.update(dict.fromkeys([session_id, *others]))
+        if others:
+            say_folded(
+                f"{session_id} covers {len(others) + 1} stretches of one OpenClaw session: {session_id}, "
+                f"{', '.join(others)}; --only forgets just the first",
+                err=True,
+            )
+    if not dry_run and not yes:
+        if not sys.stdin.isatty():
+            raise UsageError("nothing was forgotten: there is nobody to ask", hint="--yes forgets without asking")
         click.confirm(f"forget {', '.join(wanted)} for good?", abort=True, err=True)
-    removed: list[str] = []
-    outcomes = []
-    for session_id in () if dry_run else wanted:
-        # the transcript first: if that is refused the session is still known, and can be forgotten once more
-        removed += forget_transcripts(app.state_dir, app.loaded.session, session_id)
-        outcomes.append(store.forget(session_id))
-        removed += outcomes[-1].removed
-    if as_json:
-        heirs = sorted({heir for outcome in outcomes for heir in outcome.inherited_by})
-        print_json({"forgotten": list(wanted), "dry_run": dry_run, "removed": removed, "inherited_by": heirs})
-        return
-    for session_id in wanted:
-        click.echo(f"{'would forget' if dry_run else 'forgot'} {session_id}")
+    outcomes = [_forget(app, store, session_id, dry_run=dry_run) for session_id in wanted]
+    document = {
+        "forgotten": list(wanted),
+        "dry_run": dry_run,
+        "removed": [file for outcome in outcomes for file in outcome.removed],
+        "inherited_by": sorted({heir for outcome in outcomes for heir in outcome.inherited_by}),
+    }
+    answer(as_json, document, lambda: _say_forgotten(outcomes, dry_run=dry_run))
+
+
+def _forget(app: App, store: SessionStore, session_id: str, *, dry_run: bool) -> Forgotten:
+    from jsonlstore.context import forget_transcripts
+
+    # the transcript first: if that is refused the session is still known, and can be forgotten once more
+    transcripts = forget_transcripts(app.state_dir, app.loaded.session, session_id, dry_run=dry_run)
+    outcome = store.would_forget(session_id) if dry_run else store.forget(session_id)
+    return outcome._replace(removed=(*transcripts, *outcome.removed))
+
+
+def _say_forgotten(outcomes: Sequence[Forgotten], *, dry_run: bool) -> None:
     for outcome in outcomes:
+        say(f"{'would forget' if dry_run else 'forgot'} {outcome.session_id}")
+        for file in outcome.removed if dry_run else ():
+            say_line(f"  would remove {file}")
         if outcome.inherited_by:
             holders = ", ".join(outcome.inherited_by)
-            click.echo(f"pins inherited from {outcome.session_id} are still in: {holders}", err=True)
+            say_folded(f"pins inherited from {outcome.session_id} are still in: {holders}", err=True)
 
 
-@with_example("jsonlstore doctor", "jsonlstore doctor --fix")
+@with_example("jsonlstore doctor", "jsonlstore doctor --fix", "jsonlstore doctor --fix --quarantine")
 @command("doctor", "--json")
 @click.option("--fix", is_flag=True, help="Mend what can be mended.")
-def doctor(app: App, fix: bool, as_json: bool) -> int:
-    """Look the store over. Changes nothing without --fix; exit 1 if something is wrong."""
-    from jsonlstore.store import Check, Doctor
+@click.option("--quarantine", is_flag=True, help="With --fix: move log lines that are no records into quarantine, too.")
+def doctor(app: App, fix: bool, quarantine: bool, as_json: bool) -> int:
+    """Check every file of ours. Changes nothing without --fix. Exit 1 if something is wrong."""
+    from jsonlstore.store import Check, Doctor, guarded
     from jsonlstore.transcripts import Catalogue
     from jsonlstore.watch import check_search, skipped_by
 
@@ -82,11 +105,20 @@ def doctor(app: App, fix: bool, as_json: bool) -> int:
         checks = [Check("config", False, problem.message, problem.hint)]
         app = App(app.state_dir, app.config_file, lenient=True)  # the store is looked over all the same
     store = app.open_store(live=False)  # an examination must not write to brain.db
-    checks += Doctor(store, progress("reading")).examine(fix=fix)
+    if quarantine and not fix:
+        raise UsageError("--quarantine changes the logs: it needs --fix", hint="jsonlstore doctor --fix --quarantine")
     config = app.loaded.config
-    checks.append(check_search(store, config, Catalogue.open(app.state_dir, skip=skipped_by(config)), fix=fix))
+
+    def search() -> Check:
+        return check_search(store, config, Catalogue.open(app.state_dir, skip=skipped_by(config)), fix=fix)
+
+    def handoffs() -> Check:
+        return _check_handoffs(store, fix=fix)
+
+    checks += Doctor(store, progress("reading")).examine(fix=fix, quarantine=quarantine)
+    checks.append(guarded(search))
     if config.handoff_enabled:
-        checks.append(_check_handoffs(store, fix=fix))
+        checks.append(guarded(handoffs))
     answer(as_json, {"checks": [check.to_dict() for check in checks]}, lambda: _print_checks(checks))
     return 0 if all(check.ok for check in checks) else 1
 
@@ -99,14 +131,15 @@ def _check_handoffs(store: SessionStore, *, fix: bool) -> Check:
     wrong = list(files.problems())
     if fix and wrong:
         files.rebuild()
-        left = list(files.problems())
+        left = len(list(files.problems()))
         return Check(
-            "handoffs", not left, f"mended: {len(wrong)} files" if not left else f"{len(left)} files are wrong"
+            "handoffs", not left, f"mended: {counted(len(wrong), 'file')}" if not left else f"{left} still wrong"
         )
     if not wrong:
-        return Check("handoffs", True, "the files follow the logs")
+        return Check("handoffs", True, "every file matches the logs")
     path, why = wrong[0]
-    return Check("handoffs", False, f"{len(wrong)} files are wrong: {path.name}: {why}", "writes them from the logs")
+    detail = f"{counted(len(wrong), 'wrong file')}: {path.name}: {why}"
+    return Check("handoffs", False, detail, "`doctor --fix` writes them from the logs")
 
 
 def _print_checks(checks: list[Check]) -> None:
@@ -119,42 +152,10 @@ def _print_checks(checks: list[Check]) -> None:
     say("everything is well" if not failed else f"{counted(failed, 'check')} failed", bold=True)
 
 
-@with_example("jsonlstore metrics --event session_restored --json", "jsonlstore metrics verify")
-@click.group("metrics", invoke_without_command=True)
-@click.option("--event", type=click.Choice(list(METRIC_EVENTS)), help="Only this kind.")
-@json_option
-@click.pass_obj
-def metrics(app: App, event: str | None, as_json: bool) -> None:
-    """What was captured, restored, decayed, surfaced and traversed."""
-    if click.get_current_context().invoked_subcommand:
-        return
-    records = list(app.open_store().metrics.read(event))
-    if as_json:
-        print_json(records)
-        return
-    for record in records:
-        rest = {key: value for key, value in record.items() if key not in ("seq", "at", "event", "prev", "hash")}
-        say(f"{record.get('at')} {record.get('event')} " + " ".join(f"{k}={v}" for k, v in rest.items()))
-
-
-@with_example("jsonlstore metrics verify --json")
-@command("verify", "--json", group=metrics)
-def verify(app: App, as_json: bool) -> int:
-    """Check the hash chain; exit 1 and name the line if it is broken."""
-    verdict = app.open_store().metrics.verify()
-    if as_json:
-        print_json(verdict.to_dict())
-    elif verdict.ok:
-        click.echo(f"ok: {verdict.records} records, head {verdict.head}")
-    else:
-        click.echo(f"error: metrics.jsonl line {verdict.line}: {verdict.problem}", err=True)
-    return 0 if verdict.ok else 1
-
-
 @with_example("jsonlstore config", "jsonlstore config --json | jq .settings.lookback_days")
 @command("config", "--json")
 def config(app: App, as_json: bool) -> None:
-    """The settings in force and where each came from."""
+    """Show the settings in force and where each came from."""
     from jsonlstore.core.session_settings import described
 
     loaded = app.loaded

@@ -10,6 +10,7 @@ import click
 
 from jsonlstore.cli.console import answer, command, command_group, print_json, say, with_example
 from jsonlstore.cli.formatting import ago, plain, terminal_width
+from jsonlstore.cli.status import delivered
 from jsonlstore.core.paths import StatePaths, shorten_home
 
 if TYPE_CHECKING:
@@ -29,32 +30,37 @@ def installer_of(app: App) -> Installer:
 
 
 def installation_of(app: App, named: str | None) -> Installation:
-    """The OpenClaw of this command line; settings that cannot be read say nothing about it."""
-    from jsonlstore.bridges.openclaw import NotEditable, config_path, find_openclaw, read_config
+    """The OpenClaw of this command line: the one named, the one that runs, or the one that is found.
+
+    Settings that cannot be read say nothing about it.
+    """
+    from jsonlstore.bridges.openclaw import NotEditable, config_path, find_openclaw, read_config, running_openclaw
 
     try:
         settings: Any = read_config(config_path(app.state_dir)).settings
     except NotEditable:
         settings = None  # installing will say what is wrong with them
-    return find_openclaw(app.state_dir, settings, named=named)
+    running = running_openclaw(StatePaths.of(app.state_dir)) if named is None else None
+    return running or find_openclaw(app.state_dir, settings, named=named)
 
 
 openclaw = command_group(
     "openclaw",
-    "Let OpenClaw give every new session what came before (its plugin).",
+    "Install the plugin that gives every new session of OpenClaw what came before.",
     "jsonlstore openclaw install --dry-run",
     "jsonlstore openclaw status",
 )
 
 
-@with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw install")
+@with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw install --compaction")
 @command("install", "--dry-run", "--json", group=openclaw)
 @click.option("--via", type=click.Choice(["plugin", "hook"]), default="plugin", show_default=True, help="What to load.")
+@click.option("--compaction", is_flag=True, help="Also make OpenClaw's compaction summaries, without a model.")
 @openclaw_option
-def install_plugin(app: App, via: str, named: str | None, dry_run: bool, as_json: bool) -> None:
-    """Add the plugin to openclaw.json, which is backed up first and keeps its comments and order."""
+def install_plugin(app: App, via: str, compaction: bool, named: str | None, dry_run: bool, as_json: bool) -> None:
+    """Add the plugin to openclaw.json. That is backed up first, and keeps its comments and order."""
     found = installation_of(app, named)
-    outcome = installer_of(app).install(found, via=via, dry_run=dry_run)
+    outcome = installer_of(app).install(found, via=via, compaction=compaction, dry_run=dry_run)
     if as_json:
         print_json({**asdict(outcome), "dry_run": dry_run, "via": via, "openclaw": found.to_dict()})
         return
@@ -96,7 +102,7 @@ def _print_diff(outcome: InstallReport, files_only: str) -> None:
 @with_example("jsonlstore openclaw uninstall --dry-run", "jsonlstore openclaw uninstall")
 @command("uninstall", "--dry-run", "--json", group=openclaw)
 def uninstall_plugin(app: App, dry_run: bool, as_json: bool) -> None:
-    """Take the plugin out of openclaw.json: byte for byte what it was, if nobody changed it since."""
+    """Take the plugin out of openclaw.json. It is byte for byte what it was, if nobody changed it since."""
     outcome = installer_of(app).uninstall(dry_run=dry_run)
     if as_json:
         print_json({**asdict(outcome), "dry_run": dry_run})
@@ -118,7 +124,7 @@ def uninstall_plugin(app: App, dry_run: bool, as_json: bool) -> None:
 @command("status", "--json", group=openclaw)
 @openclaw_option
 def show_plugin_status(app: App, named: str | None, as_json: bool) -> int:
-    """Say whether the running gateway really loaded it and when it last fired. Exit 1 if installed and not working."""
+    """Say whether the running gateway loaded the plugin. Also when it last fired; exit 1 if it does not work."""
     from jsonlstore.bridges.openclaw import plugin_status
 
     found = plugin_status(StatePaths.of(app.state_dir), named=named)
@@ -128,8 +134,7 @@ def show_plugin_status(app: App, named: str | None, as_json: bool) -> int:
 
 def _print_plugin_status(found: PluginStatus, app: App) -> None:
     now = app.clock()
-    version = f"OpenClaw {found.openclaw_version} (told by {found.openclaw_known_by})"
-    say(version if found.openclaw_version else "OpenClaw: not found; name it with --openclaw PATH")
+    say(found.openclaw or "OpenClaw: not found; name it with --openclaw PATH")
     how = f"{found.via} installed" if found.installed else "not installed"
     say(f"settings  {shorten_home(found.config_path)}: {how}")
     if found.installed:
@@ -140,7 +145,7 @@ def _print_plugin_status(found: PluginStatus, app: App) -> None:
         waited = f", {found.last_wait_ms:.0f} ms" if found.last_wait_ms is not None else ""
         fired = f"{ago(found.last_fired_at, now)}{result}{waited}" if found.last_fired_at else "never so far"
         say(f"fired     {plain(fired)}")
-        say(f"the block {plain(found.delivery or 'nothing was given yet')}")
+        say(f"delivery  {plain(delivered(found.to_dict(), now)) if found.delivery else 'nothing was given yet'}")
         if found.hook_log:
             say(f"hook log  {shorten_home(found.hook_log)}")
     for problem in found.problems:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from jsonlstore.cli.console import answer, command, command_group, say, with_example
 from jsonlstore.cli.formatting import say_folded
+from jsonlstore.cli.listing import Span, span_options
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import JsonlStoreError, UsageError
 
@@ -25,15 +26,17 @@ def _file(app: App) -> PinFile:
 
 
 @with_example("jsonlstore pin list --json")
-@command("list", "--json", group=pin)
-def list_pins(app: App, as_json: bool) -> None:
-    """What is pinned."""
+@command("list", "--json", "--now", group=pin)
+@span_options(50)
+def list_pins(app: App, as_json: bool, **span: Any) -> None:
+    """List the pins."""
     from jsonlstore.redact import redact_value
 
     found = _file(app).read()
     if found.problem:
         raise JsonlStoreError(found.problem, hint="the file belongs to the agent's workspace; mend or remove it")
-    pins = [redact_value(one.to_dict()) for one in found.pins]
+    shown = Span(**span).pick(found.pins, lambda one: one.pinned_at, app.clock(), "pin")
+    pins = [redact_value(one.to_dict()) for one in shown]
 
     def show() -> None:
         for number, one in enumerate(pins, 1):
@@ -60,7 +63,9 @@ def add_pin(app: App, content: str, label: str | None, dry_run: bool, as_json: b
         raise UsageError("a pin has 1 to 500 characters", hint="shorten it")
     made = WorkingMemoryPin(text, format_time(app.clock()), redact_text(label) if label else None)
     if not dry_run and not _file(app).add([made], 1):
-        raise JsonlStoreError("not pinned: it is there already, or ten are", hint="see `jsonlstore pin list`")
+        raise JsonlStoreError(
+            "not pinned: it is pinned already, or there are ten pins", hint="see `jsonlstore pin list`"
+        )
     document = {"added": [made.to_dict()], "dry_run": dry_run}
     answer(as_json, document, lambda: say_folded(f"{'would be pinned' if dry_run else 'pinned'}: {made.label or text}"))
 
@@ -73,6 +78,10 @@ def remove_pins(app: App, names: tuple[str, ...], dry_run: bool, as_json: bool) 
     gone = _file(app).remove(names, dry_run=dry_run)
     if not gone:
         raise JsonlStoreError(f"no such pin: {', '.join(names)}", hint="see `jsonlstore pin list`")
+    if not dry_run and app.config.enabled:
+        from jsonlstore.restore import note_removed
+
+        note_removed(app.open_store(), gone)
     document = {"removed": [one.to_dict() for one in gone], "dry_run": dry_run}
 
     def show() -> None:

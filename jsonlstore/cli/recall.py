@@ -10,7 +10,7 @@ import click
 
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import answer, command, say, with_example
-from jsonlstore.cli.formatting import ago, counted, pad, say_folded, say_line, say_value
+from jsonlstore.cli.formatting import ago, counted, is_terminal, pad, say_folded, say_line, say_value
 from jsonlstore.cli.listing import complete_agent, complete_project
 from jsonlstore.recall import RecallHit
 from jsonlstore.redact import sanitised
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from jsonlstore.recall import Answers, FoundPassage, Question
 
 _TASKS = 3
+_TOPICS = 12
 _LITERAL = "jsonlstore.recall.literal"
 _WITHOUT = "jsonlstore.recall.without"
 _EXCLUDED = re.compile(r"-[^\W\d_]{2,}")  # two letters at least: one is an option
@@ -72,8 +73,9 @@ def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 @click.option(
     "-n", "--limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="At most N."
 )
-def recall_(app: App, spoken: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Sessions by time and words, best first, with the passages that answer.
+@click.option("--full", is_flag=True, help="Every passage, topic and task of each session.")
+def recall_(app: App, spoken: tuple[str, ...], full: bool, as_json: bool, **options: Any) -> None:
+    """Find sessions by time and words, best first, with the passages that answer.
 
     WHEN is a time as people say it, in the local time zone: yesterday, last tuesday, this morning, in february,
     2026-02, 3 days ago, since monday, 2026-02-01..2026-02-14. Everything else is looked for in what was said, and in
@@ -95,7 +97,7 @@ def recall_(app: App, spoken: tuple[str, ...], as_json: bool, **options: Any) ->
     now = app.clock()
     asked = Search(words, literal=ctx.meta.get(_LITERAL, ()), **options)
     found = search_sessions(app.open_store(live=False), asked, now=now)
-    answer(as_json, [one.to_dict() for one in found.found], lambda: _tell(found, now))
+    answer(as_json, [one.to_dict() for one in found.found], lambda: _tell(found, now, full=full))
 
 
 def _rebuild(app: App, *, as_json: bool) -> None:
@@ -114,7 +116,7 @@ def _rebuild(app: App, *, as_json: bool) -> None:
     answer(as_json, {"transcripts": count}, lambda: say_line(f"indexed {counted(count, 'transcript')}"))
 
 
-def _tell(answers: Answers, now: datetime) -> None:
+def _tell(answers: Answers, now: datetime, *, full: bool) -> None:
     asked = _asked(answers.question)
     if answers.found:
         kinds = {isinstance(one, RecallHit) for one in answers.found}
@@ -129,15 +131,15 @@ def _tell(answers: Answers, now: datetime) -> None:
     for one in answers.found or answers.nearest:
         say()
         if isinstance(one, RecallHit):
-            _block(one, now)
+            _block(one, now, full=full)
         else:
             say_line(one.file, bold=True)
-            _quote(one.passages)
+            _quote(one.passages, full=full)
 
 
-def _quote(passages: Sequence[FoundPassage]) -> None:
+def _quote(passages: Sequence[FoundPassage], *, full: bool) -> None:
     """The best passage, or each with the turns around it; what was looked for stands between asterisks."""
-    for passage in passages if any(one.context for one in passages) else passages[:1]:
+    for passage in passages if full or any(one.context for one in passages) else passages[:1]:
         if not passage.context:
             _say_turn(passage.speaker, f'"{_marked(passage.text, passage.matches)}"', hit=True)
         for turn in passage.context:
@@ -180,22 +182,24 @@ def _dates(question: Question) -> str:
     return f"{start:%a %Y-%m-%d %H:%M} to {end:%a %Y-%m-%d %H:%M}"
 
 
-def _block(one: RecallHit, now: datetime) -> None:
+def _block(one: RecallHit, now: datetime, *, full: bool) -> None:
     state = one.state
+    everything = full or not is_terminal()  # whoever reads a pipe cannot ask for more
+    topics, tasks = (None, None) if everything else (_TOPICS, _TASKS)
     say_line(f"{_span(one)}  ({'open' if state.end_time is None else ago(state.end_time, now)})", bold=True)
     say_value("session", ", ".join(filter(None, (state.session_id, state.channel, state.agent_id))))
     for label, words in (("projects", state.active_projects), ("topics", state.hot_topics)):
         if words:
-            say_value(label, ", ".join(words[:12]))
+            say_value(label, ", ".join(words[:topics]))
     if one.passages:
-        _quote(one.passages)
+        _quote(one.passages, full=full)
     elif one.matches:
         say_value("because", "; ".join(one.matches), fg="green")
-    for number, task in enumerate(state.pending_tasks[:_TASKS]):
+    for number, task in enumerate(state.pending_tasks[:tasks]):
         stage = f" ({task.stage})" if task.stage else ""
         say_value("" if number else "to do", f"[{task.task_id}] {task.title}{stage}")
-    if len(state.pending_tasks) > _TASKS:
-        say_value("", f"… and {len(state.pending_tasks) - _TASKS} more", dim=True)
+    if tasks is not None and len(state.pending_tasks) > tasks:
+        say_value("", f"… and {len(state.pending_tasks) - tasks} more (--full shows all)", dim=True)
     if state.next_step:
         say_value("next", state.next_step)
 

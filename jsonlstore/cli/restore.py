@@ -9,23 +9,31 @@ import click
 
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import answer, command, dry_run_option, print_json, say, with_example
-from jsonlstore.cli.formatting import heading, say_folded, say_line
+from jsonlstore.cli.formatting import counted, heading, is_terminal, local, say_folded, say_line
+from jsonlstore.core.config import BOUNDARY_NAMES
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from jsonlstore.restore import Candidate, PinDecision, RestoredSessionContext, SessionPersistenceManager
+    from jsonlstore.restore import Candidate, LeftOut, PinDecision, RestoredSessionContext, SessionPersistenceManager
+
+_MOST_SHOWN = 30
 
 
-@with_example("jsonlstore restore --channel cli --explain --dry-run", 'jsonlstore restore --into 7f3a --prompt "radio"')
+@with_example(
+    "jsonlstore restore --explain --dry-run",
+    "jsonlstore restore --channel cli --explain --dry-run",
+    'jsonlstore restore --into 7f3a --prompt "radio"',
+)
 @command("restore", "--dry-run", "--json", "--now")
-@click.option("--channel", default="unknown", metavar="C", help="The channel of the starting session.")
+@click.option("--channel", metavar="C", help="The channel of the starting session (default: the newest conversation).")
 @click.option("--agent", "agent_id", metavar="A", help="Its agent.")
 @click.option("--session-key", metavar="KEY", help="Its session key.")
 @click.option("--prompt", metavar="TEXT", help="Its first prompt.")
 @click.option("--cwd", metavar="DIR", help="The directory it starts in.")
 @click.option("--into", metavar="ID", help="The session to restore into.")
+@click.option("--reason", type=click.Choice(BOUNDARY_NAMES), help="The boundary it starts after.")
 @click.option("--again", is_flag=True, help="Even if it was restored into before.")
 @click.option("--explain", is_flag=True, help="Show every factor and every reason.")
 def restore(app: App, /, into: str | None, explain: bool, dry_run: bool, as_json: bool,
@@ -39,9 +47,30 @@ def restore(app: App, /, into: str | None, explain: bool, dry_run: bool, as_json
         )
     manager = app.open_manager()
     target = _known_or_new(manager, into) if into else ""
+    known, place = _placed(manager, target, {key: value for key, value in known.items() if value is not None})
     request = RestoreRequest(target, **known)
     context = manager.preview(request) if dry_run else manager.on_session_start(target, explain=explain, **known)
-    answer(as_json, context.to_dict(explain=explain), lambda: _show_restored(context, explain=explain))
+    document = {**context.to_dict(explain=explain), "conversation": place}
+    if explain:
+        document["left_out"] = [one.to_dict() for one in context.left_out]
+    answer(as_json, document, lambda: _show_restored(context, place if dry_run or explain else None, explain=explain))
+
+
+def _placed(
+    manager: SessionPersistenceManager, target: str, known: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is known of the starting session, and its conversation; where none is named it is the newest there is."""
+    from jsonlstore.restore import newest_session
+
+    entry = manager.store.entry(target) if target else None
+    if entry is None and not ({"channel", "session_key"} & known.keys()):
+        entry = newest_session(manager.store, agent_id=known.get("agent_id"))
+        if entry is not None and entry.end_time and entry.end_reason in BOUNDARY_NAMES:
+            known = {"reason": entry.end_reason, **known}  # what a session that starts now would start after
+    names = ("session_key", "agent_id", "channel")
+    of_entry = {name: getattr(entry, name) for name in names if entry is not None and getattr(entry, name)}
+    known = {**of_entry, **known}
+    return known, {name: known.get(name) for name in names}
 
 
 def _known_or_new(manager: SessionPersistenceManager, session_id: str) -> str:
@@ -83,16 +112,19 @@ def recover_crashed(app: App, dry_run: bool, as_json: bool) -> None:
         print_json({"recovered": listed, "dry_run": dry_run})
         return
     for one in found:
-        say(f"{one.session_id}  ended {one.end_time}  ({one.reason})")
-    say(f"{len(found)} crashed session(s) {'found' if dry_run else 'recovered'}")
+        say(f"{one.session_id}  ended {local(one.end_time)}  ({one.reason})")
+    say(f"{counted(len(found), 'crashed session')} {'found' if dry_run else 'recovered'}")
+
+
+_HOOK_EVENTS = (
+    "session-start", "turn-end", "session-end", "session-recall", "session-task", "handoff",
+    "flush-offered", "compact", "compacted", "checkpoint",
+)  # fmt: skip
 
 
 @with_example('echo \'{"session_id": "s1", "channel": "cli"}\' | jsonlstore hook session-start')
 @command("hook", "--now")
-@click.argument(
-    "event",
-    type=click.Choice(["session-start", "turn-end", "session-end", "session-recall", "session-task", "handoff"]),
-)
+@click.argument("event", type=click.Choice(_HOOK_EVENTS))
 @dry_run_option
 @click.option("--json", is_flag=True, expose_value=False, help="Accepted; the answer always is JSON.")
 def hook(app: App, event: str, dry_run: bool) -> None:
@@ -107,8 +139,13 @@ def hook(app: App, event: str, dry_run: bool) -> None:
         after()
 
 
-def _show_restored(context: RestoredSessionContext, *, explain: bool) -> None:
-    """The preamble as the agent would read it; with `explain` every factor and every reason."""
+def _show_restored(context: RestoredSessionContext, place: Mapping[str, Any] | None, *, explain: bool) -> None:
+    """Whose conversation it is, and the preamble as its agent would read it; with `explain` every reason."""
+    if place is not None:
+        where = ", ".join(
+            f"{word} {place[name]}" for word, name in (("channel", "channel"), ("agent", "agent_id")) if place[name]
+        )
+        say_folded(f"conversation {place['session_key'] or 'without a key'}{f' ({where})' if where else ''}")
     if context.error:
         say(f"warning: {context.error}", err=True, fg="yellow")
     if context.already_restored:
@@ -120,6 +157,20 @@ def _show_restored(context: RestoredSessionContext, *, explain: bool) -> None:
     if explain:
         _show_candidates(context.candidates)
         _show_pins(context.pins)
+        _show_left_out(context.left_out)
+
+
+def _show_left_out(left: Sequence[LeftOut]) -> None:
+    """Why every other session stays where it is; on a terminal the first of them."""
+    if not left:
+        return
+    say()
+    heading("Left out")
+    most = _MOST_SHOWN if is_terminal() else len(left)
+    for one in left[:most]:
+        say_folded(f"  {one.session_id}  {one.reason.replace('_', ' ')}: {one.detail}", indent="      ")
+    if len(left) > most:
+        say_line(f"  and {len(left) - most} more; --json lists all", dim=True)
 
 
 def _show_candidates(candidates: Sequence[Candidate]) -> None:
@@ -140,6 +191,8 @@ def _show_candidates(candidates: Sequence[Candidate]) -> None:
 
 
 def _age(hours: float) -> str:
+    if hours < 0:
+        return "in the future"  # clocks differ, or `--now` is before it
     if hours < 48:
         return f"{hours:.1f}h ago"
     return f"{hours / 24:.1f}d ago"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jsonlstore.cli.console import command, command_group, print_json, with_example
+from jsonlstore.cli.formatting import say_folded
 from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from jsonlstore.watch import Service
 
 _FINDS_DATABASES = ("CORTEX_DATA_DIR",)
+
+LINGERS = "it goes on after you log out (lingering is on); `jsonlstore service uninstall` undoes that, too"
+STOPS_AT_LOGOUT = (
+    "it stops when you log out and catches up when you log in again; `jsonlstore service install --linger` keeps it "
+    "running"
+)
 
 kind_option = click.option("--kind", type=click.Choice(["systemd", "launchd"]), help="Default: what this machine has.")
 
@@ -58,18 +65,24 @@ service = command_group(
 @with_example("jsonlstore service install --dry-run")
 @command("install", "--dry-run", group=service)
 @kind_option
-def install_service(app: App, kind: str | None, dry_run: bool) -> None:
+@click.option("--linger", is_flag=True, help="Keep it running after you log out, too (systemd; `uninstall` undoes it).")
+def install_service(app: App, kind: str | None, linger: bool, dry_run: bool) -> None:
     """Write the service file, start the watcher now and at every login."""
     made = service_of(app, kind)
     if dry_run:
-        click.echo(f"would write {made.path} and start it")
+        click.echo(f"would write {made.path} and start it" + (" and enable lingering" if linger else ""))
         return
     if not app.loaded.config.enabled:
         raise JsonlStoreError("jsonlstore is disabled in the settings: a service would have nothing to do")
     noted = made.install()
     click.echo(f"installed and started: {made.path}")
     for note in noted:
-        click.echo(f"warning: {note}", err=True)
+        say_folded(f"warning: {note}", indent="  ", err=True)
+    if linger and made.lingers() is not True:
+        made.keep_after_logout()
+        say_folded(LINGERS)
+    elif made.lingers() is False:
+        say_folded(STOPS_AT_LOGOUT)
 
 
 @with_example("jsonlstore service uninstall")
@@ -82,6 +95,8 @@ def uninstall_service(app: App, kind: str | None, dry_run: bool) -> None:
         click.echo(f"would stop the watcher and remove {made.path}")
         return
     click.echo(f"removed {made.path}" if made.uninstall() else "there was no service")
+    if made.undo_linger():
+        click.echo("lingering, which we had switched on, is off again")
 
 
 @with_example("jsonlstore service status --json")
@@ -95,7 +110,7 @@ def service_status(app: App, kind: str | None, as_json: bool) -> int:
     else:
         click.echo(f"{told.path}: {'installed' if told.installed else 'not installed'}, {told.detail}")
         if told.installed and not told.current:
-            click.echo("it was written by another version or for other options: `jsonlstore service install` renews it")
+            say_folded("it was written by another version or for other options: `jsonlstore service install` renews it")
     return 1 if told.installed and not told.active else 0
 
 

@@ -56,7 +56,7 @@ _KEYS = (
 @limit_option(50)
 @click.option("--follow", is_flag=True, help="Go on, and print each session again when it changes, until Ctrl-C.")
 def list_sessions(app: App, limit: int, follow: bool, as_json: bool, **filters: Any) -> None:
-    """Sessions, latest activity first, archived ones included."""
+    """List sessions, latest activity first, archived ones included."""
     store = app.open_store()
     wanted = Filters(**filters)
     found = wanted.apply(store, app.clock())
@@ -143,7 +143,7 @@ def _about(projects: Sequence[str], topics: Sequence[str]) -> str:
 @click.option("--markdown", is_flag=True, help="As a Markdown document, to paste somewhere.")
 @click.option("--explain", is_flag=True, help="Each statement with its evidence and confidence; JSON always has both.")
 def show_session(app: App, session_id: str, full: bool, markdown: bool, explain: bool, as_json: bool) -> None:
-    """One session. ID may be shortened to a unique prefix."""
+    """Show one session. ID may be shortened to a unique prefix."""
     store = app.open_store()
     state = store.get(store.resolve(session_id))
     if markdown and not as_json:
@@ -237,9 +237,10 @@ def _escaped(text: str) -> str:
 def _ended(state: SessionState, now: datetime) -> str:
     if state.end_time is None:
         return f"open, last heard of {ago(state.updated_at or state.start_time, now)}"
-    reason = "by a crash, recovered" if state.crash_recovered else f"by {state.end_reason}" if state.end_reason else ""
+    known = f"reason {state.end_reason}" if state.end_reason else ""
+    reason = "by a crash, recovered" if state.crash_recovered else known
     length = lasted(state.start_time, state.end_time)
-    details = ", ".join(filter(None, (reason, f"after {length}" if length else "")))
+    details = ", ".join(filter(None, (reason, f"lasted {length}" if length else "")))
     return f"{local(state.end_time)} ({ago(state.end_time, now)})" + (f", {details}" if details else "")
 
 
@@ -254,9 +255,11 @@ def _task(task: PendingTask) -> str:
     "--depth", type=click.IntRange(min=1), default=5, show_default=True, metavar="N", help="At most N sessions."
 )
 def chain(app: App, session_id: str, depth: int, as_json: bool) -> None:
-    """A session and those before it, oldest first."""
-    store = app.open_store()
-    states = store.chain(store.resolve(session_id), depth)
+    """Show a session and those before it, oldest first."""
+    manager = app.open_manager()
+    start = manager.store.resolve(session_id)
+    states = manager.store.chain(start, depth)  # the operator's: it sees every conversation
+    manager.count_traversal(start, depth, states)
     if as_json:
         print_json([state.to_dict() for state in states])
         return

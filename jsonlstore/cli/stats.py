@@ -24,7 +24,7 @@ _SPARKS = " ▁▂▃▄▅▆▇█"
 @click.option("--days", type=click.FloatRange(min=0), metavar="N", help="Only sessions alive in the last N days.")
 @click.option("--project", metavar="P", help="Only sessions that worked on this project.")
 def stats(app: App, days: float | None, project: str | None, as_json: bool) -> None:
-    """Sessions per week, projects, topics over time, open tasks by age, tokens and flushes."""
+    """Count sessions per week, projects, topics over time, open tasks by age, tokens and flushes."""
     from jsonlstore.report import count_history
 
     found = count_history(history_of(app, days, project))
@@ -33,12 +33,16 @@ def stats(app: App, days: float | None, project: str | None, as_json: bool) -> N
 
 def history_of(app: App, days: float | None, project: str | None) -> History:
     """The sessions asked for, with the compactions that the runtimes count."""
+    from jsonlstore.bridges.openclaw import arrivals
     from jsonlstore.report import read_history
     from jsonlstore.restore import Pipeline
 
     store = app.open_store(live=False)
     pipeline = Pipeline.read(store.paths, app.loaded.config)
-    return read_history(store, pipeline, app.clock(), days=days, project=project, compactions=_compactions(app))
+    return read_history(
+        store, pipeline, app.clock(), days=days, project=project, compactions=_compactions(app),
+        arrivals=arrivals(store.paths),
+    )  # fmt: skip
 
 
 def _compactions(app: App) -> dict[str, int]:
@@ -93,6 +97,7 @@ def _print_given(found: Statistics) -> None:
         heading("Restored")
         say_value("restores", f"{restores['total']:,} into {counted(restores['sessions'], 'session')}")
         say_value("brought", f"{counted(restores['tasks'], 'task')}, {counted(restores['pins'], 'pin')}")
+        say_value("arrived", f"{restores['arrived']:,} seen in what the model was sent, {restores['missed']:,} missed")
     if flushes["offered"] or flushes["actioned"]:
         heading("Flushes")
         say_value("offered", f"{flushes['offered']:,}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jsonlstore.cli.console import answer, command, say, with_example
 from jsonlstore.cli.formatting import ago, counted, heading, megabytes, say_folded, say_line, say_value, window_use
+from jsonlstore.core.paths import shorten_home
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -15,14 +17,19 @@ if TYPE_CHECKING:
     from jsonlstore.cli.app import App
     from jsonlstore.watch import Status
 
+NO_WATCHER = "no watcher is running"
+
 
 @with_example("jsonlstore status", "jsonlstore status --expect-watcher --json")
 @command("status", "--now", "--json")
 @click.option("--expect-watcher", is_flag=True, help="Fail if no watcher is running.")
 def status(app: App, expect_watcher: bool, as_json: bool) -> int:
-    """Say what is seen, how far behind we are, and what is wrong. Exit 1 if anything is not seen."""
+    """Show what is seen, how far behind we are, and what is wrong.
+
+    Exit 1 if something cannot be read or written, or waits unread for more than `status.max_lag_minutes`.
+    """
     found = collect_status(app)
-    answer(as_json, found.document, lambda: _print_status(found.document, app.clock()))
+    answer(as_json, found.document, lambda: print_status(found.document, app.clock()))
     return 1 if found.failed or (expect_watcher and not found.watching) else 0
 
 
@@ -45,37 +52,57 @@ def collect_status(app: App) -> Status:
     )
 
 
-def _print_status(document: dict[str, Any], now: datetime) -> None:
+def print_status(document: dict[str, Any], now: datetime, *, advise_watcher: bool = True) -> None:
     """What is seen, what is kept, who is watching, and what is wrong."""
     heading("Sources")
     for row in document["sources"]:
         _print_source(row, now)
     if not document["sources"]:
-        say_line(f"  no transcripts found under {document['state_dir']}/agents")
+        say_line(f"  no transcripts found under {shorten_home(document['state_dir'])}/agents")
     heading("Store")
     kept = document["store"]
-    say_value("where", f"{document['state_dir']}/sessions")
-    counts = f"{counted(kept['sessions'], 'session')}, {kept['active']:,} open, {kept['crashed']:,} recovered"
+    say_value("where", shorten_home(f"{document['state_dir']}/sessions"))
+    counts = f"{counted(kept['sessions'], 'session')}, {kept['active']:,} open, {kept['crashed']:,} ended by a crash"
     say_value("holds", f"{counts}, {megabytes(kept['bytes'])}")
+    pipeline = document["pipeline"]
+    if pipeline["state"] != "ok":
+        say_value(
+            "pipeline",
+            f"{shorten_home(pipeline['path'])} is {pipeline['state']}: tasks of a pipeline are kept as they were",
+        )
     if document["context"]:
         heading("Context windows")
     for row in document["context"]:
         say_line(f"  {row['session_id'][:13]}  {window_use(row)}")
     _print_watcher(document["watcher"], now)
-    bridges = document["bridges"]
-    if bridges.get("brain_db") or bridges.get("openclaw_plugin"):
-        heading("Bridges")
-        say_value("brain.db", "written to" if bridges.get("brain_db") else "not in use")
-        plugin = bridges.get("openclaw_plugin")
-        say_value("plugin", "named in openclaw.json" if plugin else "not installed")
-        if plugin and plugin.get("delivery"):
-            say_value("the block", plugin["delivery"])
-        if plugin and plugin.get("hook_log"):
-            say_value("hook log", plugin["hook_log"])
-    if document["warnings"]:
+    _print_bridges(document["bridges"], now)
+    warnings = [one for one in document["warnings"] if advise_watcher or not one.startswith(NO_WATCHER)]
+    if warnings:
         say()
-    for warning in document["warnings"]:
+    for warning in warnings:
         say_folded(f"warning: {warning}", indent="  ", fg="yellow")
+
+
+def _print_bridges(bridges: dict[str, Any], now: datetime) -> None:
+    if not (bridges.get("brain_db") or bridges.get("openclaw_plugin")):
+        return
+    heading("Bridges")
+    say_value("brain.db", "written to" if bridges.get("brain_db") else "not in use")
+    plugin = bridges.get("openclaw_plugin")
+    say_value("plugin", "named in openclaw.json" if plugin else "not installed")
+    if plugin and plugin.get("delivery"):
+        say_value("delivery", delivered(plugin, now))
+    if plugin and plugin.get("hook_log"):
+        say_value("hook log", shorten_home(plugin["hook_log"]))
+
+
+def delivered(plugin: dict[str, Any], now: datetime) -> str:
+    """Whether the last block reached the model, with its age instead of its time."""
+
+    def aged(found: re.Match[str]) -> str:
+        return f"(given {ago(found[2], now)})" if found[1] == "since" else ago(found[2], now)
+
+    return re.sub(r"\b(at|since) (\d{4}-\d\d-\d\dT[\d:.]+Z)", aged, str(plugin["delivery"]))
 
 
 def _print_source(row: dict[str, Any], now: datetime) -> None:
@@ -86,7 +113,7 @@ def _print_source(row: dict[str, Any], now: datetime) -> None:
     say_line(
         f"  {row['agent_id']}  {row['kind']}  {counted(row['transcripts'], 'transcript')}, newest {newest}, {behind}"
     )
-    say_line(f"    {row['path']}", dim=True)
+    say_line(f"    {shorten_home(row['path'])}", dim=True)
 
 
 def _print_watcher(watcher: dict[str, Any], now: datetime) -> None:
@@ -95,7 +122,8 @@ def _print_watcher(watcher: dict[str, Any], now: datetime) -> None:
         say_line("  not running")
         return
     mode = f", {watcher['mode']}" if watcher.get("mode") else ""
-    say_line(f"  running as process {watcher['pid']}{mode}")
+    process = f"as process {watcher['pid']}" if watcher["pid"] else "(its process number is not known)"
+    say_line(f"  running {process}{mode}")
     for label, key in (("looked", "last_scan_at"), ("heard", "last_event_at")):
         if watcher.get(key):
             say_value(label, ago(watcher[key], now))

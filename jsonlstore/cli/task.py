@@ -8,6 +8,7 @@ import click
 
 from jsonlstore.cli.console import answer, command, command_group, say, with_example
 from jsonlstore.cli.formatting import say_folded
+from jsonlstore.cli.listing import Span, span_options
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 
 if TYPE_CHECKING:
@@ -30,10 +31,11 @@ def _key_option(function: Callable[..., Any]) -> Callable[..., Any]:
 @with_example("jsonlstore task list")
 @command("list", "--json", "--now", group=task)
 @_key_option
-def list_tasks(app: App, session_key: str | None, as_json: bool) -> None:
-    """The open tasks of a conversation."""
+@span_options(50)
+def list_tasks(app: App, session_key: str | None, as_json: bool, **span: Any) -> None:
+    """List the open tasks of a conversation."""
     tasks, place = conversation(app, session_key)
-    listed = tasks.to_list()
+    listed = Span(**span).pick(tasks.to_list(), lambda one: one["last_at"], app.clock(), "task")
 
     def show() -> None:
         say(f"conversation {place or 'without a key'}")
@@ -47,17 +49,13 @@ def list_tasks(app: App, session_key: str | None, as_json: bool) -> None:
 
 def conversation(app: App, session_key: str | None) -> tuple[TaskList, str | None]:
     """The tasks of the named conversation, or of the newest one."""
-    from jsonlstore.core.session_key import is_utility_run
-    from jsonlstore.restore import Scope, TaskList
+    from jsonlstore.restore import Scope, TaskList, newest_session
 
     store = app.open_store()
-    entries = [one for one in store.entries() if not one.forgotten and not is_utility_run(one.session_key)]
-    if session_key is not None:
-        entries = [one for one in entries if one.session_key == session_key]
-    if not entries:
+    newest = newest_session(store, session_key=session_key)
+    if newest is None:
         where = f" under the key {session_key}" if session_key else ""
         raise SessionNotFound(f"no session is kept{where}", hint="`jsonlstore list` shows what is kept")
-    newest = max(entries, key=lambda one: (one.updated_at or one.end_time or one.start_time, one.session_id))
     scope = Scope.of_session("conversation", newest)
     return TaskList(store, app.config, scope, app.clock()), newest.session_key
 

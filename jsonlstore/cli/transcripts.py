@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_json, progress, say, with_example
+from jsonlstore.cli.formatting import counted, cut_to_width, is_terminal, local, megabytes, say_folded, table
+from jsonlstore.cli.listing import Span, span_options
 from jsonlstore.core.errors import SourceUnreadable
 
 if TYPE_CHECKING:
@@ -29,25 +31,36 @@ with_example("jsonlstore transcripts list --agent main")(transcripts)
 @transcripts.command("list")
 @click.option("--agent", metavar="ID", help="Only this agent.")
 @click.option("--all", "everything", is_flag=True, help="Sub-agents, cron runs and utility runs too.")
+@span_options(1000)
 @json_option
 @pass_app
-def list_(app: App, /, *, agent: str | None, everything: bool, as_json: bool) -> None:
-    """List every session found, per agent and era, with sizes, counts and why it ended."""
+def list_(app: App, /, *, agent: str | None, everything: bool, as_json: bool, **span: Any) -> None:
+    """List every transcript found. Each with its agent, era, size, and why it ended."""
     catalogue = _catalogue(app, everything=everything)
     problems: list[str] = []
-    rows = [_row(found, problems) for found in catalogue.sessions if agent in {None, found.agent_id}]
+    wanted = [found for found in catalogue.sessions if agent in {None, found.agent_id}]
+    shown = Span(**span).pick(wanted, lambda found: found.updated_at, app.clock(), "transcript")
+    rows = [_row(found, problems) for found in shown]
     warnings = [*catalogue.warnings, *problems]
     if as_json:
         print_json({"transcripts": rows, "warnings": warnings})
         return
-    for row in rows:
-        say(
-            f"{row['agent_id']}  {'+'.join(row['eras']):<12} {row['session_id']}  {row['records']:>7} records "
-            f"{row['bytes']:>12,} bytes  {row['channel']}  {_end(row)}"
-        )
-        for part in row["stretches"] if len(row["stretches"]) > 1 else ():
-            say(f"    {part['session_id']}  {part['records']:>7} records  {part['started_at']}  {_end(part)}")
+    if rows:
+        _print_rows(rows)
+    else:
+        say("no transcripts found", err=True)
     _warn(warnings)
+
+
+def _print_rows(rows: list[dict[str, Any]]) -> None:
+    """A line a transcript, and one for each stretch between resets where there are several."""
+    lines = []
+    for row in rows:
+        about = [row["agent_id"], "+".join(row["eras"]), f"{row['records']:,}", megabytes(row["bytes"])]
+        lines.append([row["session_id"], *about, _end(row), row["channel"]])
+        parts = row["stretches"] if len(row["stretches"]) > 1 else ()
+        lines += [[f"  {part['session_id']}", "", "", f"{part['records']:,}", "", _end(part), ""] for part in parts]
+    table(["session", "agent", "era", "records", "size", "end", "channel"], lines, flexible=0)
 
 
 @with_example("jsonlstore transcripts show 6fabbc44")
@@ -56,7 +69,7 @@ def list_(app: App, /, *, agent: str | None, everything: bool, as_json: bool) ->
 @json_option
 @pass_app
 def show(app: App, /, *, id_: str, as_json: bool) -> None:
-    """Show who said what in one session (a session id, a stretch id, or a unique prefix)."""
+    """Show who said what in one transcript. ID is a session, a stretch of one, or a unique prefix."""
     found, wanted = _catalogue(app, everything=True).find(id_)
     reading = found.read()
     entries = _entries_of(found, wanted.id if wanted else None, reading)
@@ -69,11 +82,11 @@ def show(app: App, /, *, id_: str, as_json: bool) -> None:
         return
     for _, entry in entries:
         if entry.type == "reset":
-            say(f"--- reset ({entry.raw.get('reason')}) {entry.timestamp} ---")
+            say(f"--- reset ({entry.raw.get('reason')}) {local(entry.timestamp)} ---")
         elif entry.speaker != "none":
-            say(f"{entry.timestamp or '-'}  {entry.speaker:<10} {_line(entry)}")
+            say_folded(f"{local(entry.timestamp)}  {entry.speaker:<10} {_line(entry)}", indent=" " * 33)
     if reading.bad_count:
-        click.echo(f"{reading.bad_count} bad lines skipped", err=True)
+        click.echo(f"{counted(reading.bad_count, 'bad line')} skipped", err=True)
     _warn(reading.problems)
 
 
@@ -87,7 +100,7 @@ def show(app: App, /, *, id_: str, as_json: bool) -> None:
 @json_option
 @pass_app
 def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_json: bool) -> None:
-    """Show what the model would see: active path, latest compaction, settings in force, tokens."""
+    """Show what the model would see. That is the active path from the latest compaction on, settings, tokens."""
     from jsonlstore.transcripts import build_context, count_tokens
 
     found, wanted = _catalogue(app, everything=True).find(id_)
@@ -114,7 +127,8 @@ def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_j
         )
         return
     for message in seen.messages:
-        say(f"{message.get('role')}: {_short(str(message.get('summary') or message.get('content') or ''))}")
+        text = _short(str(message.get("summary") or message.get("content") or ""))
+        say_folded(f"{message.get('role')}: {text}", indent="    ")
     click.echo(tokens.line or f"{tokens.used} tokens ({tokens.method})")
 
 
@@ -127,14 +141,14 @@ def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_j
 @json_option
 @pass_app
 def migrate_(app: App, /, *, kind: str, dry_run: bool, as_json: bool) -> None:
-    """Carry our own transcripts over to the other backend, byte for byte; run again, it goes on where it stopped."""
+    """Carry our own transcripts over to the other backend. Byte for byte; run again, it goes on where it stopped."""
     from dataclasses import asdict
 
     from jsonlstore.context import migrate_transcripts, open_pair
 
     source, target = open_pair(app.state_dir, app.loaded.session, kind, dry_run=dry_run)
     try:
-        result = migrate_transcripts(source, target, dry_run=dry_run, progress=progress("sessions"))
+        result = migrate_transcripts(source, target, dry_run=dry_run, progress=progress("carrying sessions over"))
     finally:
         source.close()
         if target is not None:
@@ -142,11 +156,12 @@ def migrate_(app: App, /, *, kind: str, dry_run: bool, as_json: bool) -> None:
     if as_json:
         print_json({"to": kind, "dry_run": dry_run, **asdict(result)})
     else:
-        carried = f"{result.sessions} sessions, {result.records} records, {result.bytes:,} bytes to {kind}"
-        say(f"{'would carry' if dry_run else 'carried'} {carried}; {result.present} records were there")
+        records = counted(result.records, "record")
+        carried = f"{counted(result.sessions, 'session')}, {records}, {megabytes(result.bytes)} to {kind}"
+        say(f"{'would carry' if dry_run else 'carried'} {carried}; {counted(result.present, 'record')} already there")
     _warn(result.conflicts)
     if result.bad:
-        _warn([f"{result.bad} lines are no records and stay where they are"])
+        _warn([f"{counted(result.bad, 'line')} that cannot be read as a record stay where they are"])
     if result.conflicts:
         raise click.exceptions.Exit(1)
 
@@ -206,7 +221,7 @@ def _measured(source: TranscriptSource, copy: Transcript, problems: list[str]) -
 
 
 def _end(row: dict[str, Any]) -> str:
-    return f"ended: {row['end_reason']}" if row["end_reason"] else "open"
+    return str(row["end_reason"] or "open")
 
 
 def _entries_of(found: Found, wanted: str | None, reading: Any) -> list[tuple[str, Entry]]:
@@ -237,10 +252,11 @@ def _line(entry: Entry) -> str:
 
 
 def _short(text: str) -> str:
+    """A message in one line; on a terminal its beginning, in a pipe the whole of it."""
     flat = " ".join(text.split())
-    return flat if len(flat) <= 160 else flat[:157] + "..."
+    return cut_to_width(flat, 160) if is_terminal() else flat
 
 
 def _warn(warnings: Iterable[str]) -> None:
     for warning in dict.fromkeys(warnings):
-        say(f"warning: {warning}", err=True)
+        say_folded(f"warning: {warning}", indent="  ", err=True)

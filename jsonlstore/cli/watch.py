@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from jsonlstore.cli.app import App
     from jsonlstore.core.config import Config
+    from jsonlstore.transcripts import RecordedSession
     from jsonlstore.watch import Summary, Watcher
 
 
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
 @click.option("--if-unwatched", is_flag=True, help="With --once: at low priority, and not at all where a watcher runs.")
 def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
     """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
-    from jsonlstore.watch import Watcher, notify, single_instance
+    from jsonlstore.watch import Watcher, complain_once_a_minute, notify, single_instance
 
     _log_boundaries(app, app.loaded.config)
+    complain_once_a_minute()
     if dry_run:
         history = PastTranscripts(app)
         return _say_behind(history, {"behind": history.behind(), "dry_run": True}, as_json=as_json)
@@ -58,22 +60,40 @@ def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool
         return 1 if watcher.problems else 0
     with single_instance(store.paths):
         _on_signals(watcher)
+        watcher.on_ready = lambda: _say_watching(app, watcher)
         written = watcher.run()
     _say_written(written, watcher, as_json=as_json)
     return 0
+
+
+def _say_watching(app: App, watcher: Watcher) -> None:
+    """What is watched, once everything there was before is read."""
+    from jsonlstore.cli.formatting import counted
+    from jsonlstore.core.paths import shorten_home
+
+    agents = sorted({source.agent_id for source in watcher.catalogue.sources})
+    known = counted(len(watcher.catalogue.sessions), "transcript")
+    whose = f" of {', '.join(agents)}" if agents else "; none yet, they are read as they come"
+    how = "by events" if watcher.observer.mode == "events" else "by looking every few seconds"
+    logger("jsonlstore.watch").info("watching %s %s: %s%s", shorten_home(app.state_dir), how, known, whose)
 
 
 def _say_written(written: int, watcher: Watcher, *, as_json: bool) -> None:
     if as_json:
         print_json({"written": written, "sources": len(watcher.catalogue.sources), "warnings": watcher.problems})
     else:
-        click.echo(f"caught up: {written} updates written, {len(watcher.catalogue.sources)} sources", err=True)
+        from jsonlstore.cli.formatting import counted, say_folded
+
+        sources = counted(len(watcher.catalogue.sources), "source")
+        click.echo(f"caught up: {counted(written, 'update')} written from {sources}", err=True)
         for problem in watcher.problems:
-            click.echo(f"warning: {problem}", err=True)
+            say_folded(f"warning: {problem}", indent="  ", err=True)
 
 
 def _say_behind(history: PastTranscripts, document: dict[str, Any], *, as_json: bool) -> int:
-    said = f"would read {len(document['behind'])} of {len(history.sessions)} transcripts"
+    from jsonlstore.cli.formatting import counted
+
+    said = f"would read {len(document['behind']):,} of {counted(len(history.sessions), 'transcript')}"
     answer(as_json, document, lambda: click.echo(said))
     return 0
 
@@ -86,8 +106,14 @@ def _fresh_config(app: App) -> Config:
 
 def _log_boundaries(app: App, config: Config) -> None:
     """One line per boundary on stderr or in the journal, none with `-q`; `--debug` or the setting explains the rest."""
-    if logger("root").isEnabledFor(WARNING):
-        logger("jsonlstore.watch").setLevel("DEBUG" if app.debug or config.debug else "INFO")
+    if not logger("root").isEnabledFor(WARNING):
+        return
+    explain = app.debug or config.debug
+    logger("jsonlstore.watch").setLevel("DEBUG" if explain else "INFO")
+    if not explain and not os.environ.get("JOURNAL_STREAM"):  # a journal has times of its own
+        from jsonlstore.redact import log_with_time
+
+        log_with_time()
 
 
 def _on_signals(watcher: Watcher) -> None:
@@ -109,6 +135,10 @@ def backfill_transcripts(app: App, paths: tuple[Path, ...], again: bool, dry_run
 
     With --again what was read before is distilled anew; what hooks and operators said stays.
     """
+    if not app.config.enabled:
+        said = "jsonlstore is disabled in the settings; nothing was read"
+        answer(as_json, {"written": 0, "disabled": True}, lambda: click.echo(said, err=True))
+        return 0
     history = PastTranscripts(app, paths, again=again)
     if dry_run:
         document = {"behind": history.behind(), "transcripts": len(history.sessions), "dry_run": True}
@@ -120,16 +150,18 @@ def backfill_transcripts(app: App, paths: tuple[Path, ...], again: bool, dry_run
 
         print_json({**asdict(summary), "seconds": round(seconds, 3)})
     else:
-        rate = summary.bytes / 1e6 / seconds if seconds else 0.0
-        click.echo(
-            f"{summary.transcripts} transcripts: {summary.written} written, {summary.unchanged} unchanged, "
-            f"{summary.skipped} skipped, {summary.archived} archived "
-            f"({summary.bytes / 1e6:.1f} MB in {seconds:.1f} s, {rate:.0f} MB/s)"
+        from jsonlstore.cli.formatting import counted, megabytes, say_folded
+
+        rate = megabytes(round(summary.bytes / seconds)) if seconds else "0 bytes"
+        say_folded(
+            f"{counted(summary.transcripts, 'transcript')}: {summary.written:,} written, "
+            f"{summary.unchanged:,} unchanged, {summary.skipped:,} skipped, {summary.archived:,} archived "
+            f"({megabytes(summary.bytes)} in {seconds:.1f} s, {rate} a second)"
         )
         for name, problem in summary.failed.items():
-            click.echo(f"warning: {name}: {problem}", err=True)
+            say_folded(f"warning: {name}: {problem}", indent="  ", err=True)
         for warning in warnings:
-            click.echo(f"warning: {warning}", err=True)
+            say_folded(f"warning: {warning}", indent="  ", err=True)
     return 1 if summary.failed or warnings else 0
 
 
@@ -162,7 +194,12 @@ class PastTranscripts:
 
     def behind(self) -> list[str]:
         """The sessions with something unread."""
-        return [one.session_id for one in self.sessions if self._tailer.is_behind(one)]
+        return [one.session_id for one in self.sessions if self._tailer.is_behind(one) and not self._is_forgotten(one)]
+
+    def _is_forgotten(self, session: RecordedSession) -> bool:
+        from jsonlstore.watch import all_forgotten
+
+        return all_forgotten(session, self._tailer.cursors)
 
     def read(self, label: str) -> tuple[Summary, float]:
         """Read all of it, with a progress bar on a terminal; what was done, and the seconds it took."""

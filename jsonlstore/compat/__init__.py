@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from jsonlstore.compat.session_manager import SessionManager
+from jsonlstore.compat.topics import HotTopicExtractor
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 from jsonlstore.core.model import SessionState
 from jsonlstore.restore import (
@@ -24,7 +25,6 @@ from jsonlstore.restore import (
     find_crashed,
     last_activity,
 )
-from jsonlstore.signals import HotTopicExtractor
 from jsonlstore.store import SessionStore
 
 __all__ = [
@@ -85,7 +85,7 @@ def recover_crashed_session(store: SessionStore, session_id: str) -> bool:
     if entry is None:
         raise SessionNotFound(f"no session {session_id}")
     folded = store.folded(session_id)
-    return store.recover(session_id, last_activity(folded.updated_at, entry.start_time, store.clock()))
+    return store.recover(session_id, last_activity(folded.last_active_at, entry.start_time, store.clock()))
 
 
 def get_session_chain(store: SessionStore, session_id: str, depth: int = 5) -> list[SessionState]:

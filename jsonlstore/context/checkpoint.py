@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.context.flush import percent_used
+from jsonlstore.redact import sanitised
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 8 * 1024
 _LONGEST_SUMMARY = 700
+_MOST_RULES = 14
+_LONGEST_COMMAND = 160
 # what goes first when there is too much, and how many of each stay as long as anything else can go
 _TRIMMED = (
     ("closed", 0), ("identifiers", 8), ("commands", 6), ("asks", 5), ("done", 10), ("files", 12), ("blocked", 3),
@@ -90,14 +93,25 @@ def checkpoint_due(
 
     `last` is the latest `checkpoint.created`; what it counted before a compaction says nothing of the window now.
     """
-    if not settings.enabled or not facts.turn_over or (used is not None and used < settings.min_tokens_for_gen):
+    if not facts.turn_over:
         return None
-    if facts.user_messages - _number(last.get("userMessages")) >= settings.turn_threshold:
+    before = _number(last.get("percent")) if last.get("compactions", 0) == facts.compactions else 0
+    return trigger_of(settings, facts.user_messages - _number(last.get("userMessages")), used, window, before)
+
+
+def trigger_of(
+    settings: CheckpointSettings, asked: int, used: int | None, window: int | None, before: int
+) -> str | None:
+    """What makes a checkpoint due: so many messages `asked` since the last one, or a percentage that was not reached
+    `before`.
+    """
+    if not settings.enabled or (used is not None and used < settings.min_tokens_for_gen):
+        return None
+    if asked >= settings.turn_threshold:
         return "messages"
     if not used or not window:
         return None
     percent = percent_used(used, window)
-    before = _number(last.get("percent")) if last.get("compactions", 0) == facts.compactions else 0
     return "tokens" if any(before < one <= percent for one in settings.token_threshold_percents) else None
 
 
@@ -105,8 +119,10 @@ def make_checkpoint(signals: Signals, facts: SessionFacts, tokens: int = 0) -> C
     """Where a session stands, at most 8 KB."""
     notes = {kind: [one.content for one in signals.notes if one.type == kind] for kind in ("decision", "blocker")}
     evidence: dict[str, Any] = {
+        "projects": list(signals.active_projects[:2]),
+        "userMessages": facts.user_messages,
         "asks": list(facts.asks),
-        "constraints": list(signals.constraints),
+        "constraints": _rules(facts.rules, signals.constraints),
         "done": [f"{one.sha} {one.subject}".strip() for one in facts.commits],
         "closed": [one.title[:120] for one in signals.closed[-20:]],
         "inProgress": list(signals.in_progress),
@@ -119,6 +135,10 @@ def make_checkpoint(signals: Signals, facts: SessionFacts, tokens: int = 0) -> C
         "identifiers": list(facts.identifiers),
         "memoryFiles": list(facts.memory_files),
     }
+    if facts.last_failed:
+        evidence["lastFailed"] = {"command": _shown(facts.last_failed[0]), "summary": _shown(facts.last_failed[1])}
+    if facts.taken_back:
+        evidence["takenBack"] = facts.taken_back
     if signals.next_step:
         evidence["next"] = signals.next_step
     if signals.last_request:
@@ -128,7 +148,7 @@ def make_checkpoint(signals: Signals, facts: SessionFacts, tokens: int = 0) -> C
     made = Checkpoint(
         None,
         signals.end_time,
-        _summary(signals, facts),
+        "",
         tokens,
         facts.messages,
         signals.hot_topics[:10],
@@ -136,24 +156,34 @@ def make_checkpoint(signals: Signals, facts: SessionFacts, tokens: int = 0) -> C
         tuple(notes["decision"][-12:]),
         evidence,
     )
-    return bounded(made)
+    return bounded(replace(made, summary=_summary(made)))
+
+
+def _rules(quoted: tuple[str, ...], noted: tuple[str, ...]) -> list[str]:
+    """The user's rules: those found in long instructions, then those that were clearly given; none said twice."""
+    known = [one.casefold() for one in noted]
+    more = [one for one in quoted if not any(one.casefold() in each or each in one.casefold() for each in known)]
+    return [*more, *noted][-_MOST_RULES:]
 
 
 def extended(old: Checkpoint, new: Checkpoint) -> Checkpoint:
     """`old` brought up to date by a checkpoint of what came after it: what is newer outranks what is older."""
+    old = _without_taken_back(old, _number(new.evidence.get("takenBack")))
     closed = {title.casefold() for title in new.texts("closed")}
-    evidence: dict[str, Any] = {}
+    counted = (_number(one.evidence.get("userMessages")) for one in (old, new))
+    evidence: dict[str, Any] = {
+        "projects": list(dict.fromkeys([*new.texts("projects"), *old.texts("projects")]))[:2],
+        "userMessages": sum(counted),
+    }
     for name, _ in _TRIMMED:
         before, after = old.evidence.get(name) or [], new.evidence.get(name) or []
         evidence[name] = _merged_commands(before, after) if name == "commands" else _merged(name, before, after)
     evidence["tasks"] = [one for one in evidence["tasks"] if one.casefold() not in closed]
     # these describe the moment: the later part tells it alone, unless nothing happened in it
     for name in ("next", "lastRequest", "inProgress"):
-        if new.evidence.get("asks"):
-            evidence[name] = new.evidence.get(name)
-        else:
-            evidence[name] = old.evidence.get(name)
+        evidence[name] = (new if new.evidence.get("asks") else old).evidence.get(name)
     evidence["blocked"], evidence["failing"] = _still_failing(old, new)
+    evidence["lastFailed"] = new.evidence.get("lastFailed") or _not_passed(old.evidence.get("lastFailed"), new)
     united = replace(
         new,
         message_count=old.message_count + new.message_count,
@@ -163,7 +193,21 @@ def extended(old: Checkpoint, new: Checkpoint) -> Checkpoint:
         key_decisions=tuple(dict.fromkeys([*old.key_decisions, *new.key_decisions]))[-12:],
         evidence={name: value for name, value in evidence.items() if value},
     )
-    return bounded(united)
+    return bounded(replace(united, summary=_summary(united)))
+
+
+def _without_taken_back(old: Checkpoint, count: int) -> Checkpoint:
+    """`old` without its latest decisions, as many as were taken back later, and without the rules among them."""
+    if not count:
+        return old
+    gone = {one.casefold() for one in old.key_decisions[-count:]}
+    rules = [one for one in old.texts("constraints") if not _is_any(one, gone)]
+    return replace(old, key_decisions=old.key_decisions[:-count], evidence={**old.evidence, "constraints": rules})
+
+
+def _is_any(rule: str, decisions: set[str]) -> bool:
+    """Whether a rule is one of these decisions, which may be noted cut off."""
+    return any(rule.casefold().startswith(one.rstrip("…").rstrip()) for one in decisions)
 
 
 def _still_failing(old: Checkpoint, new: Checkpoint) -> tuple[list[str], Any]:
@@ -171,6 +215,13 @@ def _still_failing(old: Checkpoint, new: Checkpoint) -> tuple[list[str], Any]:
     if not new.evidence.get("asks") and not new.evidence.get("commands"):
         return list(old.texts("blocked")), old.evidence.get("failing")
     return list(new.texts("blocked")), new.evidence.get("failing")
+
+
+def _not_passed(failed: Any, new: Checkpoint) -> Any:
+    """The command that failed last, unless it passed since."""
+    commands = new.evidence.get("commands")
+    passed = [one.get("command") for one in commands if isinstance(one, dict)] if isinstance(commands, list) else []
+    return failed if isinstance(failed, dict) and failed.get("command") not in passed else None
 
 
 def _merged(name: str, before: list[str], after: list[str]) -> list[str]:
@@ -186,24 +237,39 @@ def _merged_commands(before: list[dict[str, Any]], after: list[dict[str, Any]]) 
 
 
 def _command(family: str, command: str, failed: bool, summary: str) -> dict[str, Any]:
-    told = {"family": family, "command": command[:160], "outcome": "failed" if failed else "passed"}
-    return {**told, "summary": summary[:160]} if summary else told
+    told = {"family": family, "command": _shown(command), "outcome": "failed" if failed else "passed"}
+    return {**told, "summary": _shown(summary)} if summary else told
 
 
-def _summary(signals: Signals, facts: SessionFacts) -> str:
+def _shown(text: str) -> str:
+    """What was run, without secrets; cut only then, because half a secret is not known for what it is."""
+    safe: str = sanitised(text)
+    return safe[:_LONGEST_COMMAND]
+
+
+def _summary(made: Checkpoint) -> str:
     """A few sentences for a person: about what, how far, what is in the way, what is next."""
-    about = ", ".join(dict.fromkeys([*signals.active_projects[:2], *signals.hot_topics[:4]]))
-    said = [f"About {about}." if about else "", f"{facts.user_messages} messages of the user so far."]
-    if signals.last_request:
-        said.append(f'Last request: "{signals.last_request.text}" ({signals.last_request.fate or "unknown"}).')
-    if facts.commits:
-        said.append(f'{len(facts.commits)} commits, the last one "{facts.commits[-1].subject}".')
-    if facts.files:
-        said.append(f"{len(facts.files)} files changed.")
-    if signals.failing:
-        said.append(f"`{signals.failing.command}` fails.")
-    if signals.next_step:
-        said.append(f'Next: "{signals.next_step}".')
+    told = made.evidence
+    about = ", ".join(dict.fromkeys([*made.texts("projects"), *made.topics[:4]]))
+    count = _number(told.get("userMessages"))
+    said = [f"About {about}." if about else "", f"{count} message{'' if count == 1 else 's'} of the user so far."]
+    last, failing, commits, files = (
+        told.get("lastRequest"),
+        told.get("failing"),
+        made.texts("done"),
+        made.texts("files"),
+    )
+    if isinstance(last, dict):
+        said.append(f'Last request: "{last.get("text", "")}" ({last.get("fate") or "unknown"}).')
+    if commits:
+        number = "1 commit" if len(commits) == 1 else f"{len(commits)} commits, the last one"
+        said.append(f'{number} "{commits[-1].partition(" ")[2] or commits[-1]}".')
+    if files:
+        said.append(f"{len(files)} file{'' if len(files) == 1 else 's'} changed.")
+    if isinstance(failing, dict):
+        said.append(f"`{failing.get('command', '')}` fails.")
+    if isinstance(told.get("next"), str):
+        said.append(f'Next: "{told["next"]}".')
     return " ".join(one for one in said if one)[:_LONGEST_SUMMARY]
 
 

@@ -28,19 +28,22 @@ class FlushCycle(NamedTuple):
 
     def at(self, percent: float, compactions: int = 0) -> FlushCycle:
         """The cycle as it stands now: re-armed below 25 % and after a compaction (decision 36)."""
-        if compactions != self.compactions or percent < REARMED_BELOW:
-            return FlushCycle(0, compactions)
+        if compactions > self.compactions or percent < REARMED_BELOW:
+            return FlushCycle(0, max(compactions, self.compactions))
         return self
 
     def fire(
-        self, percent: float, stages: Sequence[FlushThreshold], compactions: int = 0
+        self, percent: float, stages: Sequence[FlushThreshold], compactions: int = 0, *, once: bool = True
     ) -> tuple[FlushThreshold | None, FlushCycle]:
-        """The stage that is due, and the cycle after it. The highest one reached fires and marks all lower ones."""
+        """The stage that is due, and the cycle after it. The highest one reached fires and marks all lower ones.
+
+        Without `once`, a stage that was reached fires again every time.
+        """
         now = self.at(percent, compactions)
         reached = [one for one in stages if one.percent <= percent]
-        if not reached or reached[-1].percent <= now.fired:
+        if not reached or (once and reached[-1].percent <= now.fired):
             return None, now
-        return reached[-1], FlushCycle(reached[-1].percent, compactions)
+        return reached[-1], FlushCycle(reached[-1].percent, now.compactions)
 
 
 def percent_used(used: int, window: int, *, reserve: int = 0) -> float:

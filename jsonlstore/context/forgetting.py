@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def forget_transcripts(state_dir: Path, settings: SessionSettings, session_id: str) -> list[str]:
+def forget_transcripts(
+    state_dir: Path, settings: SessionSettings, session_id: str, *, dry_run: bool = False
+) -> list[str]:
     """Remove the transcripts of one session, after a migration from both places; the files they were in.
 
     A stretch after a reset goes with the session it was cut from. Once refused, the next call finishes it.
@@ -24,8 +26,9 @@ def forget_transcripts(state_dir: Path, settings: SessionSettings, session_id: s
         backend = open_backend(state_dir, settings, kind)
         try:
             ours = [one for one in backend.sessions() if usable_id(one.session_id) == session_id]
-            removed += [str(one.path) for one in ours if backend.remove(one.key)]
-            backend.scrub()
+            removed += [str(one.path) for one in ours if dry_run or backend.remove(one.key)]
+            if not dry_run:
+                backend.scrub()
         finally:
             backend.close()
     return removed

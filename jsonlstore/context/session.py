@@ -5,11 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.context.checkpoint import Checkpoint
+from jsonlstore.context.cycle import (
+    FlushPrompt,
+    first_kept,
+    summarize_window,
+    window_checkpoint,
+    window_checkpoint_due,
+)
+from jsonlstore.context.flush import FlushCycle, flush_text, percent_used
+from jsonlstore.context.generator import generated
 from jsonlstore.context.records import prepare
 from jsonlstore.context.window import SPOKEN
-from jsonlstore.core.clock import system_clock
+from jsonlstore.core.clock import format_time, system_clock
 from jsonlstore.core.errors import UsageError
-from jsonlstore.transcripts import Context, Entry, TokenCount, context_line, context_of, count_context, estimate_tokens
+from jsonlstore.signals import memory_files_in
+from jsonlstore.transcripts import (
+    Context,
+    Entry,
+    TokenCount,
+    context_line,
+    context_of,
+    count_context,
+    estimate_tokens,
+    read_millis,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,12 +36,36 @@ if TYPE_CHECKING:
     from jsonlstore.context.records import Line, Prepared
     from jsonlstore.context.window import Window
     from jsonlstore.core.clock import Clock
+    from jsonlstore.core.session_settings import SessionSettings
+
+_COUNTED = frozenset({"summary", "tokensAtCheckpoint", "messageCountAtCheckpoint"})
 
 
 class Session:
     """The active branch of one conversation. Records added here are on disk once `TranscriptStore.save` returned.
 
     What is added in this process is seen as it was said; what is read back later is without secrets.
+
+    Arguments:
+        key: the name of the conversation
+        session_id: its id
+        window: the records of the active branch, as read
+        metadata: what is kept with the session
+        opening: the records a new session begins with
+        clock: a function that returns the present as an aware `datetime`
+        text: what would be said next
+        record: a record as OpenClaw writes it: `type`, and what goes with it
+        role: user, assistant, toolResult or system
+        content: a text, or a list of content blocks
+        fields: what else belongs to the record
+        summary: what the model sees in place of what is put away
+        count: so many messages
+        from_checkpoint: whether the summary is a checkpoint's
+        reason: why: new, reset, idle, daily
+        written: how many of the added records are on disk
+        settings: the `session` block it was opened with
+        first_kept_id: the id of the first record that stays in view
+        prompt: the text of the next turn
     """
 
     def __init__(
@@ -31,16 +74,16 @@ class Session:
         session_id: str,
         window: Window,
         *,
-        max_tokens: int,
-        reserve_tokens: int,
+        settings: SessionSettings,
         metadata: Mapping[str, Any] | None = None,
         opening: Sequence[Line] = (),
         clock: Clock = system_clock,
     ) -> None:
         self.key = key
         self.session_id = session_id
-        self.max_tokens = max_tokens
-        self.reserve_tokens = reserve_tokens
+        self.max_tokens = settings.max_tokens
+        self.reserve_tokens = settings.compaction.reserve_tokens
+        self._settings = settings
         self.metadata: dict[str, Any] = dict(metadata or {})
         self._path = list(window.path)
         self._earlier = window.earlier
@@ -78,6 +121,7 @@ class Session:
 
     @property
     def thinking_level(self) -> str:
+        """How much the model is to think, as far as the records tell."""
         return context_of([*self._earlier, *self._path]).thinking_level
 
     @property
@@ -141,10 +185,67 @@ class Session:
             raise UsageError("there is no message to keep", hint="a compaction keeps at least one")
         return spoken[-min(count, len(spoken))]
 
-    def compact(self, summary: str, first_kept: str, *, from_checkpoint: bool = False) -> str:
-        """Put everything before `first_kept` away; the model sees `summary` in its place."""
-        record = {"type": "compaction", "summary": summary, "firstKeptEntryId": first_kept}
-        return self.add({**record, "tokensBefore": self.total_tokens, "fromCheckpoint": from_checkpoint})
+    def flush(self, prompt: str = "") -> FlushPrompt | None:
+        """What the agent is asked before this prompt, so that what must last is written down; mostly nothing.
+
+        Each threshold speaks once until the window was emptied. `end_turn` tells whether it was acted upon.
+        """
+        settings = self._settings.memory_flush
+        if not settings.enabled or not settings.thresholds:
+            return None
+        cycle = _cycle(self.metadata.get("flush"))
+        percent = percent_used(self.estimate(prompt), self.max_tokens)
+        stage, cycle = cycle.fire(percent, settings.thresholds, self._compactions(), once=settings.once_per_cycle)
+        self.metadata["flush"] = cycle._asdict()
+        if stage is None:
+            return None
+        last = stage.percent == settings.thresholds[-1].percent
+        text = flush_text(stage, format_time(self._clock())[:10], own_turn=not prompt, last=last)
+        self.metadata["flushOffered"] = {"percent": stage.percent, "after": self.leaf}
+        return FlushPrompt(stage.percent, text, stage.inject_as)
+
+    def end_turn(self) -> str | None:
+        """After a turn: whether a flush was acted upon goes to the metadata; a checkpoint is added if one is due.
+
+        The checkpoint's id; None if none was due.
+        """
+        offered = self.metadata.pop("flushOffered", None)
+        if isinstance(offered, dict):
+            ids = [entry.id for entry in self._path]
+            start = ids.index(offered["after"]) + 1 if offered.get("after") in ids else 0
+            self.metadata["flushActioned"] = bool(memory_files_in(self._path[start:]))
+        due = window_checkpoint_due(self._settings.checkpoint, self._path, self.total_tokens, self.max_tokens)
+        if due is None:
+            return None
+        made = generated(window_checkpoint(self._path, self._earlier, self.total_tokens), self._settings.checkpoint)
+        fields = {name: value for name, value in made.to_dict().items() if name not in _COUNTED}
+        return self.add_checkpoint(made.summary, **fields)
+
+    def compact(
+        self, summary: str | None = None, first_kept_id: str | None = None, *, from_checkpoint: bool = False
+    ) -> str:
+        """Put everything before `first_kept_id` away: the model sees `summary` instead, thresholds are armed again.
+
+        Without a summary one is made: from a checkpoint that saw half of the window, else anew. Without a record to
+        keep from, the latest turns are kept.
+        """
+        kept = first_kept_id or first_kept(self._path, self.max_tokens)
+        if summary is None:
+            made = summarize_window(self._settings, self._path, self._earlier, self.total_tokens)
+            summary, from_checkpoint = made.text, made.from_checkpoint
+        record = {"type": "compaction", "summary": summary, "firstKeptEntryId": kept}
+        added = self.add({**record, "tokensBefore": self.total_tokens, "fromCheckpoint": from_checkpoint})
+        self.metadata["flush"] = FlushCycle(0, self._compactions())._asdict()
+        return added
+
+    def compact_if_due(self) -> str | None:
+        """Compact if only the reserve is left; the record's id, or None."""
+        return self.compact() if self.should_compact() else None
+
+    def _compactions(self) -> int:
+        """A number that grows with each compaction: when the latest was."""
+        times = (read_millis(entry.raw.get("timestamp")) for entry in self._path if entry.type == "compaction")
+        return max((at or 0 for at in times), default=0)
 
     def reset(self, reason: str = "new") -> str:
         """Begin a new conversation in this session: the model sees nothing of the old one, the watcher ends it."""
@@ -164,3 +265,10 @@ class Session:
         if self._context is None:
             self._context = context_of(self._path)
         return self._context
+
+
+def _cycle(stored: object) -> FlushCycle:
+    """The cycle in the metadata; a new one if there is none."""
+    values = [stored.get(name) for name in FlushCycle._fields] if isinstance(stored, dict) else []
+    fired, compactions = values or (0, 0)
+    return FlushCycle(fired, compactions) if type(fired) is int and type(compactions) is int else FlushCycle()

@@ -55,6 +55,18 @@ class TranscriptStore:
 
     Several processes and threads may use one place at once. `append` always continues the newest record; two
     sessions that were loaded at the same point and saved one after the other become two branches, the later one active.
+
+    Arguments:
+        backend: SQLite or JSONL; `open` makes the one that the settings name
+        settings: a `session` block, a file with one, or by default openclaw.json's
+        state_dir: OpenClaw's state directory; without it `$OPENCLAW_STATE_DIR`, or `~/.openclaw`
+        clock: a function that returns the present as an aware `datetime`; for tests
+        disk: the write operations; for tests
+        key: the name of the conversation; without it `agent:main:main`
+        last: read so many messages from the end
+        leaf: the id of the record to look from, to branch off there
+        session: what `load` returned
+        record: a record as OpenClaw writes it: `type`, and what goes with it
     """
 
     def __init__(
@@ -178,8 +190,7 @@ class TranscriptStore:
             key,
             session_id,
             window,
-            max_tokens=self.settings.max_tokens,
-            reserve_tokens=self.settings.compaction.reserve_tokens,
+            settings=self.settings,
             metadata=metadata if isinstance(metadata, dict) else {},
             clock=self._clock,
             **more,

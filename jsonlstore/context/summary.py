@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 HEADINGS = ("Decisions", "Open TODOs", "Constraints/Rules", "Pending user asks", "Exact identifiers")
 MOST_CHARACTERS = 12_000
 _EARLIER = 3_000
+_MOST_FILES = 20
 _NONE = "- none known"
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 _ENDED = frozenset({"answered"})
@@ -65,12 +66,18 @@ def _pending(made: Checkpoint) -> tuple[str, ...]:
 
 
 def _identifiers(made: Checkpoint) -> tuple[str, ...]:
-    return (*made.texts("identifiers"), *made.texts("memoryFiles"), *made.texts("files"))
+    """What matters most comes last: too long a list loses its beginning."""
+    files = made.texts("files")[:_MOST_FILES]
+    return (*made.texts("identifiers"), *reversed(files), *made.texts("memoryFiles"))
 
 
 def _work(made: Checkpoint) -> Iterable[str]:
     yield from (f"commit {one}" for one in made.texts("done"))
     yield from (f"blocked: {one}" for one in made.texts("blocked"))
+    failed = made.evidence.get("lastFailed")
+    if isinstance(failed, dict) and failed.get("command"):
+        said = f": {failed['summary']}" if failed.get("summary") else ""
+        yield f"the last command that failed: `{failed['command']}`{said}"
     commands = made.evidence.get("commands")
     for one in commands if isinstance(commands, list) else ():
         if isinstance(one, dict) and isinstance(one.get("command"), str):

@@ -29,7 +29,7 @@ def _setting(default: Any, help_text: str, **rules: Any) -> Any:
 
 @value_class(frozen=True, slots=True)
 class Config:
-    """The settings in force. Construct it with keyword arguments, or read it with `load_config`."""
+    """The settings in force. Construct it with keyword arguments; invalid ones raise `JsonlStoreError`."""
 
     enabled: bool = _setting(True, "Master switch; false changes nothing anywhere.")
     lookback_days: int = _setting(7, "How many days back prior sessions are considered.", minimum=1, maximum=30)
@@ -38,6 +38,12 @@ class Config:
     max_inherited_pins: int = _setting(5, "How many pins a session may inherit.", minimum=1, maximum=8)
     decay_min_floor: float = _setting(
         0.3, "Floor of the decay factor, and the line below which a memory is left behind.", minimum=0.1, maximum=0.9
+    )
+    decay_hours: float = _setting(
+        168, "The hours in which an inherited memory loses `decay_span` of its confidence.", minimum=1, maximum=8760
+    )
+    decay_span: float = _setting(
+        0.4, "The share of its confidence an inherited memory loses in `decay_hours`.", minimum=0.0, maximum=1.0
     )
     critical_inheritance_days: int = _setting(
         7, "How many days back CRITICAL pins are inherited whatever the score.", minimum=1, maximum=30
@@ -86,6 +92,11 @@ class Config:
 
     redact_rules: str | None = _setting(None, "Your own redaction rules, a file besides ours.")
 
+    status_max_lag_minutes: int = _setting(
+        10, "How long a transcript may wait to be read before `status` fails when no watcher runs.",
+        minimum=1, maximum=525600,
+    )  # fmt: skip
+
     context_line: bool = _setting(False, "Tell an OpenClaw agent with each prompt how full its context is.")
 
     handoff_enabled: bool = _setting(True, "Capture where a session stands and offer it to the next one.")
@@ -113,6 +124,7 @@ class Config:
 
     @property
     def pin_threshold(self) -> float:
+        """`pin_relevance_threshold`, or `relevance_threshold` where that is not set."""
         return self.relevance_threshold if self.pin_relevance_threshold is None else self.pin_relevance_threshold
 
 
@@ -194,8 +206,9 @@ def load_config(
     session_block: Mapping[str, Any] | None = None
     session_origin = "default"
     path = Path(config_file).expanduser() if config_file else openclaw_json(state_dir, env)
+    problems: list[tuple[str, str | None]] = []
     try:
-        sections = list(_sections(path, must_exist=config_file is not None))
+        sections = list(_sections(path, problems, must_exist=config_file is not None))
     except ConfigError as problem:
         if not lenient:
             raise
@@ -215,10 +228,11 @@ def load_config(
             if problem_text is None:
                 values[name] = settled
                 origins[name] = origin
-            elif lenient:
-                warnings.append(f"{problem_text} ({origin}); the default is used")
             else:
-                raise ConfigError(f"{problem_text} ({origin})", hint=_FIELDS[name].metadata["help"], path=path)
+                problems.append((f"{problem_text} ({origin})", _FIELDS[name].metadata["help"]))
+    if problems and not lenient:
+        raise ConfigError("; ".join(text for text, _ in problems), hint=problems[0][1], path=path)
+    warnings += [f"{text}; the default is used" for text, _ in problems]
     config = Config(**values)
     if env.get("CORTEX_SESSION_DEBUG", "").lower() in ("1", "true", "yes", "on"):
         config, origins["debug"] = replace(config, debug=True), "CORTEX_SESSION_DEBUG"
@@ -246,8 +260,13 @@ def openclaw_json(state_dir: Path, env: Mapping[str, str] = os.environ) -> Path:
     return Path(named).expanduser() if named else state_dir / "openclaw.json"
 
 
-def _sections(path: Path, *, must_exist: bool) -> list[tuple[str, Mapping[str, Any]]]:
-    """The blocks of a config file that hold our settings, weakest first. A file without `plugins` is one such block."""
+def _sections(
+    path: Path, problems: list[tuple[str, str | None]], *, must_exist: bool
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """The blocks of a config file that hold our settings, weakest first. A file without `plugins` is one such block.
+
+    A block that is none goes to `problems`: the others are read all the same.
+    """
     document = _read_json5(path, must_exist=must_exist)
     if not isinstance(document, Mapping):
         raise ConfigError(f"{path} must hold a JSON object", path=path)
@@ -266,7 +285,8 @@ def _sections(path: Path, *, must_exist: bool) -> list[tuple[str, Mapping[str, A
         if block is None:
             continue
         if not isinstance(block, Mapping):
-            raise ConfigError(f"{dotted} in {path} must be an object", path=path)
+            problems.append((f"{dotted} in {path} must be an object", None))
+            continue
         found.append((f"{path.name}: {dotted}", block))
     return found
 
@@ -275,7 +295,7 @@ def _flatten(section: Mapping[str, Any]) -> dict[str, Any]:
     """The block with nested objects flattened: `{"brain_db": {"enabled": true}}` means `{"brain_db_enabled": true}`."""
     flat: dict[str, Any] = {}
     for key, value in section.items():
-        if isinstance(value, Mapping) and key in ("brain_db", "search", "handoff", "redact"):
+        if isinstance(value, Mapping) and key in ("brain_db", "search", "handoff", "redact", "status"):
             flat.update({f"{key}_{name}": inner for name, inner in value.items()})
         elif key not in _PLUGINS_OWN:
             flat[key] = value

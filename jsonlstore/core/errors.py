@@ -10,7 +10,13 @@ from pathlib import Path
 
 
 class JsonlStoreError(Exception):
-    """Something jsonlstore could not do; the message says what, `hint` what to try."""
+    """Something jsonlstore could not do; the message says what, `hint` what to try.
+
+    Arguments:
+        message: what could not be done
+        hint: what to try
+        path: the file it is about
+    """
 
     code = "error"
 

@@ -9,18 +9,19 @@ from contextlib import contextmanager, suppress
 from operator import attrgetter
 from pathlib import Path
 
-from jsonlstore.core.errors import Unreadable, WriteFailed
+from jsonlstore.core.errors import JsonlStoreError, Unreadable, WriteFailed
 from jsonlstore.core.values import value_class
 
 TEMP_PREFIX = ".tmp-"
 
+_OWNER = "`ls -ld` shows who owns it; `sudo chown -R $USER DIRECTORY` gives back what another user, such as root, wrote"
 _HINTS = {
     errno.ENOSPC: "the disk is full: free some space and try again",
     errno.EDQUOT: "your disk quota is used up: free some space and try again",
     errno.EFBIG: "a limit on file sizes is in force: see `ulimit -f`",
     errno.EROFS: "the file system is mounted read-only",
-    errno.EACCES: "check who owns the directory and its permissions",
-    errno.EPERM: "check who owns the directory and its permissions",
+    errno.EACCES: _OWNER,
+    errno.EPERM: _OWNER,
     errno.EIO: "the disk reported an input/output error: check its health",
 }
 
@@ -44,6 +45,13 @@ def unreadable(path: Path | str, problem: OSError) -> Unreadable:
     """The error for a file that exists but cannot be read."""
     reason = problem.strerror or str(problem)
     return Unreadable(f"cannot read {path}: {reason}", hint=_HINTS.get(problem.errno or 0), path=path)
+
+
+def file_problem(problem: OSError) -> JsonlStoreError:
+    """The error for a file operation that nobody foresaw would fail, with the file's name where the system gives it."""
+    where = f"{os.fsdecode(problem.filename)}: " if isinstance(problem.filename, (str, bytes)) else ""
+    hint = _HINTS.get(problem.errno or 0, "`jsonlstore --debug …` shows where it happened")
+    return JsonlStoreError(f"{where}{problem.strerror or problem}", hint=hint)
 
 
 @contextmanager

@@ -1,7 +1,8 @@
-"""The one logging idiom: `log = logger(__name__)`. The first message imports `logging`: most hooks log nothing."""
+"""The one logging idiom: `log = logger(__name__)`. The first warning imports `logging`: most hooks have none."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,7 +18,7 @@ def logger(name: str) -> logging.Logger:
 
 
 def on_first_message(work: Callable[[], object]) -> None:
-    """Register `work`, which sets logging up, to run before the first message."""
+    """Register `work`, which sets logging up, to run before the first warning, or the first message after `set_up`."""
     _set_ups.append(work)
 
 
@@ -32,6 +33,9 @@ class _LazyLogger:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
+        # `logging` shows neither unless somebody sets a lower level, and nobody has while it is not loaded
+        if attribute in ("debug", "info") and "logging" not in sys.modules:
+            return _drop
         import logging
 
         set_up()
@@ -39,3 +43,7 @@ class _LazyLogger:
         if attribute in ("debug", "info", "warning", "error", "exception", "log"):
             setattr(self, attribute, getattr(real, attribute))  # later calls of this method bypass `__getattr__`
         return getattr(real, attribute)
+
+
+def _drop(*_message: object, **_options: object) -> None:
+    """Take a message that nobody asked for."""

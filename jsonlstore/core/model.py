@@ -75,6 +75,14 @@ def _layout(cls: type[Part]) -> dict[str, tuple[str, tuple[type, ...], bool]]:
     return layout
 
 
+_OURS_BESIDES = frozenset({"evidence", "confidence", "importance", "by_hand"})
+
+
+def part_keys(cls: type[Part]) -> frozenset[str]:
+    """The keys of a part that have a meaning here; whatever else it holds is another writer's."""
+    return _OURS_BESIDES | _layout(cls).keys()
+
+
 def _words(kinds: tuple[type, ...]) -> str:
     return {str: "a string", bool: "true or false", int: "a number", float: "a number"}[kinds[0]]
 
@@ -269,7 +277,11 @@ def read_parts(kind: type[P], items: Iterable[Any]) -> tuple[P, ...]:
 
 @value_class(frozen=True, slots=True)
 class SessionState:
-    """The record of one session. `relevance_score` and `inherited_at` are set on restore and never stored."""
+    """The record of one session. `relevance_score` and `inherited_at` are set on restore and never stored.
+
+    Arguments:
+        raw: a state as it is stored, such as a mirror
+    """
 
     session_id: str
     start_time: str

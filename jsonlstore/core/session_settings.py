@@ -42,6 +42,8 @@ class CheckpointSettings:
     enabled: bool = _key(True, "Make checkpoints during the conversation.")
     model: str | None = _key(None, "The model that writes them (default: none, they are extracted).")
     fallback_to_main: bool = _key(True, "Use the main model where that one is missing.")
+    command: tuple[str, ...] = _key((), "An external command (a list of words) that words them: JSON in, JSON out.")
+    command_seconds: int = _key(30, "How long that command may take.", minimum=1, maximum=600)
     token_threshold_percents: tuple[int, ...] = _key(
         (25, 50, 75), "At which percentages of the window.", minimum=1, maximum=99
     )
@@ -232,6 +234,12 @@ def _values(item: Field[Any], values: list[Any] | tuple[Any, ...], where: str, p
     if "each" in item.metadata:
         read = [_read(item.metadata["each"], one, f"{where}[{at}]", problem) for at, one in enumerate(values)]
         return _stages(read, where, problem)
+    if "minimum" not in item.metadata:
+        wrong_word = next((one for one in values if _wrong_text(one, prose=False)), None)
+        if wrong_word is not None:
+            problem(f"{where} must hold texts of 1 to {_LONGEST} printable characters, not {wrong_word!r}")
+            return MISSING
+        return tuple(values)
     wrong = next((one for one in values if not _is_whole(one) or not _in_range(item, one)), None)
     if wrong is not None:
         problem(f"{where} must hold {_numbers(item)}, not {wrong!r}")

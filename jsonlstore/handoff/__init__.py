@@ -5,9 +5,9 @@ What it promises:
 - The session's log is the truth: `handoff.captured`, `handoff.offered`, `handoff.claimed` and `handoff.cleared`.
 - However many sessions ask at once, one claims a handoff; the others learn which one did.
 
-`window` keeps the little that is needed of the last 50 messages, `document` builds, merges and bounds the document,
-`records` captures, claims, offers and clears under the session's lock, `wording` says it in the sections of a preamble,
-`summarizer` lets an external command rewrite the summary, `memories` names memory files about the project.
+`window` keeps the little that is needed of the last 50 messages, `document` is the document with its bounds, `builder`
+makes it from a state, `records` captures, claims, offers and clears under the session's lock, `wording` prepares it for
+a preamble, `summarizer` lets an external command rewrite the summary, `memories` names memory files about the project.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ from typing import TYPE_CHECKING
 from jsonlstore.core.lazy import lazy
 
 if TYPE_CHECKING:
-    from jsonlstore.handoff.document import Handoff, HandoffOptions, PatternNote, build, merge_handoffs, mode_of
+    from jsonlstore.handoff.builder import HandoffOptions, build, mode_of
+    from jsonlstore.handoff.document import Handoff, PatternNote, as_file
     from jsonlstore.handoff.memories import related_memories
     from jsonlstore.handoff.records import (
+        COMMAND,
         Claim,
         HandoffRecord,
         ProjectContext,
         capture,
         claim,
         clear,
+        cleared_at,
         confirm,
         kept_handoff,
         offer,
@@ -35,10 +38,11 @@ if TYPE_CHECKING:
     )
     from jsonlstore.handoff.summarizer import summarize
     from jsonlstore.handoff.window import MessageWindow, WindowFacts
-    from jsonlstore.handoff.wording import handoff_lines, offer_line
+    from jsonlstore.handoff.wording import as_told, offer_line
 
 
 __all__ = [
+    "COMMAND",
     "Claim",
     "Handoff",
     "HandoffOptions",
@@ -47,14 +51,15 @@ __all__ = [
     "PatternNote",
     "ProjectContext",
     "WindowFacts",
+    "as_file",
+    "as_told",
     "build",
     "capture",
     "claim",
     "clear",
+    "cleared_at",
     "confirm",
-    "handoff_lines",
     "kept_handoff",
-    "merge_handoffs",
     "mode_of",
     "offer",
     "offer_line",
@@ -68,12 +73,13 @@ __all__ = [
 __getattr__ = lazy(
     __name__,
     {
-        "document": "Handoff HandoffOptions PatternNote build merge_handoffs mode_of",
+        "builder": "HandoffOptions build mode_of",
+        "document": "Handoff PatternNote as_file",
         "memories": "related_memories",
-        "records": "Claim HandoffRecord ProjectContext capture claim clear confirm kept_handoff "
+        "records": "COMMAND Claim HandoffRecord ProjectContext capture claim clear cleared_at confirm kept_handoff "
         "offer present_document set_project standing_claim",
         "summarizer": "summarize",
         "window": "MessageWindow WindowFacts",
-        "wording": "handoff_lines offer_line",
+        "wording": "as_told offer_line",
     },
 )

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsonlstore.core.clock import format_time, time_before
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
-from jsonlstore.handoff.document import Handoff, HandoffOptions, build, size_of, within_limit
+from jsonlstore.core.session_key import DEFAULT_AGENT
+from jsonlstore.handoff.builder import HandoffOptions, build
+from jsonlstore.handoff.document import Handoff, size_of, within_limit
 
 if TYPE_CHECKING:
     from jsonlstore.core.model import SessionState
@@ -101,6 +103,12 @@ def kept_handoff(folded: SessionFold) -> HandoffRecord | None:
     )
 
 
+def cleared_at(folded: SessionFold) -> str | None:
+    """When a session's handoff was discarded, captured or not; None if it was not, or work went on since."""
+    at = (folded.handoff or {}).get("cleared_at")
+    return at if isinstance(at, str) else None
+
+
 def present_document(
     folded: SessionFold, now: datetime, expires_hours: float, state: SessionState | None = None
 ) -> Handoff:
@@ -120,10 +128,14 @@ def capture(  # noqa: PLR0913 - what is captured, when, by whom and for how long
     digest: str = "",
     near: bool = False,
     by: str = "watcher",
+    asked_at: str | None = None,
     rewrite: Callable[[Handoff], Handoff] | None = None,
     dry_run: bool = False,
 ) -> Handoff | None:
-    """Record where a session stands; None if that says nothing, is expired, is switched off or was recorded already."""
+    """Record where a session stands; None if that says nothing, is expired, is switched off or was recorded already.
+
+    `asked_at` is when somebody asked for it, which is now unless told otherwise.
+    """
     folded = store.folded(session_id)
     project = ProjectContext.of(folded)
     if not folded.started or (project is not None and not project.handoff_enabled):
@@ -137,11 +149,9 @@ def capture(  # noqa: PLR0913 - what is captured, when, by whom and for how long
     if rewrite is not None:
         document = rewrite(document)
     data: dict[str, Any] = {"handoff": document.to_dict(), "trigger": trigger, "near": near}
-    active = (facts.active_at if facts else None) or (
-        document.updated_at if facts is None and not folded.source else None
-    )
-    if active or trigger == COMMAND:
-        data["active_at"] = format_time(now) if trigger == COMMAND else active
+    asked = asked_at or format_time(now) if trigger == COMMAND else None
+    if active := asked or _active_at(folded, facts, document):
+        data["active_at"] = active
 
     def decide(current: SessionFold) -> tuple[str, Mapping[str, Any]] | None:
         before = kept_handoff(current)
@@ -272,13 +282,19 @@ def confirm(store: SessionStore, session_id: str, *, by: str = "hook") -> bool:
 
 
 def clear(store: SessionStore, session_id: str, *, by: str = "operator") -> bool:
-    """Discard a session's handoff; False if it has none."""
+    """Discard a session's handoff, captured or not, and the one it picked up; False if both are discarded already."""
 
-    def decide(current: SessionFold) -> tuple[str, Mapping[str, Any]] | None:
-        found = kept_handoff(current)
-        return None if found is None or found.cleared_at else ("handoff.cleared", {"session_id": session_id})
+    def discard(source: str) -> bool:
+        def decide(current: SessionFold) -> tuple[str, Mapping[str, Any]] | None:
+            found = kept_handoff(current)
+            ours = source == session_id or (found is not None and found.claimed_by == session_id)
+            return ("handoff.cleared", {"session_id": source}) if ours and not cleared_at(current) else None
 
-    return store.append_if(session_id, decide, by=by)
+        return store.append_if(source, decide, by=by)
+
+    done = discard(session_id)
+    picked_up = store.folded(session_id).handoff_from
+    return (picked_up is not None and discard(picked_up)) or done
 
 
 def set_project(store: SessionStore, session_id: str, project: ProjectContext | None, *, by: str = "operator") -> bool:
@@ -316,16 +332,25 @@ def _document(
     return build(state or folded.state(), facts, now, options, known.document if known else None, digest)
 
 
+def _active_at(folded: SessionFold, facts: WindowFacts | None, document: Handoff) -> str | None:
+    """When people last worked in a session; None if only its transcript could tell, and nobody looked."""
+    if facts is not None:
+        return facts.active_at
+    return None if folded.source else document.updated_at
+
+
 def _with_memories(store: SessionStore, document: Handoff) -> Handoff:
     from jsonlstore.handoff.memories import related_memories
 
-    found = related_memories(store.paths.state_dir / "workspace" / "memory", document.project)
+    # OpenClaw's own default: one workspace for the main agent, one for each of the others
+    place = "workspace" if document.agent_id == DEFAULT_AGENT else f"workspace-{document.agent_id}"
+    found = related_memories(store.paths.state_dir / place / "memory", document.project)
     rest = {key: value for key, value in document.evidence.items() if key != "relatedMemories"}
     return within_limit(replace(document, evidence=rest | ({"relatedMemories": found} if found else {})))
 
 
 def _unless_cleared(current: SessionFold, wanted: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
     found = kept_handoff(current)
-    if found is not None and (found.cleared_at or found.document == Handoff.from_dict(wanted["handoff"])):
+    if cleared_at(current) or (found is not None and found.document == Handoff.from_dict(wanted["handoff"])):
         return None
     return "handoff.captured", wanted

@@ -9,7 +9,14 @@ from dataclasses import replace
 import orjson
 
 from jsonlstore.core.logs import logger
-from jsonlstore.handoff.document import Handoff, HandoffSummary, within_limit
+from jsonlstore.handoff.document import (
+    SUMMARIZED_FROM,
+    Handoff,
+    HandoffSummary,
+    bounded_summary,
+    digest_of,
+    within_limit,
+)
 from jsonlstore.redact import sanitised
 
 log = logger("jsonlstore.session")
@@ -18,7 +25,12 @@ _MOST_ANSWER = 64 * 1024
 
 
 def summarize(document: Handoff, command: Sequence[str], seconds: float) -> Handoff:
-    """The document with the command's summary; unchanged if the command fails, is late, or answers something else."""
+    """The document with the command's summary; unchanged if the command fails, is late, or answers something else.
+
+    A summary that the command has written already is not written again.
+    """
+    if document.is_summarized:
+        return document
     given = orjson.dumps(sanitised({"handoff": document.to_dict()}))
     try:
         done = subprocess.run(list(command), input=given, capture_output=True, timeout=seconds, check=True)
@@ -29,5 +41,6 @@ def summarize(document: Handoff, command: Sequence[str], seconds: float) -> Hand
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as problem:
         log.warning("handoff.summarizer gave no summary, the extractive one is kept: %s", type(problem).__name__)
         return document
-    merged = {**document.summary.to_dict(), **sanitised(dict(summary))}
-    return within_limit(replace(document, summary=HandoffSummary.from_dict(merged)))
+    merged = bounded_summary(HandoffSummary.from_dict({**document.summary.to_dict(), **sanitised(dict(summary))}))
+    evidence = {**document.evidence, SUMMARIZED_FROM: digest_of(document.summary)}
+    return within_limit(replace(document, summary=merged, evidence=evidence))

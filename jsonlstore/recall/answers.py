@@ -6,6 +6,7 @@ heard of yet (no watcher ran since they were captured) are looked through as if 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from jsonlstore.core.errors import JsonlStoreError, UsageError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.session_key import agent_of, names_a_peer
 from jsonlstore.recall.fulltext import SearchIndex
-from jsonlstore.recall.index_file import has_fts5
+from jsonlstore.recall.index_file import entries_stamp, has_fts5
 from jsonlstore.recall.query import Query, read_query
 from jsonlstore.recall.question import Question, read_question
 from jsonlstore.recall.ranking import Passage, Ranked, rank
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 log = logger(__name__)
 
 PLACES = ("sessions", "memory", "all")
+_SHORT = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _EARLIEST = datetime.fromisoformat("0002-01-01T00:00:00+00:00")
 _LATEST = datetime.fromisoformat("9998-01-01T00:00:00+00:00")
 _SPARE = 5  # answers the store no longer has are replaced by the next best
@@ -154,10 +156,13 @@ def _moment(text: str, now: datetime, zone: tzinfo | None) -> Interval:
     found = find_when(text.casefold().split(), now, zone, alone=True)
     if found is not None:
         return found.interval
+    if short := re.fullmatch(r"(\d{1,6})([mhdw])", text.strip().casefold()):  # 7d: that long ago, to the second
+        moment = now - timedelta(**{_SHORT[short[2]]: int(short[1])})
+        return Interval(moment, moment, text)
     try:
         moment = parse_time(text)
     except ValueError:
-        raise UsageError(f"not a time: {text!r}", hint="such as 2026-02-14, yesterday, last week") from None
+        raise UsageError(f"not a time: {text!r}", hint="such as 2026-02-14, yesterday, last week, 7d") from None
     return Interval(moment, moment + timedelta(seconds=1), text)
 
 
@@ -173,10 +178,15 @@ class _Asking:
         self._limits = time_limits(asked.since, asked.until, now, zone)
 
     def answers(self) -> Answers:
-        among = self._among()
+        among, without = self._among()
         found: list[RecallHit | MemoryHit] = []
         for ranked in rank(
-            self._index, self._query, limit=self._asked.limit + _SPARE, among=among, speaker=self._asked.speaker
+            self._index,
+            self._query,
+            limit=self._asked.limit + _SPARE,
+            among=among,
+            without=without,
+            speaker=self._asked.speaker,
         ):
             hit = self._memory(ranked) if ranked.document.kind == "memory" else self._session(ranked)
             if hit is not None and len(found) < self._asked.limit:
@@ -191,13 +201,13 @@ class _Asking:
 
     # -- what may be looked at
 
-    def _among(self) -> list[int] | None:
-        """The documents that may answer; None if all of them may."""
+    def _among(self) -> tuple[list[int] | None, frozenset[int]]:
+        """The documents that may answer, None if all of them may; and those that may not, where these are few."""
         asked = self._asked
         times = [self._limits] if self._limits else list(self._query.times) if self._query.only_then else []
-        everything = not (times or asked.project or asked.agent or self._scope or asked.within != "all")
-        if everything:
-            return None
+        if not (times or asked.project or asked.agent or self._scope or asked.within == "memory"):
+            files = () if asked.within == "all" else self._index.documents("kind = 'memory'")
+            return None, frozenset(one.no for one in files)
         named = sessions_of_project(self._store, asked.project) if asked.project else None
         chosen = []
         for one in self._index.documents():
@@ -206,7 +216,7 @@ class _Asking:
                     chosen.append(one.no)
             elif asked.within != "memory" and self._fits(one, named) and _is_then(one, times):
                 chosen.append(one.no)
-        return chosen
+        return chosen, frozenset()
 
     def _fits(self, one: StoredDocument, named: set[str] | None) -> bool:
         if named is not None and one.id not in named:
@@ -287,12 +297,3 @@ def _is_then(one: StoredDocument, times: Iterable[Interval]) -> bool:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…"
-
-
-def entries_stamp(store: SessionStore) -> str | None:
-    """Changes whenever `sessions.json` does: what the index has heard of is complete up to there."""
-    try:
-        stat = store.paths.index.stat()
-    except OSError:
-        return None
-    return f"{stat.st_ino}:{stat.st_size}:{stat.st_mtime_ns}"

@@ -74,6 +74,41 @@ break breaks broke broken breaking | bug failure
 die dies died dying death dead
 try tries tried trying attempt
 lie lies lied lying
+become becomes became becoming
+bend bends bent bending
+bite bites bit bitten biting
+blow blows blew blown blowing
+burn burns burnt burned burning
+deal deals dealt dealing
+dig digs dug digging
+dream dreams dreamt dreamed dreaming
+feed feeds fed feeding
+flee flees fled fleeing
+forgive forgives forgave forgiven
+freeze freezes froze frozen freezing
+hang hangs hung hanged hanging
+lay lays laid laying
+lend lends lent lending
+light lights lit lighted
+mean means meant meaning
+seek seeks sought seeking
+shake shakes shook shaken shaking
+shine shines shone shining
+shoot shoots shot shooting
+shrink shrinks shrank shrunk
+sink sinks sank sunk sinking
+slide slides slid sliding
+spin spins spun spinning
+stick sticks stuck sticking
+strike strikes struck striking
+swear swears swore sworn
+sweep sweeps swept sweeping
+swing swings swung swinging
+tear tears tore torn tearing
+weep weeps wept weeping
+marry marries married marriage | wedding
+good better best
+bad worse worst
 child children kid kids | son daughter
 person people
 man men
@@ -126,6 +161,10 @@ recently lately
 """
 
 NEIGHBOUR = 0.5
+# British and American ways to write the same word; a variant that is no word is found nowhere and does no harm
+_SPELLINGS = (("isation", "ization"), ("ise", "ize"), ("ising", "izing"), ("ised", "ized"), ("yse", "yze"),
+              ("our", "or"), ("ourite", "orite"), ("oured", "ored"), ("tre", "ter"), ("ogue", "og"), ("grey", "gray"),
+              ("cheque", "check"), ("ence", "ense"))  # fmt: skip
 
 
 def _table() -> dict[str, tuple[frozenset[str], frozenset[str]]]:
@@ -145,5 +184,19 @@ _NONE: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 
 
 def forms_of(word: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The other forms of a folded word, and its neighbours in meaning."""
-    return _TABLE.get(word, _NONE)
+    """The other forms and spellings of a folded word, and its neighbours in meaning."""
+    same, near = _TABLE.get(word, _NONE)
+    spelt = spellings_of(word)
+    return (same | spelt if spelt else same), near
+
+
+def spellings_of(word: str) -> frozenset[str]:
+    """How a word may be written elsewhere: organise and organize, neighbour and neighbor, theatre and theater."""
+    plural = "s" if word.endswith("s") and not word.endswith("ss") else ""
+    stem = word.removesuffix("s") if plural else word
+    found = set()
+    for pair in _SPELLINGS:
+        for ending, other in (pair, pair[::-1]):
+            if stem.endswith(ending) and (len(stem) > len(ending) + 2 or stem == ending):
+                found.add(stem.removesuffix(ending) + other + plural)
+    return frozenset(found)

@@ -7,9 +7,9 @@ they go up to and the checksum over them change in one transaction, so a crash l
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
+import sys
 import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from jsonlstore.core.errors import SearchUnavailable
+from jsonlstore.core.hashes import blake2b
 from jsonlstore.core.logs import logger
-from jsonlstore.recall.documents import BLOCK_CHARS, STATE_SEQ, Block, Document, StoredDocument, Turn, pieces_of
+from jsonlstore.recall.documents import BLOCK_CHARS, STATE_SEQ, Block, Document, Turn, pieces_of
 from jsonlstore.recall.index_file import (
     LAYOUT,
     PATIENCE,
@@ -26,9 +27,9 @@ from jsonlstore.recall.index_file import (
     OutdatedIndex,
     checksum,
     connect,
-    problems_in,
     unavailable,
 )
+from jsonlstore.recall.index_reader import IndexReader
 from jsonlstore.recall.terms import terms_in
 
 if TYPE_CHECKING:
@@ -40,15 +41,13 @@ if TYPE_CHECKING:
 log = logger(__name__)
 
 _LEVEL = 6
-_STORED = "no, kind, id, agent_id, session_key, channel, started_at, last_at"
 
 
-class SearchIndex:
+class SearchIndex(IndexReader):
     """One connection to the index. Readers and one writer at a time may have it open."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._db = connection
-        self.path = path
+        super().__init__(connection, path)
         self._depth = 0
 
     @classmethod
@@ -93,11 +92,6 @@ class SearchIndex:
         """Which layout the file has; None if it has none yet."""
         (there,) = self._db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'meta'").fetchone()
         return self.note("layout") if there else None
-
-    def note(self, key: str) -> Any:
-        """A value of the index's own notes."""
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else None
 
     def _prepare(self) -> None:
         found = self.layout()
@@ -176,7 +170,7 @@ class SearchIndex:
 
     def set_state(self, document: Document, turns: Sequence[Turn]) -> bool:
         """What is known about a session besides what was said; False if that is no news."""
-        digest = hashlib.blake2b(repr(turns).encode("utf-8", "replace"), digest_size=8).digest()
+        digest = blake2b(repr(turns).encode("utf-8", "replace"), digest_size=8).digest()
         with self.transaction():
             no = self._document(document)
             (known,) = self._db.execute("SELECT state_hash FROM documents WHERE no = ?", (no,)).fetchone()
@@ -212,7 +206,9 @@ class SearchIndex:
 
     def marks(self) -> dict[str, str | None]:
         """Transcript -> the mark of what was read of it."""
-        return dict(self._db.execute("SELECT transcript, mark FROM sources").fetchall())
+        # a watcher keeps thousands of these beside the same extents in its cursors
+        rows = self._db.execute("SELECT transcript, mark FROM sources")
+        return {transcript: mark and sys.intern(mark) for transcript, mark in rows}
 
     def drop_source(self, transcript: str) -> None:
         """Forget how far a transcript was read."""
@@ -296,7 +292,7 @@ class SearchIndex:
             len(words),
             sum(len(turn.text) for turn in turns),
             " ".join(sorted({terms.language for terms in found})),
-            hashlib.blake2b(raw, digest_size=8).digest(),
+            blake2b(raw, digest_size=8).digest(),
             zlib.compress(raw, _LEVEL),
         )
         if block is not None and block.no:
@@ -341,74 +337,3 @@ class SearchIndex:
 
     def _seal(self, no: int) -> None:
         self._db.execute("UPDATE documents SET checksum = ? WHERE no = ?", (checksum(self._db, no), no))
-
-    # -- reading
-
-    def block(self, number: int) -> Block:
-        """One block, unpacked."""
-        no, document, seq, words, languages, data = self._db.execute(
-            "SELECT no, document, seq, words, languages, data FROM blocks WHERE no = ?", (number,)
-        ).fetchone()
-        turns = [Turn._make(turn) for turn in orjson.loads(zlib.decompress(data))]
-        return Block(no, document, seq, words, languages, turns)
-
-    def blocks_of(self, document: int) -> Iterator[Block]:
-        """A document's blocks in order, the one of its state first."""
-        rows = self._db.execute("SELECT no FROM blocks WHERE document = ? ORDER BY seq", (document,)).fetchall()
-        return (self.block(row[0]) for row in rows)
-
-    def all_turns(self, document: int) -> Iterator[Turn]:
-        """Everything that was said in a document, without what is known besides."""
-        return (turn for block in self.blocks_of(document) if block.seq >= 0 for turn in block.turns)
-
-    def documents(self, where: str = "1", values: Sequence[object] = ()) -> Iterator[StoredDocument]:
-        """The documents that fit a condition on their columns."""
-        rows = self._db.execute(f"SELECT {_STORED} FROM documents WHERE {where}", values)  # noqa: S608 - ours
-        return (StoredDocument(*row) for row in rows)
-
-    def transcript_of(self, document: int) -> str:
-        """The transcript a document was read from."""
-        return str(self._db.execute("SELECT transcript FROM documents WHERE no = ?", (document,)).fetchone()[0])
-
-    def owners(self, blocks: Sequence[int]) -> dict[int, int]:
-        """Block -> document."""
-        marks = ",".join("?" * len(blocks))
-        rows = self._db.execute(f"SELECT no, document FROM blocks WHERE no IN ({marks})", tuple(blocks))  # noqa: S608
-        return dict(rows.fetchall())
-
-    def first_blocks(self, documents: Sequence[int]) -> list[int]:
-        """Where each of these documents begins."""
-        marks = ",".join("?" * len(documents))
-        sql = f"SELECT no, min(seq) FROM blocks WHERE document IN ({marks}) GROUP BY document"  # noqa: S608
-        return [row[0] for row in self._db.execute(sql, tuple(documents))]
-
-    def frequency(self, term: str) -> int:
-        """In how many blocks a term occurs."""
-        row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
-        return row[0] if row else 0
-
-    def size(self) -> tuple[int, float]:
-        """How many blocks there are, and how many words a block of talk has on average."""
-        talks, words = self.note("talks") or 0, self.note("words") or 0
-        return self.note("blocks") or 0, words / talks if words else 1.0
-
-    def match(self, expression: str, limit: int, among: Iterable[int] | None = None) -> list[tuple[int, float]]:
-        """The blocks that match best, with their BM25 scores (higher is better); only of documents `among`."""
-        # the plus keeps FTS5 from looking up every row by itself, which is slower than matching them all
-        if among is None:
-            sql = "SELECT rowid, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT ?"
-            values: tuple[object, ...] = (expression, limit)
-        else:
-            sql = (
-                "SELECT rowid, rank FROM terms WHERE terms MATCH ? AND +rowid IN (SELECT no FROM blocks"
-                " WHERE document IN (SELECT value FROM json_each(?))) ORDER BY rank LIMIT ?"
-            )
-            values = (expression, orjson.dumps(sorted(among)).decode(), limit)
-        return [(row[0], -row[1]) for row in self._db.execute(sql, values)]
-
-    def problems(self) -> list[str]:
-        """What is wrong with the file: damage, rows that do not add up to their checksum, words left behind."""
-        try:
-            return problems_in(self._db)
-        except (sqlite3.DatabaseError, zlib.error) as problem:
-            return [str(problem)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
 import zlib
@@ -10,9 +9,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import SearchUnavailable
+from jsonlstore.core.hashes import blake2b
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from jsonlstore.store import SessionStore
 
 # Raise it whenever terms or layout change: words can only be taken out of FTS5 by naming the very terms put in.
 LAYOUT = 1
@@ -91,10 +93,19 @@ def has_fts5() -> bool:
         connection.close()
 
 
+def entries_stamp(store: SessionStore) -> str | None:
+    """Changes whenever `sessions.json` does: what the index has heard of is complete up to there."""
+    try:
+        stat = store.paths.index.stat()
+    except OSError:
+        return None
+    return f"{stat.st_ino}:{stat.st_size}:{stat.st_mtime_ns}"
+
+
 def checksum(connection: sqlite3.Connection, document: int) -> bytes:
     """What the digests of a document's blocks add up to."""
     digests = connection.execute("SELECT digest FROM blocks WHERE document = ? ORDER BY seq", (document,))
-    return hashlib.blake2b(b"".join(row[0] for row in digests), digest_size=8).digest()
+    return blake2b(b"".join(row[0] for row in digests), digest_size=8).digest()
 
 
 def problems_in(connection: sqlite3.Connection) -> list[str]:
@@ -109,7 +120,7 @@ def problems_in(connection: sqlite3.Connection) -> list[str]:
         if expected is not None and expected != checksum(connection, no):
             found.append(f"{name} does not add up")
     for block, digest, data in connection.execute("SELECT no, digest, data FROM blocks"):
-        if hashlib.blake2b(zlib.decompress(data), digest_size=8).digest() != digest:
+        if blake2b(zlib.decompress(data), digest_size=8).digest() != digest:
             found.append(f"block {block} is damaged")
     if connection.execute("SELECT count(*) FROM meta WHERE key = 'unscrubbed'").fetchone()[0]:
         found.append("removed words are still in the file")

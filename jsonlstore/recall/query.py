@@ -6,14 +6,9 @@ question says `only`.
 
 from __future__ import annotations
 
-import math
-import re
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from jsonlstore.core.clock import parse_time
-from jsonlstore.recall.calendar import MONTHS, SHORT
 from jsonlstore.recall.forms import NEIGHBOUR, forms_of
 from jsonlstore.recall.match import normalise
 from jsonlstore.recall.stems import english, german, romance
@@ -24,24 +19,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime, tzinfo
 
-AFTER, BEFORE = timedelta(days=10), timedelta(days=1)  # people tell of the past, and seldom of what is to come
 TIME_WORD = 0.5  # a word that told a time may still be a word of the text, but seldom is
+COMMON_WORD = 0.3
 UNSPACED_PAIR = 0.7  # pairs of characters overlap, so a word of them is counted more than once
 _EDGES = "?!,;:()[]{}<>“”„«»…'`*"
-_EXPLICIT = re.compile(rf"20\d\d|\d\d?[./-]\d|{'|'.join(MONTHS)}|\b(?:{'|'.join(SHORT)})\b")
-# what questions are made of, in the languages the tables know; they are looked for only where nothing else was asked
-_ASKING_TEXT = """
-a about after all am an and any anything are as at be been before being but by can could did do does doing done during
-each ever find for from had has have having he her hers him his how i i'd i'm i've if in into is it its just kind know
-last let like many me might mine more most much my of on or our out over please recall remember session sessions she
-should show since so some something than that the their them then there these they thing things this those to tell up
-us was we were what what's when where which while who whom whose why will with would you your
+# what every sentence is made of, in the languages the tables know: looked for only where nothing else was asked
+_FUNCTION_TEXT = """
+a am an and are as at be been being but by did do does he how i i'd i'm i've in is it its of on or she the they to was
+we were what what's when where which who whom whose why you
 der die das den dem des ein eine einen einem einer und oder ist sind war waren wie was wer wo wann warum welche welcher
 welches hat haben habe ich du er sie es wir ihr mit von zu im in am auf fur bei uber nicht auch mir mich uns
 el la los las un una unos unas y o es son fue que quien cuando donde como de del en por para con mi su se
 le les des du et ou est sont que qui quoi quand comment pour avec dans sur mon ma mes son sa ses il elle nous vous
 """
-_ASKING = frozenset(_ASKING_TEXT.split())
+# what questions are often made of and answers sometimes too: they count for little, and name no candidates
+_COMMON_TEXT = """
+about after all any anything before can could doing done during each ever find for from had has have having her hers
+him his if into just kind know last let like many me might mine more most much my our out over please recall remember
+session sessions should show since so some something than that their them then there these thing things this those tell
+up us while will with would your
+"""
+_FUNCTION = frozenset(_FUNCTION_TEXT.split())
+_COMMON = frozenset(_COMMON_TEXT.split()) - _FUNCTION
+_ASKING = _FUNCTION | _COMMON
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """One thing looked for: a word in all its forms and its neighbours in meaning."""
+    """One thing looked for: a word in all its forms and its neighbours in meaning; a `common` one tells little."""
 
     text: str
     alternatives: tuple[Alternative, ...]
@@ -96,13 +96,14 @@ def read_query(
     rest = [word for at, word in enumerate(words) if at not in timed]
     telling = [word for word in rest if normalise(word) not in _ASKING and word != "only"]
     only_then = bool(times) and ("only" in rest or not (telling or phrases or literal))
+    said = [phrase for phrase in phrases if phrase]
     concepts = _concepts([*rest, *literal], set())
     if times and not only_then:
         concepts += _concepts([words[at] for at in sorted(timed)], {one.text for one in concepts}, TIME_WORD)
     if only_then and not (telling or phrases or literal):
         concepts = []
-    said = [phrase for phrase in phrases if phrase]
     concepts += _concepts(" ".join(said).split(), {one.text for one in concepts})
+    concepts = [one for one in concepts if one.text not in _FUNCTION] or concepts
     return Query(
         tuple(concepts),
         tuple(dict.fromkeys(map(normalise, said))),
@@ -126,28 +127,6 @@ def _times(words: list[str], now: datetime, zone: tzinfo | None, *, alone: bool)
         taken.update(range(at + one.first, at + one.after))
         at += one.after
     return found, taken
-
-
-def is_explicit(when: Interval) -> bool:
-    """Whether a time names the calendar (`7 May 2023`), and not its distance from today (`last week`)."""
-    return _EXPLICIT.search(when.said) is not None
-
-
-def closeness(started_at: str | None, last_at: str | None, when: Interval) -> float:
-    """1 for what was said in a time, less for what was said after it (people tell of the past), least before it."""
-    try:
-        start, end = parse_time(started_at or ""), parse_time(last_at or started_at or "")
-    except ValueError:
-        return 0.0
-    if when.overlaps(start, end):
-        return 1.0
-    if start >= when.end:
-        return math.exp(-_days(start, when.end) / (AFTER / timedelta(days=1)))
-    return math.exp(-_days(when.start, end) / (BEFORE / timedelta(days=1)))
-
-
-def _days(later: datetime, earlier: datetime) -> float:
-    return (later - earlier) / timedelta(days=1)
 
 
 def _tidy(word: str) -> str:
@@ -181,4 +160,5 @@ def _concept(word: str, text: str, weight: float) -> Concept:
     for form in near:
         chosen.setdefault(english(form), NEIGHBOUR)
     common = text in _ASKING or word in _ASKING
-    return Concept(text, tuple(Alternative(term, value) for term, value in chosen.items()), weight, common)
+    alternatives = tuple(Alternative(term, value) for term, value in chosen.items())
+    return Concept(text, alternatives, weight * COMMON_WORD if common else weight, common)

@@ -1,8 +1,9 @@
 """Which documents answer a question best, and with which words.
 
 FTS5 names candidates. Inside them every occurrence of what was asked for is placed into passages of twenty words, and
-a document is scored by its BM25, by its best passage and by its best pair of neighbouring passages: words that stand
-close together mean more than the same words far apart. A time that was named lifts what was said then or soon after.
+a document is scored by its BM25, by its best passage and by its best pair of neighbouring passages of one turn: words
+that stand close together mean more than the same words far apart. A time that was named lifts what was said then or
+soon after.
 """
 
 from __future__ import annotations
@@ -11,21 +12,23 @@ import heapq
 import math
 import re
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from jsonlstore.core.clock import format_time
+from jsonlstore.recall.dates import is_explicit, lifts, near_dates, times_to_be_near
 from jsonlstore.recall.documents import STATE_SEQ
 from jsonlstore.recall.match import normalise
 from jsonlstore.recall.occurrences import PART_FROM, as_part, finder, folded_text
-from jsonlstore.recall.query import AFTER, BEFORE, Concept, Query, closeness, is_explicit
+from jsonlstore.recall.query import Concept, Query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from jsonlstore.recall.documents import Block, StoredDocument, Turn
     from jsonlstore.recall.fulltext import SearchIndex
 
 CANDIDATE_BLOCKS = 40
+SMALL_STORE, CANDIDATES_THERE = 4000, 64  # up to so many blocks, matching is cheap and more candidates can be looked at
 MOST_ROWS = 6000  # of FTS5, about 10 ms
 BLOCKS_OF_ONE = 6
 NEAR_DATE_BLOCKS, NEAREST = 24, 16
@@ -70,11 +73,15 @@ class Ranked:
 
 
 class _Place(NamedTuple):
-    """A stretch of a candidate: its turns, how many passages they have, and what occurs in which passage, how often."""
+    """A stretch of a candidate: its turns, how many passages they have, and what occurs in which passage, how often.
+
+    `ends` are the passages that a turn ends with.
+    """
 
     turns: list[Turn]
     passages: int
     counts: dict[int, dict[int, float]]
+    ends: frozenset[int]
 
 
 @dataclass(slots=True)
@@ -98,11 +105,12 @@ def rank(
     *,
     limit: int = 10,
     among: Sequence[int] | None = None,
+    without: frozenset[int] = frozenset(),
     speaker: str | None = None,
     weights: Weights = Weights(),
 ) -> list[Ranked]:
-    """The documents that answer best; of those numbered `among` only, if given."""
-    return _Ranking(index, query, weights, speaker).best(limit, among)
+    """The documents that answer best; of those numbered `among` only, if given, and of none `without`."""
+    return _Ranking(index, query, weights, speaker).best(limit, among, without)
 
 
 class _Ranking:
@@ -114,7 +122,9 @@ class _Ranking:
         self._weights = weights
         self._speaker = speaker
         self._total, self._average = index.size()
-        self._concepts = _telling(query.concepts)
+        self._concepts = query.concepts
+        # where the time was a filter, all that is left is of that time
+        self._times = () if query.only_then else times_to_be_near(index, query.times)
         self._frequency = [self._blocks_with(concept) for concept in self._concepts]
         self._finders = [finder(concept, forms=weights.forms) for concept in self._concepts]
 
@@ -125,23 +135,25 @@ class _Ranking:
         found = sum(self._index.frequency(one.term) for one in concept.alternatives if one.weight == 1.0)
         return min(found, self._total)
 
-    def best(self, limit: int, among: Sequence[int] | None) -> list[Ranked]:
-        candidates = self._candidates(among)
+    def best(self, limit: int, among: Sequence[int] | None, without: frozenset[int]) -> list[Ranked]:
+        candidates = self._candidates(among, without)
         if not candidates:
             return []
-        # where the time was a filter, all that is left is of that time
-        lifts = {} if self._query.only_then else self._lifts(candidates)
+        weights = self._weights
+        lifted = lifts(
+            [one.document for one in candidates], self._times, explicit=weights.date, relative=weights.relative_date
+        )
         scorer = _Scorer(self, candidates)
         ranked = []
         for one in self._with_phrases(candidates):
             if any(_holds(one, word, whole=True) for word in self._query.excluded):
                 continue
             found = scorer.score(one)
-            found.parts["date"] = lifts.get(one.document.no, 0.0)
+            found.parts["date"] = lifted.get(one.document.no, 0.0)
             found.score += found.parts["date"]
             if found.score > _LEAST:
                 ranked.append(found)
-        ceiling = scorer.ceiling + max(lifts.values(), default=0.0)
+        ceiling = scorer.ceiling + max(lifted.values(), default=0.0)
         for each in ranked:
             each.share = min(1.0, each.score / ceiling) if ceiling else 0.0
         ranked.sort(key=lambda one: (one.score, one.document.last_at or ""), reverse=True)
@@ -176,14 +188,15 @@ class _Ranking:
 
     # -- candidates
 
-    def _candidates(self, among: Sequence[int] | None) -> list[_Candidate]:
+    def _candidates(self, among: Sequence[int] | None, without: frozenset[int]) -> list[_Candidate]:
         expression = self._expression()
-        blocks = self._index.match(expression, CANDIDATE_BLOCKS, among) if expression else []
-        near = [] if self._query.only_then else self._near_dates(among)
+        most = CANDIDATES_THERE if self._total <= SMALL_STORE else CANDIDATE_BLOCKS
+        blocks = self._index.match(expression, most, among, without) if expression else []
+        near = [no for no in near_dates(self._index, self._times, among) if no not in without]
         if near:
             blocks += self._index.match(expression, NEAR_DATE_BLOCKS, near) if expression else []
             # a day that was named is an answer by itself; "recently" is not
-            if any(map(is_explicit, self._query.times)):
+            if any(map(is_explicit, self._times)):
                 blocks += [(number, 0.0) for number in self._index.first_blocks(near[:NEAREST])]
         chosen: dict[int, list[int]] = {}
         owners = self._index.owners([number for number, _ in blocks])
@@ -208,7 +221,9 @@ class _Ranking:
         """
         chosen: list[int] = []
         rows = 0.0
-        for number in sorted(range(len(self._frequency)), key=self._frequency.__getitem__):
+        numbers = range(len(self._concepts))
+        telling = [number for number in numbers if not self._concepts[number].common] or numbers
+        for number in sorted(telling, key=self._frequency.__getitem__):
             count = self._frequency[number]
             if count and (not chosen or rows + count <= MOST_ROWS):
                 chosen.append(number)
@@ -219,21 +234,10 @@ class _Ranking:
             for one in concept.alternatives if self._weights.forms else concept.alternatives[:1]:
                 if one.weight >= 1.0 or self._index.frequency(one.term) * 4 <= self._total:
                     terms.setdefault(f'words : "{one.term}"' + " *" * (one.unspaced and len(one.term) == 1))
-        for concept in self._concepts:
+        for concept in (self._concepts[number] for number in telling):
             if len(concept.text) >= PART_FROM and concept.text.isalpha() and not concept.alternatives[0].unspaced:
                 terms.setdefault(f'parts : "{as_part(concept.text)}" *')
         return " OR ".join(terms)
-
-    def _near_dates(self, among: Sequence[int] | None) -> list[int]:
-        """The documents of the times that were named, the closest first, whatever FTS5 thinks of their words."""
-        allowed = None if among is None else set(among)
-        close: dict[int, float] = {}
-        for when in self._query.times:
-            first, last = format_time(when.start - BEFORE), format_time(when.end + AFTER)
-            for one in self._index.documents("started_at < ? AND last_at >= ?", (last, first)):
-                if allowed is None or one.no in allowed:
-                    close[one.no] = max(close.get(one.no, 0.0), closeness(one.started_at, one.last_at, when))
-        return sorted(close, key=lambda no: -close[no])
 
     def _place(self, candidate: _Candidate, block: Block) -> None:
         """Put every occurrence of what was asked for into its passage."""
@@ -257,25 +261,8 @@ class _Ranking:
             before = position
             here = counts.setdefault(passage, {})
             here[number] = here.get(number, 0.0) + (weight if is_talk else weight * STATE_WEIGHT)
-        candidate.places.append(_Place(turns, plain.count("\n") + 1, counts))
-
-    # -- times
-
-    def _lifts(self, candidates: Iterable[_Candidate]) -> dict[int, float]:
-        """What a named time adds to each document: more where few documents are of that time."""
-        lifts: dict[int, float] = {}
-        for when in self._query.times:
-            weight = self._weights.date if is_explicit(when) else self._weights.relative_date
-            near = {
-                one.document.no: closeness(one.document.started_at, one.document.last_at, when) for one in candidates
-            }
-            count = sum(near.values())
-            if not weight or not count:
-                continue
-            worth = weight * math.log1p(len(near) / count)
-            for no, close in near.items():
-                lifts[no] = max(lifts.get(no, 0.0), worth * close)
-        return lifts
+        lengths = accumulate(turn.text.count("\n") + 1 for turn in turns)
+        candidate.places.append(_Place(turns, plain.count("\n") + 1, counts, frozenset(end - 1 for end in lengths)))
 
     # -- what the scorer needs to know
 
@@ -335,7 +322,7 @@ class _Scorer:
                 worth = self._worth(counts)
                 singles.append((-worth, nth, passage))
                 best = max(best, worth)
-                following = place.counts.get(passage + 1)
+                following = None if passage in place.ends else place.counts.get(passage + 1)
                 pair = max(pair, worth if following is None else self._worth(_joined(counts, following)))
         parts = {"words": bm25, "passage": self._weights.passage * best, "pair": self._weights.pair * pair}
         shown = self._shown(one, heapq.nsmallest(_LOOKED_AT, singles))
@@ -373,11 +360,6 @@ def _joined(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
     if not one or not other:
         return one or other
     return {number: one.get(number, 0.0) + other.get(number, 0.0) for number in one.keys() | other.keys()}
-
-
-def _telling(concepts: Sequence[Concept]) -> list[Concept]:
-    """The concepts worth looking for: what questions are made of only where there is nothing else."""
-    return [one for one in concepts if not one.common] or list(concepts)
 
 
 def _holds(one: _Candidate, phrase: str, *, whole: bool = False) -> bool:

@@ -116,7 +116,21 @@ class _Reader:
                 return ranged
         if ".." in word and word != "..":
             return self._dotted_range(at, word)
-        return self._range(at) or self.placed(at)
+        return self._beside(at, word) or self._range(at) or self.placed(at)
+
+    def _beside(self, at: int, word: str) -> _Span | None:
+        """`the week before 9 june 2023`, `the day after 2026-02-14`: the days next to a time."""
+        days = {"day": 1, "night": 1, "weekend": 7, "week": 7, "month": 30}.get(word)
+        side = self._word(at + 1)
+        if days is None or side not in ("before", "after"):
+            return None
+        span = self.placed(at + 2)
+        if span is None or span.end - span.start > timedelta(days=31):
+            return None
+        length = timedelta(days=days)
+        if side == "before":
+            return _Span(span.start - length, span.start, span.after)
+        return _Span(span.end, span.end + length, span.after)
 
     def _open_ended(self, at: int, word: str) -> _Span | None:
         span = self.placed(at + 1, anchored=True)
@@ -159,9 +173,12 @@ class _Reader:
     # -- a time on its own, perhaps with a preposition before and a part of the day behind
 
     def placed(self, at: int, *, anchored: bool = False) -> _Span | None:
+        article = False
         while self._word(at) in ANCHORS or (self._word(at) == "the" and anchored):
+            article = self._word(at) == "the"
             anchored, at = True, at + 1
-        span = self._single(at, anchored=anchored)
+        # nobody says "on the sat" or "in the march" of a time
+        span = self._single(at, anchored=anchored and not (article and self._word(at) in AMBIGUOUS))
         part = PARTS.get(self._word(span.after)) if span is not None else None
         if span is None or part is None or span.end - span.start != timedelta(days=1):
             return span

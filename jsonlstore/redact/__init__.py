@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from jsonlstore.redact.generated import hide_generated, hide_generated_in
-    from jsonlstore.redact.logs import log_to_stderr
+    from jsonlstore.redact.logs import log_to_stderr, log_with_time
     from jsonlstore.redact.memory import Redactor
     from jsonlstore.redact.rules import MARK, own_rules
     from jsonlstore.redact.stream import LineFinding, redact_stream
@@ -42,6 +42,7 @@ __all__ = [
     "hide_generated_in",
     "is_secret_id",
     "log_to_stderr",
+    "log_with_time",
     "may_hold_secret",
     "own_rules",
     "redact",
@@ -57,7 +58,7 @@ __getattr__ = lazy(
     __name__,
     {
         "generated": "hide_generated hide_generated_in",
-        "logs": "log_to_stderr",
+        "logs": "log_to_stderr log_with_time",
         "memory": "Redactor",
         "rules": "MARK own_rules",
         "stream": "LineFinding redact_stream",

@@ -11,10 +11,6 @@ _BEGIN = re.compile(
     rb"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|-{4} BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY -{4}|Private-Lines: \d+"
 )
 _END = re.compile(rb"-{4,5} ?END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)? ?-{4,5}")
-# A line break in a key: real, escaped at any depth, or the glue of a string continued on the next line.
-_BODY = re.compile(
-    rb"(?:[A-Za-z0-9+/=_ \t\r\n:,.()<>@-]|\\+[nrt]|[\"'`][ \t]*[+.,]?[ \t]*(?:\\+\r?\n|\r?\n|\\+n)?[ \t]*(?:[+.][ \t]*)?[\"'`]|%0[aAdD]|%2[bBfF]|%3[dD]|\\+/|\\*\$)*+"
-)
 _TRUNCATED = re.compile(
     rb"(?:[ \t]*(?:\r?\n|\\+r?\\*n|%0[aAdD]|\\+r)?[ \t]*(?:(?:Proc-Type|DEK-Info|Comment|Version|Hash|Charset):[^\r\n\\]*|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/]+={0,2}(?=[ \t]*(?:\r?\n|\\+n|[\"'`]|\Z))))*+"
 )

@@ -77,7 +77,7 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
         return False
     if " " in value:
         value = _SCHEME.sub("", value, count=1)
-    if not value or "[REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!") in _WORDS_NOT_SECRET:
+    if not value or "REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!") in _WORDS_NOT_SECRET:
         return True
     if _STANDS_IN.match(value) or _is_template(value):
         return True
@@ -181,7 +181,6 @@ _LONGEST = 400  # characters of a placeholder
 _NOT_RUN = re.compile(r"[\s()\[\]{}<>,;\"'\\|]")  # of code, a list or an expression
 _ALNUM = re.compile(r"[^\W_]")
 _DIGIT = re.compile(r"\d")
-_SPACE = re.compile(r"\s")
 _LETTER = re.compile(r"[^\W\d_]")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _JOINED = re.compile(r"[-/.:]")

@@ -31,32 +31,45 @@ _OPERATORS = frozenset("=:<>%&\\→：＝")
 
 def may_match(value: JSON) -> bool:
     """Whether the redactor may find something to hide in a text or a JSON value; False is certain."""
-    return _may_hold(value, 0)
-
-
-def _may_hold(value: JSON, depth: int) -> bool:
-    if isinstance(value, str):
-        return _may_hold_text(value)
-    if isinstance(value, dict | list) and depth > _DEEPEST:
+    texts: list[str] = []
+    keys: list[str] = []
+    if not _gather(value, texts, keys, 0) or any(len(text) > _LONGEST for text in texts):
         return True
-    if isinstance(value, dict):
-        return any(_may_name(str(key)) or _may_hold(item, depth + 1) for key, item in value.items())
-    return isinstance(value, list) and any(_may_hold(item, depth + 1) for item in value)
-
-
-def _may_name(key: str) -> bool:
-    """Whether a key may announce a secret, or be one; what a weak name ends in says what it is."""
-    return _may_hold_text(key) or key.lower().endswith(_told().before_operator)
-
-
-def _may_hold_text(text: str) -> bool:
-    if len(text) > _LONGEST:
-        return True
-    low = text.lower()
     told = _told()
-    if any(literal in low for literal in told.anywhere):
+    # no literal holds a line break: one look at all texts says which literals the single ones need to be asked for
+    everything = "\n".join(texts).lower()
+    if any(literal in everything for literal in told.anywhere):
         return True
-    if not _OPERATORS.isdisjoint(low) and any(literal in low for literal in told.before_operator):
+    if keys and any(key.lower().endswith(told.before_operator) for key in keys):
+        return True
+    there = told._replace(
+        before_operator=tuple(literal for literal in told.before_operator if literal in everything),
+        at_the_start_of_a_word=tuple(literal for literal in told.at_the_start_of_a_word if literal in everything),
+    )
+    return any(_may_hold(text, there) for text in texts)
+
+
+def _gather(value: JSON, texts: list[str], keys: list[str], depth: int) -> bool:
+    """Collect the texts and, once more, the keys of a value; False if it is nested too deeply to look at."""
+    if isinstance(value, str):
+        texts.append(value)
+    elif isinstance(value, dict | list):
+        if depth > _DEEPEST:
+            return False
+        if isinstance(value, dict):
+            # a key may announce a secret, or be one; what a weak name ends in says what it is
+            named = list(map(str, value))
+            keys += named
+            texts += named
+        items = value.values() if isinstance(value, dict) else value
+        return all(_gather(item, texts, keys, depth + 1) for item in items)
+    return True
+
+
+def _may_hold(text: str, told: _Told) -> bool:
+    """Whether one text may hold a secret, `anywhere` aside."""
+    low = text.lower()
+    if told.before_operator and not _OPERATORS.isdisjoint(low) and any(each in low for each in told.before_operator):
         return True
     begun = [literal for literal in told.at_the_start_of_a_word if literal in low]
     if begun and (not text.isascii() or "\\" in text or "%" in text or any(_begins(low, each) for each in begun)):

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 MARK = "[REDACTED]"
 _DATA = Path(__file__).with_name("data")
-_LEAST_COLUMNS = 5
 RULES_VARIABLE = "JSONLSTORE_REDACT_RULES"
 
 

@@ -37,8 +37,11 @@ class RestoreRecord:
     arrived: str = "unconfirmed"
 
     @classmethod
-    def of(cls, session_id: str, event: Event) -> RestoreRecord:
-        """Read a `session.inherited` event; what is not of the expected type counts as not told."""
+    def of(cls, session_id: str, event: Event, looked: tuple[str, bool] | None = None) -> RestoreRecord:
+        """Read a `session.inherited` event; what is not of the expected type counts as not told.
+
+        `looked` is when the block was last looked for in what the model was sent, and whether it was there.
+        """
         data = event.data
         block = data.get("block")
         pins = data.get("pins")
@@ -51,6 +54,7 @@ class RestoreRecord:
             _texts(data.get("tasks")),
             data.get("forced") is True,
             block if isinstance(block, str) else None,
+            "unconfirmed" if looked is None or looked[0] < event.at else "yes" if looked[1] else "no",
         )
 
 
@@ -82,8 +86,10 @@ def read_history(
     days: float | None = None,
     project: str | None = None,
     compactions: Mapping[str, int] | None = None,
+    arrivals: Mapping[str, tuple[str, bool]] | None = None,
 ) -> History:
     """The sessions alive in the last `days`, or all, of one `project`, or of all; an open session is alive."""
+    looked = arrivals or {}
     since = time_before(now, timedelta(days=days)) if days is not None else ""
     entries = tuple(entry for entry in store.entries() if _is_chosen(entry, since, project))
     states: list[SessionState] = []
@@ -95,7 +101,11 @@ def read_history(
         except JsonlStoreError:
             continue  # forgotten since, or damaged: counted as unreadable
         states.append(state)
-        restores += [RestoreRecord.of(state.session_id, event) for event in events if event.type == RESTORED]
+        restores += [
+            RestoreRecord.of(state.session_id, event, looked.get(state.session_id))
+            for event in events
+            if event.type == RESTORED
+        ]
         flushes.update(
             event.type for event in events if event.type != RESTORED and event.data.get("actioned") is not False
         )

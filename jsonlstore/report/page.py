@@ -10,13 +10,13 @@ import base64
 import zlib
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.hashes import sha256
 from jsonlstore.report.view import MOST_LISTED
 
 if TYPE_CHECKING:

@@ -92,6 +92,8 @@ def _restores(restores: Sequence[RestoreRecord]) -> dict[str, int]:
         "by_hand": sum(one.forced for one in restores),
         "pins": sum(one.pins for one in restores),
         "tasks": sum(len(one.tasks) for one in restores),
+        "arrived": sum(one.arrived == "yes" for one in restores),
+        "missed": sum(one.arrived == "no" for one in restores),
     }
 
 

@@ -175,7 +175,7 @@ def _examine(store: SessionReader, entry: IndexEntry, now: datetime, line: str) 
         if entry.owner
         else "no owner, no transcript, no sign of life for too long"
     )
-    return [Crashed(entry.session_id, last_activity(folded.updated_at, entry.start_time, now), reason)]
+    return [Crashed(entry.session_id, last_activity(folded.last_active_at, entry.start_time, now), reason)]
 
 
 def last_activity(active: str | None, started: str, now: datetime) -> str:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.core.clock import time_before
 from jsonlstore.core.config import BOUNDARY_NAMES, Config
-from jsonlstore.core.errors import JsonlStoreError, OutOfScope, SessionNotFound
+from jsonlstore.core.errors import AmbiguousSessionId, JsonlStoreError, OutOfScope, SessionNotFound
 from jsonlstore.core.logs import logger
 from jsonlstore.core.session_key import agent_of, names_a_peer
 from jsonlstore.handoff import (
     Handoff,
     HandoffRecord,
     ProjectContext,
+    cleared_at,
     kept_handoff,
     offer_line,
     present_document,
@@ -46,6 +47,11 @@ class Offered(NamedTuple):
     session_id: str
     document: Handoff | None = None
     claimed_by: str | None = None
+
+    @property
+    def taken(self) -> tuple[str, str] | None:
+        """The session and who continues it, if another one does."""
+        return (self.session_id, self.claimed_by) if self.claimed_by is not None else None
 
     def to_dict(self, config: Config) -> dict[str, Any]:
         """As a hook answers it; `offer` is the line for the first prompt."""
@@ -81,6 +87,9 @@ def find_handoff(
             log.warning("the handoff of %s is left out: %s", session_id, problem)
             continue
         known = kept_handoff(folded)
+        holder = standing_claim(store, known, now, request.session_id) if known and not forced else None
+        if holder is not None and taken is not None:
+            continue  # of those that are taken only the newest is told of
         # what a later session settled is not in progress any more
         document = present_document(folded, now, config.handoff_expires_hours, load(session_id))
         if session_id in closed:
@@ -89,7 +98,6 @@ def find_handoff(
         if why is not None:
             log.debug("the handoff of %s is left out: %s", session_id, why)
             continue
-        holder = standing_claim(store, known, now, request.session_id) if known and not forced else None
         if holder is None:
             return Offered(session_id, document)
         taken = taken or Offered(session_id, claimed_by=holder)
@@ -97,14 +105,9 @@ def find_handoff(
 
 
 def _candidates(config: Config, request: RestoreRequest, scope: Scope, entries: Entries, now: datetime) -> list[str]:
-    """The latest sessions that may hand over, without reading their logs."""
-    if request.resume not in (None, NEWEST):
-        entry = entries.get(request.resume or "")
-        if entry is None or entry.get("forgotten"):
-            raise SessionNotFound(f"no such session: {request.resume}")
-        if not scope.reaches(entry.get("agent_id"), entry.get("session_key"), entry.get("channel")):
-            raise OutOfScope(f"session {request.resume} belongs to another conversation")
-        return [request.resume or ""]
+    """The latest sessions that may hand over, without reading their logs; only the one that was asked for, if any."""
+    if request.resume is not None and request.resume != NEWEST:
+        return [_asked_for(request.resume, request, scope, entries)]
     hours = config.handoff_expires_hours if request.resume is None else 24 * config.archive_after_days
     since = time_before(now, timedelta(hours=hours))
     reaches = scope.in_reach()
@@ -121,6 +124,19 @@ def _candidates(config: Config, request: RestoreRequest, scope: Scope, entries: 
             ended.append((entry["end_time"], session_id))
     found = [*nlargest(_MOST_ENDED, ended), *nlargest(_MOST_OPEN, still_open)]
     return [session_id for _, session_id in sorted(found, reverse=True)]
+
+
+def _asked_for(wanted: str, request: RestoreRequest, scope: Scope, entries: Entries) -> str:
+    """The session of this conversation whose id begins so; what others there are is not told."""
+    fits = {one: entry for one, entry in entries.items() if one.startswith(wanted) and not entry.get("forgotten")}
+    ours = [one for one, entry in fits.items() if scope.in_reach()(entry) or _same_person(entry, request, scope)]
+    if wanted in ours or len(ours) == 1:
+        return wanted if wanted in ours else ours[0]
+    if ours:
+        raise AmbiguousSessionId(f"{wanted!r} fits {len(ours)} sessions: {', '.join(sorted(ours)[:5])}")
+    if wanted in fits:
+        raise OutOfScope(f"session {wanted} belongs to another conversation")
+    raise SessionNotFound(f"no such session: {wanted}")
 
 
 def _same_person(entry: Mapping[str, Any], request: RestoreRequest, scope: Scope) -> bool:
@@ -145,8 +161,11 @@ def _left_out(  # noqa: PLR0911 - one line for each reason
     marked = known is not None and known.marked
     if not (folded.ended or closed or marked):
         return "it goes on"
-    if known is not None and known.cleared_at:
+    if cleared_at(folded):
         return "it was cleared"
+    project = ProjectContext.of(folded)
+    if project is not None and not project.handoff_enabled:
+        return "its project hands nothing over"
     if not document.says_something:
         return "there is nothing in it"
     state = folded.state()

@@ -12,7 +12,7 @@ from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SessionState, WorkingMemoryPin, strip_provenance
 from jsonlstore.restore.pins import MOST_PINS, CurrentPins, same_pin, with_provenance
 from jsonlstore.restore.result import InheritedMemory, MemorySource, PinDecision
-from jsonlstore.restore.score import DecayEngine, qualifies
+from jsonlstore.restore.score import DecayEngine, DecayRate, qualifies
 from jsonlstore.restore.select import Contributor
 
 log = logger("jsonlstore.session")
@@ -88,7 +88,7 @@ def plan_pins(offered: Iterable[PinOffer], now_pinned: CurrentPins, most: int) -
 
 
 def decayed_memories(
-    states: Sequence[SessionState], source: MemorySource | None, now: datetime, floor: float
+    states: Sequence[SessionState], source: MemorySource | None, now: datetime, rate: DecayRate
 ) -> tuple[InheritedMemory, ...]:
     """Every memory the sessions created, with its confidence as of now; one of two sessions counts from the later end.
 
@@ -106,10 +106,9 @@ def decayed_memories(
     for memory_id, end_time in latest.items():
         original = float(known.get(memory_id, scores.get(memory_id, 1.0)))
         hours = max(0.0, hours_between(parse_time(end_time), now)) if end_time else 0.0
-        excluded = not DecayEngine.should_inherit(original, hours, floor)
-        found.append(
-            InheritedMemory(memory_id, original, DecayEngine.apply_decay(original, hours, floor), hours, excluded)
-        )
+        excluded = not DecayEngine.should_inherit(original, hours, rate=rate)
+        left = DecayEngine.apply_decay(original, hours, rate=rate)
+        found.append(InheritedMemory(memory_id, original, left, hours, excluded))
     return tuple(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,7 +17,7 @@ from jsonlstore.core.session_key import is_utility_run
 from jsonlstore.restore.crash import Crashed, find_crashed
 from jsonlstore.restore.deadline import Budget
 from jsonlstore.restore.plan import has_runtime_transcript
-from jsonlstore.restore.restorer import SessionRestorer, close
+from jsonlstore.restore.restorer import SessionRestorer, close, hand_over
 from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
 from jsonlstore.store import SessionStore
@@ -33,6 +33,31 @@ class SessionPersistenceManager:
     """Start, update, end, recover, continue, chain. With `enabled: false` it changes nothing anywhere.
 
     As a context manager it ends the session it started when the block is left.
+
+    Arguments:
+        store: where sessions are kept
+        config: the settings; the defaults without it
+        memories: what looks up a memory's confidence, such as brain.db; none without it
+        clock: a function that returns the present as an aware `datetime`; the store's without it
+        by: who the changes are recorded as: hook, operator, watcher, import
+        relevance: what says how well sessions fit a prompt, to break ties
+        session_id: the id of the session; without it the one this manager started
+        channel: where the conversation is: cli, telegram, …
+        budget: how long the restore may take; the settings' `restore_budget_ms` without it
+        known: what else is known of the starting session: agent_id, session_key, cwd, prompt, pid, reason, clean, again
+        request: a starting session, as `on_session_start` is given it
+        partial: the changed fields as one mapping
+        fields: the changed fields by name
+        reason: why the session ended: new, reset, idle, daily, …
+        current_session_id: the session that is starting and has not died
+        dry_run: say what would happen and change nothing
+        target_session_id: the session to bring back
+        into: the session that gets it; without it the one this manager started
+        agent: who asks, for the audit trail
+        across: reach into another conversation
+        depth: at most so many sessions
+        chain: the session with those before it, oldest first
+        left: a function that returns how many seconds are left
     """
 
     def __init__(
@@ -48,14 +73,23 @@ class SessionPersistenceManager:
         self.store = store
         self.config = config or Config()
         self._clock = clock or store.clock
-        self._memories = memories
+        self._memories = memories if memories is not None else store.memories
         self._relevance = relevance
         self._by = by
         self._lock = threading.RLock()
         self._current: str | None = None
         self._extractor: HotTopicExtractor | None = None
+        self.warnings: tuple[str, ...] = ()  # of the last update or end: what could not be captured
+        self.ended_before = False  # the last end changed nothing: the session had ended
         if self.config.debug:
             log.setLevel("DEBUG")
+
+    def within(self, left: Callable[[], float]) -> Self:
+        """The same manager for a caller with a deadline: waits for a lock at most `left()` seconds."""
+        return type(self)(
+            self.store.within(left), self.config, memories=self._memories, clock=self._clock, by=self._by,
+            relevance=self._relevance,
+        )  # fmt: skip
 
     def __enter__(self) -> Self:
         return self
@@ -115,12 +149,15 @@ class SessionPersistenceManager:
                 return False
             if session_id == self._current:
                 given = {**self._found(), **given}
-            return self._capture().update(session_id, given)
+            capture = self._capture()
+            news = capture.update(session_id, given)
+            self.warnings = tuple(capture.warnings)
+            return news
 
     def on_session_end(
         self, /, session_id: str | None = None, *, reason: str | None = None, **fields: Any
     ) -> SessionState | None:
-        """Write the final state and count it; None when disabled."""
+        """Write the final state and count it; None when disabled. Said twice, it changes nothing: `ended_before`."""
         with self._lock:
             target = session_id or self._current
             if target is None:
@@ -128,7 +165,9 @@ class SessionPersistenceManager:
             if not self.records(fields):
                 return None
             given = {**self._found(), **fields} if target == self._current else fields
-            state = self._capture().capture(target, given, reason=reason)
+            capture = self._capture()
+            state, news = capture.capture(target, given, reason=reason)
+            self.warnings, self.ended_before = tuple(capture.warnings), not news
             if target == self._current:
                 self._current, self._extractor = None, None
             return state
@@ -149,7 +188,10 @@ class SessionPersistenceManager:
         )
         if dry_run:
             return found
-        return [one for one in found if close(self.store, one, self._by)]
+        closed = [one for one in found if close(self.store, one, self._by)]
+        for one in closed if self.config.handoff_enabled else ():
+            hand_over(self.store, one, self.config, self._by)
+        return closed
 
     def force_inherit_session(
         self,
@@ -177,8 +219,7 @@ class SessionPersistenceManager:
             if scope is None or not scope.allows(state):
                 break
             kept.insert(0, state)
-        if self.config.enabled:
-            self._count_traversal(session_id, depth, kept)
+        self.count_traversal(session_id, depth, kept)
         return kept
 
     def archive_old(self) -> list[str]:
@@ -190,7 +231,10 @@ class SessionPersistenceManager:
         utility = is_utility_run(fields.get("session_key")) and not self.config.capture_subagents
         return self.config.enabled and not utility
 
-    def _count_traversal(self, session_id: str, depth: int, chain: list[SessionState]) -> None:
+    def count_traversal(self, session_id: str, depth: int, chain: Sequence[SessionState]) -> None:
+        """Count a look at a chain, unless everything is switched off."""
+        if not self.config.enabled:
+            return
         oldest = hours_between(parse_time(chain[0].start_time), self._clock()) if chain else 0.0
         record = {
             "event": "session_chain_traversal",

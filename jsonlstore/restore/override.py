@@ -8,14 +8,14 @@ from jsonlstore.core.clock import format_time, hours_between, parse_time
 from jsonlstore.core.errors import OutOfScope, SessionOpen, UsageError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SessionState
+from jsonlstore.restore.closings import without_closed
 from jsonlstore.restore.inherit import all_pins, decayed_memories, plan_pins
 from jsonlstore.restore.plan import Environment, RestorePlan, closings_of, format_preamble
 from jsonlstore.restore.preamble import PreambleContext
 from jsonlstore.restore.restorer import inheritance, restored_metrics
 from jsonlstore.restore.result import RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
-from jsonlstore.restore.score import factors
-from jsonlstore.restore.settled import settled
+from jsonlstore.restore.score import DecayRate, factors
 from jsonlstore.restore.tasks import Pipeline, surfaced
 
 log = logger("jsonlstore.session")
@@ -47,7 +47,8 @@ def carry_out(env: Environment, override: Override, *, dry_run: bool = False) ->
         raise SessionOpen(f"session {override.target} is still active", hint="if it died, see `jsonlstore recover`")
     pins = plan_pins(all_pins(state, "asked for by name"), env.pin_file.read(), config.max_inherited_pins)
     ended = parse_time(state.end_time)
-    state = settled(state, closings_of(store.index.entries(), Scope.of_session(config.scope, state), now))
+    closings = closings_of(store, config, store.index.entries(), Scope.of_session(config.scope, state), now)
+    state = without_closed(state, closings)
     tasks = tuple(surfaced([state], Pipeline.read(store.paths, config)))
     shown = PreambleContext([state], pins.add, tasks, state.hot_topics, state.active_projects)
     hours = hours_between(ended, now)
@@ -55,13 +56,13 @@ def carry_out(env: Environment, override: Override, *, dry_run: bool = False) ->
         override.into or "",
         preamble=format_preamble(shown, config, now),
         inherited_pins=pins.add,
-        session_ids=(override.target,),
-        relevance_scores=(factors(state.hot_topics, len(state.pending_tasks), frozenset(), hours).score,),
         pending_task_count=len(tasks),
-        memories=decayed_memories([state], env.memories, now, config.decay_min_floor),
+        memories=decayed_memories([state], env.memories, now, DecayRate.of(config)),
         hot_topics=state.hot_topics,
         active_projects=state.active_projects,
         pins=pins.decisions,
+    ).with_sessions(
+        [state], [factors(state.hot_topics, len(state.pending_tasks), frozenset(), hours).score], format_time(now)
     )
     if dry_run:
         return context

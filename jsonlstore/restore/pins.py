@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -23,22 +24,27 @@ from jsonlstore.core.files import read_bytes, write_failed, writing
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import WorkingMemoryPin, read_parts, strip_provenance
 from jsonlstore.restore.scope import Scope
-from jsonlstore.store import SessionStore
+from jsonlstore.store import SessionFold, SessionStore
 
 log = logger("jsonlstore.session")
 
 _ORIGIN = re.compile(r"\[inherited from (\S+) @ [^\[\]]*\]\s*\Z")
 
 MOST_PINS = 10
+UNPINNED = "pin:"  # begins the id of a closing that is a pin's removal
 LONGEST_CONTENT = 500
 
 
 class CurrentPins(NamedTuple):
-    """What the pin file holds: its readable pins, how many places are taken, and what is wrong with it, if anything."""
+    """What the pin file holds: its readable pins, how many places are taken, and what is wrong with it, if anything.
+
+    `is_there`: a valid file says what is pinned, also that nothing is; without one nobody knows.
+    """
 
     pins: tuple[WorkingMemoryPin, ...] = ()
     taken: int = 0
     problem: str | None = None
+    is_there: bool = False
 
 
 def with_provenance(pin: WorkingMemoryPin, session_id: str, end_time: str) -> WorkingMemoryPin:
@@ -65,6 +71,11 @@ def same_pin(pin: WorkingMemoryPin) -> frozenset[str]:
     return frozenset({f"label:{bare}"} if bare else {f"content:{pin.content[:LONGEST_CONTENT]}"})
 
 
+def pin_mark(pin: WorkingMemoryPin) -> str:
+    """What says in a session's closings which pin was taken away; of a pin without secrets."""
+    return f"{UNPINNED}{zlib.crc32(min(same_pin(pin)).encode('utf-8', 'replace')):08x}"
+
+
 class PinFile:
     """The pin file of one workspace."""
 
@@ -89,7 +100,8 @@ class PinFile:
         if document is None:
             return CurrentPins(problem=f"{self.path} is not a pin file")
         items = document["items"]
-        return CurrentPins(read_parts(WorkingMemoryPin, items), len(items))  # what is no pin keeps its place
+        # what is no pin keeps its place
+        return CurrentPins(read_parts(WorkingMemoryPin, items), len(items), is_there=True)
 
     def add(self, pins: Sequence[WorkingMemoryPin], most: int) -> list[WorkingMemoryPin]:
         """Add what is not there yet, at most `most`, within the file's ten; returns what was added.
@@ -179,6 +191,39 @@ def _parse(data: bytes) -> dict[str, Any] | None:
     if items is None:
         return {**document, "items": []}
     return document if isinstance(items, list) else None
+
+
+def note_removed(store: SessionStore, gone: Iterable[WorkingMemoryPin]) -> list[str]:
+    """Record that an operator took pins away, with the newest session of each conversation that holds one.
+
+    The file alone cannot tell it: the next session would inherit them again. Returns those sessions.
+    """
+    from jsonlstore.redact import redact_value
+
+    marks = {pin_mark(pin) for pin in read_parts(WorkingMemoryPin, [redact_value(pin.to_dict()) for pin in gone])}
+    entries = [one for one in store.entries() if not one.forgotten]
+    newest: dict[Scope, str] = {}
+    for entry in sorted(entries, key=lambda one: (one.end_time is None, one.end_time or one.start_time), reverse=True):
+        newest.setdefault(Scope.of_session("conversation", entry), entry.session_id)
+    told: dict[str, None] = {}
+    for entry in entries:
+        target = newest[Scope.of_session("conversation", entry)]
+        if target in told or not entry.pin_count:
+            continue
+        try:
+            if marks & {pin_mark(pin) for pin in store.get(entry.session_id).working_memory}:
+                store.change_tasks(target, lambda folded: _with_removed(folded, marks))
+                told[target] = None
+        except JsonlStoreError as problem:
+            log.warning("the removal of pins is not recorded in %s: %s", target, problem)
+    return list(told)
+
+
+def _with_removed(folded: SessionFold, marks: Iterable[str]) -> dict[str, Any]:
+    before = list(folded.layers.get("operator", {}).get("closed", ()))
+    seen = {one.get("id") for one in before if isinstance(one, dict)}
+    fresh = [{"id": one, "title": "", "how": "unpinned by the operator"} for one in sorted(marks) if one not in seen]
+    return {"closed": [*before, *fresh]}
 
 
 def _names_of(number: int, pin: WorkingMemoryPin) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from heapq import nlargest
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,12 +15,14 @@ from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import PendingTask, SessionState
 from jsonlstore.core.session_key import agent_of
+from jsonlstore.restore.closings import Closing, closings_in, own_closings, without_closed
 from jsonlstore.restore.crash import Crashed, find_crashed, find_superseded
 from jsonlstore.restore.inherit import PinPlan, decayed_memories, merged_topics, offers, once, plan_pins
 from jsonlstore.restore.pins import PinFile
 from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions
 from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoredSessionContext, RestoreRequest
 from jsonlstore.restore.scope import Scope
+from jsonlstore.restore.score import DecayRate
 from jsonlstore.restore.select import (
     Contributor,
     Entries,
@@ -32,9 +35,7 @@ from jsonlstore.restore.select import (
     select,
     tie_level,
 )
-from jsonlstore.restore.settled import Closing, closings_in, settled
 from jsonlstore.restore.tasks import Pipeline, surfaced
-from jsonlstore.restore.told import current_block
 from jsonlstore.store import IndexEntry, SessionFold, SessionStore, project
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ log = logger("jsonlstore.session")
 _MOST_SUSPECTS = 50  # looked at by one session start; `recover` looks at all
 _MOST_SUPERSEDED = 10  # closed by one session start; the next one goes on
 _MOST_CRITICAL_LOGS = 8
+_MOST_ARCHIVED_LOGS = 20  # archived within days: only where the settings say so
 _TOPIC_SAMPLE = 300  # how common a topic is shows in a few hundred sessions as well as in all
 _EVER = "0"  # sorts before every time there is
 _NO_PINS = PinPlan((), (), (), ())
@@ -93,13 +95,14 @@ def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
     known = _known(store, request.session_id) if request.session_id else None
     request = _completed(request, known)
     if known is not None and known.inherited and not (request.again or request.resume):
-        block = current_block(known, format_time(now))
-        context = RestoredSessionContext(request.session_id, already_restored=True, block=block)
+        context = RestoredSessionContext(request.session_id, already_restored=True, block=_own_block(known, now))
         return RestorePlan(request, now, context, known=known)
     if request.under_way and not (request.again or request.resume):
         # it began before we were asked: what it talked about since would be contradicted by an older past
         log.info("nothing is restored into %s: it was under way before", request.session_id)
-        return RestorePlan(request, now, RestoredSessionContext(request.session_id), known=known, leaves_no_trace=True)
+        block = _own_block(known, now) if known else None
+        context = RestoredSessionContext(request.session_id, block=block)
+        return RestorePlan(request, now, context, known=known, leaves_no_trace=True)
     entries: Entries = store.index.entries()
     scope = Scope.of(config.scope, request.agent_id, request.session_key, request.channel)
     crashed = _unfinished(env, entries, request, scope, now)
@@ -118,20 +121,43 @@ def make_plan(env: Environment, request: RestoreRequest) -> RestorePlan:
     )  # fmt: skip
     if plan.why is not None:
         log.info("nothing is restored into %s: %s", request.session_id, plan.why)
-        return plan
+        return _explained(env, plan, entries, scope)
 
-    closings = closings_of(entries, scope, now)
+    closings = closings_of(store, config, entries, scope, now)
 
     def load(session_id: str) -> SessionState:
         state = closed[session_id][1] if session_id in closed else store.get(session_id)
-        return settled(state, closings)
+        return without_closed(state, closings)
 
     if config.handoff_enabled:
         from jsonlstore.restore.handoffs import find_handoff
 
         offered = find_handoff(env.store, config, request, scope, entries, closed, load, now)
         plan = plan._replace(handoff=offered)
-    return _with_contributions(env, plan, ended, load)
+    return _explained(env, _with_contributions(env, plan, ended, load), entries, scope)
+
+
+def _explained(env: Environment, plan: RestorePlan, entries: Entries, scope: Scope) -> RestorePlan:
+    """The plan with the reason for every session it leaves out, if somebody wants to know."""
+    if not plan.request.explain:
+        return plan
+    from jsonlstore.restore.explain import left_out
+
+    context = plan.context
+    found = left_out(
+        entries, scope, env.config, plan.now, context.candidates, context.session_ids,
+        current=plan.request.session_id, why_nothing=plan.why,
+    )  # fmt: skip
+    return plan._replace(context=context._replace(left_out=tuple(found)))
+
+
+def _own_block(known: SessionFold, now: datetime) -> str | None:
+    """The block a session has already: what it was given, and what it wrote down before it was compacted."""
+    if known.block is None and not known.memory_files:
+        return None
+    from jsonlstore.restore.block import current_block
+
+    return current_block(known, format_time(now))
 
 
 def format_preamble(shown: PreambleContext, config: Config, now: datetime) -> str | None:
@@ -139,11 +165,23 @@ def format_preamble(shown: PreambleContext, config: Config, now: datetime) -> st
     return PreambleInjector.format(shown, PreambleOptions(max_chars=config.preamble_max_chars), now=now)
 
 
-def closings_of(entries: Entries, scope: Scope, now: datetime) -> list[Closing]:
-    """What the sessions in reach closed, open ones included."""
+def closings_of(store: SessionStore, config: Config, entries: Entries, scope: Scope, now: datetime) -> list[Closing]:
+    """What the sessions in reach closed, open ones included; of an archived one the index says too little."""
     reaches = scope.in_reach()
     telling = {other: entry for other, entry in entries.items() if entry.get("closed") and reaches(entry)}
-    return closings_in(telling, format_time(now))
+    found = closings_in(telling, format_time(now))
+    since = time_before(now, timedelta(days=max(config.lookback_days, config.task_stale_days)))
+    archived = [
+        (entry["end_time"], other)
+        for other, entry in entries.items()
+        if entry.get("archived") and (entry.get("end_time") or "") >= since and reaches(entry)
+    ]
+    for _, session_id in nlargest(_MOST_ARCHIVED_LOGS, archived):
+        try:
+            found += own_closings(store.get(session_id), format_time(now))
+        except JsonlStoreError as problem:
+            log.warning("what session %s closed is not known: %s", session_id, problem)
+    return found
 
 
 def without_stale_tasks(load: Callable[[str], SessionState], now: datetime, days: int) -> Callable[[str], SessionState]:
@@ -287,19 +325,18 @@ def _with_contributions(
     states = [state for state, _ in sources]
     giving = [contributor.state for contributor in selection.contributors]
     tasks = tuple(surfaced(giving, pipeline))
-    memories = decayed_memories(giving, env.memories, now, config.decay_min_floor)
+    memories = decayed_memories(giving, env.memories, now, DecayRate.of(config))
     inherited = (*pins.add, *pins.there) if request.again else pins.add
     sample = islice(looked_at.values(), _TOPIC_SAMPLE)
     topics = merged_topics(giving, [entry.get("hot_topics") or () for entry in sample])
     projects = once(name for state in giving for name in state.active_projects)
-    shown = PreambleContext(states, inherited, tasks, topics, projects, handed_over)
+    taken = offered.taken if offered is not None else None
+    shown = PreambleContext(states, inherited, tasks, topics, projects, taken, handed_over)
     preamble = format_preamble(shown, config, now)
     context = plan.context._replace(
         preamble=preamble,
         block=preamble,
         inherited_pins=inherited,
-        session_ids=tuple(state.session_id for state in states),
-        relevance_scores=tuple(score for _, score in sources),
         pending_task_count=len(tasks),
         memories=memories,
         hot_topics=tuple(shown.hot_topics),
@@ -307,7 +344,7 @@ def _with_contributions(
         candidates=selection.candidates,
         pins=pins.decisions,
         handoff=offered.to_dict(config) if offered is not None else None,
-    )
+    ).with_sessions(states, [score for _, score in sources], format_time(now))
     if config.debug:
         _explain(env, priors, selection, pinned.taken, context)
     return plan._replace(context=context, pins=pins, shown=shown, tasks=tasks)

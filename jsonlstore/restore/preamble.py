@@ -31,6 +31,9 @@ _BLOCKERS_SHOWN = 2
 _DECISIONS_SHOWN = 4
 _COMMITS_SHOWN = 4
 _FILES_SHOWN = 5
+_MEMORIES_SHOWN = 3
+_IN_PROGRESS_SHOWN = 3
+HANDOFF_HEADING = "## Previous Session Context"  # the specification's words
 _SURE = 0.7  # notes below this are kept, not shown
 
 
@@ -42,7 +45,8 @@ class PreambleContext(NamedTuple):
     pending_tasks: Sequence[PendingTask] = ()
     hot_topics: Sequence[str] = ()
     active_projects: Sequence[str] = ()
-    handoff: Handoff | None = None  # of one of the sessions: its sections stand for that session's own lines
+    taken: tuple[str, str] | None = None  # a session whose handoff another has, and which one
+    handoff: Handoff | None = None  # of one of the sessions: it leads the lines about the past
 
 
 class PreambleOptions(NamedTuple):
@@ -87,7 +91,7 @@ class _Draft:
         return "\n\n".join(parts)
 
     def says_something(self) -> bool:
-        told = [line for line in self.past if not line.startswith("LAST SESSION")]
+        told = [line for line in self.past if not line.startswith(("LAST SESSION", "PICKED UP", HANDOFF_HEADING))]
         return bool(self.tasks or self.projects or self.topics or self.pins or told)
 
     def shrink(self) -> bool:
@@ -128,7 +132,7 @@ class PreambleInjector:
         if not context.sessions:
             return None
         moment = now or system_clock()
-        ends = _task_ends(context.sessions)
+        ends = task_ends(context.sessions)
 
         def task_line(task: PendingTask, longest: int) -> str:
             age = ages_ago(ends.get(task.task_id), moment, chosen.date_format)
@@ -141,7 +145,7 @@ class PreambleInjector:
         draft.sources = _sources(context.sessions)
         draft.tasks = list(context.pending_tasks)
         draft.projects = _unique((named(name, _PROJECT) for name in context.active_projects), chosen.max_projects)
-        draft.past = _past(context.sessions) if context.handoff is None else _handed_over(context)
+        draft.past = _past(context.sessions, context.handoff, context.taken, context.pending_tasks)
         draft.topics = _unique((named(topic, _TOPIC) for topic in context.hot_topics), chosen.max_topics)
         draft.pins = len(context.inherited_pins)
         while len(draft.text()) + WRAPPER_LENGTH > chosen.max_chars:
@@ -164,7 +168,7 @@ def ages_ago(end_time: str | None, now: datetime, date_format: str = "relative")
     return f"{int(hours // 24)}d ago" if hours >= 24 else f"{int(hours)}h ago"
 
 
-def _task_ends(sessions: Sequence[SessionState]) -> dict[str, str]:
+def task_ends(sessions: Sequence[SessionState]) -> dict[str, str]:
     """When each task was last worked on: the latest end among the sessions that left it open."""
     ends: dict[str, str] = {}
     for session in sessions:
@@ -187,13 +191,37 @@ def _sources(sessions: Sequence[SessionState]) -> str:
     return f"SESSIONS: {ids} (the tool session_recall searches what was said in them)"
 
 
-def _past(sessions: Sequence[SessionState]) -> list[str]:
-    """The optional lines, in the order that helps most: where things stood, what is in the way, what was settled."""
-    last = max(sessions, key=lambda one: one.end_time or "")
-    lines = []
-    if last.end_time:
-        reason = f", ended by {named(last.end_reason, 40)}" if last.end_reason else ""
-        lines.append(f"LAST SESSION: {_minute(last.end_time)}{reason}")
+def handoff_lines(document: Handoff, state: SessionState) -> list[str]:
+    """A handoff as a preamble tells it, for those who ask after it."""
+    return _past([state], document)
+
+
+def _past(
+    sessions: Sequence[SessionState],
+    document: Handoff | None = None,
+    taken: tuple[str, str] | None = None,
+    listed: Sequence[PendingTask] = (),
+) -> list[str]:
+    """The optional lines, in the order that helps most: where things stood, what is in the way, what was settled.
+
+    With the handoff of one of the sessions that one comes first, whatever its score, under the specification's heading.
+    """
+    if document is None:
+        last = max(sessions, key=lambda one: one.end_time or "")
+        lines = []
+    else:
+        sessions = _handed_over(sessions, document)
+        last = sessions[0]
+        lines = [HANDOFF_HEADING]
+    if last.end_time or document is not None:
+        reason = (
+            f", ended by {named(last.end_reason, 40)}" if last.end_reason else "" if last.end_time else ", not ended"
+        )
+        lines.append(f"LAST SESSION: {_minute(last.end_time or last.updated_at or last.start_time)}{reason}")
+    if taken is not None:
+        lines.append(f"PICKED UP: session {identifier(taken[0])} is continued by session {identifier(taken[1])}")
+    if document is not None:
+        lines += _current_work(document, listed)
     lines += _last_exchange(sessions, last)
     # the sessions come most relevant first: a crash in something else must not hide the step this one left
     left = next((session for session in sessions if session.next_step), None)
@@ -203,26 +231,33 @@ def _past(sessions: Sequence[SessionState]) -> list[str]:
     lines += _noted(sessions, "blocker", "BLOCKERS", _BLOCKERS_SHOWN)
     lines += _noted(sessions, "decision", "DECISIONS", _DECISIONS_SHOWN)
     lines += _work(sessions)
-    return lines
+    return lines if document is None else [*lines, *_related_memories(document)]
 
 
-def _handed_over(context: PreambleContext) -> list[str]:
-    """The lines of a session that handed over: its document says what LAST SESSION to NEXT STEP would say."""
-    from jsonlstore.handoff import handoff_lines
+def _handed_over(sessions: Sequence[SessionState], document: Handoff) -> list[SessionState]:
+    """The session that handed over, as its document tells it, before the others."""
+    from jsonlstore.handoff import as_told
 
-    document = context.handoff
-    assert document is not None
-    others = [one for one in context.sessions if one.session_id != document.session_id]
-    lines = handoff_lines(document, quoted, named)
-    # the specification's sections have no place for these two
-    own = next((one for one in context.sessions if one.session_id == document.session_id), None)
-    if own is not None:
-        lines += [f"LAST ANSWER: {quoted(own.last_answer, _LINE)}"] if own.last_answer else []
-        lines += _failing([own])
-    if others:
-        lines += _noted(others, "blocker", "BLOCKERS (earlier sessions)", _BLOCKERS_SHOWN)
-        lines += _noted(others, "decision", "DECISIONS (earlier sessions)", _DECISIONS_SHOWN)
-    return [*lines, *_work(context.sessions)]
+    own = next(one for one in sessions if one.session_id == document.session_id)
+    return [as_told(document, own), *(one for one in sessions if one is not own)]
+
+
+def _current_work(document: Handoff, listed: Sequence[PendingTask]) -> list[str]:
+    """What only a handoff tells: the project at hand, and what was in progress beside the tasks listed above."""
+    lines = [] if document.project == "general" else [f"CURRENT PROJECT: {named(document.project, _PROJECT)}"]
+    told = {quoted(task.title, _NOTE) for task in listed}
+    progress = (quoted(item, _NOTE) for item in document.summary.in_progress)
+    said = _unique((item for item in progress if item not in told), _IN_PROGRESS_SHOWN)
+    return [*lines, f"IN PROGRESS: {'; '.join(said)}"] if said else lines
+
+
+def _related_memories(document: Handoff) -> list[str]:
+    """Memory files about the project, by path and date."""
+    found = document.evidence.get("relatedMemories")
+    if not isinstance(found, list) or not found:
+        return []
+    files = [f"{named(str(one.get('path')), _PATH)} ({named(str(one.get('date')), 10)})" for one in found]
+    return ["RELATED MEMORIES: " + ", ".join(files[:_MEMORIES_SHOWN])]
 
 
 def _minute(time: str) -> str:

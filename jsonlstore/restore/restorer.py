@@ -5,7 +5,7 @@ The side effects come in one order: recoveries, the start, pins, links, the inhe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,12 +13,15 @@ from jsonlstore.core.clock import Clock, hours_between, parse_time, system_clock
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, OverBudget, Unreadable, UsageError, WriteFailed
 from jsonlstore.core.logs import logger
-from jsonlstore.core.model import SessionState, WorkingMemoryPin
+from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
 from jsonlstore.core.paths import check_session_id
+from jsonlstore.restore.block import items_of
 from jsonlstore.restore.crash import Crashed, owner_of
 from jsonlstore.restore.deadline import Budget
 from jsonlstore.restore.plan import Environment, RestorePlan, format_preamble, make_plan
+from jsonlstore.restore.preamble import task_ends
 from jsonlstore.restore.result import MemorySource, RelevanceSource, RestoredSessionContext, RestoreRequest
+from jsonlstore.restore.wrapper import identifier
 from jsonlstore.store import SessionStore
 
 log = logger("jsonlstore.session")
@@ -85,10 +88,11 @@ def cold_start(session_id: str, problem: BaseException) -> RestoredSessionContex
 
 def _apply(plan: RestorePlan, env: Environment, budget: Budget) -> RestoredSessionContext:
     """Carry a plan out. Each step passes the gate first; a restore whose start was not recorded did not happen."""
-    with env.store.index.batch():
-        context, news = _carry_out(plan, env, budget)
-    if news and not context.cold:
-        _try(budget, "metrics", partial(env.store.metrics.emit, *restored_metrics(plan, context)))
+    with env.store.metrics.batch():
+        with env.store.index.batch():
+            context, news = _carry_out(plan, env, budget)
+        if news and not context.cold:
+            _try(budget, "metrics", partial(env.store.metrics.emit, *restored_metrics(plan, context)))
     return context
 
 
@@ -105,7 +109,8 @@ def _carry_out(plan: RestorePlan, env: Environment, budget: Budget) -> tuple[Res
     """The context, and whether this call took anything that an earlier one had not."""
     store, session_id = env.store, plan.request.session_id
     for left in plan.crashed:
-        _try(budget, "a recovery record", partial(close, store, left, env.by))
+        if _try(budget, "a recovery record", partial(close, store, left, env.by)) and env.config.handoff_enabled:
+            _try(budget, "a handoff", partial(hand_over, store, left, env.config, env.by))
     budget.enter("the start record")
     _start(plan, env)
     if plan.handoff is not None and plan.handoff.document is not None:
@@ -149,7 +154,7 @@ def _claimed(plan: RestorePlan, env: Environment, budget: Budget) -> RestorePlan
     if found is not None and found.won:  # type: ignore[attr-defined]
         return plan
     lost = offered._replace(document=None, claimed_by=found.by if found is not None else None)  # type: ignore[attr-defined]
-    shown = plan.shown._replace(handoff=None)
+    shown = plan.shown._replace(handoff=None, taken=lost.taken)
     preamble = format_preamble(shown, env.config, plan.now)
     context = plan.context._replace(preamble=preamble, block=preamble, handoff=lost.to_dict(env.config))
     return plan._replace(handoff=lost, shown=shown, context=context)
@@ -189,8 +194,24 @@ def close(store: SessionStore, left: Crashed, by: str) -> bool:
     else:
         closed = store.end(left.session_id, reason=left.end_reason, end_time=left.end_time, by=by, inferred=True)
     if closed:
-        store.metrics.emit(captured_metric(store.get(left.session_id)))
+        emit_captured(store, left.session_id)
     return closed
+
+
+def emit_captured(store: SessionStore, session_id: str) -> None:
+    """Count a session that was open and is closed now; one that ends twice is captured once."""
+    try:
+        store.metrics.emit(captured_metric(store.get(session_id)))
+    except JsonlStoreError as problem:
+        log.warning("metrics of %s not written: %s", session_id, problem)
+
+
+def hand_over(store: SessionStore, left: Crashed, config: Config, by: str) -> None:
+    """Capture where a session stood that nobody ended."""
+    from jsonlstore.handoff import capture
+
+    hours = config.handoff_expires_hours
+    capture(store, left.session_id, left.end_reason, now=store.clock(), expires_hours=hours, by=by)
 
 
 def captured_metric(state: SessionState) -> dict[str, Any]:
@@ -236,8 +257,8 @@ def restored_metrics(plan: RestorePlan, context: RestoredSessionContext, **extra
         }
         for memory in context.memories
     ]
-    ends = {task.task_id: state.end_time for state in reversed(plan.shown.sessions) for task in state.pending_tasks}
-    for task in plan.tasks:
+    ends = task_ends(plan.shown.sessions)
+    for task in shown_tasks(context.preamble, plan.tasks):
         ended = ends.get(task.task_id)
         hours = max(0.0, hours_between(parse_time(ended), plan.now)) if ended else 0.0
         events.append(
@@ -251,6 +272,12 @@ def restored_metrics(plan: RestorePlan, context: RestoredSessionContext, **extra
             }
         )
     return events
+
+
+def shown_tasks(preamble: str | None, tasks: Sequence[PendingTask]) -> list[PendingTask]:
+    """The tasks a preamble had room for."""
+    told = {item.id for item in items_of(preamble or "")}
+    return [task for task in tasks if identifier(task.task_id) in told]
 
 
 def _try(budget: Budget, step: str, work: Callable[[], object]) -> object:

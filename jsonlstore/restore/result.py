@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from jsonlstore.core.model import WorkingMemoryPin
+from jsonlstore.core.model import SessionState, WorkingMemoryPin
 from jsonlstore.restore.wrapper import wrap
+
+if TYPE_CHECKING:
+    from jsonlstore.restore.explain import LeftOut
 
 # Values here are named tuples: making a dataclass takes four times as long, and every session start would pay for it.
 
@@ -86,7 +90,32 @@ class PinDecision(NamedTuple):
 
 
 class RestoredSessionContext(NamedTuple):
-    """What a starting session gets. Without a preamble it is a cold start, which is silent."""
+    """What a starting session gets. Without a preamble it is a cold start, which is silent.
+
+    Arguments:
+        session_id: the session that starts
+        preamble: the text for the model, without its wrapper; None for a cold start
+        inherited_pins: the pins that came back
+        session_ids: the prior sessions that contributed, best first
+        relevance_scores: the score of each of them
+        pending_task_count: how many open tasks the preamble tells
+        memories: the memories that came back, each with its decayed confidence
+        already_restored: whether this session was restored into before
+        elapsed_ms: how long it took
+        error: why nothing could be restored, if something went wrong
+        block: what the session was given when it began, without its wrapper
+        hot_topics: the topics that came back
+        active_projects: the projects that came back
+        candidates: every prior session that was considered, its factors, and why it was taken or not
+        pins: what became of every candidate pin, and why
+        left_out: sessions of other conversations that were not considered; for the operator alone
+        sessions: the states of the sessions that contributed, each with its `relevance_score` and `inherited_at`
+        handoff: what was handed over, or who took it
+        explain: with candidates and pins
+        states: the sessions it came from
+        scores: the score of each of them
+        at: when they were inherited
+    """
 
     session_id: str
     preamble: str | None = None
@@ -103,7 +132,19 @@ class RestoredSessionContext(NamedTuple):
     active_projects: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     pins: tuple[PinDecision, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()  # for the operator alone: it names other conversations
+    sessions: tuple[SessionState, ...] = ()  # that contributed, each with its `relevance_score` and `inherited_at`
     handoff: Mapping[str, Any] | None = None  # what was handed over, or by whom it was taken
+
+    def with_sessions(self, states: Sequence[SessionState], scores: Sequence[float], at: str) -> RestoredSessionContext:
+        """The same with the sessions it came from: what they scored, and when they were inherited; never stored."""
+        marked = tuple(
+            replace(state, relevance_score=round(score, 6), inherited_at=at)
+            for state, score in zip(states, scores, strict=True)
+        )
+        return self._replace(
+            sessions=marked, session_ids=tuple(one.session_id for one in marked), relevance_scores=tuple(scores)
+        )
 
     @property
     def cold(self) -> bool:
@@ -128,6 +169,10 @@ class RestoredSessionContext(NamedTuple):
             "memories": [memory.to_dict() for memory in self.memories],
             "already_restored": self.already_restored,
             "elapsed_ms": self.elapsed_ms,
+            "sessions": [
+                {"session_id": one.session_id, "relevance_score": one.relevance_score, "inherited_at": one.inherited_at}
+                for one in self.sessions
+            ],
         }
         if self.handoff is not None:
             out["handoff"] = dict(self.handoff)

@@ -1,16 +1,18 @@
 """The two formulas of a restore; nothing here is ever stored.
 
 Relevance of a prior session: `0.4 recency + 0.35 topic overlap + 0.25 pending tasks`.
-Confidence left of an inherited memory: `max(floor, 1 - hours/168 * 0.4)` of the original.
+Confidence left of an inherited memory: `max(floor, 1 - hours/168 * 0.4)` of the original; both numbers are settings.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from jsonlstore.core.clock import hours_between, parse_time, system_clock
+from jsonlstore.core.config import Config
 from jsonlstore.core.model import SessionState
 from jsonlstore.store import IndexEntry
 
@@ -23,6 +25,7 @@ RECENCY_WEIGHT = 0.4
 TOPIC_WEIGHT = 0.35
 PENDING_WEIGHT = 0.25
 PER_TASK = 0.25
+_PARTED = re.compile(r"[\s_-]+")
 DEFAULT_THRESHOLD = 0.25
 MOST_CONTRIBUTORS = 3
 
@@ -80,14 +83,34 @@ def lowered(words: Iterable[str]) -> frozenset[str]:
     return frozenset(word.lower() for word in words)
 
 
-def factors(topics: Iterable[str] | set[str], tasks: int, keywords: frozenset[str], hours_elapsed: float) -> Factors:
-    """The parts of a score; keywords, and topics given as a set, are lower-cased. Overlap is Jaccard, 0 of nothing."""
+def factors(
+    topics: Iterable[str] | set[str],
+    tasks: int,
+    keywords: frozenset[str],
+    hours_elapsed: float,
+    spoken: frozenset[str] | None = None,
+) -> Factors:
+    """The parts of a score; keywords, and topics given as a set, are lower-cased. Overlap is Jaccard, 0 of nothing.
+
+    A topic of several words ("ham radio") is a keyword, too, where all of them are. `spoken` are such topics, for a
+    caller that has found them for thousands of sessions at once.
+    """
     own = topics if isinstance(topics, set) else lowered(topics)
-    shared = len(own & keywords)
-    together = len(own) + len(keywords) - shared
+    named = own & spoken if spoken is not None else {topic for topic in own if is_spoken(topic, keywords)}
+    words = keywords | named if named else keywords
+    shared = len(own & words)
+    together = len(own) + len(words) - shared
     return Factors(
         recency(hours_elapsed), shared / together if together else 0.0, pending_weight(tasks), shared, together
     )
+
+
+def is_spoken(topic: str, words: frozenset[str]) -> bool:
+    """Whether a lower-cased topic is one of the words, or made of several that all are."""
+    if topic in words:
+        return True
+    parts = () if topic.isalnum() else [part for part in _PARTED.split(topic) if part]
+    return bool(parts) and words.issuperset(parts)
 
 
 Keywords = Mapping[str, Iterable[str]] | Iterable[str]
@@ -134,20 +157,40 @@ def _keywords(context: Keywords) -> frozenset[str]:
     return lowered(context.get("keywords", ()) if isinstance(context, Mapping) else context)
 
 
-def decay_factor(hours_elapsed: float, floor: float = DEFAULT_FLOOR) -> float:
+class DecayRate(NamedTuple):
+    """How fast confidence fades: `loss` of it in `hours`, and never below `floor` of it."""
+
+    floor: float = DEFAULT_FLOOR
+    hours: float = WEEK_HOURS
+    loss: float = LOSS_PER_WEEK
+
+    @classmethod
+    def of(cls, config: Config) -> DecayRate:
+        """The rate the settings name."""
+        return cls(config.decay_min_floor, config.decay_hours, config.decay_span)
+
+
+def decay_factor(
+    hours_elapsed: float, floor: float = DEFAULT_FLOOR, hours: float = WEEK_HOURS, loss: float = LOSS_PER_WEEK
+) -> float:
     """How much of a confidence is left after so many hours; a clock that went back counts as no time at all."""
-    return max(floor, 1.0 - max(0.0, hours_elapsed) / WEEK_HOURS * LOSS_PER_WEEK)
+    return max(floor, 1.0 - max(0.0, hours_elapsed) / hours * loss)
 
 
 class DecayEngine:
     """The decay of one memory. `floor` bounds the factor and is the line below which a memory is left behind."""
 
     @staticmethod
-    def apply_decay(original_confidence: float, hours_elapsed: float, floor: float = DEFAULT_FLOOR) -> float:
+    def apply_decay(
+        original_confidence: float, hours_elapsed: float, floor: float = DEFAULT_FLOOR, *, rate: DecayRate | None = None
+    ) -> float:
         """The confidence a memory is inherited with; the original is not clamped and never changed."""
-        return original_confidence * decay_factor(hours_elapsed, floor)
+        return original_confidence * decay_factor(hours_elapsed, *(rate or DecayRate(floor)))
 
     @staticmethod
-    def should_inherit(original_confidence: float, hours_elapsed: float, floor: float = DEFAULT_FLOOR) -> bool:
+    def should_inherit(
+        original_confidence: float, hours_elapsed: float, floor: float = DEFAULT_FLOOR, *, rate: DecayRate | None = None
+    ) -> bool:
         """Whether the decayed confidence is still at or above the floor."""
-        return DecayEngine.apply_decay(original_confidence, hours_elapsed, floor) >= floor - TOLERANCE
+        lowest = rate.floor if rate else floor
+        return DecayEngine.apply_decay(original_confidence, hours_elapsed, floor, rate=rate) >= lowest - TOLERANCE

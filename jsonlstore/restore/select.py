@@ -6,7 +6,6 @@ back are read from their logs.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from heapq import nlargest
@@ -19,7 +18,7 @@ from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SessionState, WorkingMemoryPin, strip_provenance
 from jsonlstore.restore.result import Candidate
-from jsonlstore.restore.score import Factors, factors, lowered, pending_weight, qualifies
+from jsonlstore.restore.score import Factors, factors, is_spoken, lowered, pending_weight, qualifies
 from jsonlstore.restore.tasks import Pipeline
 
 Entries = Mapping[str, Mapping[str, Any]]
@@ -29,7 +28,6 @@ log = logger("jsonlstore.session")
 _COMMON_FROM_SESSIONS = 10
 _COMMON_SHARE = 0.8
 _COMMON_SAMPLE = 300
-_PARTED = re.compile(r"[\s_-]+")
 MOST_LOGS_READ = 12
 _WORTH_RESTORING = (
     "working_memory", "pending_tasks", "hot_topics", "active_projects", "recent_learnings", "notes", "next_step",
@@ -104,7 +102,7 @@ def score_priors(
         hours = (now - datetime.fromisoformat(end_time)).total_seconds() / 3600
         tasks = entry.get("pending_task_count") or 0
         topics = {topic.lower() for topic in entry.get("hot_topics") or ()} - common
-        parts = factors(topics, tasks, words if topics.isdisjoint(spoken) else words | (topics & spoken), hours)
+        parts = factors(topics, tasks, words, hours, spoken)
         score = parts.score
         if worth is None or worth(score, tasks) or entry.get("critical"):
             scored.append(Prior(score, end_time, session_id, hours, parts, tasks))
@@ -134,14 +132,7 @@ def mentioned_topics(entries: Entries, words: frozenset[str]) -> frozenset[str]:
     if not words:
         return frozenset()
     known: set[str] = set().union(*(entry.get("hot_topics") or () for entry in entries.values()))
-    return frozenset(
-        topic for topic in known if (low := topic.lower()) in words or (not low.isalnum() and _made_of(low, words))
-    )
-
-
-def _made_of(topic: str, words: frozenset[str]) -> bool:
-    parts = [part for part in _PARTED.split(topic) if part]
-    return bool(parts) and words.issuperset(parts)
+    return frozenset(topic for topic in known if is_spoken(topic.lower(), words))
 
 
 def common_topics(sessions: Sequence[Iterable[str]]) -> frozenset[str]:

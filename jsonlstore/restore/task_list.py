@@ -10,9 +10,10 @@ from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import PendingTask, SessionState, read_parts
 from jsonlstore.core.task_life import BY_HAND, CLOSED, OPEN, UNSAID, closed_here, open_here, task_key
+from jsonlstore.restore.closings import without_closed
+from jsonlstore.restore.pins import UNPINNED
 from jsonlstore.restore.plan import closings_of
 from jsonlstore.restore.preamble import ages_ago
-from jsonlstore.restore.settled import settled
 from jsonlstore.restore.tasks import Pipeline
 
 if TYPE_CHECKING:
@@ -37,11 +38,11 @@ class TaskList:
         self.sessions = self._states()
         self._told: dict[str, tuple[PendingTask, SessionState]] = {}
         line = time_before(now, timedelta(days=config.task_stale_days))
-        closings = closings_of(store.index.entries(), scope, now)
+        closings = closings_of(store, config, store.index.entries(), scope, now)
         for state in self.sessions:
             if (state.end_time or format_time(now)) < line:
                 continue
-            for task in settled(state, closings).pending_tasks:
+            for task in without_closed(state, closings).pending_tasks:
                 self._told.setdefault(task.task_id.lower(), (task, state))
         kept = Pipeline.read(store.paths, config).still_open(task for task, _ in self._told.values())
         self.open = kept
@@ -62,6 +63,7 @@ class TaskList:
                 "title": task.title,
                 "stage": task.stage,
                 "session_id": self._told[task.task_id.lower()][1].session_id,
+                "last_at": self._told[task.task_id.lower()][1].end_time,
                 "age": ages_ago(self._told[task.task_id.lower()][1].end_time, self._now) or "now",
             }
             for number, task in enumerate(self.open, 1)
@@ -130,7 +132,7 @@ class TaskList:
         for state in reversed(self.sessions):
             known.update((task.task_id.lower(), task) for task in state.pending_tasks)
             for one in state.closed:
-                if one.id and one.id.lower() not in known:
+                if one.id and one.id.lower() not in known and not one.id.startswith(UNPINNED):
                     evidence = {"evidence": {"kind": "by hand"}}
                     known[one.id.lower()] = PendingTask(one.id, one.title, flagged_incomplete=True, extra=evidence)
         still_open = {task.task_id.lower() for task in self.open}

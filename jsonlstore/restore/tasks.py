@@ -12,7 +12,7 @@ from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import read_bytes
 from jsonlstore.core.logs import logger
-from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
+from jsonlstore.core.model import Closed, PendingTask, SessionState, WorkingMemoryPin
 from jsonlstore.core.paths import StatePaths
 
 _WORD = re.compile(r"[\w.-]*\w")
@@ -23,8 +23,9 @@ log = logger("jsonlstore.session")
 class Pipeline:
     """What `pipeline/state.json` says now. Missing or broken, it closes nothing (decision 23)."""
 
-    def __init__(self, document: dict[str, Any] | None) -> None:
+    def __init__(self, document: dict[str, Any] | None, condition: str = "missing") -> None:
         self._document = document
+        self.condition = "ok" if document is not None else condition  # "missing" or "corrupt" besides
 
     @classmethod
     def read(cls, paths: StatePaths, config: Config) -> Pipeline:
@@ -33,7 +34,7 @@ class Pipeline:
             data = read_bytes(path)
         except JsonlStoreError as problem:
             log.warning("pipeline state not read, every task is kept: %s", problem)
-            return cls(None)
+            return cls(None, "corrupt")
         if data is None:
             return cls(None)
         try:
@@ -42,7 +43,7 @@ class Pipeline:
             document = None
         if not isinstance(document, dict) or not isinstance(document.get("active_tasks"), list):
             log.warning("%s is not a pipeline state, every task is kept", path)
-            return cls(None)
+            return cls(None, "corrupt")
         return cls(document)
 
     def open_tasks(self, stages: Iterable[str]) -> list[PendingTask]:
@@ -73,16 +74,17 @@ def _id(raw: object) -> str:
     return raw if isinstance(raw, str) else ""
 
 
-def pin_tasks(pins: Sequence[WorkingMemoryPin]) -> list[PendingTask]:
-    """The tasks that pins speak of as not finished."""
+def pin_tasks(pins: Sequence[WorkingMemoryPin]) -> tuple[list[PendingTask], list[Closed]]:
+    """The tasks that pins speak of as not finished, and those they say are done."""
     if not pins:
-        return []
+        return [], []
     from jsonlstore.signals import TaskBook
 
     book = TaskBook()
     for pin in pins:
         book.read_pin(pin)
-    return book.pending()
+    told = {"evidence": {"entry_ids": [], "kind": "pin"}}
+    return book.pending(), [Closed(one.title, one.how, one.task_id, extra=told) for one in book.closed()]
 
 
 def _is_of_older_rules(task: PendingTask) -> bool:

@@ -3,9 +3,9 @@
 `distil.Distiller` is fed the entries of one session in order and asked for its `Signals` (`session_signals`). On the
 way `tool_calls` follows calls to their results, and `evidence` (with `shell`, `outcome`, `todos`) keeps what they did;
 `conversation` keeps the talk as exchanges; `choices` and `offers` read what the user decided and what the assistant
-left open; `topics` and `projects` say what it was about. At the end `ending` says where it stopped and `conclusions`
-puts it together: what later evidence closes is closed (`closings`), and what is not supported is not said. Languages
-are data: one file each in `languages/`, read by `language`.
+left open; `topics` and `projects` say what it was about. At the end `ending` says where it stopped, `obstacles` what
+is in the way, and `conclusions` puts it together: what later evidence closes is closed (`closings`), and what is not
+supported is not said. Languages are data: one file each in `languages/`, read by `language`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jsonlstore.signals.background import word_rarity
     from jsonlstore.signals.distil import Distiller
     from jsonlstore.signals.explain import sources
-    from jsonlstore.signals.facts import SessionFacts
+    from jsonlstore.signals.facts import SessionFacts, memory_files_in
     from jsonlstore.signals.options import RULES, SignalOptions
     from jsonlstore.signals.projects import project_of
     from jsonlstore.signals.rarity import by_rarity, session_rarity
@@ -41,6 +41,7 @@ __all__ = [
     "content_words",
     "hash_id",
     "keywords",
+    "memory_files_in",
     "pipeline_tasks",
     "project_of",
     "session_rarity",
@@ -54,7 +55,7 @@ __getattr__ = lazy(
         "background": "word_rarity",
         "distil": "Distiller",
         "explain": "sources",
-        "facts": "SessionFacts",
+        "facts": "SessionFacts memory_files_in",
         "options": "RULES SignalOptions",
         "projects": "project_of",
         "rarity": "by_rarity session_rarity",

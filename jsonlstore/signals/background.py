@@ -102,6 +102,49 @@ saliendo despues después tarea tareas archivo archivos carpeta ruta línea mens
 cambios archive fichier fichiers dossier chemin ligne erreur erreurs tâche tâches étape étapes réponse utilisateur
 arquivo arquivos pasta caminho linha erro erros tarefa tarefas passo passos resposta usuário mudança mudanças username
 sender metadata untrusted message_id reply_to_current conversation timestamp traceback warning warnings debug fatal
+adjust adjusted adjusting apply applied applying cover covers covered ensure ensures ensuring include includes included
+including enable enabled disable disabled remain remains consider considered regarding attached attach explain explained
+describe described mention mentioned suggested suggestion recommend recommended recommendation decide decided going
+investigate investigating reload reloaded restarting ugly nicely separate separately entire entirely whole actual
+approach ways manner kinds sorts piece pieces amount couple several certain specific specifically general generally
+management declarations similar close weitere weiterer weiteres play полный полная полное
+prévu prévue crie criar comecar iniciar maintain maintained tighten perform performed applies modify modified restructure restructured refresh refreshed
+successfully requested reverse visible dumped scrolling polished professional helpful correctly incorrectly
+ejecuta ejecutar ejecute nombre nombres paso pasos correcto exactamente directamente asume elimina eliminar implementación
+individual debe deben debo debería deberían vamos voy hagas haga hagan haciendo usar usando uso utiliza ver viendo veo dice decir
+dime dame pon poner ponga quede queda quedan quedar quedo quedó falta faltan faltaba cuenta parte partes manera forma
+formas vez veces cosa cosas nuevo nueva nuevos nuevas mejor peor bueno buena bien mal aquí allí ahí mismo misma mismos
+cual cuáles todavía aún mientras además según dentro fuera arreglar arregla corregir corrige revisar revisa agregar
+agrega añadir añade crear crea mostrar muestra aprobar permitir permite funciona funcionando funcionar sirve error
+errores problema problemas código página necesito necesita necesitamos entiendo claro listo correcto igual lugar tipo
+faire fais faites faire fait faite faits peux peut pouvez veux veut voulez dois doit devez mettre mets mis mise voir
+vois regarde regarder dire dis dit donne donner prendre prends trouver trouve vais vas va allons aller passer passe
+continues continuer oui non merci temps fois chose choses façon manière exemple sorte partie nouveau nouvelle nouveaux
+même mêmes autres seul seule vraiment explicite leçon gravée maintenant ensuite puis pendant aussi trop très beaucoup
+assez tel telle ceci celle celui ceux quelque quelques plusieurs certains certaines problème problèmes code corriger
+corrige ajouter ajoute modifier modifie supprimer créer crée vérifier vérifie besoin faudrait
+vou vai vamos estou estamos quero queria preciso precisa precisamos deve devem deveria pode podem poderia fazer faz
+feito fica ficar ficou ficando coloca colocar coloque usar usando use uso ver veja olha olhar dizer diz ainda agora
+depois antes durante enquanto aqui ali lá onde assim então porque sobre novo nova novos novas melhor pior bom boa bem
+mal mesmo mesma outro outra outros outras cada algum alguma alguns algumas nenhum nenhuma coisa coisas jeito forma
+parte vez vezes exemplo pendente pendentes falta faltam aparece aparecer aparecendo corrigir corrige ajustar ajusta
+adicionar adiciona criar cria mostrar mostra verificar verifica problema problemas código página tipo lugar escolha
+leia todas todos tudo nada
+делать делай сделай сделать сделаем сделано делаем посмотри посмотреть смотри смотреть проверь проверить проверка
+проверил добавь добавить добавил исправь исправить исправил убери убрать удали удалить поменяй нужны нужна нужен нужно
+хочу хочешь хочет могу можем можешь должен должна должно должны какие какую каких такие такая такое этих эта эти своей
+своего новый новая новое новые первый первая второй другие других весь вся всё всем также просто сразу вообще
+действительно например вариант варианты момент часть части раза вопрос вопросы ответ ответы задача задачи результат
+ошибки проблемы файла файлов строка строки понял понятно ладно
+робити зроби зробити зроблено подивись перевір перевірити додай додати виправ виправити прибери видали потрібно треба
+хочу можу можна можеш повинен повинна повинні які яку яких такі така таке цих ця цей свої новий нова нове нові перший
+перша інші весь вся все також просто одразу взагалі наприклад варіант момент частина питання відповідь задача задачі
+результат помилка помилки файл файли рядок зрозумів зрозуміло дякую будь ласка
+이거 그거 저거 이것 그것 여기 거기 지금 그럼 그런데 그러면 그리고 하지만 일단 먼저 다시 계속 해줘 해주세요 해야 하는 하고 하면
+해서 했어 합니다 있는 있어 있습니다 없는 없어 없습니다 되는 돼 됩니다 같은 같아 같이 어떤 어떻게 무엇 왜 뭐 좀 더 잘 안 못 다 것
+것들 거야 거지 수 때 때문 상단 하단 원본 페이지 화면 표시 확인합니다 이상하다 부분 문제 오류 에러 확인 수정 추가 삭제 변경 작업 진행 완료 파일 코드 테스트 내용 방법 경우 결과 현재
+可能 应该 需要 可以 现在 然后 还是 直接 目前 之前 之后 这样 那样 怎样 如何 为什么 重新 继续 所有 全部 一些 一下 一直 其他 其它 另外
+生成 链接 完善 补充 增加 继续完善 切换 尝试 编写 列出 读取 需求 执行 修改 添加 删除 检查 查看 确认 更新 创建 实现 处理 解决 支持 显示 设置 目录 代码 错误 测试 运行 执行 环境 版本 用户 项目 系统 数据 方式
 stdout stderr exit code codes pid args kwargs return returns none null true false undefined lambda 方案 完整 分钟 状态 问题 文件
 任务 内容 步骤 情况 结果 完成 开始 使用 进行 提交 功能 部分 信息 时间
 """

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.language import languages, may_any_say, small_kinds
@@ -30,7 +31,8 @@ _LONGEST_REMARK = 100
 _CONFIDENCE = {SCOPE: 0.65, REVERT: 0.7, WORKS: 0.7}  # scope creep as DECISION 44 has it
 _QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|`[^`\n]{1,200}`")
 _LETTERS = re.compile(r"(?<![\w'’])([A-Fa-f]|[1-9])(?![\w'’%.:/-]|\s*(?:minute|hour|file|day|time|mal|uhr|h\b|min))")
-_CHINESE_NUMBER = re.compile(r"(?:方案|选项|第|選項|案)\s*([A-Fa-f1-9一二三四])")
+_CHINESE_NUMBER = re.compile(r"(?:方案|选项|选择|选|第|選項|案|用)\s*([A-Fa-f1-9一二三四])(?!\w*[%个小分天行])")
+_COUNTED = re.compile(r"(?<!\w)([A-Fa-f1-9])\s?(?:番(?!目)|번(?!째)|号|號)")
 _NAMED_OPTION = re.compile(
     r"(?:\b(?:option|plan|variante|opción|opcion|opção|вариант|варіант)|方案|选项|選項|案)\s*[A-Fa-f1-9一二三四]",
     re.IGNORECASE,
@@ -49,17 +51,19 @@ _DIRECTIVES = (
 )
 _RULES = frozenset({"rule", "weak_rule"})
 _WITH_CONTRAST = 0.8
-_ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "edit", "task_cue", "works", "scope", "revert")
+_ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "forbid_cue", "edit", "task_cue", "works", "scope", "revert")
 _CUE = ("task_cue",)
+_FORBID = ("forbid_cue",)
 _TOLD = ("decided", "insight")
 _ASKED_AND_ANSWERED = re.compile(r'"([^"\n]{3,400})"="([^"\n]{1,300})"')
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
 _MOST_ANSWERS = 10
 _CLAUSE_END = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])\s*")
-_NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*\d{1,2}[.、)]$")  # the next item's number, left behind by its sentence
+_NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*(\d{1,2})[.、)]$")  # the next item's number, left behind by its sentence
 _AFTER_NUMBER = (".", "、", ")")
 _LOOSE_END = re.compile(r"[\s,，]+(?:and|or|und|oder|y|et|ou|e|и|і|та)$", re.IGNORECASE)  # the next line goes on
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
+_LAST = 4  # the place of "the last one" among a language's ordinals
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +88,31 @@ def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]
     options = dict(offer.options if offer and offer.options else all_options(before))
     if not options:
         return []
-    keys = [_DIGITS.get(key, key).upper() for key in _CHINESE_NUMBER.findall(plain)]
+    place = _place(plain)
+    if place is not None:
+        return [list(options.items())[place]] if place < len(options) else []
+    keys = [_DIGITS.get(key, key).upper() for key in (*_CHINESE_NUMBER.findall(plain), *_COUNTED.findall(plain))]
     if not keys:
         # "a" is a word of many languages: alone it picks only when it is all that was said
         keys = [key.upper() for key in _LETTERS.findall(plain) if key not in {"a", "e"} or len(plain) <= 3]
     return [(key, options[key]) for key in dict.fromkeys(keys) if key in options]
+
+
+def _place(plain: str) -> int | None:
+    """Which of several a message picks by its place ("the second one", "第二个"), if that is all it says; -1 the last."""
+    for language in languages().values():
+        for place, expression in enumerate(language.patterns("ordinals")):
+            match = expression.search(plain)
+            if match and len(content_words(_chosen(language).sub(" ", expression.sub(" ", plain)))) <= 1:
+                return place if place < _LAST else -1
+    return None
+
+
+@cache
+def _chosen(language: Language) -> re.Pattern[str]:
+    """The words of choosing in a language."""
+    words = sorted(map(re.escape, language.phrases("choose")), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
 
 
 def may_answer(text: str) -> bool:
@@ -96,7 +120,9 @@ def may_answer(text: str) -> bool:
     plain = text.strip()
     if len(plain) > _LONGEST_CHOICE or plain.endswith("?"):
         return False
-    return bool(_LETTERS.search(plain) or _CHINESE_NUMBER.search(plain)) or "yes" in small_kinds(plain)
+    if _LETTERS.search(plain) or _CHINESE_NUMBER.search(plain) or _COUNTED.search(plain):
+        return True
+    return "yes" in small_kinds(plain) or _place(plain) is not None
 
 
 def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
@@ -127,20 +153,29 @@ def directives(text: str, speakers: Sequence[Language]) -> list[Said]:
     whole = text.replace("’", "'")
     if not may_any_say(speakers, _ASKED, whole):
         return []
-    known = [one for one in speakers if one.may_say(_ASKED, whole)]
+    known = [one for one in speakers if one.may_say(_ASKED, whole)] if len(speakers) > 1 else speakers
     found: list[Said] = []
     for sentence in own_sentences(text):
-        said = _read(sentence, known)
+        said = _read(_without_next_number(sentence, text), known)
         if said:
             found.append(said)
     return found
 
 
-def explicit(text: str, speakers: Sequence[Language]) -> list[Said]:
+def _without_next_number(sentence: str, text: str) -> str:
+    """A sentence of "1. do this 2. do that" without the next item's number; "valve 2." keeps its own."""
+    plain = sentence.rstrip()
+    number = _NUMBER_AFTER.search(plain) if plain.endswith(_AFTER_NUMBER) else None
+    if number is None or not re.search(rf"(?<!\d){int(number[1]) - 1}[.、)]", text):
+        return sentence
+    return plain[: number.start()]
+
+
+def explicit(text: str, speakers: Sequence[Language], kinds: tuple[str, ...] = _TOLD) -> list[Said]:
     """What an assistant says outright it decided or found out; its other prose counts for nothing."""
-    if not may_any_say(speakers, _TOLD, text):
+    if not may_any_say(speakers, kinds, text):
         return []
-    known = [one for one in speakers if one.may_say(_TOLD, text)]
+    known = [one for one in speakers if one.may_say(kinds, text)] if len(speakers) > 1 else speakers
     found: list[Said] = []
     for sentence in (one for line in prose_lines(text) for one in sentences(line)):
         plain = plain_text(sentence).replace("’", "'").strip()
@@ -154,7 +189,7 @@ def explicit(text: str, speakers: Sequence[Language]) -> list[Said]:
         for language in known:
             if language.pattern("conditional").match(plain):
                 continue
-            if language.says(DECIDED, bare):
+            if DECIDED in kinds and language.says(DECIDED, bare):
                 found.append(Said(DECISION, shorten(plain, LONGEST), 0.7))
             elif language.says(INSIGHT, bare):
                 found.append(Said(INSIGHT, shorten(plain, LONGEST), 0.7))
@@ -179,12 +214,12 @@ def listed_decisions(text: str, speakers: Sequence[Language]) -> list[Said]:
 
 def _read(sentence: str, known: Sequence[Language]) -> Said | None:
     plain = plain_text(sentence).replace("’", "'").strip()
-    if plain.endswith(_AFTER_NUMBER):
-        plain = _NUMBER_AFTER.sub("", plain)
     plain = _LOOSE_END.sub("", plain)
     bare = _QUOTED.sub("…", plain)
     # asked of both: without its quotation a sentence may be short enough for an expression that spans it
-    if len(plain) < 4 or not (may_any_say(known, _ASKED, plain) or may_any_say(known, _ASKED, bare)):
+    if len(plain) < 4 or not (
+        may_any_say(known, _ASKED, plain) or (bare != plain and may_any_say(known, _ASKED, bare))
+    ):
         return None
     asks = plain.endswith(("?", "？")) or any(language.pattern("asks").match(plain) for language in known)
     if len(plain) <= _LONGEST_SENTENCE:
@@ -225,6 +260,8 @@ def _decision(
 ) -> Said | None:
     """A rule, a preference or a choice. "Change A to B" alone is work to be done once: it takes a contrast or a reason."""
     contrast = bool(_CONTRAST.search(bare))
+    if len(plain) <= _LONG and not _says("rule", bare, known) and _forbids(bare, known):
+        return Said(CONSTRAINT, shorten(plain, LONGEST), _WITH_CONTRAST if contrast else 0.7)
     for kind, sure, longest in kinds:
         if len(plain) <= longest and _says(kind, bare, known):
             confidence = max(sure, _WITH_CONTRAST) if contrast else sure
@@ -232,6 +269,13 @@ def _decision(
     if _says("edit", bare, known) and (contrast or any(language.says("reason", bare) for language in known)):
         return Said(DECISION, shorten(plain, LONGEST), 0.7)
     return None
+
+
+def _forbids(bare: str, known: Sequence[Language]) -> bool:
+    """Whether a sentence tells somebody not to do something: "I don't know" does not."""
+    return any(
+        one.may_say(_FORBID, bare) and one.says("forbid", bare) and not one.says("no_order", bare) for one in known
+    )
 
 
 def _small_kind(bare: str, known: Sequence[Language], *, asks: bool) -> str | None:

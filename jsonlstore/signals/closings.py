@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from jsonlstore.core.model import Note
     from jsonlstore.signals.conversation import Moment
-    from jsonlstore.signals.ending import Opened
     from jsonlstore.signals.evidence import WorkLog
     from jsonlstore.signals.language import Language
+    from jsonlstore.signals.offers import Opened
     from jsonlstore.signals.tasks import TaskBook
 
 MOST_STATEMENTS = 40
@@ -43,13 +43,14 @@ class DoneStatements:
 
     def hear_user(self, text: str, entry_id: str | None, language: Language | None) -> None:
         """The user's own sentences."""
-        if language and may_close(text, language):
+        if language and (may_close(text, language) or language.says("deed", text)):
             self._keep(own_sentences(text), entry_id, language, "said by the user")
 
     def hear_closing(self, moment: Moment, language: Language | None) -> None:
         """The assistant's last words before the user spoke again; what it says on the way is not its last word."""
         if language and may_close(moment.text, language):
-            told = (one for line in prose_lines(moment.text) for one in sentences(line))
+            lines = prose_lines(moment.text, lambda line: may_close(line, language))
+            told = (one for line in lines for one in sentences(line))
             self._keep(told, moment.id, language, "said")
 
     def take_back(self, note: Note, entry_id: str | None) -> None:
@@ -75,7 +76,8 @@ class DoneStatements:
     def _keep(self, told: Iterable[str], entry_id: str | None, language: Language, how: str) -> None:
         for sentence in told:
             plain = plain_text(sentence)
-            if len(plain) > _LONGEST_SENTENCE or not says_done(plain, language):
+            told_deed = how == "said by the user" and tells_deed(plain, language)
+            if len(plain) > _LONGEST_SENTENCE or not (told_deed or says_done(plain, language)):
                 continue
             bare = language.pattern("done").sub(" ", plain)
             # "done" alone closes whatever was meant, and nobody can say what that was
@@ -88,6 +90,16 @@ class DoneStatements:
             )
         while len(self._said) > MOST_STATEMENTS:
             del self._said[next(iter(self._said))]
+
+
+def tells_deed(sentence: str, language: Language) -> bool:
+    """Whether a person reports what they did ("I wired the relay today"): done, and not tried, planned or half done."""
+    plain = sentence.replace("’", "'")
+    deed = language.pattern("deed").match(plain)
+    if deed is None or plain.rstrip().endswith(("?", "？")):
+        return False
+    rest = plain[deed.end() :].lstrip()
+    return not (language.says("not_done", rest) or language.says("but", rest) or rest.startswith("to "))
 
 
 def closed_by_session(

@@ -19,12 +19,12 @@ from jsonlstore.signals.ending import (
     INTERRUPTED,
     UNANSWERED,
     ClosingSituation,
-    Opened,
     is_nudge,
     read_ending,
-    reported_error,
 )
 from jsonlstore.signals.notes import NoteBook
+from jsonlstore.signals.obstacles import reported_error
+from jsonlstore.signals.offers import Opened
 from jsonlstore.signals.patterns import BLOCKER, DONE
 from jsonlstore.signals.sentences import shorten
 from jsonlstore.signals.tasks import covers, evidence, hash_id
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 20
 _LONGEST_LINE = 200
 RECENT = 6  # exchanges
+RECENT_YES = 4  # the same for a bare yes: what it agreed to is done sooner than a plan that was picked
 STALE_LIST = 4  # turns
 STALE_FILE = 30
 FADING = 12  # exchanges, at least half a session: what was decided before, and is no rule, has mostly been done
@@ -122,6 +123,8 @@ def ground(name: str, text: str, entry_ids: Iterable[str | None], kind: str, con
 def _standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
     """The notes; what the user picked or agreed to in the last exchanges is what the next session builds on."""
     recent = {one.user.id for one in talk[-RECENT:]}
+    agreed = {one.user.id for one in talk[-RECENT_YES:-1]}  # the last request is told as such
+    fading = {one.user.id for one in talk[-FADING:]}
     late = talk[-max(FADING, len(talk) // 2) :]
     lately = {moment.id for one in late for moment in (one.user, *one.answers)}
     since = late[0].user.at if late else ""  # what was picked where a tool asked stands in no message of its own
@@ -130,8 +133,12 @@ def _standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Not
     for note in notes:
         if note.source_entry_id in pasted:
             told.append(replace(note, confidence=min(note.confidence, 0.6)))
-        elif note.source_entry_id in recent and note.extra["evidence"]["kind"] == CHOICE:
-            told.append(replace(note, confidence=max(note.confidence, 0.7)))
+        elif note.extra["evidence"]["kind"] == CHOICE and note.confidence < 0.7:
+            # a step through a menu, or a yes to what was offered: long done unless it was said just now
+            if note.source_entry_id in (agreed if note.confidence < 0.6 else recent):
+                told.append(replace(note, confidence=0.7))
+            elif note.source_entry_id in fading or (note.timestamp >= since and note.confidence > 0.6):
+                told.append(note)
         elif note.extra["evidence"]["kind"] == CHOICE and note.timestamp >= since:
             told.append(note)
         elif note.type == DECISION and note.confidence <= 0.7 and note.source_entry_id not in lately:
@@ -176,9 +183,9 @@ def _next_step(ending: ClosingSituation, still_open: Sequence[Opened], work: Wor
     request = ending.request
     if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
         return Opened(_wanted(ending), request.entry_id, request.at, 0, 0, f"request {request.fate}", 0.85)
-    if ending.offer:
-        return ending.offer
     recent = [one for one in still_open if one.back == 0]
+    if ending.offer and (not recent or ending.offer.text.endswith(("?", "？", "…", ")"))):
+        return ending.offer  # a question is for the user to answer first; "tell me if it fails" is not
     if recent:
         return recent[0]
     waiting = [Opened(item.title, item.entry_id, "", 0, 0, "todo", 0.75) for item in _open_todos(work)]
@@ -229,7 +236,7 @@ def _pending(
 
 def _add(found: dict[str, PendingTask], title: str, entry_id: str | None, kind: str, confidence: float) -> None:
     words = content_words(title)
-    if any(covers(words, content_words(known.title)) and len(words) > 1 for known in found.values()):
+    if any(_is_same(words, content_words(known.title)) for known in found.values()):
         return
     task_id = hash_id(title)
     found[task_id] = PendingTask(
@@ -238,6 +245,11 @@ def _add(found: dict[str, PendingTask], title: str, entry_id: str | None, kind: 
         flagged_incomplete=True,
         extra={"confidence": confidence, **evidence([entry_id], kind)},
     )
+
+
+def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two titles are about one thing, each in its own words: the one may say more than the other."""
+    return len(one) > 1 and len(other) > 1 and (covers(one, other) or covers(other, one))
 
 
 def _is_covered(one: Opened, work: WorkLog) -> bool:

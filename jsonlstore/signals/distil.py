@@ -35,7 +35,7 @@ from jsonlstore.signals.conclusions import Conclusions, conclude, ground
 from jsonlstore.signals.conversation import ASSISTANT, SYSTEM, USER, Conversation, Moment, exchanges
 from jsonlstore.signals.ending import is_nudge, request_line
 from jsonlstore.signals.evidence import WorkLog
-from jsonlstore.signals.facts import SessionFacts, identifiers_in, requests_in
+from jsonlstore.signals.facts import SessionFacts, hear_rules, identifiers_in, requests_in
 from jsonlstore.signals.language import recognise
 from jsonlstore.signals.notes import LONGEST_NOTE, NoteBook
 from jsonlstore.signals.offers import closing_offer, rules_of, spoken_languages
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 HEAD, TAIL = 12_000, 4_000
 _MOST_CONSTRAINTS = 10
 _TURNS_TIMED = 64
+_BARE_CHOICE = 32
 _NOTED_AS = {CHOICE: DECISION, DECISION: DECISION, CONSTRAINT: DECISION, SCOPE: SCOPE, INSIGHT: INSIGHT, WORKS: DONE}
 _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_OPENING = 800
@@ -101,7 +102,9 @@ class Distiller:
         self._language: Language | None = None
         self._speakers: list[Language] = []
         self._closing: Moment | None = None  # what the assistant said last, for the user's answer to it
-        self._turn_times: dict[int, str] = {}
+        self._turn_ends: dict[int, str] = {}
+        self._taken_back = 0
+        self._rules: dict[str, None] = {}
         self._messages = 0
         self._compactions = 0
         self._turn_over = False
@@ -192,7 +195,10 @@ class Distiller:
             commands=tuple(self.work.families()),
             identifiers=identifiers_in(talk, commits[-12:]),
             memory_writes=tuple(self.work.memory_writes),
-            turn_times=dict(self._turn_times),
+            turn_ends=dict(self._turn_ends),
+            rules=tuple(self._rules),
+            last_failed=self.work.last_failed,
+            taken_back=self._taken_back,
         )
 
     def _follow_turn(self, entry: Entry) -> None:
@@ -203,10 +209,13 @@ class Distiller:
             return
         self._messages += 1
         self._turn_over = entry.role == "assistant" and not entry.tool_calls
+        if entry.role == "assistant" and entry.timestamp:
+            self._turn_ends[self.work.turn] = entry.timestamp
+            self._turn_ends.pop(self.work.turn - _TURNS_TIMED, None)
 
     def _least_said(self) -> float:
-        """How often a word must come up to be a topic: in a short session once by the user will do."""
-        return 2.0 if self.work.turn >= _LONG_SESSION else 1.0
+        """How often a word must come up to be a topic: in a short session once by each side will do."""
+        return 2.0 if self.work.turn >= _LONG_SESSION else 1.5
 
     def _last_topic(self, on_path: Collection[str] | None) -> str | None:
         """The latest thing the user said that was about something."""
@@ -221,8 +230,6 @@ class Distiller:
         text = self._safe(entry.text)
         at = entry.timestamp or ""
         self.work.next_turn()
-        self._turn_times[self.work.turn] = at
-        self._turn_times.pop(self.work.turn - _TURNS_TIMED, None)
         self.tasks.turn = self.work.turn
         self._talk.hear(USER, text, at, entry.id, entry.parent_id, self.work.turn)
         if not text or text.isspace():
@@ -238,6 +245,7 @@ class Distiller:
             self._note_first_match(text, entry, "user")
         else:
             self._note_user(text, entry)
+        hear_rules(self._rules, text)
         self.tasks.read(own, entry.id)
         self._done.hear_user(text, entry.id, self._language)
         self._closing = None
@@ -247,8 +255,9 @@ class Distiller:
         at = entry.timestamp or ""
         before = self._closing.text if self._closing else ""
         said = decided(text, self._offer(before), before) if may_answer(text) else []
-        said += directives(text, self._speakers)
-        said += [one for one in explicit("\n".join(own_lines(text)), self._speakers) if one.kind == INSIGHT]
+        bare = bool(said) and len(text) <= _BARE_CHOICE  # "take the second one" says no more than what it picks
+        said += [one for one in directives(text, self._speakers) if not (bare and one.kind == DECISION)]
+        said += explicit("\n".join(own_lines(text)), self._speakers, (INSIGHT,))
         for one in said:
             if one.kind == TASK and self.tasks.add(one.text, entry.id):
                 self._note(TASK_CREATED, one.text, one.confidence, entry, at)
@@ -261,7 +270,9 @@ class Distiller:
 
     def _take_back(self, entry: Entry) -> None:
         note = self._notes.take_back(DECISION, frozenset())
-        if note:
+        if note is None:
+            self._taken_back += 1  # said before the first entry that was fed, if at all
+        else:
             self._done.take_back(note, entry.id)
             for rule in [one for one in self._constraints if shorten(one, LONGEST_NOTE) == note.content]:
                 del self._constraints[rule]
@@ -315,7 +326,7 @@ class Distiller:
         self._agent.sops.heard(prose)
 
     def _listed_decisions(self, text: str) -> list[Said]:
-        if not may_list_decisions(text):
+        if "\n" not in text or not may_list_decisions(text):  # a list stands on lines of its own
             return []
         return listed_decisions(text, spoken_languages(text, self._language))
 

@@ -15,12 +15,20 @@ from typing import TYPE_CHECKING
 from jsonlstore.signals.choices import choice
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.language import small_kinds
-from jsonlstore.signals.offers import HEADINGS, MISSING, closing_offer, labelled, listed_next, spoken_languages
+from jsonlstore.signals.obstacles import in_the_way, labelled_lately
+from jsonlstore.signals.offers import (
+    HEADINGS,
+    MISSING,
+    Opened,
+    closing_offer,
+    listed_next,
+    open_rows,
+    spoken_languages,
+)
 from jsonlstore.signals.outcome import last_error
 from jsonlstore.signals.sentences import (
     is_document,
     own_lines,
-    own_sentences,
     plain_text,
     prose_lines,
     sentences,
@@ -39,13 +47,13 @@ if TYPE_CHECKING:
 LONGEST_LINE = 200
 ANSWERED, UNANSWERED, INTERRUPTED, FAILED, REFUSED = "answered", "unanswered", "interrupted", "failed", "refused"
 LISTS_REACH = 5  # a list that was followed by so many other requests is history
-BLOCKERS_REACH = 3
 _MOST_COMPARED, _LEAST_COMPARED, _LONG_ANSWER = 600, 3, 200
 _NUDGES_BACK = 6
 _SHORT_ANSWER = 400
+_LAST_LINES = 6
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
 _FAILED_TURN = re.compile(
-    r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude|Codex)? ?usage limit reached|Rate limit|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
+    r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude|Codex)? ?usage limit reached|Rate limit|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Unable to connect to API|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
     re.IGNORECASE,
 )
 _INTERRUPTED = re.compile(
@@ -71,20 +79,6 @@ class Request:
     doing: str = ""  # what was being done when it stopped
     error: str = ""
     accepted: str = ""  # the offer it said yes to
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """Something left open, with where it was said: exchanges counted back from the end."""
-
-    text: str
-    entry_id: str | None
-    at: str
-    back: int
-    turn: int
-    kind: str
-    confidence: float
-    by_user: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +113,12 @@ def read_ending(talk: Sequence[Exchange], language: Language | None) -> ClosingS
         answer_id=closing.id if closing else None,
         offer=offer,
         listed=tuple(_listed(talk, language)),
-        blockers=tuple(_blockers(talk, at, language)),
-        verify=_unverified(talk, at) if done and offer is None else None,
+        blockers=tuple(in_the_way(talk, at, language)),
+        verify=(_unverified(talk, at) or _handed_over(talk, at, language)) if done and offer is None else None,
         labelled=tuple(
             one
             for kind, who in (("next_label", (USER, ASSISTANT)), ("advice_label", (USER,)))
-            for one in _labelled(talk, kind, language, who)
+            for one in labelled_lately(talk, kind, language, who)
             if one.by_user or one.back == 0
         ),
     )
@@ -136,7 +130,13 @@ def read_ending(talk: Sequence[Exchange], language: Language | None) -> ClosingS
 def is_nudge(text: str) -> bool:
     """Whether a message asks for nothing of its own: agreement, "go on", small talk, a slash command."""
     plain = text.strip()
-    return not plain or bool(_SLASH.match(plain)) or bool(small_kinds(plain)) or bool(_INTERRUPTED.match(plain))
+    return not plain or _is_command(plain) or bool(small_kinds(plain)) or bool(_INTERRUPTED.match(plain))
+
+
+def _is_command(plain: str) -> bool:
+    """Whether a message is a slash command; one that is given a task in words is a request."""
+    command = _SLASH.match(plain)
+    return command is not None and len(content_words(plain[command.end() :][:_MOST_COMPARED])) < _LEAST_COMPARED
 
 
 def _last_substantive(talk: Sequence[Exchange]) -> int | None:
@@ -144,7 +144,7 @@ def _last_substantive(talk: Sequence[Exchange]) -> int | None:
     for at in range(len(talk) - 1, -1, -1):
         text = talk[at].user.text.strip()
         kinds = small_kinds(text)
-        empty = not text or _SLASH.match(text) or kinds == {"talk"} or _INTERRUPTED.match(text)
+        empty = not text or _is_command(text) or kinds == {"talk"} or _INTERRUPTED.match(text)
         if not empty and not (kinds and at == 0 and not talk[at].answers):
             return at
     return None
@@ -170,9 +170,9 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
         return text, offer.text
     if kinds and at:
         for earlier in range(at - 1, max(at - _NUDGES_BACK, -1), -1):
-            said = request_line(talk[earlier].user.text)
-            if not small_kinds(said):
-                return shorten(f"{text} ({said})", LONGEST_LINE), ""
+            if not is_nudge(talk[earlier].user.text):
+                said, accepted = _asked(talk, earlier, language)
+                return (text, accepted) if accepted else (shorten(f"{text} ({said})", LONGEST_LINE), "")
     return text, ""
 
 
@@ -305,70 +305,21 @@ def _listed(talk: Sequence[Exchange], language: Language | None) -> list[Opened]
         if asked >= LISTS_REACH:
             break
         kinds = HEADINGS if asked == 0 else (MISSING,)
+        latest = asked == 0
         asked += not small_kinds(one.user.text)
         closing = one.closing
         if not closing or closing is not one.last or closing.ends_with != "said":
             continue
-        items = listed_next(closing.text, spoken_languages(closing.text, language), kinds)
+        spoken = spoken_languages(closing.text, language)
+        items = listed_next(closing.text, spoken, kinds)
+        if not latest:
+            items = [item for item in items if not item.endswith(("?", "？"))]  # what was asked, they answered
+        else:
+            items = list(dict.fromkeys([*items, *open_rows(closing.text, spoken)]))
         if items:
             sure = 0.8 if back <= 1 else 0.7
             return [Opened(item, closing.id, closing.at, back, closing.turn, "listed", sure) for item in items]
     return []
-
-
-def _blockers(talk: Sequence[Exchange], at: int, language: Language | None) -> list[Opened]:
-    """What is in the way at the end: labelled as such by either side, or said in the closing message."""
-    found = _labelled(talk, "block_label", language, (USER, ASSISTANT))
-    closing = talk[at].closing
-    if closing:
-        back = len(talk) - 1 - at
-        for said in _inabilities(closing.text, spoken_languages(closing.text, language)):
-            found.append(Opened(said, closing.id, closing.at, back, closing.turn, "said", 0.75))
-    last = talk[at]
-    if not any(moment.changes for moment in (last.user, *last.answers)):
-        found += _reported_trouble(last.user, spoken_languages(last.user.text, language))
-    return found
-
-
-def _reported_trouble(moment: Moment, known: Sequence[Language]) -> list[Opened]:
-    """What the user says does not work, where nothing was changed since."""
-    said = (plain_text(one).replace("’", "'") for one in own_sentences(moment.text))
-    return [
-        Opened(shorten(one, 160), moment.id, moment.at, 0, moment.turn, "reported", 0.75)
-        for one in said
-        if 15 <= len(one) <= 260 and any(language.says("trouble", one) for language in known)
-    ][:2]
-
-
-def _labelled(talk: Sequence[Exchange], kind: str, language: Language | None, who: tuple[str, ...]) -> list[Opened]:
-    """What either side named outright by a label, in the last exchanges."""
-    found: list[Opened] = []
-    for back, exchange in enumerate(reversed(talk[-BLOCKERS_REACH:])):
-        for moment in (exchange.closing, exchange.user):
-            if moment is not None and moment.text and moment.who in who:
-                said = labelled(moment.text, kind, spoken_languages(moment.text, language))
-                by_user = moment.who == USER
-                found += [
-                    Opened(one, moment.id, moment.at, back, moment.turn, "labelled", 0.8, by_user) for one in said
-                ]
-    return found
-
-
-def _inabilities(text: str, known: Sequence[Language]) -> list[str]:
-    """Sentences of a closing message that say what cannot be done: no heading, question, condition or quotation."""
-    found = []
-    for line in prose_lines(text):
-        if line.lstrip().startswith(("#", "|", ">")):
-            continue
-        for sentence in sentences(line):
-            plain = plain_text(sentence).replace("’", "'")
-            if not 15 <= len(plain) <= 260 or plain.endswith(("?", "？", ":")) or len(content_words(plain)) < 2:
-                continue
-            if any(language.says("cannot", plain) for language in known) and not any(
-                language.pattern("conditional").match(plain) for language in known
-            ):
-                found.append(shorten(plain, 160))
-    return found[:2]
 
 
 def _unverified(talk: Sequence[Exchange], at: int) -> Opened | None:
@@ -389,11 +340,23 @@ def _unverified(talk: Sequence[Exchange], at: int) -> Opened | None:
     return Opened(f"{text} ({shorten(error, 80)})", one.user.id, one.user.at, 0, one.user.turn, "unverified", 0.75)
 
 
-def reported_error(talk: Sequence[Exchange]) -> Opened | None:
-    """The error a user pasted with one of the last requests."""
-    for back, one in enumerate(reversed(talk[-2:])):
-        error = last_error(one.user.text)
-        cut_off = one.last.aborted or one.last.ends_with != "said"
-        if error and "\n" in one.user.text and (back == 0 or cut_off):
-            return Opened(error, one.user.id, one.user.at, back, one.user.turn, "reported", 0.75)
+def _handed_over(talk: Sequence[Exchange], at: int, language: Language | None) -> Opened | None:
+    """What the assistant asked the user to try after it had changed something, and nobody has said how that went."""
+    for one in reversed(talk[max(at - 1, 0) : at + 1]):
+        closing = one.closing
+        if closing and any(moment.changes for moment in (one.user, *one.answers)):
+            asked = _to_try(closing.text, spoken_languages(closing.text, language))
+            back = len(talk) - 1 - at
+            return Opened(asked, closing.id, closing.at, back, closing.turn, "to try", 0.7) if asked else None
     return None
+
+
+def _to_try(text: str, known: Sequence[Language]) -> str:
+    """The sentence of a closing message's last lines that asks the user to test or restart something."""
+    lines = [line for line in prose_lines(text) if not line.lstrip().startswith(("#", "|", ">"))]
+    for line in reversed(lines[-_LAST_LINES:]):
+        for sentence in reversed(sentences(line)):
+            plain = plain_text(sentence).replace("’", "'")
+            if len(plain) <= 200 and content_words(plain) and any(one.says("try", plain) for one in known):
+                return shorten(plain, 160)
+    return ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.signals.outcome import Outcome, outcome
@@ -24,6 +24,8 @@ MOST_COMMITS = 200
 MOST_FILES = 400
 MOST_FAMILIES = 400
 MOST_MEMORY_WRITES = 100
+_LONGEST_COMMAND = 4_000
+_MOST_FAILED = 16
 _COMMITTED = re.compile(r"^\[([^\]\n]{1,80}?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 _UPDATED = re.compile(r"^[AMD] (\S.*)$", re.MULTILINE)
 _IN_THE_WAY = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.RUN, Purpose.SHIP, Purpose.INSTALL})
@@ -46,7 +48,6 @@ class GitCommit:
     at: str
     entry_id: str | None
     sha: str = ""
-    pushed: bool = False
     turn: int = 0
 
 
@@ -84,13 +85,15 @@ class WorkLog:
     todos: TodoBoard = field(default_factory=TodoBoard)
     memory_writes: list[tuple[int, str]] = field(default_factory=list)
     references: References = field(default_factory=References)
+    _failed: dict[str, str] = field(
+        default_factory=dict
+    )  # commands that failed and did not pass since, the latest last
     turn: int = 0
     base: str = ""
     _home: str = ""
     _files: dict[str, ChangedFile] = field(default_factory=dict)
     _families: dict[str, Family] = field(default_factory=dict)
     _changes: int = 0
-    _pushes: int = 0
 
     def next_turn(self) -> None:
         """The user spoke."""
@@ -105,13 +108,16 @@ class WorkLog:
         if went.interrupted:
             return went
         self.references.ran(command, text, entry_id)
+        plain = " ".join(command[:_LONGEST_COMMAND].split())
+        self._failed.pop(plain, None)
+        if went.failed:
+            self._failed[plain] = went.summary
+            if len(self._failed) > _MOST_FAILED:
+                del self._failed[next(iter(self._failed))]
         self._note_steps(done, went, at, entry_id)
         if "git commit" in command or "git merge" in command:
             self._note_commits(command, text, went, at, entry_id)
         if went.failed is not True:
-            if any(one.family == "git push" for one in done):
-                self.commits = [replace(one, pushed=True) for one in self.commits]
-                self._pushes += 1
             listed = (
                 _UPDATED.findall(text[:2_000]) if "*** " in command and "Updated the following files" in text else []
             )
@@ -210,11 +216,6 @@ class WorkLog:
         """The files changed: those not committed yet first, then those changed most and last."""
         return sorted(self._files.values(), key=lambda one: (not one.uncommitted, -one.changes, -one.last))
 
-    @property
-    def commits_anything(self) -> bool:
-        """Whether committing is this session's habit: only then does an uncommitted file mean anything."""
-        return bool(self.commits)
-
     def families(self) -> Iterable[Family]:
         """The command families, the one run last at the end."""
         return self._families.values()
@@ -227,6 +228,7 @@ class WorkLog:
         order = {Purpose.TEST: 3, Purpose.BUILD: 2, Purpose.SHIP: 2}
         return max(reversed(late), key=lambda one: (order.get(one.purpose, 1), one.turn))
 
-    def unpushed(self) -> list[GitCommit]:
-        """Commits made after the last push, where the session pushes at all."""
-        return [one for one in self.commits if not one.pushed] if self._pushes else []
+    @property
+    def last_failed(self) -> tuple[str, str] | None:
+        """The command run last of those that failed and did not pass since, with the error; whatever it was for."""
+        return next(reversed(self._failed.items()), None)

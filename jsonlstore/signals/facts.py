@@ -7,24 +7,45 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.ending import is_nudge
-from jsonlstore.signals.sentences import shorten
+from jsonlstore.signals.evidence import WorkLog
+from jsonlstore.signals.options import ToolNames
+from jsonlstore.signals.sentences import prose_lines, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from jsonlstore.signals.conversation import Exchange
     from jsonlstore.signals.evidence import ChangedFile, Family, GitCommit
+    from jsonlstore.transcripts import Entry, ToolCall
 
 _MOST_ASKS = 10
 _LONGEST_ASK = 240
 _MOST_IDENTIFIERS = 24
 _READ_BACK = 40  # exchanges whose identifiers are worth keeping
 _READ_OF_EACH = 2_000
+_TELLING = re.compile(r"[\d:]")  # in every identifier there is one
+_SPACE = re.compile(r"\s")
 _IDENTIFIER = re.compile(
     r"https?://[^\s<>\"'`)\]]{4,160}|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
     r"|\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b|(?<![\w&])#\d{1,6}\b|\bv\d+\.\d+(?:\.\d+)?\b"
     r"|\b(?:localhost|\d{1,3}(?:\.\d{1,3}){3}):\d{2,5}\b"
 )
+_MOST_RULES = 10
+_SHORTEST_RULE = 12
+_SENTENCE_END = re.compile(r"(?<=[.!?。！])\s+")
+_MAY_RULE = re.compile(
+    r"never|always|n't|not|niemals|immer|auf keinen|nunca|siempre|jamais|toujours|不要|必须|禁止", re.IGNORECASE
+)
+# an order, not a statement: "never …", "must never …", and not "I never saw it"
+_RULE = re.compile(
+    r"^(?:\d+[.)] )?(?:please,? |and |but )?(?:do not|don't|never|always|under no circumstances|on no account)\b"
+    r"|\bmust (?:never|not|always|only)\b|\bshould never\b|(?:,|→|->|:) (?:never|always) \w"
+    r"|^(?:bitte )?(?:niemals|immer nur|auf keinen fall)\b|^(?:por favor,? )?(?:nunca|siempre)\b"
+    r"|\b(?:il ne faut jamais|toujours utiliser)\b|^(?:请)?(?:不要|必须|禁止|绝不)",
+    re.IGNORECASE,
+)
+# what programs print, and code with its comments
+_NO_RULE = re.compile(r"[{};]|\bpid=|^[#/(\[]|\w\(|=[\"'\w]|\?$|:$|https?://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +62,31 @@ class SessionFacts:
     commands: tuple[Family, ...]
     identifiers: tuple[str, ...]
     memory_writes: tuple[tuple[int, str], ...]  # in which turn, which file
-    turn_times: Mapping[int, str]
+    turn_ends: Mapping[int, str]  # when each of the latest turns was answered
+    rules: tuple[str, ...] = ()
+    last_failed: tuple[str, str] | None = None
+    taken_back: int = 0  # how often something was taken back that was said before these entries
 
     @property
     def memory_files(self) -> tuple[str, ...]:
         """The files under `memory/` that were written, each once, the latest last."""
         return tuple(dict.fromkeys(path for _, path in self.memory_writes))
+
+
+def memory_files_in(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """The files under `memory/` that were written, read from the tool calls alone: each once, the latest last."""
+    work = WorkLog()
+    waiting: dict[str, ToolCall] = {}
+    for entry in entries:
+        if entry.type == "session" and isinstance(cwd := entry.raw.get("cwd"), str):
+            work.start_in(cwd)
+        elif entry.role == "assistant":
+            waiting.update((call.id, call) for call in entry.tool_calls if "memory/" in str(call.arguments))
+        elif waiting and entry.role == "toolResult":
+            call = waiting.pop(entry.tool_call_id or "", None)
+            if call and not entry.is_error:
+                work.wrote(ToolNames.plain(call.name), call.arguments)
+    return tuple(dict.fromkeys(path for _, path in work.memory_writes))
 
 
 def requests_in(talk: Sequence[Exchange]) -> tuple[str, ...]:
@@ -56,18 +96,45 @@ def requests_in(talk: Sequence[Exchange]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kept))
 
 
+def hear_rules(rules: dict[str, None], text: str) -> None:
+    """Add what the user rules here, sentence by sentence in their words, also inside long instructions; newest last."""
+    if not _MAY_RULE.search(text):
+        return
+    for line in prose_lines(text):
+        for sentence in _SENTENCE_END.split(line.strip()):
+            plain = sentence.replace("*", "").strip(" -•\t")
+            if _SHORTEST_RULE <= len(plain) <= _LONGEST_ASK and _RULE.search(plain) and not _NO_RULE.search(plain):
+                rules.pop(plain, None)
+                rules[plain] = None
+    while len(rules) > _MOST_RULES:
+        del rules[next(iter(rules))]
+
+
 def identifiers_in(talk: Sequence[Exchange], commits: Iterable[GitCommit]) -> tuple[str, ...]:
     """Addresses, ids, issue numbers and versions that were named lately, and the newest commits, newest last."""
     found: dict[str, None] = {}
     for text in _texts(talk[-_READ_BACK:]):
-        for match in _IDENTIFIER.finditer(text[:_READ_OF_EACH]):
-            name = match[0].rstrip(".,;:")
-            found.pop(name, None)
-            found[name] = None
+        for piece in _telling_pieces(text[:_READ_OF_EACH]):
+            for match in _IDENTIFIER.finditer(piece):
+                name = match[0].rstrip(".,;:")
+                found.pop(name, None)
+                found[name] = None
     for commit in commits:
         if commit.sha:
             found[commit.sha] = None
     return tuple(found)[-_MOST_IDENTIFIERS:]
+
+
+def _telling_pieces(text: str) -> Iterator[str]:
+    """The pieces between spaces that may hold an identifier: most of a text does not, and is passed over fast."""
+    end = 0
+    for sign in _TELLING.finditer(text):
+        at = sign.start()
+        if at >= end:
+            begin = max(text.rfind(" ", end, at), text.rfind("\n", end, at), end - 1) + 1
+            space = _SPACE.search(text, at)
+            end = space.start() if space else len(text)
+            yield text[begin:end]
 
 
 def _texts(talk: Iterable[Exchange]) -> Iterator[str]:

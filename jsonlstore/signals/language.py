@@ -30,6 +30,7 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
 _MOST_SMALL = 80
+_SHORT = 40  # in so few signs a single kana shows Japanese
 # RE2's own classes hold ASCII only; French sets a no-break space before its colon
 _CLASSES = {r"\w": r"[\pL\pN_]", r"\d": r"\p{Nd}", r"\s": r"[\s\v\x1c-\x1f\x{85}\pZ]"}
 
@@ -165,7 +166,7 @@ def _latin_words() -> dict[str, tuple[str, ...]]:
 
 
 def _by_script(sample: str) -> str | None:
-    if len(_KANA.findall(sample)) >= 2:
+    if len(_KANA.findall(sample)) >= (2 if len(sample) > _SHORT else 1):
         return "ja"
     if len(_HANGUL.findall(sample)) >= 2:
         return "ko"

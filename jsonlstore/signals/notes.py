@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from itertools import islice
 
+from jsonlstore.core.hashes import sha256
 from jsonlstore.core.model import Note
 from jsonlstore.signals.patterns import BLOCKER, GENERAL
 from jsonlstore.signals.sentences import shorten
@@ -94,7 +94,7 @@ def _is_echo(before: frozenset[str], words: frozenset[str]) -> bool:
 
 
 def _note_id(kind: str, content: str, entry_id: str | None) -> str:
-    return hashlib.sha256(f"{kind}\0{entry_id}\0{content}".encode("utf-8", "replace")).hexdigest()[:12]
+    return sha256(f"{kind}\0{entry_id}\0{content}".encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def for_project(notes: list[Note], project: str | None) -> list[Note]:

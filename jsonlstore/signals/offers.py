@@ -25,13 +25,19 @@ MOST_ITEMS = 6
 _LAST_LINES = 16
 _MOST_AFTER_QUESTION = 240
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)]|[a-z]\))[ \t]+(?:\[[ ]\][ \t]+)?(\S.*)$")
+_NUMBERED_HEADING = re.compile(r"^#{2,6}[ \t]+\**\d{1,2}[.)][ \t]+(\S.*)$")  # steps that have a section each
 _TICKED = re.compile(r"\[[xX]\]|✅|✓|✔|☑|~~")
 _OPTION = re.compile(
     r"^[\s>|*_#-]*(?:\b(?:option|variante|opción|opcion|opção|вариант|варіант|方案|选项|案|plan)\s*)?[*_]*([A-Fa-f]|[1-9一二三四])[*_]*\s?[).:：、|–-]+[*_]*\s*\|?\s*(\S.*)$",
     re.IGNORECASE,
 )
+_NUMBER = re.compile(r"^[#\d.\s]*$")
+_OPEN_SIGNS = "⏳🔄🚧⬜🔲☐⌛️ "
+_LONGEST_STATUS = 24
+_LONGEST_PHRASE, _LONGEST_CALL = 24, 10
 _TABLE_ROW = re.compile(r"^\s*\|(.+)\|\s*$")
 _RULE_LINE = re.compile(r"^[\s|:=*_-]+$")
+_BRACKETS = re.compile(r"\s*[(（][^()（）]{1,60}[)）]\s*$")
 _LABEL = re.compile(r"^[\s>*_#-]*([^\n:：]{2,40}?)[*_]*\s*[:：]\s*[*_]*\s*(\S.*)$")
 _CAPITALS = re.compile(r"(?<!\w)((?:[^\W\d_a-zà-öø-ÿа-яёіїє]{4,}(?:\s|:|$)\s?){1,3})")
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
@@ -52,6 +58,20 @@ class Offer:
     def option(self, key: str) -> str | None:
         """What stands behind a letter or number."""
         return next((text for name, text in self.options if name == key.upper()), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Something left open, with where it was said: exchanges counted back from the end."""
+
+    text: str
+    entry_id: str | None
+    at: str
+    back: int
+    turn: int
+    kind: str
+    confidence: float
+    by_user: bool = False
 
 
 def spoken_languages(text: str, fallback: Language | None) -> list[Language]:
@@ -81,7 +101,9 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
         if not line.strip():
             continue
         if is_heading_of_next(line, known, kinds):
-            collecting = True
+            for step in _step_sections(lines[number + 1 :]):
+                _take(found, step)
+            collecting = not found
             heading = plain_text(line).strip(" :：")
             continue
         item = _ITEM.match(line)
@@ -89,22 +111,65 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
         if collecting and item and not line.startswith(("   ", "\t")):
             _take(found, item[1])
         elif collecting and row:
-            cells = [cell for cell in row[1].split("|") if cell.strip()]
+            cells = [cell.strip() for cell in row[1].split("|") if cell.strip()]
             is_head = number + 1 < len(lines) and _RULE_LINE.match(lines[number + 1])
             if cells and not _RULE_LINE.match(line) and not is_head:
-                _take(found, f"{heading}: {' '.join(cells[:2])}")
+                _take(found, _open_row(cells, known) or f"{heading}: {' '.join(cells[:2])}")
         elif not line.startswith(("   ", "\t")) and not _RULE_LINE.match(line):
             collecting = collecting and not found and not line.lstrip().startswith("#")
     return found[:MOST_ITEMS]
 
 
+def _step_sections(lines: Sequence[str]) -> list[str]:
+    """The steps that have a section each, where the first line is the heading of such a section."""
+    steps: list[str] = []
+    for line in lines:
+        step = _NUMBERED_HEADING.match(line)
+        if step:
+            steps.append(step[1])
+        elif line.startswith("#") or (line.strip() and not steps):
+            break
+    return steps
+
+
+def open_rows(text: str, speakers: Iterable[Language]) -> list[str]:
+    """The rows of tables whose status says that they are not done: "pending", "in progress", an hourglass."""
+    known = list(speakers)
+    found: list[str] = []
+    for line in without_code(text).split("\n"):
+        row = _TABLE_ROW.match(line)
+        if row and not _RULE_LINE.match(line):
+            _take(found, _open_row([cell.strip() for cell in row[1].split("|")], known))
+    return found[:MOST_ITEMS]
+
+
+def _open_row(cells: list[str], known: Iterable[Language]) -> str:
+    """What a row says is not done: its name and what is added to it; empty if its status does not say so."""
+    status = next((cell for cell in cells[1:] if _says_open(cell, known)), None)
+    if status is None:
+        return ""
+    told = [cell for cell in cells if cell and cell is not status and not _NUMBER.match(cell)]
+    added = [cell for cell in told[1:2] if not _TICKED.search(cell) and len(content_words(cell)) > 1]
+    return ": ".join([*told[:1], *added])
+
+
+def _says_open(cell: str, known: Iterable[Language]) -> bool:
+    bare = plain_text(cell).strip(" .:!-–—")
+    if not bare:
+        return bool(cell) and not cell.strip(_OPEN_SIGNS)
+    return len(bare) <= _LONGEST_STATUS and any(one.pattern("open_status").fullmatch(bare) for one in known)
+
+
 def is_heading_of_next(line: str, known: Iterable[Language], kinds: Sequence[str] = HEADINGS) -> bool:
     """Whether a line heads a list of what is left; a sentence that begins so does not."""
-    plain = plain_text(line).replace("’", "'").strip(" :：.-–—0123456789")
+    plain = _BRACKETS.sub("", plain_text(line)).replace("’", "'").strip(" :：.-–—0123456789")
     if not 2 <= len(plain) <= 60:
         return False
     longest_rest = 0 if len(plain) <= 6 else 28
-    for match in (language.heading(kind).match(plain) for language in known for kind in kinds):
+    for heading in (language.heading(kind) for language in known for kind in kinds):
+        if heading.fullmatch(plain):
+            return True
+        match = heading.match(plain)
         if match and len(plain) - match.end() <= longest_rest and "." not in plain[match.end() :]:
             return True
     return False
@@ -112,7 +177,7 @@ def is_heading_of_next(line: str, known: Iterable[Language], kinds: Sequence[str
 
 def _take(found: list[str], item: str) -> None:
     plain = plain_text(item).rstrip(" :;.,")
-    if _TICKED.search(item) or len(plain) < 6 or not content_words(plain):
+    if _TICKED.search(item) or len(plain) < (6 if plain.isascii() else 3) or not content_words(plain):
         return
     found.append(shorten(plain, LONGEST_ITEM))
 
@@ -159,7 +224,10 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
         return None
     at, question, is_offer = asked
     if _ITEM.match(last[at]):
-        return _offered_list(last, at, known) or Offer(shorten(question, LONGEST_OFFER), (), is_offer)
+        # a question in the middle of an item asks about that item, not what comes next
+        ends_so = last[at].rstrip(" )*_").endswith(("?", "？")) or at == len(last) - 1
+        alone = Offer(shorten(question, LONGEST_OFFER), (), is_offer) if ends_so else None
+        return _offered_list(last, at, known) or alone
     # options follow their question; a bare "what would you like?" refers to those before it
     options = tuple(_options(last[at:]) or (_options(last[:at]) if len(content_words(question)) < 4 else ()))
     after = sum(len(line) for line in last[at + 1 :] if not _OPTION.match(line) and not _ITEM.match(line))
@@ -174,14 +242,19 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
 
 
 def _offered_list(lines: list[str], at: int, known: list[Language]) -> Offer | None:
-    """An offer whose things stand as a list under it: "Want me to add:" and what."""
+    """An offer whose things stand as a list under it ("Want me to add:" and what), or a list of questions."""
     top = at
     while top > 0 and _ITEM.match(lines[top - 1]):
         top -= 1
+    end = at
+    while end + 1 < len(lines) and _ITEM.match(lines[end + 1]):
+        end += 1
     lead = plain_text(lines[top - 1]) if top else ""
-    if not lead.endswith((":", "：", "…")) or not any(language.says("offer", lead) for language in known):
+    items = [plain_text(match[1]) for line in lines[top : end + 1] if (match := _ITEM.match(line))]
+    asked = sum(item.endswith(("?", "？")) for item in items)
+    offers = any(language.says("offer", lead) for language in known) or (asked > 1 and asked == len(items))
+    if not lead.endswith((":", "：", "…")) or not offers:
         return None
-    items = [plain_text(match[1]) for line in lines[top : at + 1] if (match := _ITEM.match(line))]
     listed = tuple((str(number), shorten(item, 100)) for number, item in enumerate(items, 1))
     return Offer(shorten(f"{lead} {'; '.join(items)}", LONGEST_OFFER), listed)
 
@@ -193,11 +266,17 @@ def _asks_which(question: str) -> bool:
 def _is_empty(question: str, known: list[Language]) -> bool:
     """Whether a question offers nothing in particular: beyond the words of offering it names hardly anything."""
     bare = question
-    for kind in ("empty_offer", "offer"):
+    for kind in ("empty_offer", "offer", "ask_leave"):
         for language in known:
-            bare = language.pattern(kind).sub(" ", bare)
+            bare = language.pattern(kind).sub(_without_phrase, bare)
     needed = 3 if any(language.says("empty_offer", question) for language in known) else 1
     return len(content_words(bare)) < needed
+
+
+def _without_phrase(match: re.Match[str]) -> str:
+    """Nothing for the words of offering; a phrase that spans what is offered stays."""
+    spans = len(match[0]) > (_LONGEST_CALL if match[0].endswith(("?", "？")) else _LONGEST_PHRASE)
+    return match[0] if spans else " "
 
 
 def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, bool] | None:
@@ -208,7 +287,8 @@ def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, b
         for place in range(len(said) - 1, -1, -1):
             sentence = said[place]
             is_question = sentence.rstrip(' )*_"”').endswith(("?", "？"))
-            offered = any(language.says("offer", sentence) for language in known)
+            asks_leave = is_question and any(language.says("ask_leave", sentence) for language in known)
+            offered = asks_leave or any(language.says("offer", sentence) for language in known)
             if (is_question and not _OPTION.match(lines[at])) or (
                 offered and (is_question or sentence.endswith((":", "：")))
             ):

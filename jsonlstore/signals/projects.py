@@ -59,7 +59,6 @@ _NEVER = re.compile(
 _HOME = re.compile(r"(?:/home/[^/]+|/Users/[^/]+|/root|~[^/]*|/var/home/[^/]+|/mnt/[a-z]/Users/[^/]+)(?=/|$)")
 _NAME = re.compile(r"[^\W_][\w.+ -]{0,63}")
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|de|sh|in|me|uk|eu)")
-_FILE_SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 _SHELL_PATH = r"""(?:"(?P<dq>[^"\n]{1,500})"|'(?P<sq>[^'\n]{1,500})'|(?P<bare>[^\s;&|"'<>()]{1,500}))"""
 _CD = re.compile(rf"(?:^|[;&|(\n]|\bthen|\bdo)\s*(?:cd|pushd)\s+(?:--\s+)?{_SHELL_PATH}")
 _GIT_C = re.compile(rf"\b(?:git|make)\s+-C\s+{_SHELL_PATH}")

@@ -35,6 +35,11 @@ def is_sop(path: str) -> bool:
     return bool(_PATH.search(path.replace("\\", "/")))
 
 
+def _name(path: str) -> str:
+    """What two ways to write the path of one procedure share."""
+    return path.replace("\\", "/").rpartition("/")[2].lower()
+
+
 class SopTracker:
     """The procedures of one session, in the order they came up."""
 
@@ -42,23 +47,26 @@ class SopTracker:
         self._seen: list[SOPInteraction] = []
 
     def injected(self, path: str, at: str, tool: str) -> None:
-        """A procedure was put before the agent because of a tool call; the same one twice in a row counts once."""
-        short = _HOME.sub("~", path)
-        waiting = [sop for sop in self._seen if sop.sop_path == short and not sop.acknowledged]
-        if not waiting and len(self._seen) < MOST_INTERACTIONS:
-            self._seen.append(SOPInteraction(short, at, acknowledged=False, tool_call=tool))
+        """A procedure was put before the agent because of a tool call; put before it twice, it counts twice."""
+        if len(self._seen) < MOST_INTERACTIONS:
+            self._seen.append(SOPInteraction(_HOME.sub("~", path), at, acknowledged=False, tool_call=tool))
 
-    def result(self, text: str, details: Mapping[str, Any], at: str, tool: str) -> None:
-        """A tool's result may carry procedures, in its details or in its words."""
+    def result(self, text: str, details: Mapping[str, Any], at: str, tool: str, opened: str | None = None) -> None:
+        """A tool's result may carry procedures, in its details or in its words: each once, and not what it opened."""
         named = details.get("sop_path") or details.get("sopPath") or details.get("sop")
         listed = details.get("sops")
+        found: dict[str, str] = {}
         for raw in [named, *(listed if isinstance(listed, list) else ())]:
             path = raw.get("path") or raw.get("sop_path") if isinstance(raw, dict) else raw
             if isinstance(path, str) and path:
-                self.injected(path, at, tool)
+                found.setdefault(_name(path), path)
         if "SOP" in text:
             for match in _IN_TEXT.finditer(text):
-                self.injected(match[1], at, tool)
+                found.setdefault(_name(match[1]), match[1])
+        if opened is not None:
+            found.pop(_name(opened), None)
+        for path in found.values():
+            self.injected(path, at, tool)
 
     def heard(self, text: str) -> None:
         """The agent spoke: words of acknowledgement cover the procedures it was shown and had not acknowledged."""

@@ -9,14 +9,14 @@ covers them.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jsonlstore.core.hashes import sha256
 from jsonlstore.core.model import PendingTask
 from jsonlstore.core.regex import any_of, compiled, searcher
-from jsonlstore.signals.language import languages, recognise
+from jsonlstore.signals.language import CYRILLIC, HANGUL, KANA, languages, recognise
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.titles import TitleIndex
@@ -32,6 +32,7 @@ LONGEST_TITLE = 200
 MOST_OPEN = 200
 MOST_CLOSED = 1_000
 LONG_AGO = 30  # the same for what the user wanted kept, and at least half a session
+_DENIED = 12  # signs behind a verb in which it is denied
 STALE_AFTER = 8  # turns after which what only the assistant wrote down, and nobody touched, is history
 
 _ID = re.compile(r"(?<![\w/.-])task[-_](?:\d[\w-]{0,60}|[0-9a-f]{6,40})(?![\w/])", re.IGNORECASE)
@@ -48,6 +49,8 @@ _INCOMPLETE = re.compile(
 _PIN_MARKER = re.compile(
     r"\[task\]|\btodo\b|\bincomplete\b|\bin[- ]progress\b|\bunfinished\b|\bnot (?:yet )?done\b", re.IGNORECASE
 )
+_NUMBERED = re.compile(r"\w*\d(?:[\w.-]*\w)?")
+_TICKED = re.compile(r"[✅☑✔]|\[[xX]\]")
 _CHECKBOX = re.compile(r"\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?\[([ xX])\]\s+(\S.*)")
 _MOST_BOXES = 12  # more open boxes in one message are a template, not this session's list
 _REOPENED = re.compile(
@@ -125,9 +128,20 @@ def says_done(sentence: str, spoken: Language | None = None) -> bool:
     language = spoken or recognise(plain) or languages()["en"]
     for match in language.pattern("done").finditer(plain):
         clause = re.split(r"[,;.]|\bbut\b|\baber\b|\bpero\b|\bmais\b", plain[: match.start()])[-1]
-        if not language.says("not_done", clause):
+        if not language.says("not_done", clause) and _stands(match, language):
             return True
     return False
+
+
+def _stands(match: re.Match[str], language: Language) -> bool:
+    """Whether a word for "done" is that word and is not denied behind: Russian nouns begin like it ("выполнение"),
+    and where verbs stand last, so does "not"."""
+    rest = match.string[match.end() :]
+    if language.script == CYRILLIC:
+        return not rest[:1].isalpha()
+    return language.script not in {KANA, HANGUL} or not language.says(
+        "not_done", re.split(r"[,.。、\s]{2,}|[.。、]", rest)[0][:_DENIED]
+    )
 
 
 def pipeline_tasks(
@@ -188,17 +202,10 @@ class TaskBook:
         self.turn = 0
         self.language: Language | None = None
 
-    @property
-    def any_open(self) -> bool:
-        """Whether something said later could close a task."""
-        return bool(self._open)
-
     def read(self, text: str, entry_id: str | None = None, origin: str = USER) -> list[str]:
         """Take in what was said; returns the ids of tasks it opened."""
         tells = _teller(self.language)
-        if not tells(text) and not (origin == ASSISTANT and self._stale()):
-            return []
-        if not any(one in text for one in _OPENERS) and not self._titles.touched_by(text):
+        if not self._may_change(text, origin, tells):
             return []
         if origin == ASSISTANT:
             self._let_go()
@@ -218,6 +225,15 @@ class TaskBook:
                 opened += self._open_task(title, entry_id, origin)
         return opened
 
+    def _may_change(self, text: str, origin: str, tells: Callable[[str], bool]) -> bool:
+        """Whether a text could open or close a task: most could not, and that is found out fast."""
+        opens = any(one in text for one in _OPENERS)
+        if not opens and not self._open:
+            return False
+        if not tells(text) and not (origin == ASSISTANT and self._stale()):
+            return False
+        return opens or self._titles.touched_by(text)
+
     def add(self, title: str, entry_id: str | None, origin: str = USER) -> list[str]:
         """Somebody asked for this to be kept for later."""
         return self._open_task(title, entry_id, origin)
@@ -225,7 +241,8 @@ class TaskBook:
     def read_pin(self, pin: WorkingMemoryPin, entry_id: str | None = None) -> list[str]:
         """A pin that mentions a task, or says that something is not finished."""
         text = f"{pin.label}: {pin.content}" if pin.label else pin.content
-        if says_done(text) and not _REOPENED.search(text):
+        ticked = _TICKED.search(text) and not _PIN_MARKER.search(text)
+        if (says_done(text) or ticked) and not _REOPENED.search(text):
             self._close_named(text, "said done in a pin", entry_id, "pin")
             return []
         if _ID.search(text) or _PIN_MARKER.search(text):
@@ -413,6 +430,8 @@ def _title(text: str) -> str:
 
 
 def hash_id(title: str) -> str:
-    """A stable id for a task that was given none."""
-    normal = " ".join(keywords(title)) or title.lower()
-    return "text-" + hashlib.sha256(normal.encode("utf-8", "replace")).hexdigest()[:10]
+    """A stable id for a task that was given none; "valve 2" and "valve 3" are two."""
+    words = keywords(title)
+    numbers = [one for one in _NUMBERED.findall(title.lower()) if not any(one in word for word in words)]
+    normal = " ".join([*words, *numbers]) or title.lower()
+    return "text-" + sha256(normal.encode("utf-8", "replace")).hexdigest()[:10]

@@ -99,6 +99,18 @@ class ToolReader:
         if is_sop(shown):
             self._agent.sops.injected(shown, entry.timestamp or "", tool)
 
+    def _opened_sop(self, name: str, call: ToolCall | None) -> str | None:
+        """The procedure a call opened, which was counted with the call."""
+        keys = (
+            _FILE_KEYS
+            if name in self._tools.file
+            else ("path", "sop_path", "sop", "name")
+            if name in self._tools.sop
+            else ()
+        )
+        paths = [call.arguments.get(key) for key in keys] if call else []
+        return next((path for path in paths if isinstance(path, str) and path), None)
+
     def result(self, entry: Entry) -> None:
         """A tool answered."""
         tool = entry.tool_name or ""
@@ -122,8 +134,9 @@ class ToolReader:
         self._talk.answered(call_id, changed=changed)
         if "SOP" in head or "sop" in details or "sops" in details:
             self._agent.sops.result(
-                self._redactor.text(head), self._redactor.value(dict(details)), entry.timestamp or "", tool
-            )
+                self._redactor.text(head), self._redactor.value(dict(details)), entry.timestamp or "", tool,
+                self._opened_sop(name, call),
+            )  # fmt: skip
         if details:
             self._agent.memory.reported(details, entry.timestamp or "")
         if call and not failed:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,8 @@ _SHARED = 1.5
 _STEM_LETTERS = 7
 _MOST_OF_A_STEM = 2
 _UNLIKELY = 0.6
+_FEW = 4
+_SMALL_WORDS = ("words", "yes", "no", "nudge", "talk")
 _STEM = re.compile(r"[\W_]+")
 _FILE = re.compile(
     r"\.(?:py|js|ts|tsx|jsx|md|json|ya?ml|toml|txt|html|css|sh|ps1|rs|go|java|kt|rb|php|c|h|cpp|sql|lock|env|cfg|ini|log|pdf|png|jpg|csv|jsonl|psm1|mdc)$"
@@ -196,7 +198,10 @@ class HotTopicExtractor:
 
     def current_topics(self, n: int = 20, least: float = 0.0) -> list[str]:
         """The `n` topics that stand out most, lower-cased, each once; words said less than `least` times are none."""
-        return [topic for topic, _ in self.ranked(n, least)]
+        found = self.ranked(n, least)
+        if len(found) < _FEW and least > 1:
+            found = self.ranked(n, 1.0)  # little was said: a word said once is better than none
+        return [topic for topic, _ in found]
 
     def active_projects(self, most: int = 20) -> list[str]:
         """Projects seen in working directories, commands, file paths and messages, most worked on first."""
@@ -217,12 +222,13 @@ class HotTopicExtractor:
         """The best topics with their weights."""
         scores: dict[str, float] = {}
         worked_on = self._worked_on()
+        generic = _generic()
         for word, count in self._words().items():
-            if count < least or (least and (word in GENERIC or _is_file(word))):
+            if count < least or (least and (word in generic or _is_file(word) or _is_elided(word, generic))):
                 continue
             scores[word] = math.sqrt(count) * word_rarity(word) * _form(word) * (_SHARED if word in worked_on else 1.0)
         for pair, often, weight in self._pairs():
-            if often >= least and not (least and GENERIC.issuperset(pair.split())):
+            if often >= least and not (least and generic.issuperset(pair.split())):
                 scores[pair] = max(scores.get(pair, 0.0), math.sqrt(often) * weight * _PAIR_BONUS)
         for name, weight in self._named.items():
             # repeating a label or working on in one directory adds little: the name is a topic or it is not
@@ -267,6 +273,15 @@ class HotTopicExtractor:
                 yield f"{one} {two}", count, (word_rarity(one) + word_rarity(two)) / 2
 
 
+@cache
+def _generic() -> frozenset[str]:
+    """Words that say nothing of what a session was about: those of the work itself, and every language's small talk."""
+    from jsonlstore.signals.language import languages  # a session start asks for no topics
+
+    talk = (one for language in languages().values() for kind in _SMALL_WORDS for one in language.phrases(kind))
+    return GENERIC | frozenset(word for phrase in talk for word in phrase.lower().split())
+
+
 @lru_cache(maxsize=1024)  # a session works on few things, many times
 def _label(name: str) -> str:
     """The form in which a name is counted; empty if it says nothing."""
@@ -277,6 +292,12 @@ def _label(name: str) -> str:
     if not any(fold(word) or not word.isascii() for word in words):
         return ""
     return "" if len(words) == 1 and not read_piece(name.strip()).words and key.isascii() else key
+
+
+def _is_elided(word: str, generic: frozenset[str]) -> bool:
+    """Whether a word is a small one run together with the one before it: "qu'on"."""
+    last = word.rpartition("'")[2] if "'" in word else ""
+    return bool(last) and (last in generic or not word_rarity(last))
 
 
 def _is_file(word: str) -> bool:

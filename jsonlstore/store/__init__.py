@@ -8,9 +8,9 @@ What it promises:
 - Any number of threads and processes may write; readers take no lock.
 
 A record's path: `sanitise` checks, redacts and caps it (`limits`); `store` appends it to the session's `log` under the
-session's lock; `fold` applies it, one layer per writer; `projection` derives the `index` entry from the fold, and an
-ended session gets its mirror (`archive`). `forget` and `doctor` maintain existing sessions; `metrics` is a log of its
-own.
+session's lock; `fold` applies it, one of the `layers` per writer; `projection` derives the `index` entry from the fold,
+and an ended session gets its mirror (`archive`). `forget` and `doctor` maintain existing sessions; `metrics` is a log
+of its own.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from jsonlstore.core.lazy import lazy
 if TYPE_CHECKING:
     from jsonlstore.store.archive import find_month
     from jsonlstore.store.bulk import BulkStore
-    from jsonlstore.store.doctor import Check, Doctor, repair_unfinished
+    from jsonlstore.store.doctor import Check, Doctor, guarded, repair_unfinished
     from jsonlstore.store.fold import EVENT_FIELDS, SessionFold, fold_events
+    from jsonlstore.store.forget import Forgotten
     from jsonlstore.store.index import ProgressCallback, silent
     from jsonlstore.store.index_text import gc_paused, parse_index
     from jsonlstore.store.log import FULL_STATE_TYPES, Event, Scan, SessionLog, Signature
@@ -43,6 +44,7 @@ __all__ = [
     "Check",
     "Doctor",
     "Event",
+    "Forgotten",
     "IndexEntry",
     "ProgressCallback",
     "RawIndexEntry",
@@ -58,6 +60,7 @@ __all__ = [
     "find_month",
     "fold_events",
     "gc_paused",
+    "guarded",
     "parse_index",
     "project",
     "repair_unfinished",
@@ -70,8 +73,9 @@ __getattr__ = lazy(
     {
         "archive": "find_month",
         "bulk": "BulkStore",
-        "doctor": "Check Doctor repair_unfinished",
+        "doctor": "Check Doctor guarded repair_unfinished",
         "fold": "EVENT_FIELDS SessionFold fold_events",
+        "forget": "Forgotten",
         "index": "ProgressCallback silent",
         "index_text": "gc_paused parse_index",
         "log": "Event FULL_STATE_TYPES Scan SessionLog Signature",

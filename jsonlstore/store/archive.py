@@ -19,6 +19,7 @@ from jsonlstore.core.files import Disk, read_bytes, unreadable, writing
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.fold import fold_events
+from jsonlstore.store.limits import MAX_STATE_BYTES
 from jsonlstore.store.log import SessionLog
 from jsonlstore.store.projection import project_log
 
@@ -110,8 +111,9 @@ def _move(disk: Disk, source: Path, target: Path) -> None:
 
 
 def to_json(state: Mapping[str, Any]) -> bytes:
-    """A state in the JSON form of mirrors and archive."""
-    return orjson.dumps(state, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    """A state in the JSON form of mirrors and archive: indented for people, unless that would pass a state's limit."""
+    indented = orjson.dumps(state, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return indented if len(indented) <= MAX_STATE_BYTES else orjson.dumps(state)
 
 
 def temp_dir_for(directory: Path, paths: StatePaths, disk: Disk) -> Path:
@@ -125,6 +127,22 @@ def temp_dir_for(directory: Path, paths: StatePaths, disk: Disk) -> Path:
         return paths.states
     disk.make_dir(paths.archive)
     return paths.archive
+
+
+def mirror_shows(paths: StatePaths, session_id: str, state: Mapping[str, Any]) -> bool:
+    """Whether a session's mirror is there and shows this state; an earlier version's lacks fields that are empty."""
+    found = read_bytes(paths.mirror(session_id))
+    if found is None or found == to_json(state):
+        return found is not None
+    try:
+        shown = orjson.loads(found)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(shown, dict) and _without_empty(shown) == _without_empty(state)
+
+
+def _without_empty(state: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in state.items() if value not in (None, [], {})}
 
 
 def write_mirror(

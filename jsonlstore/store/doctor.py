@@ -1,7 +1,7 @@
 """`doctor`: examines everything a store holds, and changes nothing unless asked to repair.
 
 It repairs what can be rebuilt from the logs, and only reports what would need a backup. `repair_unfinished` is the part
-that is cheap enough for every start: it compares names and times and reads no file.
+that is cheap enough for every start: it compares names and times, and reads only what these make suspect.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import NamedTuple
 import orjson
 
 from jsonlstore.core.errors import JsonlStoreError
-from jsonlstore.core.files import TEMP_PREFIX, listed, read_bytes
+from jsonlstore.core.files import TEMP_PREFIX, file_problem, listed, read_bytes
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import StatePaths, is_session_id
-from jsonlstore.store.archive import months_of, to_json
+from jsonlstore.store.archive import mirror_shows, months_of
 from jsonlstore.store.fold import fold_events
 from jsonlstore.store.forget import leftovers
 from jsonlstore.store.index import ProgressCallback, silent
@@ -62,26 +62,30 @@ class Doctor:
         self._paths = store.paths
         self._progress = progress
 
-    def examine(self, *, fix: bool = False) -> list[Check]:
-        """Run every check; with `fix`, repair what can be repaired and return what is left."""
+    def examine(self, *, fix: bool = False, quarantine: bool = False) -> list[Check]:
+        """Run every check; with `fix`, repair what can be repaired and return what is left.
+
+        With `quarantine` as well, log lines that are not records go into quarantine: nothing else could mend them.
+        """
         checks: tuple[tuple[Callable[[], Check], Callable[[], object] | None], ...] = (
-            _listed("modes", self._too_open, "files others may read", "private to you", "makes them private"),
+            _listed("modes", self._too_open, "open to others", "every file is private to you", "makes them private"),
             _listed("temporary files", self._temps, "left by a crash", "none left behind", "removes them"),
-            _listed("log tails", self._torn, "end in a torn line", "whole", "cuts the torn bytes into quarantine"),
-            (self._logs, None),
+            _listed("log tails", self._torn, "torn at the end", "every log ends whole", "moves the rest to quarantine"),
+            (self._logs, self._quarantine_damage if quarantine else None),
             # before the archive check: a tombstone has no other half to move
-            _listed("forgotten", self._left, "half forgotten", "nothing is left of them", "removes the rest"),
-            _listed("archive", self._half_archived, "half archived", "whole", "finishes the move"),
+            _listed(
+                "forgotten", self._left, "half forgotten", "nothing is left of forgotten sessions", "removes the rest"
+            ),
+            _listed("archive", self._half_archived, "half archived", "every move is finished", "finishes the move"),
             (self._index, lambda: self._store.index.rebuild(self._progress)),
             _listed("mirrors", self._stale_mirrors, "missing or old", "match the logs", "writes them"),
             (self._metrics, self._store.metrics.repair),
         )
         found = []
         for look, repair in checks:
-            check = look()
+            check = guarded(look)
             if fix and not check.ok and repair is not None:
-                repair()
-                after = look()
+                after = guarded(partial(_repaired, look, repair))
                 check = Check(after.name, after.ok, f"mended: {check.detail}" if after.ok else after.detail, after.fix)
             found.append(check)
         return found
@@ -141,9 +145,15 @@ class Doctor:
                     break  # a newer writer's log follows a newer schema, which we do not have
                 found = problems("event", orjson.loads(placed.event.to_line()))
                 faults += [f"{path.name} record {placed.event.seq}: {each}" for each in found]
-        good = f"every record of {len(self._hot_ids())} hot logs and the archive is valid"
-        hint = "damaged lines are skipped and kept; only a backup could bring them back"
-        return _check("logs", faults, "faults", good, hint)
+        hot = len(self._hot_ids())
+        good = f"every record of {hot} {'log' if hot == 1 else 'logs'} and of the archive is valid"
+        hint = "damaged lines are skipped; `doctor --fix --quarantine` moves them out of the log"
+        return _check("logs", faults, "damaged", good, hint)
+
+    def _quarantine_damage(self) -> None:
+        for session_id, path, scan in list(self._scans()):
+            if scan.damage:
+                self._store.quarantine_damage(session_id, path)
 
     # -- files derived from the logs
 
@@ -152,7 +162,7 @@ class Doctor:
         found = read_bytes(self._paths.index)
         if found == expected or (found is None and not self._hot_ids()):
             faults = problems("index", orjson.loads(found)) if found else []
-            return _check("index", faults, "faults", "matches the logs", "`doctor --fix` rebuilds it")
+            return _check("index", faults, "invalid", "matches the logs", "`doctor --fix` rebuilds it")
         state = "missing" if found is None else "empty" if not found else "not what the logs say"
         return Check("index", False, f"{self._paths.index} is {state}", "`doctor --fix` rebuilds it from the logs")
 
@@ -162,7 +172,7 @@ class Doctor:
             if not self._paths.log(session_id).exists() or not scan.events:
                 continue
             folded = fold_events(session_id, scan.events)
-            if folded.ended and read_bytes(self._paths.mirror(session_id)) != to_json(folded.to_dict()):
+            if folded.ended and not mirror_shows(self._paths, session_id, folded.to_dict()):
                 stale.append(session_id)
         return [_Finding(each, partial(self._store.repair_mirror, each)) for each in stale]
 
@@ -180,9 +190,32 @@ class Doctor:
             return Check("metrics", True, "none yet")
         verdict = self._store.metrics.verify()
         if verdict.ok:
-            return Check("metrics", True, f"an unbroken chain of {verdict.records} records")
+            return Check(
+                "metrics",
+                True,
+                f"an unbroken chain of {verdict.records} {'record' if verdict.records == 1 else 'records'}",
+            )
         hint = "`doctor --fix` mends a torn tail or a lost head; a broken chain stays visible"
         return Check("metrics", False, f"{self._paths.metrics.name} line {verdict.line}: {verdict.problem}", hint)
+
+
+def guarded(look: Callable[[], Check]) -> Check:
+    """The check's result; a file that cannot be read or written fails the check and not the examination."""
+    try:
+        return look()
+    except (JsonlStoreError, OSError) as problem:
+        error = file_problem(problem) if isinstance(problem, OSError) else problem
+        return Check(_name_of(look), False, f"could not be examined: {error.message}", error.hint)
+
+
+def _name_of(look: Callable[[], Check]) -> str:
+    inner = look.args[0] if isinstance(look, partial) else look
+    return inner.__name__.strip("_").replace("_", " ")
+
+
+def _repaired(look: Callable[[], Check], repair: Callable[[], object]) -> Check:
+    repair()
+    return look()
 
 
 def _listed(
@@ -192,6 +225,8 @@ def _listed(
 
     def look() -> Check:
         return _check(name, [finding.name for finding in find()], bad, good, f"`doctor --fix` {repairs}")
+
+    look.__name__ = name
 
     def repair() -> None:
         for finding in find():
@@ -213,11 +248,9 @@ def repair_unfinished(store: SessionStore) -> int:
     for repair, unfinished in ((store.finish_archiving, _unmoved), (store.repair_mirror, _behind_their_log)):
         for session_id in unfinished(store):
             try:
-                repair(session_id)
+                repaired += repair(session_id) is not False
             except JsonlStoreError as problem:
                 log.warning("session %s is left to `doctor --fix`: %s", session_id, problem)
-            else:
-                repaired += 1
     return repaired
 
 

@@ -1,11 +1,8 @@
 """The fold: a session's state as a pure function of the events in its log.
 
 Two writers may feed one session: the runtime's hook and the watcher that reads its transcript. Each writer's fields are
-a layer of their own; an update replaces what the same writer said before and never what another said. Layers are merged
-on read: for single values the more direct witness wins, lists are the union with its items first.
-
-An event with a full state stores the layers without the values they share with the state. That saves nearly everything,
-because mostly a single writer spoke and the state equals its layer.
+a layer of their own; an update replaces what the same writer said before and never what another said. `layers` merges
+them on read.
 """
 
 from __future__ import annotations
@@ -13,19 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from jsonlstore.core.model import PART_LISTS, SCALARS, SCHEMA_VERSION, STRING_LISTS, SessionState, WorkingMemoryPin
+from jsonlstore.core.model import SCHEMA_VERSION, SessionState
 from jsonlstore.store.handoff_fold import HANDOFF_EVENTS, PROJECT_EVENTS, fold_handoff
+from jsonlstore.store.layers import UNKNOWN, as_mapping, merge, pack, unpack
 from jsonlstore.store.limits import cap
 from jsonlstore.store.log import Event, LocatedEvent
 
-# order of precedence: the most direct witness first
-WRITERS = ("operator", "hook", "import", "watcher")
-UNKNOWN = (None, "", "unknown")
 # fields that only a live writer can know; a later "unknown" never replaces them
 _NEVER_DOWNGRADED = frozenset({"channel", "agent_id", "session_key", "end_reason"})
 _BLANK = SessionState("", "").to_dict()
 # folded from events of their own, so they are not kept in layers
-_OF_A_CHECKPOINT = ("userMessages", "compactions", "percent", "tokensAtCheckpoint")
+_OF_A_CHECKPOINT = ("userMessages", "compactions", "percent", "tokensAtCheckpoint", "by")
 EVENT_FIELDS = frozenset({"session_id", "end_time", "end_reason", "continued_by", "crash_recovered", "updated_at"})
 
 
@@ -46,9 +41,11 @@ class SessionFold:
         self.project: Mapping[str, Any] | None = None  # the project people set for it
         self.checkpoint: Mapping[str, Any] | None = None  # the latest: when and how far, without its text
         self.flush: Mapping[str, Any] | None = None  # the latest that was offered, and whether that is settled
+        self.memory_files: tuple[str, ...] = ()  # written before the latest compaction
         self.crash_recovered = False
         self.forgotten = False
         self.updated_at: str | None = None
+        self.was_heard_of = False  # since its start
         self.schema_version = SCHEMA_VERSION
         self.seq = 0
         self._stored: dict[str, Any] | None = None
@@ -60,6 +57,11 @@ class SessionFold:
     @property
     def ended(self) -> bool:
         return bool(self.ends)
+
+    @property
+    def last_active_at(self) -> str | None:
+        """The last sign of life; None if the session only started."""
+        return self.updated_at if self.was_heard_of else None
 
     def apply(self, event: Event) -> None:
         """Apply one event. Unknown types and fields of newer writers are ignored here and stay in the log."""
@@ -131,12 +133,14 @@ class SessionFold:
             "source": self.source,
             "owner": self.owner,
             "inherited": self.inherited,
+            **({} if self.was_heard_of else {"only_started": True}),
             **({} if self.block is None else {"block": self.block}),
             **({} if self.handoff is None else {"handoff": self.handoff}),
             **({} if self.handoff_from is None else {"handoff_from": self.handoff_from}),
             **({} if self.project is None else {"project": self.project}),
             **({} if self.checkpoint is None else {"checkpoint": self.checkpoint}),
             **({} if self.flush is None else {"flush": self.flush}),
+            **({"memory_files": list(self.memory_files)} if self.memory_files else {}),
         }
 
     def _set(self, by: str, fields: Mapping[str, Any], at: str) -> None:
@@ -162,10 +166,15 @@ def _on_started(self: SessionFold, event: Event) -> None:
         self.owner = as_mapping(data.get("owner")) or None
         version = data.get("schema_version")
         self.schema_version = version if isinstance(version, int) else SCHEMA_VERSION
-    _on_updated(self, event)
+    _take(self, event)
 
 
 def _on_updated(self: SessionFold, event: Event) -> None:
+    self.was_heard_of = True
+    _take(self, event)
+
+
+def _take(self: SessionFold, event: Event) -> None:
     self._set(event.by, as_mapping(event.data.get("fields")), event.at)
     source = event.data.get("source")
     if isinstance(source, Mapping):
@@ -175,6 +184,7 @@ def _on_updated(self: SessionFold, event: Event) -> None:
 def _on_noted(self: SessionFold, event: Event) -> None:
     note = event.data.get("note")
     if isinstance(note, Mapping):
+        self.was_heard_of = True
         notes = [item for item in self.layer(event.by).get("notes", []) if item.get("id") != note.get("id")]
         self._set(event.by, {"notes": [*notes, dict(note)]}, event.at)
 
@@ -196,6 +206,7 @@ def _on_ended(self: SessionFold, event: Event) -> None:
 
 def _on_resumed(self: SessionFold, event: Event) -> None:
     self.ends.clear()
+    self.was_heard_of = True
     self.crash_recovered = False
     owner = as_mapping(event.data.get("owner"))
     if owner:
@@ -232,12 +243,21 @@ def _on_checkpoint(self: SessionFold, event: Event) -> None:
 
 
 def _on_flush_offered(self: SessionFold, event: Event) -> None:
-    self.flush = {"percent": event.data.get("percent"), "at": event.data.get("at") or event.at, "settled": False}
+    told = {name: event.data[name] for name in ("percent", "compaction") if name in event.data}
+    self.flush = {**told, "at": event.data.get("at") or event.at, "settled": False}
 
 
 def _on_flush_actioned(self: SessionFold, event: Event) -> None:
     if self.flush is not None:
         self.flush = {**self.flush, "settled": True, "actioned": event.data.get("actioned") is True}
+
+
+def _on_compacted(self: SessionFold, event: Event) -> None:
+    self.memory_files = _texts(event.data.get("memoryFiles"))
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
 def _on_forgotten(self: SessionFold, event: Event) -> None:
@@ -270,8 +290,10 @@ def _resume_from(self: SessionFold, event: Event) -> bool:
     self.project = as_mapping(data.get("project")) or None
     self.checkpoint = as_mapping(data.get("checkpoint")) or None
     self.flush = as_mapping(data.get("flush")) or None
+    self.memory_files = _texts(data.get("memory_files"))
     self.crash_recovered = state.get("crash_recovered") is True
     self.updated_at = state.get("updated_at")
+    self.was_heard_of = data.get("only_started") is not True
     version = state.get("schema_version")
     self.schema_version = version if isinstance(version, int) else SCHEMA_VERSION
     return True
@@ -289,6 +311,7 @@ _STEPS: dict[str, Callable[[SessionFold, Event], object]] = {
     "checkpoint.created": _on_checkpoint,
     "flush.offered": _on_flush_offered,
     "flush.actioned": _on_flush_actioned,
+    "session.compacted": _on_compacted,
     "session.forgotten": _on_forgotten,
     "state.snapshot": _resume_from,
     "task.changed": _on_updated,  # somebody closed, added or reopened a task by hand: the index knows at once
@@ -296,8 +319,8 @@ _STEPS: dict[str, Callable[[SessionFold, Event], object]] = {
     **dict.fromkeys(PROJECT_EVENTS, _on_project),
 }
 _INSIDE = ("state.updated", "pattern.noted", "session.inherited", "state.snapshot")
-_HANDOFFS = (*HANDOFF_EVENTS, *PROJECT_EVENTS)
-BOUNDARIES = frozenset(_STEPS) - {*_INSIDE, "checkpoint.created", "flush.offered", "flush.actioned", *_HANDOFFS}
+_OF_THE_WINDOW = ("checkpoint.created", "flush.offered", "flush.actioned", "session.compacted")
+BOUNDARIES = frozenset(_STEPS) - {*_INSIDE, *_OF_THE_WINDOW, *HANDOFF_EVENTS, *PROJECT_EVENTS}
 
 
 def fold_events(session_id: str, events: Iterable[LocatedEvent]) -> SessionFold:
@@ -311,118 +334,3 @@ def fold_events(session_id: str, events: Iterable[LocatedEvent]) -> SessionFold:
         folded.session_id = session_id
         folded.layer("unknown").setdefault("start_time", first.at)
     return folded
-
-
-def pack(layers: Mapping[str, Mapping[str, Any]], state: Mapping[str, Any]) -> dict[str, Any]:
-    """The layers as stored beside `state`: each layer's field names, and the values that differ from the state."""
-    return {
-        "said": {by: list(fields) for by, fields in layers.items()},
-        "layers": {
-            by: {key: value for key, value in fields.items() if not _is_same(value, state.get(key))}
-            for by, fields in layers.items()
-        },
-    }
-
-
-def unpack(data: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The layers of an event that carries `state`; an event without `said` has them whole."""
-    own = {by: dict(as_mapping(fields)) for by, fields in as_mapping(data.get("layers")).items()}
-    for by, names in as_mapping(data.get("said")).items():
-        given = own.get(by, {})
-        known = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
-        own[by] = {name: given.pop(name) if name in given else state.get(name) for name in known} | given
-    return own
-
-
-def _is_same(value: Any, stated: Any) -> bool:
-    """Whether the state has this very value, not just an equal one, as 1 equals True."""
-    if value is stated:
-        return True
-    return (
-        value.__class__ is list
-        and stated.__class__ is list
-        and len(value) == len(stated)
-        and all(one is other for one, other in zip(value, stated, strict=True))
-    )
-
-
-def as_mapping(value: Any) -> Mapping[str, Any]:
-    """`value` if it is a mapping, else an empty one: it was read from a file and may be anything."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def merge(layers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The fields of all layers merged into one."""
-    ordered = [layers[by] for by in sorted(layers, key=_rank)]
-    merged: dict[str, Any] = {}
-    for layer in ordered:
-        for key, value in layer.items():
-            if key in PART_LISTS or key in STRING_LISTS:
-                merged[key] = _union(merged.get(key, []), value, _KEY_OF.get(key, _lowered))
-            elif key == "trimmed":
-                counts = merged.setdefault(key, {})
-                for name, number in as_mapping(value).items():
-                    counts[name] = counts.get(name, 0) + number
-            elif merged.get(key) is None or (key in SCALARS and merged[key] in UNKNOWN):
-                merged[key] = value
-    return merged
-
-
-def _rank(by: str) -> tuple[int, str]:
-    return (WRITERS.index(by) if by in WRITERS else len(WRITERS), by)
-
-
-def _union(first: list[Any], second: Any, key_of: Callable[[Any], Any]) -> list[Any]:
-    """Both lists, the first's items in front, without items of the second that the first already has."""
-    seen = {key_of(item) for item in first}
-    out = list(first)
-    fresh: set[Any] = set()
-    for item in second if isinstance(second, list) else ():
-        key = key_of(item)
-        if key in seen or (key_of is not _memory and key in fresh):
-            continue
-        fresh.add(key)
-        out.append(item)
-    return out
-
-
-def _lowered(item: Any) -> Any:
-    return item.lower() if isinstance(item, str) else repr(item)
-
-
-def _by(*names: str) -> Callable[[Any], Any]:
-    return lambda item: tuple(str(item.get(name)) for name in names) if isinstance(item, dict) else repr(item)
-
-
-# one memory may change its confidence many times: only the same change told by another witness is a duplicate
-_memory = _by("memory_id")
-
-
-def _pin(item: Any) -> Any:
-    try:
-        return WorkingMemoryPin.from_dict(item).key
-    except ValueError:
-        return repr(item)
-
-
-def _commit(item: Any) -> Any:
-    return str(item.get("sha") or item.get("subject")) if isinstance(item, dict) else repr(item)
-
-
-def _closed(item: Any) -> Any:
-    return str(item.get("id") or item.get("title")) if isinstance(item, dict) else repr(item)
-
-
-_KEY_OF: dict[str, Callable[[Any], Any]] = {
-    "working_memory": _pin,
-    "pending_tasks": _by("task_id"),
-    "confidence_updates": _memory,
-    "sop_interactions": _by("sop_path", "tool_call"),
-    "notes": _by("id"),
-    "recent_learnings": str,
-    "commits": _commit,
-    "files": _by("path"),
-    "closed": _closed,
-    "references": _by("ref"),
-    "grounds": _by("field", "text"),
-}

@@ -47,6 +47,14 @@ def forget_session(
     )
 
 
+def preview(paths: StatePaths, open_log: Callable[[Path], SessionLog], session_id: str) -> Forgotten:
+    """What `forget_session` would remove, and who inherited from it; nothing is changed."""
+    hot = paths.log(session_id)
+    there = [hot] if hot.exists() and not _is_tombstone(open_log(hot)) else []
+    removed = tuple(str(path) for path in (*there, *leftovers(paths, session_id)))
+    return Forgotten(session_id, removed, tuple(sorted(_inheritors(paths, session_id))), {})
+
+
 def leftovers(paths: StatePaths, session_id: str) -> list[Path]:
     """A session's files besides its hot log: mirror, archive, quarantined tails, unfinished temporary files."""
     found = [paths.mirror(session_id), *_archived(paths, session_id, "json"), *_archived(paths, session_id, "jsonl")]

@@ -29,6 +29,10 @@ def fold_handoff(known: Mapping[str, Any] | None, event: Event) -> Mapping[str, 
                 kept.pop(key, None)
         marked = before.get("marked") is True or data.get("trigger") == "command"
         return {**after, **kept, "seq": event.seq, **({"marked": True} if marked else {})}
+    if step == "cleared":
+        # what was never captured can be thrown away, too
+        rest = {key: value for key, value in before.items() if key not in ("claim", "marked")}
+        return {**rest, "cleared_at": event.at, "seq": event.seq}
     if not before:
         return known
     if step == "claimed":
@@ -41,8 +45,4 @@ def fold_handoff(known: Mapping[str, Any] | None, event: Event) -> Mapping[str, 
         }
     elif step == "offered":
         before["offered_at"] = event.at
-    elif step == "cleared":
-        before["cleared_at"] = event.at
-        before.pop("claim", None)
-        before.pop("marked", None)
     return {**before, "seq": event.seq}

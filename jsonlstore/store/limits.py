@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from jsonlstore.core.model import KNOWN_FIELDS, is_critical
+from jsonlstore.core.model import KNOWN_FIELDS, PART_LISTS, is_critical, part_keys
 
 MAX_STATE_BYTES = 50 * 1024
 MAX_TASKS = 100
@@ -40,13 +40,16 @@ _MOST: tuple[tuple[str, int, bool], ...] = (
     ("closed", 100, True),
     ("references", 20, False),
     ("grounds", 40, True),
+    ("hot_topics", 20, False),
 )
+_OVERSIZE = 2_000  # characters of one text: what is longer is cut before anything of ours is dropped
 _KEPT_SHORT = 64  # identifiers and times: too short to be worth cutting
 
 
 def cap(fields: dict[str, Any], limit: int = MAX_STATE_BYTES) -> dict[str, Any]:
     """`fields` cut to the size limit; the counts of what was dropped are added to `fields["trimmed"]`.
 
+    What is not ours, and what is oversize, goes first: one such field must not cost a session its topics and pins.
     Never raises and never drops a critical pin; as a last resort long texts are shortened, those of critical pins last.
     """
     out = dict(fields)
@@ -61,7 +64,7 @@ def cap(fields: dict[str, Any], limit: int = MAX_STATE_BYTES) -> dict[str, Any]:
     excess = _size(out) - limit
     if excess > 0:
         excess += 256  # leaves room for the counts themselves
-        for step in (_drop_items, _drop_pins, _drop_unknown):
+        for step in (_drop_unknown, _cut_oversize, _drop_items, _drop_pins):
             excess = step(out, trimmed, excess)
         excess = _drop(out, "pending_tasks", trimmed, excess, from_front=True)
         if excess > 0:
@@ -150,12 +153,41 @@ def _drop_pins(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> int
 
 
 def _drop_unknown(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> int:
+    """Drop fields we do not know, the largest first, then keys we do not know inside the items of our lists."""
     unknown = sorted((key for key in out if key not in KNOWN_FIELDS), key=lambda key: -_size(out[key]))
     for key in unknown:
         if excess <= 0:
-            break
+            return excess
         excess -= _size(out.pop(key)) + len(key) + 4
         _count(trimmed, "unknown_fields")
+    for name, kind in PART_LISTS.items():
+        items, known = out.get(name), part_keys(kind)
+        if excess <= 0 or not isinstance(items, list):
+            continue
+        kept = [{k: v for k, v in item.items() if k in known} if isinstance(item, dict) else item for item in items]
+        gone = sum(len(item) - len(less) for item, less in zip(items, kept, strict=True) if isinstance(item, dict))
+        if gone:
+            excess -= _size(items) - _size(kept)
+            out[name] = kept
+            _count(trimmed, "unknown_fields", gone)
+    return excess
+
+
+def _cut_oversize(out: dict[str, Any], trimmed: dict[str, int], excess: int) -> int:
+    """Shorten texts that are far longer than what they are for; those of critical pins only as the last resort."""
+    for key, value in out.items():
+        if excess <= 0:
+            return excess
+        critical = key == "working_memory" and isinstance(value, list)
+        cut = (
+            [pin if is_critical(pin) else _cut(pin, _OVERSIZE, 1 << 20) for pin in value]
+            if critical
+            else _cut(value, _OVERSIZE, 1 << 20)
+        )
+        if cut != value:
+            excess -= _size(value) - _size(cut)
+            out[key] = cut
+            _count(trimmed, "texts")
     return excess
 
 

@@ -155,6 +155,23 @@ class SessionLog:
             self._disk.sync_data(fd)
         return True
 
+    def cut_damage(self) -> int:
+        """Move every line that is not an event into quarantine; returns how many.
+
+        The log is replaced whole, after the copies are synced: a crash in between loses nothing.
+        """
+        data = read_bytes(self.path) or b""
+        damage = scan_bytes(data, 0).damage
+        kept, at = [], 0
+        for hurt in damage:
+            end = hurt.offset + hurt.length + 1
+            self.quarantine(data[hurt.offset : end], hurt.offset)
+            kept.append(data[at : hurt.offset])
+            at = end
+        if damage:
+            self._disk.replace(self.path, b"".join([*kept, data[at:]]), self.path.parent)
+        return len(damage)
+
     def scan(self) -> Scan | None:
         """Replay the whole file; None if it is missing or empty."""
         data = read_bytes(self.path)

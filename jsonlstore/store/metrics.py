@@ -7,25 +7,21 @@ dropped or inserted line breaks the chain; a truncated tail or a rewritten file 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import orjson
 
-from jsonlstore.core.errors import UsageError
+from jsonlstore.core.errors import JsonlStoreError, UsageError
 from jsonlstore.core.files import Disk, read_bytes, read_from
+from jsonlstore.core.hashes import sha256
 from jsonlstore.core.locks import Locks
+from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.log import SessionLog
 from jsonlstore.store.sanitise import without_secrets
 
-try:  # as in the standard library's `random`: hashlib would load OpenSSL, milliseconds of a hook call
-    from _sha2 import sha256  # type: ignore[import-not-found]
-except ImportError:
-    try:
-        from _sha256 import sha256  # type: ignore[import-not-found]
-    except ImportError:
-        from hashlib import sha256
-
+log = logger(__name__)
 
 METRIC_EVENTS: Mapping[str, tuple[str, ...]] = {
     "session_captured": (
@@ -45,6 +41,8 @@ METRIC_EVENTS: Mapping[str, tuple[str, ...]] = {
     "handoff_captured": ("session_id", "trigger", "mode", "pattern_count", "bytes"),
     "handoff_offered": ("session_id", "new_session_id"),
     "handoff_claimed": ("session_id", "new_session_id", "forced"),
+    "flush_offered": ("session_id", "percent"),
+    "flush_actioned": ("session_id", "percent", "actioned", "file_count"),
 }  # fmt: skip
 RESEALED = "metrics_resealed"
 
@@ -92,11 +90,32 @@ class Metrics:
         self._now = now
         self._log = SessionLog(paths.metrics, paths.quarantine, disk)
         self.listeners: list[Callable[[Sequence[Mapping[str, Any]]], None]] = []
+        self._held: list[Mapping[str, Any]] | None = None
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Hold back what is emitted in this block and append it in one write at its end, however the block ends.
+
+        Each write waits for the disk twice. One that fails is only logged: the block's own work is done by then.
+        """
+        held: list[Mapping[str, Any]] = []
+        self._held = held
+        try:
+            yield
+        finally:
+            self._held = None
+            try:
+                self.emit(*held)
+            except JsonlStoreError as problem:
+                log.warning("metrics not written: %s", problem)
 
     def emit(self, *events: Mapping[str, Any]) -> None:
         """Append events in one write; each is `{"event": name, …}` with exactly the fields that its name requires."""
         for event in events:
             _check(event)
+        if self._held is not None:
+            self._held += events
+            return
         if not events:
             return
         self._disk.make_dir(self._paths.states)

@@ -39,7 +39,19 @@ class CachedFold(NamedTuple):
 
 
 class SessionReader:
-    """The reading half of a store."""
+    """The reading half of a store.
+
+    Arguments:
+        session_id: the session's whole id
+        prefix: the beginning of an id, as long as no other id begins so
+        kinds: the types of events wanted, such as `session.ended`; all without it
+        days: how far back, in days
+        limit: at most so many; all without it
+        now: the present, where it is not the clock's
+        depth: at most so many sessions, the named one included
+        older_than: a `timedelta`
+        among: index entries to look through instead of all of them
+    """
 
     def __init__(self, paths: StatePaths, clock: Clock, disk: Disk, locks: Locks) -> None:
         self.paths = paths

@@ -11,7 +11,8 @@ import orjson
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-NAMES = ("state", "event", "index", "mirror", "metric", "config", "transcript-record", "transcript-index", "handoff")
+NAMES = ("state", "event", "index", "mirror", "metric", "config", "transcript-record", "transcript-index", "handoff",
+         "handoff-pattern", "handoff-pending")  # fmt: skip
 
 
 def schema_dir() -> Path:

@@ -6,13 +6,14 @@ and can always be rebuilt from it. Every record passes the redactor before it is
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from jsonlstore.core.clock import Clock, system_clock
 from jsonlstore.core.errors import (
@@ -24,14 +25,16 @@ from jsonlstore.core.errors import (
     StaleSource,
     UsageError,
 )
-from jsonlstore.core.files import Disk
+from jsonlstore.core.files import Disk, writing
+from jsonlstore.core.forgetters import FORGETTERS
 from jsonlstore.core.locks import DEFAULT_TIMEOUT, Locks
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SCHEMA_VERSION
 from jsonlstore.core.paths import StatePaths, check_session_id, resolve_state_dir
-from jsonlstore.store.archive import find_month, finish_move, move_back, move_to_archive, write_mirror
-from jsonlstore.store.fold import EVENT_FIELDS, WRITERS, SessionFold
+from jsonlstore.store.archive import find_month, finish_move, mirror_shows, move_back, move_to_archive, write_mirror
+from jsonlstore.store.fold import EVENT_FIELDS, SessionFold
 from jsonlstore.store.index import ProgressCallback, silent
+from jsonlstore.store.layers import UNKNOWN, WRITERS
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.projection import RawIndexEntry, project
 from jsonlstore.store.reader import CachedFold, SessionReader, not_found
@@ -47,7 +50,39 @@ SNAPSHOT_EVERY = 64 * 1024
 
 
 class SessionStore(SessionReader):
-    """The sessions of one state directory. Safe to share between threads, and with other processes."""
+    """The sessions of one state directory. Safe to share between threads, and with other processes.
+
+    Arguments:
+        paths: where everything is, as `StatePaths.of(state_dir)` says; `open` does that for you
+        state_dir: OpenClaw's state directory; without it `$OPENCLAW_STATE_DIR`, or `~/.openclaw`
+        sessions_dir: where mirrors and archive go instead; the logs stay in the state directory
+        clock: a function that returns the present as an aware `datetime`; for tests
+        disk: the write operations; for tests
+        lock_timeout: a function that returns how many seconds to wait for a lock
+        left: a function that returns how many seconds are left
+        fields: keys of the state with their new values; what is not given stays as it is
+        by: who says it, one of hook, watcher, import, operator; each one's word is a layer of its own
+        owner: `{pid, started}` of the process whose life is the session's, so that its death is noticed
+        source: how far which transcript was read (the watcher's)
+        expect_source: what `source` must be now for the update to be taken
+        reason: why the session ended: new, reset, idle, daily, crash, …
+        end_time: when it ended, if that was not now
+        inferred: whether nobody said that it ended, and it was only concluded
+        on_close: is called by whoever found the session open and closed it
+        successor: the id of the session that continues this one
+        kind: the type of the event
+        data: what the event holds
+        redacted: what passed the redactor before and is not read again
+        decide: makes the event's type and data of the present fold, or None
+        change: makes the changed fields of the present fold
+        path: the log's file
+        most: at most so many sessions
+        progress: is called with what is done and the total
+    """
+
+    equipment: ClassVar[
+        list[Callable[[SessionStore], object]]
+    ] = []  # what `open` adds: see the library's door, brain.db
 
     def __init__(
         self,
@@ -62,13 +97,17 @@ class SessionStore(SessionReader):
         self._prepared = False
         self._origin: SessionStore | None = None
         self.listeners: list[Callable[[str, SessionFold], None]] = []
+        self.memories: Any = None  # where inherited memories get their confidence from, if the store has such a place
 
     @classmethod
     def open(
         cls, state_dir: str | Path | None = None, *, sessions_dir: str | None = None, clock: Clock = system_clock
     ) -> Self:
         """Open the store of a state directory (default: OpenClaw's). Nothing is created before the first write."""
-        return cls(StatePaths.of(resolve_state_dir(state_dir), sessions_dir), clock=clock)
+        store = cls(StatePaths.of(resolve_state_dir(state_dir), sessions_dir), clock=clock)
+        for equip in cls.equipment:
+            equip(store)
+        return store
 
     @cached_property
     def metrics(self) -> Metrics:
@@ -95,7 +134,7 @@ class SessionStore(SessionReader):
         twin = type(self)(
             self.paths, clock=self.clock, disk=self.disk, lock_timeout=lambda: min(DEFAULT_TIMEOUT, left())
         )
-        twin.listeners = self.listeners
+        twin.listeners, twin.memories = self.listeners, self.memories
         twin._origin = self  # noqa: SLF001 - a store in memory lives as long as anyone uses it
         return twin
 
@@ -161,12 +200,22 @@ class SessionStore(SessionReader):
         by: str = "hook",
         source: Mapping[str, Any] | None = None,
         inferred: bool = False,
+        on_close: Callable[[], object] | None = None,
     ) -> bool:
-        """Close a session with its final fields; False if it had ended. An explicit end replaces an `inferred` one."""
+        """Close a session with its final fields; False if it had ended. An explicit end replaces an `inferred` one.
+
+        Said again, an explicit end adds what it has to add and moves nothing. Of several writers who end a session the
+        one who found it open has `on_close` called.
+        """
         given = clean(fields or {})
         with self._session(session_id) as known:
-            when = check_time("end_time", end_time) if end_time else self.now()
+            was_open = not known.folded.ended
+            before = known.folded.ends.get("told") if not (inferred or known.folded.crash_recovered) else None
+            said = before.get("end_time") if before and by != "watcher" else None
+            when = check_time("end_time", end_time) if end_time else said or self.now()
             why = clean({"end_reason": reason})["end_reason"]
+            if said and before and before.get("reason") not in UNKNOWN:
+                why = before["reason"]
             data: dict[str, Any] = {"end_time": when, "reason": why, "fields": _changed(known.folded, by, given)}
             if source is not None and source != known.folded.source:
                 data["source"] = dict(source)
@@ -179,7 +228,9 @@ class SessionStore(SessionReader):
             if same_end and not data["fields"] and "source" not in data:
                 return False
             self._commit(session_id, known, "session.ended", by, data)
-            return True
+        if was_open and on_close is not None:
+            on_close()
+        return True
 
     def recover(self, session_id: str, end_time: str, *, by: str = "hook") -> bool:
         """Close a crashed session as of its last activity; False if it had ended after all."""
@@ -292,11 +343,21 @@ class SessionStore(SessionReader):
             self._drop_known(session_id)
             return self.open_log(path).repair()
 
+    def quarantine_damage(self, session_id: str, path: Path) -> int:
+        """Move the lines of a log that are not events into quarantine; returns how many."""
+        with self.locks.session(check_session_id(session_id)):
+            self._drop_known(session_id)
+            return self.open_log(path).cut_damage()
+
     def repair_mirror(self, session_id: str) -> bool:
-        """Write the mirror of an ended session again; False if the session has no mirror (any more)."""
+        """Write the mirror of an ended session again; False if it is as it should be, or there is to be none."""
         with self.locks.session(check_session_id(session_id)):
             known = self._load(session_id)
             if known is None or known.folded.forgotten or not known.folded.ended:
+                return False
+            if mirror_shows(self.paths, session_id, known.folded.to_dict()):
+                with writing(self.paths.mirror(session_id)):
+                    os.utime(self.paths.mirror(session_id))  # newer than the log again, so that nobody looks twice
                 return False
             return write_mirror(self.paths, self.disk, session_id, known.folded.to_dict())
 
@@ -322,6 +383,12 @@ class SessionStore(SessionReader):
                 progress(number, len(due))
         return moved
 
+    def would_forget(self, session_id: str) -> Forgotten:
+        """What `forget` would remove, and who holds pins inherited from it; nothing is changed."""
+        from jsonlstore.store.forget import preview
+
+        return preview(self.paths, self.open_log, check_session_id(session_id))
+
     def forget(self, session_id: str) -> Forgotten:
         """Remove every file of a session; a tombstone stays so that no later scan imports it again."""
         from jsonlstore.store.forget import forget_session, task_ids
@@ -336,6 +403,8 @@ class SessionStore(SessionReader):
         gone = SessionFold()
         gone.session_id, gone.forgotten = session_id, True
         self._notify(session_id, gone)
+        for forget in FORGETTERS:
+            forget(self.paths, session_id)
         return outcome
 
     def prepare(self) -> None:
@@ -413,7 +482,8 @@ class SessionStore(SessionReader):
         self._remember(session_id, CachedFold(after, signature, signature[2], since))
         if boundary:
             self._follow(session_id, project(after, signature[2]))
-            if after.ended:
+            # what a handoff or a flush adds to the log is not part of the state that the mirror shows
+            if after.ended and not (before.ended and after.to_dict() == before.to_dict()):
                 self._mirror(session_id, after.to_dict())
 
     def _mirror(self, session_id: str, state: Mapping[str, Any]) -> None:

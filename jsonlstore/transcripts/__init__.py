@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         current_stretch,
         discover,
         has_transcript,
+        recorded_session,
         register_runtime,
         registered_runtimes,
         unregister_runtime,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
         was_answered,
     )
     from jsonlstore.transcripts.session import CopyMerger, CursorOutdated, RecordedSession, read_copies
-    from jsonlstore.transcripts.source import LIVE, Cursor, Ending, Reading, Transcript, TranscriptSource
+    from jsonlstore.transcripts.source import LIVE, BegunHash, Cursor, Ending, Reading, Transcript, TranscriptSource
     from jsonlstore.transcripts.speech import Speaker
     from jsonlstore.transcripts.stretches import Stretch, by_stretch, usable_id
     from jsonlstore.transcripts.tokens import (
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LIVE",
     "MAX_LINE",
+    "BegunHash",
     "Catalogue",
     "Context",
     "CopyMerger",
@@ -85,6 +87,7 @@ __all__ = [
     "read_copies",
     "read_entries",
     "read_millis",
+    "recorded_session",
     "register_runtime",
     "registered_runtimes",
     "unregister_runtime",
@@ -101,10 +104,10 @@ __getattr__ = lazy(
         "lines": "MAX_LINE open_stream read_entries",
         "readonly": "Database consistently",
         "records": "Entry ToolCall parse_entry parse_object read_millis",
-        "runtimes": "Discovery Runtime current_stretch discover has_transcript "
+        "runtimes": "Discovery Runtime current_stretch discover has_transcript recorded_session "
         "register_runtime registered_runtimes unregister_runtime utility_key was_answered",
         "session": "CopyMerger CursorOutdated RecordedSession read_copies",
-        "source": "Cursor Ending LIVE Reading Transcript TranscriptSource",
+        "source": "BegunHash Cursor Ending LIVE Reading Transcript TranscriptSource",
         "speech": "Speaker",
         "stretches": "Stretch by_stretch usable_id",
         "tokens": "TokenCount TokenMeter context_line count_context count_tokens estimate_tokens",

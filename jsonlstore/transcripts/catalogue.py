@@ -13,7 +13,7 @@ from jsonlstore.core.errors import AmbiguousSessionId, SessionNotFound, SourceUn
 from jsonlstore.core.logs import logger
 from jsonlstore.core.session_key import SKIPPED_BY_DEFAULT
 from jsonlstore.transcripts.runtimes import Discovery, discover, registered_runtimes
-from jsonlstore.transcripts.session import Copy, RecordedSession
+from jsonlstore.transcripts.session import Copy, RecordedSession, copy_order
 from jsonlstore.transcripts.source import TranscriptSource
 from jsonlstore.transcripts.stretches import Stretch
 
@@ -93,7 +93,7 @@ class Catalogue:
         unsure = {source.agent_id for source in self.sources if source.warnings}
         kept = []
         for (agent, session_id), copies in groups.items():
-            session = RecordedSession(agent, session_id, tuple(sorted(copies, key=_order)), agent not in unsure)
+            session = RecordedSession(agent, session_id, tuple(sorted(copies, key=copy_order)), agent not in unsure)
             if session.skip in self._skip:
                 log.debug("%s: left out as %s", session.session_id, session.skip)
             else:
@@ -216,9 +216,3 @@ def _start_of(session: RecordedSession) -> str | None:
     if problem:
         raise problem
     return None
-
-
-def _order(copy: Copy) -> tuple[int, str, str]:
-    """The sort key of a copy: older copies first, because they have the original order and newer ones add to it."""
-    source, transcript = copy
-    return source.precedence(transcript), transcript.updated_at or "", transcript.path.name

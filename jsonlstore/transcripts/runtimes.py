@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from jsonlstore.transcripts.session import RecordedSession
     from jsonlstore.transcripts.source import Transcript, TranscriptSource
 
 _BUILT_IN = ("jsonlstore.transcripts.openclaw", "jsonlstore.transcripts.goclaw", "jsonlstore.transcripts.own")
@@ -77,6 +78,11 @@ class Runtime:
         """Whether the newest stretch of this session holds an answer of the model."""
         return False
 
+    def copies(self, state_dir: Path, agent: str, session_id: str) -> list[tuple[TranscriptSource, Transcript]]:
+        """The copies of one session of one agent; a runtime that need not list all of them for it says so itself."""
+        sources = [one for one in self.discover(state_dir).sources if one.agent_id == agent]
+        return [(one, each) for one in sources for each in one.transcripts() if each.session_id == session_id]
+
     def agent_is_gone(self, state_dir: Path, agent: str, file: str) -> bool:
         """Whether the agent directory that held `file`, as our logs name it, is certainly gone."""
         return False
@@ -117,6 +123,14 @@ def has_transcript(state_dir: Path, agent: str, session_id: str) -> bool:
 def was_answered(state_dir: Path, agent: str, session_id: str) -> bool:
     """Whether any runtime's transcript shows that the model answered in this session since it began."""
     return any(runtime.was_answered(state_dir, agent, session_id) for runtime in registered_runtimes())
+
+
+def recorded_session(state_dir: Path, agent: str, session_id: str) -> RecordedSession | None:
+    """One session by its id, without a catalogue of all of them; None if no runtime has it."""
+    from jsonlstore.transcripts.session import RecordedSession, copy_order
+
+    copies = [one for runtime in registered_runtimes() for one in runtime.copies(state_dir, agent, session_id)]
+    return RecordedSession(agent, session_id, tuple(sorted(copies, key=copy_order))) if copies else None
 
 
 def utility_key(state_dir: Path, agent: str, session_id: str) -> str | None:

@@ -6,14 +6,15 @@ that merges them and that computes their common extent.
 
 from __future__ import annotations
 
-import hashlib
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.core.hashes import sha256
 from jsonlstore.core.session_key import skip_reason
 from jsonlstore.transcripts.records import Entry
 from jsonlstore.transcripts.source import LIVE, Cursor, Ending, Reading, Transcript, TranscriptSource
@@ -74,10 +75,16 @@ def read_copies(
     reading.absorb(part)
 
 
+def copy_order(copy: Copy) -> tuple[int, str, str]:
+    """The sort key of a copy: older copies first, because they have the original order and newer ones add to it."""
+    source, transcript = copy
+    return source.precedence(transcript), transcript.updated_at or "", transcript.path.name
+
+
 def _digest(entry: Entry) -> object:
     """A digest that is equal for records with the same content; a record nested too deeply to compare equals none."""
     try:
-        return hashlib.sha256(json.dumps(entry.raw, sort_keys=True).encode()).digest()
+        return sha256(json.dumps(entry.raw, sort_keys=True).encode()).digest()
     except RecursionError:
         return object()
 
@@ -170,7 +177,7 @@ class RecordedSession:
     def extent(self) -> str:
         """A digest of every copy's extent: unchanged as long as nothing was written."""
         extents = [source.extent(copy) for source, copy in self.copies]
-        return hashlib.sha256(repr(extents).encode()).hexdigest()[:20]
+        return sys.intern(sha256(repr(extents).encode()).hexdigest()[:20])
 
     @property
     def size(self) -> int:
@@ -194,11 +201,13 @@ class RecordedSession:
             return source.lag(newest, cursor)
         return sum(each.lag(copy, None) for each, copy in self.copies if each.lag_unit == source.lag_unit)
 
-    def read(self) -> Reading:
-        """Every entry once, copies compared by entry id; the cursor is the newest copy's."""
+    def read(self, after: Cursor | None = None) -> Reading:
+        """Every entry once, copies compared by entry id; those after the cursor, if it is one of the newest copy's."""
+        source, newest = self.copies[-1]
+        if after is not None and after.kind == source.kind:
+            return source.read(newest, after)
         if len(self.copies) == 1:
-            source, transcript = self.copies[0]
-            return source.read(transcript)
+            return source.read(newest)
         reading = Reading()
         return reading.deliver(self._merged(reading))
 

@@ -14,11 +14,15 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from sys import intern
+from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.transcripts.records import Entry
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Hash
 
 LIVE = "live"
 _KEPT_BAD = 1000
@@ -49,6 +53,7 @@ class Cursor:
         position, changed = value.get("position"), value.get("changed_at")
         if not {"kind", "identity"} <= texts.keys() or not isinstance(position, int) or isinstance(position, bool):
             return None
+        texts["kind"] = intern(texts["kind"])  # one of a few, in thousands of cursors
         return cls(**texts, position=position, changed_at=changed if isinstance(changed, int) else None)
 
 
@@ -135,6 +140,24 @@ class Reading(Iterable["Entry"]):
         return self._entries
 
 
+class BegunHash:
+    """The hash of a transcript up to a position, to go on from."""
+
+    def __init__(self) -> None:
+        self.position: int | None = None
+        self._found: Hash | None = None
+
+    def go_on(self, pieces: Iterable[bytes], position: int) -> str:
+        """Take in what follows; unless all of it could be read, nothing is taken in."""
+        import hashlib  # only what hands over needs it
+
+        found = self._found.copy() if self._found is not None else hashlib.sha256()
+        for piece in pieces:
+            found.update(piece)
+        self._found, self.position = found, position
+        return found.hexdigest()
+
+
 class TranscriptSource(ABC):
     """One place that holds transcripts of one agent. Reading never changes a byte of it.
 
@@ -175,6 +198,10 @@ class TranscriptSource(ABC):
     def start_of(self, transcript: Transcript) -> str | None:
         """The time of the first entry that has one."""
         return next((entry.timestamp for entry in self.read(transcript) if entry.timestamp), None)
+
+    def mentions(self, transcript: Transcript, text: bytes) -> bool:
+        """Whether a transcript certainly holds these bytes, found without reading it; False if that is not known."""
+        return False
 
     def unknown_records(self) -> int:
         """The number of records in a form that has no reader."""
@@ -233,8 +260,11 @@ class TranscriptSource(ABC):
         known = cursor.position if cursor is not None and cursor.kind == self.kind else 0
         return max(0, transcript.size - known)
 
-    def digest(self, transcript: Transcript, cursor: Cursor) -> str:
-        """The SHA-256 of what was read up to the cursor, as hex; empty if this source keeps no texts to hash."""
+    def digest(self, transcript: Transcript, cursor: Cursor, begun: BegunHash | None = None) -> str:
+        """The SHA-256 of what was read up to the cursor, as hex; empty if this source keeps no texts to hash.
+
+        `begun` is the hash of an earlier call for a transcript that only grew since: it goes on from there.
+        """
         return ""
 
     # -- copies of one session, and its end

@@ -5,7 +5,7 @@ that changed, `catch_up` calls the `Tailer` (`tail`), which has a `follower` rea
 what changed. Only `cursors` knows how far each transcript was read. `backfill` does the same for all history at once,
 `instance` keeps watchers single, `maintenance` does the periodic chores, `status` reports how far behind we are,
 `service` starts a watcher at login. `search_writer` brings the full-text index up to date with the transcripts,
-`search_check` examines it.
+`search_check` examines it. `complaints` says once a minute what a full disk makes fail every second.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from jsonlstore.watch.attribution import attribute
     from jsonlstore.watch.backfill import Summary, backfill_sessions
     from jsonlstore.watch.catch_up import Timing
+    from jsonlstore.watch.complaints import complain_once_a_minute
+    from jsonlstore.watch.cursors import all_forgotten
+    from jsonlstore.watch.handoffs import capture_now
     from jsonlstore.watch.instance import catch_up_unwatched, running, single_instance
     from jsonlstore.watch.loop import Watcher
     from jsonlstore.watch.maintenance import notify
@@ -40,11 +43,14 @@ __all__ = [
     "Tailer",
     "Timing",
     "Watcher",
+    "all_forgotten",
     "any_of_older_rules",
     "attribute",
     "backfill_sessions",
+    "capture_now",
     "catch_up_unwatched",
     "check_search",
+    "complain_once_a_minute",
     "default_kind",
     "notify",
     "rebuild",
@@ -60,6 +66,9 @@ __getattr__ = lazy(
         "attribution": "attribute",
         "backfill": "Summary backfill_sessions",
         "catch_up": "Timing",
+        "complaints": "complain_once_a_minute",
+        "cursors": "all_forgotten",
+        "handoffs": "capture_now",
         "instance": "catch_up_unwatched running single_instance",
         "loop": "Watcher",
         "maintenance": "notify",

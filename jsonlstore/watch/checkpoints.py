@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.context import checkpoint_due, make_checkpoint, percent_used
+from jsonlstore.context import GeneratorRun, checkpoint_due, make_checkpoint, percent_used, settle_flush
 from jsonlstore.core.config import load_config
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
@@ -28,6 +28,24 @@ class Checkpoints:
 
     def __init__(self, store: SessionStore) -> None:
         self._store = store
+        self._running: list[tuple[str, dict[str, Any], GeneratorRun]] = []
+
+    def take_worded(self, *, wait: bool = False) -> None:
+        """Record what the configured command made of checkpoints; nobody waits for it but a watcher that leaves."""
+        waiting, self._running = self._running, []
+        for session_id, data, run in waiting:
+            if wait:
+                run.wait()
+            if not run.done:
+                self._running.append((session_id, data, run))
+                continue
+            worded = run.result().to_dict()
+            if worded["summary"] == data["summary"]:
+                continue
+            try:
+                self._store.note(session_id, "checkpoint.created", {**data, **worded, "by": "command"}, by="watcher")
+            except JsonlStoreError as problem:
+                log.warning("checkpoint of %s not worded: %s", session_id, problem.message)
 
     @cached_property
     def _settings(self) -> SessionSettings:
@@ -45,8 +63,8 @@ class Checkpoints:
         if not facts.turn_over:
             return False
         try:
+            wrote = settle_flush(self._store, session_id, facts, by="watcher")
             folded = self._store.folded(session_id)
-            wrote = self._settle_flush(session_id, folded, facts)
             return self._checkpoint(session_id, folded, signals, facts, window, cursor) or wrote
         except JsonlStoreError as problem:
             log.warning("no checkpoint of %s: %s", session_id, problem.message)
@@ -78,19 +96,7 @@ class Checkpoints:
         if cursor:
             data["source"] = dict(cursor)
         self._store.note(session_id, "checkpoint.created", data, by="watcher")
+        if self._settings.checkpoint.command:
+            self._running.append((session_id, data, GeneratorRun(made, self._settings.checkpoint)))
         log.info("%s: checkpoint at %s tokens (%s)", session_id, used, trigger)
-        return True
-
-    def _settle_flush(self, session_id: str, folded: SessionFold, facts: SessionFacts) -> bool:
-        """Say once whether the turn that was asked to write to `memory/` did so (decision 37)."""
-        offered = folded.flush
-        if not offered or offered.get("settled"):
-            return False
-        at = str(offered.get("at") or "")
-        turn = min((number for number, heard in facts.turn_times.items() if heard >= at), default=None)
-        if turn is None:
-            return False
-        files = list(dict.fromkeys(path for number, path in facts.memory_writes if number == turn))
-        data = {"percent": offered.get("percent"), "actioned": bool(files), "files": files}
-        self._store.note(session_id, "flush.actioned", data, by="watcher")
         return True

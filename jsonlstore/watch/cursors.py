@@ -12,9 +12,10 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from sys import intern
 from typing import Any
 
-from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.store import SessionStore
 from jsonlstore.transcripts import Cursor, RecordedSession
 from jsonlstore.watch.follower import Follower
@@ -55,20 +56,22 @@ class Position:
         """The position given by a session's state or index entry, and by the `source` in its log."""
         source = source or {}
         stretch, extent = source.get("stretch"), source.get("mark")
+        key, channel, reason = state.get("session_key"), state.get("channel") or "unknown", state.get("end_reason")
         # A stretch closed by a reset does not know how far its transcript was read; the stretch after it does. If that
         # one is missing, we were killed between writing the two.
         final = bool(source.get("final"))
         return cls(
-            session_id,
+            # a watcher keeps thousands of positions for days, and most of their texts are equal to others
+            intern(session_id),
             stretch=stretch if isinstance(stretch, int) else 0,
-            extent=extent if isinstance(extent, str) and not final else None,
+            extent=intern(extent) if isinstance(extent, str) and not final else None,
             cursor=Cursor.from_json(dict(source)) if not final else None,
             ended=state.get("end_time") is not None,
-            session_key=state.get("session_key"),
-            channel=state.get("channel") or "unknown",
+            session_key=key and intern(key),
+            channel=intern(channel),
             last_at=source.get("last_at") or state.get("updated_at"),
             end_time=state.get("end_time"),
-            end_reason=state.get("end_reason"),
+            end_reason=reason and intern(reason),
         )
 
     def is_over(self, reason: str | None) -> bool:
@@ -147,7 +150,8 @@ class Cursors:
         agent = state.get("agent_id") or ""
         self._add_ended(agent, position)
         if source:
-            self.put((str(source.get("agent_id") or agent), str(source.get("session_id") or session_id)), position)
+            runtime_id = str(source.get("session_id") or session_id)
+            self.put((intern(str(source.get("agent_id") or agent)), intern(runtime_id)), position)
 
     def _add_ended(self, agent: str, position: Position) -> None:
         if position.end_time:
@@ -255,3 +259,13 @@ class Cursors:
             self._positions.pop((before, runtime_id), None)
         self._owner[runtime_id] = agent
         self.unsettle((agent, runtime_id))  # it was settled by refusing it in favour of the other agent
+
+
+def all_forgotten(session: RecordedSession, cursors: Cursors) -> bool:
+    """Whether all of it was forgotten. A transcript that keeps its id over resets may go on after what was."""
+    if not cursors.is_forgotten(session.session_id):
+        return False
+    try:
+        return all(cursors.is_forgotten(stretch.id) for stretch, _ in session.stretches())
+    except (SourceUnreadable, OSError):
+        return False

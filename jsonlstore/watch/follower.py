@@ -14,6 +14,7 @@ from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.handoff import MessageWindow, WindowFacts
 from jsonlstore.signals import Distiller, SessionFacts, SignalOptions, Signals
 from jsonlstore.transcripts import (
+    BegunHash,
     CopyMerger,
     Cursor,
     CursorOutdated,
@@ -53,6 +54,7 @@ class Follower:
 
     def _begin(self) -> None:
         self.cursor: Cursor | None = None
+        self._hash = BegunHash()
         self.problems: list[str] = []
         self.fresh = 0
         self.rebuilt = True
@@ -106,7 +108,7 @@ class Follower:
     def digest(self, session: RecordedSession) -> str:
         """The hash of what was read of the newest copy."""
         source, newest = session.copies[-1]
-        return source.digest(newest, self.cursor) if self.cursor is not None else ""
+        return source.digest(newest, self.cursor, self._hash) if self.cursor is not None else ""
 
     def settle(self, session: RecordedSession) -> None:
         """Mark what was distilled as written: only later entries count as fresh."""

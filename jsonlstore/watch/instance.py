@@ -76,7 +76,7 @@ def single_instance(paths: StatePaths, disk: Disk | None = None) -> Iterator[Non
             os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
         except OSError as problem:
             # a full disk does not matter here: the lock is held, and only the pid is missing from the file
-            log.warning("%s", write_failed(path, problem).message)
+            log.info("%s", write_failed(path, problem).message)
         yield
 
 

@@ -56,6 +56,7 @@ class Watcher:
         self._missed = 0
         self._first_pass_done = False
         self._scan_at = 0.0
+        self.on_ready: Callable[[], object] = lambda: None  # called once what was there before is read
         self.maintenance = Maintenance(store, self._timing.report)
         self._configure(config)
 
@@ -98,6 +99,7 @@ class Watcher:
             written += self.rescan()  # events first, then the scan: a write between the two raises an event
             self._finish_first_pass()
             notify(f"READY=1\nSTATUS=watching {self._store.paths.state_dir}")
+            self.on_ready()
             while not self._stopping:
                 self.hints.bell.wait(self._patience())
                 written += self.step()
@@ -105,6 +107,7 @@ class Watcher:
             notify("STOPPING=1")
             if self._stopping and self.tailer.handoffs is not None:
                 self.tailer.handoffs.stop()
+            self.tailer.take_worded()
             self.search.close()
             self.observer.stop()
             remove_report(self._store.paths)
@@ -117,6 +120,7 @@ class Watcher:
         while self._sessions.unfinished:
             written += self._continue_with(self._sessions.take_unfinished())
         self._finish_first_pass()
+        self.tailer.take_worded(wait=True)
         self.search.run()
         self.search.reconcile()
         self.search.update_memory()
@@ -153,6 +157,7 @@ class Watcher:
         else:
             written += self._continue_with(self._sessions.take_unfinished())
         self._index_some()
+        self.tailer.take_worded()
         self.maintenance.update_copies()
         self.maintenance.report(self.observer, self.hints, self._sessions.write_problem)
         self.maintenance.keep_alive()

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
+from jsonlstore.core.process import return_free_memory
 from jsonlstore.store import SessionStore, repair_unfinished
 from jsonlstore.watch.instance import Report, write_report
 from jsonlstore.watch.observer import Hints, Observer
@@ -73,12 +74,13 @@ class Maintenance:
             log.warning("%s", failure.message)
 
     def update_copies(self) -> None:
-        """Once an hour, bring every copy of the store, such as brain.db, up to date with the writes it missed."""
+        """At start and once an hour, bring every copy of the store, such as brain.db, up to date with missed writes."""
         now = time.monotonic()
         if now < self._copies_at:
             return
         copies = [bring for each in self._store.listeners if (bring := getattr(each, "catch_up", None))]
         done = [bring(wait=_PATIENCE) for bring in copies]  # each copy logs its own problems
+        return_free_memory()  # the first time, all that was read at start is behind us
         if all(done):
             self._copies_at, self._copies_again = now + _ROUND, _AGAIN
             return
@@ -93,7 +95,7 @@ class Maintenance:
             log.warning("%s", problem.message)
             return
         if mended:
-            log.info("mended %d sessions after a crash", mended)
+            log.info("mended %d session%s after a crash", mended, "" if mended == 1 else "s")
 
     def archive(self, after_days: int) -> None:
         """Once a day, move sessions that ended long ago to the archive."""
@@ -107,7 +109,7 @@ class Maintenance:
             log.warning("archiving stopped: %s", problem.message)
             return
         if done:
-            log.info("archived %d sessions", len(done))
+            log.info("archived %d session%s", len(done), "" if len(done) == 1 else "s")
 
 
 def notify(message: str, env: Mapping[str, str] = os.environ) -> bool:

@@ -71,7 +71,7 @@ def _examined(store: SessionStore, index: SearchIndex, catalogue: Catalogue) -> 
         problems = [f"{len(behind)} sessions behind their logs: {', '.join(behind[:_SHOWN])}"] if behind else []
     if problems:
         return Check("search", False, "; ".join(problems[:_SHOWN]), _FIX)
-    return Check("search", True, f"whole, {len(marks)} transcripts")
+    return Check("search", True, f"whole, {len(marks)} {'transcript' if len(marks) == 1 else 'transcripts'}")
 
 
 def search_status(store: SessionStore, config: Config) -> dict[str, Any]:

@@ -132,10 +132,12 @@ class SearchWriter:
         if stamp is None or index.note("entries") == stamp:
             return False
         heard = {one.id: one.no for one in index.documents("kind = 'session'")}
-        entries = self._store.index.entries()
-        unwanted = {one for one, entry in entries.items() if self._is_unwanted(entry)}
-        forgotten = [no for session_id, no in heard.items() if session_id in unwanted]
-        unheard = [one for one in entries if one not in heard and one not in unwanted]
+        forgotten, unheard = [], []
+        for session_id, entry in self._store.index.lazy_entries().items():
+            if self._is_unwanted(entry):
+                forgotten += [heard[session_id]] if session_id in heard else []
+            elif session_id not in heard:
+                unheard.append(session_id)
         with index.transaction():
             index.remove(forgotten)
             for session_id in unheard:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import plistlib
+import pwd
 import shutil
 import subprocess
 import sys
@@ -117,6 +118,18 @@ class Service(ABC):
         """The file without the sandbox, for machines that refuse it."""
         return self.text()
 
+    def lingers(self) -> bool | None:
+        """Whether the service goes on after a logout; None where that cannot be known or chosen."""
+        return None
+
+    def keep_after_logout(self) -> None:
+        """Have the service go on after a logout, and remember that it was us who changed that."""
+        raise NoServiceManager(f"{self.kind} has no way to keep a user's service running after a logout")
+
+    def undo_linger(self) -> bool:
+        """Take `keep_after_logout` back; False if it was not us who changed that."""
+        return False
+
     def command(self) -> list[str]:
         """The watcher's command line, independent of a login shell's set-up."""
         options = ["--state-dir", os.fspath(self.state_dir)]
@@ -130,7 +143,7 @@ class Service(ABC):
         disk.replace(self.path, text, self.path.parent)
 
     def _foreground(self) -> str:
-        return f"run it in the foreground instead: {' '.join(self.command())}"
+        return f"run it in a terminal instead: {' '.join(self.command())}"
 
 
 class Systemd(Service):
@@ -238,6 +251,28 @@ class Systemd(Service):
             self._ask("reset-failed", UNIT, must=False)
         return there
 
+    def lingers(self) -> bool | None:
+        if not shutil.which("loginctl"):
+            return None
+        said = _run(["loginctl", "show-user", _user(), "--property=Linger", "--value"], must=False)
+        return {"yes": True, "no": False}.get(said)
+
+    def keep_after_logout(self) -> None:
+        _run(["loginctl", "enable-linger", _user()])
+        self._linger_mark.touch(mode=0o600)
+
+    def undo_linger(self) -> bool:
+        if not self._linger_mark.exists():
+            return False
+        _run(["loginctl", "disable-linger", _user()], must=False)
+        self._linger_mark.unlink()
+        return True
+
+    @property
+    def _linger_mark(self) -> Path:
+        """There if it was us who switched lingering on: what others switched on is not ours to switch off."""
+        return StatePaths.of(self.state_dir, self.sessions_dir).states / "linger-by-us"
+
     def _state(self) -> tuple[bool, bool, str]:
         enabled = self._ask("is-enabled", UNIT, must=False) if shutil.which("systemctl") else ""
         active = self._ask("is-active", UNIT, must=False) if enabled else ""
@@ -249,9 +284,18 @@ class Systemd(Service):
         try:
             self._ask("show-environment")
         except NoServiceManager as problem:
-            raise NoServiceManager(
-                f"systemd has no user session here: {problem.message}", hint=self._foreground()
-            ) from problem
+            hint = f"{self._reach()}; or {self._foreground()}"
+            raise NoServiceManager(f"systemd has no user session here: {problem.message}", hint=hint) from problem
+
+    @staticmethod
+    def _reach() -> str:
+        """How to get a user session where systemd has none for us: after `su`, in cron, over some kinds of ssh."""
+        if not os.environ.get("XDG_RUNTIME_DIR") and os.path.isdir(f"/run/user/{os.getuid()}"):
+            return f"`export XDG_RUNTIME_DIR=/run/user/{os.getuid()}`, then `jsonlstore service install`"
+        return (
+            f"`sudo loginctl enable-linger {_user()}` gives you one, also while you are logged out; "
+            "log in again, then `jsonlstore service install`"
+        )
 
     def _ask(self, *words: str, must: bool = True) -> str:
         return _run(["systemctl", "--user", *words], must=must)
@@ -318,6 +362,10 @@ def _run(command: Sequence[str], *, must: bool = True) -> str:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise NoServiceManager(f"{' '.join(command)}: {said[-1] if said else f'exit {done.returncode}'}")
     return done.stdout.strip()
+
+
+def _user() -> str:
+    return pwd.getpwuid(os.getuid()).pw_name
 
 
 def _template(name: str) -> str:

@@ -11,23 +11,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.core.clock import parse_time, time_before
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.core.files import read_bytes
-from jsonlstore.core.paths import shorten_home
 from jsonlstore.handoff import kept_handoff
+from jsonlstore.restore import Pipeline
 from jsonlstore.store import SessionStore, parse_index
 from jsonlstore.transcripts import Catalogue, RecordedSession, registered_runtimes
-from jsonlstore.watch.cursors import Cursors
+from jsonlstore.watch.cursors import Cursors, all_forgotten
 from jsonlstore.watch.instance import read_report, running
 from jsonlstore.watch.search_check import search_status
 from jsonlstore.watch.tail import Tailer, skipped_by
 
+if TYPE_CHECKING:
+    from jsonlstore.core.paths import StatePaths
+    from jsonlstore.transcripts import Cursor
+
 _MOST_CONTEXTS = 20
 BEHIND_AFTER = timedelta(seconds=60)
+_LITTLE, _TOO_LITTLE = 64 << 20, 1 << 20  # bytes: the index of ten thousand sessions is replaced whole, and takes a few
+_NO_WATCHER = (
+    "no watcher is running: `jsonlstore service install` runs it in the background, `jsonlstore watch` in this terminal"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +56,12 @@ def status_of(
     """Collect the status; changes nothing except a stale index. The status of bridges is passed in."""
     catalogue = Catalogue.open(store.paths.state_dir, skip=skipped_by(config))
     tailer = Tailer(store)
-    sources, behind = _sources(catalogue, tailer, now)
-    watcher, problems = _watcher(store, now, behind)
+    sources, unread = _sources(catalogue, tailer)
+    watcher, problems = _watcher(store, now, unread)
+    if not watcher["running"]:
+        problems += _unwatched(unread, now, timedelta(minutes=config.status_max_lag_minutes))
+    full, scarce = _room(store.paths)
+    problems += full
     blind = [
         *catalogue.warnings,
         *(warning for runtime in registered_runtimes() for warning in runtime.unknown_formats(store.paths.state_dir)),
@@ -58,7 +70,7 @@ def status_of(
         *_refused(catalogue, tailer),
     ]
     kept = _store(store)
-    warnings = [*blind, *problems, *noted]
+    warnings = [*blind, *problems, *scarce, *noted]
     if not kept["index_ok"]:
         warnings.append("the session index did not match the logs and was mended")
     search = search_status(store, config)
@@ -69,19 +81,29 @@ def status_of(
     if "problem" in search:
         warnings.append(search["problem"])
     if not watcher["running"]:
-        warnings.append("no watcher is running: `jsonlstore watch`, or `jsonlstore service install`")
+        warnings.append(_NO_WATCHER)
     document = {
-        "state_dir": shorten_home(store.paths.state_dir),
+        "state_dir": str(store.paths.state_dir),
         "sources": sources,
         "store": kept,
         "context": _context(store),
         "watcher": watcher,
         "search": search,
+        "pipeline": _pipeline(store, config, warnings),
         "handoff": _handoffs(store, config, now),
         "bridges": dict(bridges),
         "warnings": warnings,
     }
     return Status(document, failed=bool(blind or problems))
+
+
+def _pipeline(store: SessionStore, config: Config, warnings: list[str]) -> dict[str, Any]:
+    """Whether `pipeline/state.json` can be read; without it no pipeline task is ever known to be done."""
+    state = Pipeline.read(store.paths, config).condition
+    path = str(store.paths.workspace_file(config.pipeline_state))
+    if state == "corrupt":
+        warnings.append(f"{path} is not a pipeline state: every task is kept, and none is known to be done")
+    return {"path": path, "state": state}
 
 
 def _handoffs(store: SessionStore, config: Config, now: datetime) -> dict[str, Any]:
@@ -102,20 +124,27 @@ def _handoffs(store: SessionStore, config: Config, now: datetime) -> dict[str, A
     return {"enabled": True, "waiting": len(waiting), "newest_at": max(waiting, default=None)}
 
 
-def _sources(catalogue: Catalogue, tailer: Tailer, now: datetime) -> tuple[list[dict[str, Any]], int]:
-    """One row per source, and the number of transcripts that have waited too long to be read."""
+class _Unread(NamedTuple):
+    """A transcript with something unread: when it was last written to, and when its first unread entry was."""
+
+    written_at: str | None
+    since: str | None
+
+
+def _sources(catalogue: Catalogue, tailer: Tailer) -> tuple[list[dict[str, Any]], list[_Unread]]:
+    """One row per source, and the transcripts with something unread."""
     rows: dict[int, dict[str, Any]] = {
         id(source): {
             "agent_id": source.agent_id,
             "kind": source.kind,
-            "path": shorten_home(source.path),
+            "path": str(source.path),
             "transcripts": 0,
             "newest_event_at": None,
             f"lag_{source.lag_unit}": 0,
         }
         for source in catalogue.sources
     }
-    behind = 0
+    unread = []
     for session in catalogue.sessions:
         source, newest = session.copies[-1]
         for each, _ in session.copies:
@@ -125,10 +154,48 @@ def _sources(catalogue: Catalogue, tailer: Tailer, now: datetime) -> tuple[list[
         if not tailer.is_behind(session) or not tailer.accepts(session) or not _has_entries(session, tailer.cursors):
             continue
         position = tailer.cursors.get(session.key)
-        lag = session.lag(position.cursor if position else None)
-        row[f"lag_{source.lag_unit}"] += lag
-        behind += bool(lag) and _waited(newest.updated_at, now)
-    return list(rows.values()), behind
+        cursor = position.cursor if position else None
+        lag = session.lag(cursor)
+        if lag and not all_forgotten(session, tailer.cursors):
+            row[f"lag_{source.lag_unit}"] += lag
+            unread.append(_Unread(newest.updated_at, _first_unread_at(session, cursor) or newest.updated_at))
+    return list(rows.values()), unread
+
+
+def _first_unread_at(session: RecordedSession, cursor: Cursor | None) -> str | None:
+    """The time of the first entry after the cursor; None if no entry says."""
+    try:
+        return next((entry.timestamp for entry in session.read(cursor) if entry.timestamp), None)
+    except (SourceUnreadable, OSError):
+        return None
+
+
+def _unwatched(unread: Sequence[_Unread], now: datetime, most: timedelta) -> list[str]:
+    """The problem that transcripts wait longer than the settings allow, and nobody is there to read them."""
+    late = [one.since or "" for one in unread if _waited(one.since, now, most)]
+    if not late:
+        return []
+    what = "1 transcript has" if len(late) == 1 else f"{len(late)} transcripts have"
+    since = f" (the oldest since {min(filter(None, late))})" if any(late) else ""
+    minutes = int(most.total_seconds() // 60)
+    remedy = (
+        "`jsonlstore watch --once` reads them now; the setting `status.max_lag_minutes` says how long they may wait"
+    )
+    return [f"{what} been unread for more than {minutes} minutes{since}: {remedy}"]
+
+
+def _room(paths: StatePaths) -> tuple[list[str], list[str]]:
+    """What keeps us from writing: a full disk, a directory that is not ours. And what soon will."""
+    place = next(one for one in (paths.states, *paths.states.parents) if os.path.isdir(one))
+    found = os.statvfs(place)
+    free = found.f_bavail * found.f_frsize
+    if found.f_blocks and free < _TOO_LITTLE:
+        return [f"the disk is full: {free // 1024:,} kB are free at {place}, nothing is kept until there is more"], []
+    if not os.access(place, os.W_OK | os.X_OK):
+        return [f"{place} cannot be written to: `ls -ld {place}` shows who owns it"], []
+    if found.f_blocks and free < _LITTLE:
+        return [], [f"the disk is nearly full: {free // 1024:,} kB are free at {place}"]
+    return [], []
 
 
 def _without_records(catalogue: Catalogue, tailer: Tailer) -> Iterator[str]:
@@ -190,21 +257,25 @@ def _has_entries(session: RecordedSession, cursors: Cursors) -> bool:
         return True
 
 
-def _waited(updated_at: str | None, now: datetime) -> bool:
+def _waited(updated_at: str | None, now: datetime, most: timedelta = BEHIND_AFTER) -> bool:
     try:
-        return now - parse_time(updated_at or "") > BEHIND_AFTER
+        return now - parse_time(updated_at or "") > most
     except ValueError:
         return True
 
 
-def _watcher(store: SessionStore, now: datetime, behind: int) -> tuple[dict[str, Any], list[str]]:
+def _watcher(store: SessionStore, now: datetime, unread: Sequence[_Unread]) -> tuple[dict[str, Any], list[str]]:
     pid = running(store.paths)
     report = read_report(store.paths)
+    if pid == 0 and report:
+        pid = report.pid  # the lock is held, and a full disk kept the holder from writing its number there
     current = report if report and pid is not None and report.pid == pid else None
     problems = []
     if pid is not None:
+        behind = sum(_waited(one.written_at, now) for one in unread)
         if behind:
-            problems.append(f"the watcher is behind: {behind} transcripts have waited for more than a minute")
+            what = "1 transcript has" if behind == 1 else f"{behind} transcripts have"
+            problems.append(f"the watcher is behind: {what} waited for more than a minute")
         if current and current.last_scan_at and _waited(current.last_scan_at, now):
             problems.append(f"the watcher (process {pid}) has not looked at anything since {current.last_scan_at}")
         if current and current.problem:

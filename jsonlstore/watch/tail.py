@@ -59,6 +59,7 @@ class Tailer:
         successor_start: Callable[[str, str], str | None] = lambda _agent, _key: None,
         handoffs: HandoffTriggers | None = None,
         heavy: tuple[int, int] = (32 * 1024, 10),
+        scope: str | None = None,
     ) -> None:
         self._heavy = heavy
         self.handoffs = handoffs
@@ -69,7 +70,7 @@ class Tailer:
         self._warned: set[str] = set()
         self.cursors = Cursors(store)
         self._checkpoints: Checkpoints | None = None
-        self._writer = SessionWriter(store, self.cursors, pin_file, successor_start, handoffs)
+        self._writer = SessionWriter(store, self.cursors, pin_file, successor_start, handoffs, scope=scope)
 
     @classmethod
     def of(cls, store: SessionStore, config: Config, catalogue: Catalogue, *, live: bool = False) -> Tailer:
@@ -83,6 +84,7 @@ class Tailer:
             successor_start=catalogue.successor_start,
             handoffs=HandoffTriggers(store, config) if live and config.handoff_enabled else None,
             heavy=(config.handoff_tool_bytes, config.handoff_tool_calls),
+            scope=config.scope if live else None,
         )
         if live:
             tailer._checkpoints = Checkpoints(store)
@@ -121,6 +123,11 @@ class Tailer:
             return Progress.MORE
         self._renewed.add(key)
         return self._commit(seen, follower)
+
+    def take_worded(self, *, wait: bool = False) -> None:
+        """Record the checkpoints that a configured command has worded meanwhile."""
+        if self._checkpoints is not None:
+            self._checkpoints.take_worded(wait=wait)
 
     def is_behind(self, session: RecordedSession) -> bool:
         """Whether the transcript has anything that our log does not have."""

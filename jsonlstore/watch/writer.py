@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from heapq import nlargest
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from jsonlstore.core.logs import logger
 from jsonlstore.core.model import WorkingMemoryPin, read_parts
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.redact import redact_text
-from jsonlstore.restore import PinFile
+from jsonlstore.restore import PinFile, Scope, emit_captured, own_pins
 from jsonlstore.signals import RULES
 from jsonlstore.store import EVENT_FIELDS, SessionFold, SessionStore, clean
 from jsonlstore.transcripts import RecordedSession
@@ -57,7 +59,11 @@ class SessionWriter:
         pin_file: Path | None,
         successor_start: Callable[[str, str], str | None],
         handoffs: HandoffTriggers | None = None,
+        *,
+        scope: str | None = None,
     ) -> None:
+        """With `scope`, as for a watcher, a session that is closed is counted as captured; history is not."""
+        self._scope = scope
         self._handoffs = handoffs
         self._store = store
         self._cursors = cursors
@@ -159,7 +165,7 @@ class SessionWriter:
             fields = {**fields, "previous_session_id": previous}
         started = self._store.start(session_id, by="watcher", source=source, **fields)
         if started:
-            log.info("%s started (%s, %s)", session_id, session.agent_id, session.channel)
+            log.info("%s started (%s)", session_id, _whose(session.agent_id, session.channel, fields))
         return started
 
     def _update(self, session_id: str, folded: SessionFold, fields: dict[str, Any], source: dict[str, Any]) -> bool:
@@ -178,14 +184,18 @@ class SessionWriter:
         reason = reason if position.end_reason is None or corrects(reason, position.end_reason) else position.end_reason
         try:
             done = self._store.end(
-                position.session_id, fields, reason=reason, end_time=last, by="watcher", source=source
-            )
-            end_time = _end_time(self._store.folded(position.session_id))
+                position.session_id, fields, reason=reason, end_time=last, by="watcher", source=source,
+                on_close=partial(emit_captured, self._store, position.session_id) if self._scope else None,
+            )  # fmt: skip
+            folded = self._store.folded(position.session_id)
+            end_time = _end_time(folded)
         except (SessionForgotten, SessionNotFound):
             self._cursors.forget(position.session_id)
             return False
         if done:
-            log.info("%s ended: %s", position.session_id, reason)
+            log.info(
+                "%s ended: %s (%s)", position.session_id, reason, _whose(key[0], position.channel, folded.to_dict())
+            )
             if self._handoffs is not None:
                 self._handoffs.ended(position.session_id, reason)
         extent = source["mark"] if source else position.extent
@@ -245,7 +255,16 @@ class SessionWriter:
         folded = self._folded(session_id)
         if not found.pins or folded is None:
             return {}
-        pins = [pin.to_dict() for pin in found.pins]
+        scope = Scope.of_session(self._scope or "conversation", folded.state())
+        own = own_pins(found.pins, scope, session_id, self._store.index.entries(), self._store.now())
+        if len(own) < len(found.pins):
+            log.warning(
+                "%d of %d pins are not taken for those of %s: another conversation was open when they were set",
+                len(found.pins) - len(own), len(found.pins), session_id,
+            )  # fmt: skip
+        if not own:
+            return {}
+        pins = [pin.to_dict() for pin in own]
         return _with_earlier_pins({"working_memory": pins, _PINS_CAPTURED: True}, folded, always=True)
 
 
@@ -261,6 +280,12 @@ def _with_earlier_pins(fields: Mapping[str, Any], folded: SessionFold, *, always
     kept = [pin.to_dict() for pin in read_parts(WorkingMemoryPin, earlier) if pin.key not in have]
     given["working_memory"] = [*new, *kept]
     return given
+
+
+def _whose(agent_id: str, channel: str, fields: Mapping[str, Any]) -> str:
+    """Agent, channel and project of a session, as far as they are known, for the log."""
+    projects = fields.get("active_projects") or ["no project"]
+    return ", ".join(filter(None, (agent_id, channel if channel != "unknown" else None, redact_text(projects[0]))))
 
 
 def _is_final(folded: SessionFold, fields: Mapping[str, Any]) -> bool:
@@ -286,9 +311,8 @@ def _end_time(folded: SessionFold) -> str | None:
 
 def any_of_older_rules(store: SessionStore) -> bool:
     """Whether the session that was read last was distilled by older rules, in which case all before it were."""
-    entries = store.index.entries()
-    ended = [(entry.get("end_time") or "", session_id) for session_id, entry in entries.items() if entry]
-    for _, session_id in sorted(ended, reverse=True)[:_LOOKED_AT]:
+    ended = ((entry.get("end_time") or "", one) for one, entry in store.index.lazy_entries().items())
+    for _, session_id in nlargest(_LOOKED_AT, ended):
         try:
             source = store.folded(session_id).source
         except (SessionForgotten, SessionNotFound):

@@ -1,6 +1,8 @@
-"""The search ladder: plain FTS5, then each part of our ranking added, on synthetic conversations.
+"""The search ladder: plain FTS5, then each part of our ranking added, on two sets of synthetic conversations.
 
 python -m tests.benchmarks.bench_search [SEED...]
+
+The ranking was developed with the first set; the second (`everyday`) is there to judge it by.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fixtures.make_conversations import conversations
+from fixtures.make_everyday import everyday
 from jsonlstore.core.clock import format_time
 from jsonlstore.recall.documents import Document, Turn
 from jsonlstore.recall.fulltext import SearchIndex
@@ -34,7 +38,7 @@ LADDER = {
     "+ best pair": Weights(date=0, relative_date=0),
     "+ dates": Weights(),
 }
-Asker = "Callable[[str], list[str]]"
+SETS: dict[str, Callable[[int], list[Conversation]]] = {"hobbies": conversations, "everyday": everyday}
 
 
 def plain_fts5(talks: Sequence[Conversation]) -> Callable[[str], list[str]]:
@@ -92,11 +96,13 @@ def hits(ask: Callable[[str], list[str]], questions: Sequence[Question]) -> dict
     return found
 
 
-def ladder(seeds: Sequence[int], *, together: bool = False) -> dict[str, dict[str, Counter[int]]]:
+def ladder(
+    made: Callable[[int], list[Conversation]], seeds: Sequence[int], *, together: bool = False
+) -> dict[str, dict[str, Counter[int]]]:
     """The hits of every rung; `together` puts all conversations into one store."""
     totals: dict[str, dict[str, Counter[int]]] = {name: defaultdict(Counter) for name in ("plain FTS5", *LADDER)}
     for seed in seeds:
-        talks = conversations(seed)
+        talks = made(seed)
         for group in [talks] if together else [[talk] for talk in talks]:
             questions = [question for talk in group for question in talk.questions]
             with tempfile.TemporaryDirectory() as folder:
@@ -111,15 +117,15 @@ def ladder(seeds: Sequence[int], *, together: bool = False) -> dict[str, dict[st
 
 def main() -> None:
     seeds = [int(word) for word in sys.argv[1:]] or [7]
-    for together in (False, True):
-        print("all in one store" if together else "per conversation")
-        for name, kinds in ladder(seeds, together=together).items():
+    for (name, made), together in product(SETS.items(), (False, True)):
+        print(f"\n{name}, " + ("all in one store" if together else "a store for each conversation"))
+        for rung, kinds in ladder(made, seeds, together=together).items():
             told = "  ".join(
                 f"{kind} {100 * c[1] / c[0]:.0f}/{100 * c[5] / c[0]:.0f}" for kind, c in kinds.items() if kind != "all"
             )
             every = kinds["all"]
             first, five = (100 * every[n] / every[0] for n in (1, 5))
-            print(f"{name:15} {first:5.1f} / {five:5.1f}   {every[0]} questions; {told}")
+            print(f"{rung:15} {first:5.1f} / {five:5.1f}   {every[0]} questions; {told}")
 
 
 if __name__ == "__main__":

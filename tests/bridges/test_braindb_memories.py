@@ -10,6 +10,7 @@ import pytest
 
 from jsonlstore.bridges.braindb import StmMemories
 from jsonlstore.restore.inherit import decayed_memories
+from jsonlstore.restore.score import DecayRate
 
 
 def make(path, columns, *rows):
@@ -69,7 +70,7 @@ def test_an_expired_memory_is_not_inherited_and_an_unknown_one_is_certain(store,
     make(brain, f"id TEXT, confidence REAL, {column}", ("old", 0.9, 1700000000), ("new", 0.9, 1900000000))
     store.start("s-1", recent_learnings=["old", "new", "elsewhere"])
     store.end("s-1")
-    found = decayed_memories([store.get("s-1")], StmMemories(brain, clock=clock), clock(), 0.3)
+    found = decayed_memories([store.get("s-1")], StmMemories(brain, clock=clock), clock(), DecayRate(0.3))
     assert {memory.memory_id: (memory.original_confidence, memory.excluded) for memory in found} == {
         "old": (0.0, True),
         "new": (0.9, False),

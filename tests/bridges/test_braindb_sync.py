@@ -74,20 +74,29 @@ def test_a_table_made_by_the_live_writer_gets_the_older_sessions_too(store, cort
     assert brain_db_status(store, config(cortex)).warning is None
 
 
-def test_a_missing_file_that_should_be_there_is_a_warning_and_is_caught_up(store, brain, rows):
+def test_a_missing_file_that_should_be_there_is_made(store, brain, rows):
     forced = config(brain, brain_db_enabled=True)
+    store.start("older")
+    attach(store, forced)
+    store.start("s-1")
+    assert set(rows(brain)) == {"older", "s-1"}
+    assert brain_db_status(store, forced).warning is None
+
+
+def test_one_that_cannot_be_made_is_a_warning_and_is_caught_up(store, brain, rows):
+    place = brain.parent / "in-the-way"
+    place.write_text("")
+    forced = config(place / "brain.db", brain_db_enabled=True)
     sync = attach(store, forced)
     store.start("s-1")
     store.update("s-1", {"hot_topics": ["x"]})
     status = brain_db_status(store, forced)
-    assert "missing" in status.warning
+    assert status.warning
     assert status.behind == 1
-    assert not brain.exists()
     assert sync.catch_up() is False
-    with closing(sqlite3.connect(brain)) as db:
-        db.execute("CREATE TABLE theirs (x)")
+    place.unlink()
     store.start("s-2")
-    assert set(rows(brain)) == {"s-1", "s-2"}
+    assert set(rows(place / "brain.db")) == {"s-1", "s-2"}
     assert brain_db_status(store, forced).warning is None
 
 
@@ -203,10 +212,10 @@ def test_a_row_the_table_refuses_is_a_warning_and_keeps_no_other_out(store, brai
 
 def test_what_is_too_much_to_name_is_caught_up_as_a_whole(store, brain, rows):
     forced = config(brain, brain_db_enabled=True)
-    sync = attach(store, forced)
     with store.index.batch():
         for number in range(30):
             store.start(f"s-{number}")
+    sync = attach(store, forced)
     from jsonlstore.bridges.braindb.backlog import Backlog
 
     Backlog(store).add([f"imagined-{n}" for n in range(2000)], "many")

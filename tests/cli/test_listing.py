@@ -143,6 +143,57 @@ def talkative(store: SessionStore, clock: Clock, tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_recall_shows_all_of_a_session_with_full_and_in_a_pipe(
+    store: SessionStore, clock: Clock, tmp_path: Path
+) -> None:
+    """On a terminal the first tasks and topics, and how to see the others."""
+    tasks = [{"task_id": f"t-{n}", "title": f"relay number {n}", "stage": "build"} for n in range(9)]
+    lived(store, clock, "many", 2, 1, pending_tasks=tasks, hot_topics=[f"topic-{n}" for n in range(15)])
+    words = ("--state-dir", str(tmp_path), "recall", "relay", "--now", format_time(NOW))
+    short = on_a_terminal(*words)
+    assert "relay number 8" not in short
+    assert "(--full shows all)" in short
+    env = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    piped = subprocess.run(program(*words), env=env, capture_output=True, text=True, check=True).stdout
+    for text in (piped, on_a_terminal(*words, "--full")):
+        assert "relay number 8" in text
+        assert "topic-14" in text
+        assert "more" not in text
+
+
+LISTINGS = (
+    ["list"], ["recall"], ["search"], ["metrics"], ["transcripts", "list"], ["handoff", "list"], ["task", "list"],
+    ["pin", "list"], ["checkpoint", "list"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", LISTINGS, ids=" ".join)
+def test_every_listing_takes_since_until_and_n(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "--help"]) == 0
+    text = capsys.readouterr().out
+    for option in ("--since WHEN", "--until WHEN", "-n, --limit N"):
+        assert option in text
+
+
+@pytest.mark.parametrize("words", [["pin", "list"], ["task", "list"], ["handoff", "list"]], ids=" ".join)
+def test_a_listing_leaves_out_what_is_outside_its_time(
+    words: list[str], store: SessionStore, clock: Clock, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And refuses what is no time, with an example."""
+    lived(store, clock, "old", 9, 8, pending_tasks=[{"task_id": "t-1", "title": "solder", "stage": "build"}])
+    pins = tmp_path / "workspace" / "memory" / "working_memory.json"
+    pins.parent.mkdir(parents=True)
+    pinned = {"content": "38400 baud", "pinnedAt": format_time(NOW - timedelta(days=9))}
+    pins.write_text(json.dumps({"items": [pinned]}))
+    for since in ("2d", "yesterday"):
+        main(["--state-dir", str(tmp_path), *words, "--since", since, "--now", format_time(NOW)])
+        said = capsys.readouterr().out
+        assert "solder" not in said
+        assert "38400" not in said
+    assert main(["--state-dir", str(tmp_path), *words, "--since", "soonish", "--now", format_time(NOW)]) == 2
+    assert "hint: such as 2026-02-14" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", [["show", "talk"], ["recall", "relay"], ["list"]], ids=lambda words: words[0])
 def test_what_goes_into_a_pipe_is_never_cut(words: list[str], talkative: Path) -> None:
     """No ellipsis, no wrapping, and every item of every list."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import time
 import unicodedata
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 GOLDEN = Path(__file__).parent / "golden"
+TRANSCRIPTS = Path(__file__).parents[2] / "fixtures/transcripts/agents/main"
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 HOSTILE = "a\x1b[31mred\x1b[0m \x1b]0;title\x07\u202eevil\u2066 \x9b2J line\nbreak\r\t\x00\u2028end"
 
@@ -83,8 +85,23 @@ def fill(root: Path) -> None:
     )
     moment += timedelta(hours=1)
     store.start("open-now", channel="cli", agent_id="main", previous_session_id="3fca9cad-wide")
+    store.metrics.emit(*METRICS)
 
 
+METRICS: list[dict[str, Any]] = [
+    *({"event": "session_captured", "session_id": f"s{n}", "channel": "cli", "duration_minutes": 9.0, "pin_count": 0,
+       "learning_count": 0, "task_count": 1, "hot_topic_count": 2, "crash_recovered": n == 3} for n in range(12)),
+    *({"event": "session_restored", "new_session_id": f"n{n}", "from_session_ids": ["s1"], "pins_inherited": 1,
+       "relevance_scores": [0.5], "pending_task_count": 1, "cold_start": n == 0} for n in range(5)),
+    *({"event": "pending_task_surfaced", "task_id": f"task-{n % 2}", "title": "solder", "stage": "build",
+       "days_pending": 1.5, "source": "s1"} for n in range(4)),
+    *({"event": "confidence_decay_applied", "memory_id": f"m{n}", "original_confidence": 0.9,
+       "decayed_confidence": 0.45, "hours_elapsed": 30.0, "excluded": n == 0} for n in range(2)),
+    {"event": "handoff_captured", "session_id": "s1", "trigger": "end", "mode": "full", "pattern_count": 2, "bytes": 9},
+]  # fmt: skip
+
+
+MARKS = {"0": "</>", "1": "<bold>", "2": "<dim>", "31": "<red>", "32": "<green>", "33": "<yellow>"}
 COMMANDS: dict[str, list[str]] = {
     "list": ["list", "--now", format_time(NOW)],
     "show": ["show", "radio", "--now", format_time(NOW)],
@@ -96,6 +113,11 @@ COMMANDS: dict[str, list[str]] = {
     "stats": ["stats", "--now", format_time(NOW)],
     "doctor": ["doctor"],
     "recall": ["recall", "saturday", "hamlib", "--now", format_time(NOW)],
+    "metrics": ["metrics", "--now", format_time(NOW)],
+    "metrics-event": ["metrics", "--event", "session_restored", "-n", "2", "--now", format_time(NOW)],
+    "transcripts": ["transcripts", "list"],
+    "openclaw-status": ["openclaw", "status"],
+    "help": ["--help"],
     "recall-nothing": ["recall", "last", "month", "hamlib", "--now", format_time(NOW)],
 }  # fmt: skip
 
@@ -107,19 +129,32 @@ def shown(root: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]) 
     return (out + err).rstrip("\n") + "\n"
 
 
-@pytest.mark.parametrize("columns", [80, 40])
+@pytest.mark.parametrize("look", ["80", "40", "80-colour"])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_output_is_as_it_was_looked_at_and_liked(
-    name: str, columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, look: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """To change one on purpose: JSONLSTORE_GOLDEN=write pytest tests/cli/test_people.py, then read the diff."""
+    """To change one on purpose: JSONLSTORE_GOLDEN=write pytest tests/cli/test_people.py, then read the diff.
+
+    In the golden of a coloured screen `<bold>`, `<dim>`, `<red>` and other names stand for what switches it on, `</>`
+    for what switches it off: taken out, the screen is the one without colour.
+    """
     root = tmp_path / ".openclaw"
     fill(root)
+    if name == "transcripts":
+        shutil.copytree(TRANSCRIPTS, root / "agents" / "main")
+    monkeypatch.setenv("PATH", "/nowhere")  # no OpenClaw of this machine
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("COLUMNS", look[:2])
+    if look.endswith("colour"):
+        monkeypatch.setenv("FORCE_COLOR", "1")
     text = shown(root, COMMANDS[name], capsys)
-    text = re.sub(r"\d+ kB", "33 kB", text)
-    golden = GOLDEN / f"{name}-{columns}.txt"
+    text = re.sub(r"(?<![\d.])\d+ kB", "33 kB", text)
+    if look.endswith("colour"):
+        text = re.sub(r"\x1b\[(\d+)m", lambda found: MARKS[found[1]], text)
+        plain_text = re.sub(r"</?(bold|dim|red|green|yellow)?>", "", text)
+        assert plain_text == (GOLDEN / f"{name}-80.txt").read_text()
+    golden = GOLDEN / f"{name}-{look}.txt"
     if os.environ.get("JSONLSTORE_GOLDEN") == "write":
         golden.parent.mkdir(exist_ok=True)
         golden.write_text(text)

@@ -112,7 +112,7 @@ def test_people_see_relative_times_and_nothing_that_moves_their_cursor(run: Any,
 
 
 def test_forget_leaves_nothing_and_says_so(run: Any, filled: SessionStore) -> None:
-    done = run("forget", "aaa-1", "--json")
+    done = run("forget", "aaa-1", "--yes", "--json")
     assert done.code == 0
     assert done.json["forgotten"] == ["aaa-1"]
     gone = run("show", "aaa-1", "--json")
@@ -120,10 +120,61 @@ def test_forget_leaves_nothing_and_says_so(run: Any, filled: SessionStore) -> No
     assert [row["session_id"] for row in run("list", "--json").json] == ["bbb-2"]
 
 
-def test_decision_48_forget_covers_every_stretch_of_a_transcript(run: Any, store: SessionStore) -> None:
-    store.start("whole", by="watcher", source={"kind": "sqlite", "session_id": "whole", "seq": 1})
-    store.start("stretch", by="watcher", source={"kind": "sqlite", "session_id": "whole", "seq": 9})
-    assert sorted(run("forget", "whole", "--json").json["forgotten"]) == ["stretch", "whole"]
+@pytest.fixture
+def stretched(store: SessionStore) -> SessionStore:
+    for name, seq in (("whole", 1), ("stretch", 9)):
+        store.start(name, by="watcher", source={"kind": "sqlite", "session_id": "whole", "seq": seq})
+    return store
+
+
+def test_decision_48_forget_covers_every_stretch_of_a_transcript_and_says_so(run: Any, stretched: SessionStore) -> None:
+    asked = run("forget", "whole", "--dry-run", "--json")
+    assert "whole covers 2 stretches of one OpenClaw session: whole, stretch; --only" in " ".join(asked.err.split())
+    assert sorted(run("forget", "whole", "--yes", "--json").json["forgotten"]) == ["stretch", "whole"]
+
+
+def test_forget_only_takes_the_one_that_was_named(run: Any, stretched: SessionStore) -> None:
+    done = run("forget", "whole", "--only", "--yes", "--json")
+    assert (done.json["forgotten"], done.err) == (["whole"], "")
+    assert [one.session_id for one in stretched.entries() if not one.forgotten] == ["stretch"]
+    assert run("forget", "stretch", "--yes", "--json").json["forgotten"] == ["stretch"]
+
+
+def test_forget_refuses_where_nobody_can_be_asked(run: Any, filled: SessionStore) -> None:
+    before = {path: path.read_bytes() for path in filled.paths.sessions.rglob("*") if path.is_file()}
+    refused = run("forget", "aaa-1", "--json")
+    assert (refused.code, "--yes" in refused.json["error"]["hint"]) == (2, True)
+    assert before == {path: path.read_bytes() for path in filled.paths.sessions.rglob("*") if path.is_file()}
+
+
+def test_forget_asks_people_and_takes_no_for_an_answer(filled: SessionStore) -> None:
+    """On a terminal of its own: whoever says no keeps everything."""
+    import pty
+
+    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(filled.paths.state_dir), "forget", "aaa-1"]
+    for said, left in (("n", 2), ("y", 1)):
+        ours, theirs = pty.openpty()
+        os.write(ours, f"{said}\n".encode())
+        subprocess.run(command, stdin=theirs, capture_output=True, timeout=60, check=False)
+        os.close(ours)
+        os.close(theirs)
+        assert sum(not one.forgotten for one in filled.entries()) == left
+
+
+def test_forget_previews_what_it_would_remove_and_who_inherited(run: Any, filled: SessionStore) -> None:
+    """The preview names what the deed then removes, and changes nothing."""
+    pin = {"content": "c", "label": "p [inherited from aaa-1 @ 2026-02-18T12:00:00.000Z]"}
+    filled.update("bbb-2", {"working_memory": [pin]})
+    files = {path for path in filled.paths.sessions.rglob("*") if path.is_file() and path.suffix != ".lock"}
+    seen = run("forget", "aaa-1", "--dry-run", "--json").json
+    assert files == {path for path in filled.paths.sessions.rglob("*") if path.is_file() and path.suffix != ".lock"}
+    assert seen["inherited_by"] == ["bbb-2"]
+    assert sorted(seen["removed"]) == sorted(map(str, (filled.paths.log("aaa-1"), filled.paths.mirror("aaa-1"))))
+    told = run("forget", "aaa-1", "--dry-run")
+    assert "would remove" in told.out
+    assert "are still in: bbb-2" in told.err
+    done = run("forget", "aaa-1", "--yes", "--json").json
+    assert {**done, "dry_run": True} == seen
 
 
 @pytest.mark.parametrize(

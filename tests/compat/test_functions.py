@@ -53,7 +53,40 @@ def test_every_name_of_the_documents_is_exported() -> None:
         "get_session_chain",
     } == set(compat.__all__)  # fmt: skip
     assert all(inspect.getdoc(getattr(compat, name)) for name in compat.__all__)
-    assert compat.HotTopicExtractor is HotTopicExtractor
+    assert issubclass(compat.HotTopicExtractor, HotTopicExtractor)
+
+
+@pytest.mark.parametrize("spelt", ["get_current_topics", "getCurrentTopics"])
+def test_the_extractor_has_every_name_of_the_documents(spelt: str) -> None:
+    """cortex-api 3.5 and cortex-design 5.7, in their spelling and in Python's; both are the signals' own methods."""
+    ours = HotTopicExtractor(["valve"])
+    theirs = compat.HotTopicExtractor({"stopwords": ["valve"]})
+    for one, prefix in ((ours, ""), (theirs, spelt)):
+        snake = not prefix.startswith("getC")
+        text, label = (
+            (one.record_text, one.record_working_memory_label)
+            if snake
+            else (one.recordText, one.recordWorkingMemoryLabel)
+        )  # type: ignore[attr-defined]
+        text("the antenna tuner and the antenna relay, and a valve")
+        label("ft991a")
+        (one.record_learning_id if snake else one.recordLearningId)("m-1")  # type: ignore[attr-defined]
+        (one.record_exec_workdir if snake else one.recordExecWorkdir)("/home/ann/Projects/lbf-ham-radio")  # type: ignore[attr-defined]
+    named = getattr(theirs, spelt)
+    assert named(5) == ours.current_topics(5) == theirs.get_top_n(5) == theirs.getTopN(5)
+    assert "valve" not in named()
+    assert theirs.get_all_learning_ids() == theirs.get_recent_learning_ids() == theirs.getAllLearningIds() == ["m-1"]
+    assert theirs.get_active_projects() == theirs.getActiveProjects() == ours.active_projects() == ["lbf-ham-radio"]
+    assert theirs.get_frequency_map() == theirs.getFrequencyMap() == ours.frequency_map()
+    documented = {
+        "recordToolCall", "recordMemoryAccess", "recordWorkingMemoryLabel", "recordExecWorkdir", "recordSynapseSubject",
+        "recordSynapseSignal", "recordLearningId", "recordText", "getCurrentTopics", "getActiveProjects",
+        "getRecentLearningIds", "getTopN", "getFrequencyMap",
+    }  # fmt: skip
+    for name in documented:
+        snake_name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+        assert callable(getattr(theirs, name))
+        assert callable(getattr(theirs, snake_name))
 
 
 def test_the_decay_functions_are_the_decay_engine() -> None:

@@ -158,3 +158,62 @@ def test_the_previous_summary_is_folded_in() -> None:
 def test_a_stored_checkpoint_reads_back_the_same() -> None:
     found = made(("user", "Add a parser for PROJ-12"), COMMIT, ("assistant", "Done."))
     assert Checkpoint.from_dict(orjson.loads(orjson.dumps(found.to_dict())), None, found.timestamp) == found
+
+
+def test_rules_are_found_in_long_instructions_and_not_in_what_programs_print() -> None:
+    """Orders in the user's words count wherever they stand; statements, questions, logs and code do not."""
+    document = """# Task: the janitor
+
+The janitor must **never delete automatically**. It reports.
+- Do NOT touch archive/2024
+Server addresses → always from the settings
+I never saw it fail. Why do we never test that?
+(server pid=80) If this is private, never do not pass a token
+    never = True;
+"""
+    rules = told(("user", document + "More about it. " * 200), ("assistant", "Understood.")).facts().rules
+    assert rules == (
+        "The janitor must never delete automatically.",
+        "Do NOT touch archive/2024",
+        "Server addresses → always from the settings",
+    )
+
+
+def test_the_command_that_failed_last_is_told_until_it_passes() -> None:
+    """Whatever it was for; one that passed since gives way to the one before it that did not."""
+    broken = ("tool", ("exec", {"command": "./sync --all"}, "no route\nCommand exited with code 2", True))
+    found = made(("user", "sync it, then run the tests"), broken, FAILING, ("assistant", "Both fail."))
+    assert found.evidence["lastFailed"]["command"] == "pytest tests"
+    mended = made(("user", "sync it, then run the tests"), broken, FAILING, PASSING, ("assistant", "One fails."))
+    assert mended.evidence["lastFailed"]["command"] == "./sync --all"
+    later = made(("user", "again please, all of it"), PASSING, ("assistant", "They pass."))
+    assert "lastFailed" not in extended(made(("user", "run the tests"), FAILING, ("assistant", "no")), later).evidence
+    assert "./sync --all" in summary_text(mended)
+
+
+def test_what_is_taken_back_after_a_checkpoint_is_no_decision_any_more() -> None:
+    """The checkpoint holds the decision; the part after it holds only that it was dropped."""
+    before = Checkpoint(None, None, "s", 1, 1, key_decisions=("use sqlite", "never ship on friday"))
+    before = Checkpoint.from_dict({**before.to_dict(), "evidence": {"constraints": ["never ship on friday"]}})
+    after = Checkpoint(None, None, "t", 1, 1, evidence={"takenBack": 1, "asks": ["scrap that"]})
+    both = extended(before, after)
+    assert both.key_decisions == ("use sqlite",)
+    assert not both.texts("constraints")
+
+
+def test_an_extended_checkpoint_counts_all_of_the_session() -> None:
+    """Its summary speaks of the whole, not of the part that was added."""
+    before = made(("user", "Add the parser please"), COMMIT, ("assistant", "Done."))
+    both = extended(before, made(("user", "Now the printer please"), ("assistant", "Done.")))
+    assert "2 messages of the user" in both.summary
+    assert "1 commit" in both.summary
+
+
+def test_no_secret_of_a_command_is_in_a_checkpoint() -> None:
+    """Also where the cut would fall into the middle of it."""
+    secret = "ghp_" + "q7v2kd9zt5m1" * 3
+    for padding in ("", "x" * 130):
+        command = f"./sync {padding} --token {secret}"
+        failing = ("tool", ("exec", {"command": command}, "denied\nCommand exited with code 2", True))
+        text = str(made(("user", "sync it now"), failing, ("assistant", "no")).to_dict())
+        assert secret[:20] not in text

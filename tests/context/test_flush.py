@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.context import FlushCycle, flush_text
 from jsonlstore.core.session_settings import FlushThreshold, SessionSettings
 
+CASES: dict[str, Any] = json.loads((Path(__file__).parents[2] / "fixtures" / "flush_cycles.json").read_text())
+PLUGIN = Path(__file__).parents[2] / "jsonlstore" / "bridges" / "openclaw" / "plugin" / "flush.js"
 STAGES = SessionSettings().memory_flush.thresholds
 WALK = st.lists(st.tuples(st.floats(0, 120), st.booleans()), max_size=60)
 
@@ -62,3 +69,30 @@ def test_only_marked_prompts_carry_a_marker_and_never_two() -> None:
     assert flush_text(STAGES[0], "2026-02-01").startswith("[SYSTEM: memory flush]\nContext at 50%")
     assert flush_text(STAGES[-1], "2026-02-01", last=True).count("[SYSTEM:") == 1
     assert flush_text(FlushThreshold(50, "Note it.", "user"), "2026-02-01") == "Note it."
+
+
+@pytest.mark.parametrize("case", CASES["walks"], ids=lambda case: str(case["name"]))
+def test_the_walks_that_the_plugin_is_held_to(case: dict[str, Any]) -> None:
+    """The plugin has the same rules in JavaScript; js/flush.test.mjs reads the same file."""
+    stages, cycle, fired = [FlushThreshold(one, "x") for one in CASES["stages"]], FlushCycle(), {}
+    for number, (percent, compaction) in enumerate(case["steps"]):
+        stage, cycle = cycle.fire(percent, stages, compaction, once=case.get("once", True))
+        if stage:
+            fired[str(number)] = stage.percent
+    assert fired == case["fires"]
+
+
+@pytest.mark.parametrize("case", CASES["texts"], ids=lambda case: str(case["text"]))
+def test_the_texts_that_the_plugin_is_held_to(case: dict[str, Any]) -> None:
+    stage = FlushThreshold(case["stage"]["percent"], case["stage"]["prompt"], case["stage"]["injectAs"])
+    assert flush_text(stage, "2026-02-01", last=case["last"]) == case["text"]
+
+
+def test_the_plugin_says_the_same_by_default() -> None:
+    """Its stages are ours: percentages, words, and the way they are said."""
+    source = PLUGIN.read_text()
+    for stage in STAGES:
+        assert f"percent: {stage.percent}," in source
+        for line in stage.prompt.splitlines():
+            assert json.dumps(line)[1:-1] in source
+        assert stage.inject_as == "marked"

@@ -145,6 +145,7 @@ def test_the_schema_knows_every_setting_with_its_default_and_range() -> None:
         "session",
         "handoff",
         "redact",
+        "status",
     }
     for item in fields(Config):
         default = list(item.default) if isinstance(item.default, tuple) else item.default

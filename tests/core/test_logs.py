@@ -31,12 +31,20 @@ def test_the_set_up_runs_once_before_the_first_message() -> None:
 
 
 def test_nothing_is_loaded_before_there_is_something_to_say() -> None:
+    """What only somebody who set a lower level would see does not load `logging` either; from then on it arrives."""
     program = (
         "import sys, jsonlstore.core.logs\n"
         "ours = jsonlstore.core.logs.logger('a')\n"
         "print('logging' in sys.modules)\n"
         "ours.info('b')\n"
-        "print('logging' in sys.modules)"
+        "ours.debug('c %s', 'd')\n"
+        "print('logging' in sys.modules)\n"
+        "ours.warning('e')\n"
+        "print('logging' in sys.modules)\n"
+        "import logging\n"
+        "logging.basicConfig(level='DEBUG', stream=sys.stdout, format='%(message)s')\n"
+        "ours.debug('seen')\n"
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert done.stdout.split() == ["False", "True"]
+    assert done.stdout.split() == ["False", "False", "True", "seen"]
+    assert done.stderr == "e\n"

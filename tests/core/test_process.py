@@ -1,14 +1,15 @@
-"""Whether a process exists."""
+"""Whether a process exists, and what it gives back."""
 
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 
 import pytest
 
-from jsonlstore.core.process import process_exists
+from jsonlstore.core.process import process_exists, return_free_memory
 
 
 def test_a_running_process_exists_and_a_reaped_one_does_not() -> None:
@@ -38,3 +39,23 @@ def test_a_number_that_no_process_can_have_is_no_process(pid: int) -> None:
 def test_a_process_group_is_no_process() -> None:
     """The kernel would take the negative of a running process's number for its group."""
     assert not process_exists(-os.getpid())
+
+
+def test_free_memory_goes_back_to_the_kernel() -> None:
+    """What lies below a block that is still in use would otherwise stay for as long as the process lives."""
+    return_free_memory()  # wherever this runs, it does no harm
+    if platform.libc_ver()[0] != "glibc":
+        pytest.skip("only glibc can be asked")
+    program = (
+        "from jsonlstore.core.process import return_free_memory\n"
+        "def resident():\n"
+        "    return int(open('/proc/self/statm').read().split()[1]) * 4\n"
+        "blocks = [bytes([1]) * 60_000 for _ in range(1000)]\n"
+        "last = bytes([1]) * 60_000\n"
+        "del blocks\n"
+        "before = resident()\n"
+        "return_free_memory()\n"
+        "print(before - resident())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert int(done.stdout) > 30_000  # of 58,600 kB

@@ -60,15 +60,19 @@ def write(path: Path, name: str, texts: list[str]) -> None:
         file.writelines(json.dumps(record) + "\n" for record in records)
 
 
+SOME = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 1000)
+
+
 @pytest.mark.parametrize("fault", ["signal=KILL", "error=ENOSPC", "error=EIO"])
-def test_struck_at_any_write(tmp_path: Path, fault: str) -> None:
+@pytest.mark.parametrize("places", [SOME, pytest.param((*range(1, 120, 2), 1000), marks=pytest.mark.slow)])
+def test_struck_at_any_write(tmp_path: Path, fault: str, places: tuple[int, ...]) -> None:
     """Whichever write fails or is the last, the index is whole at once and complete after the next pass."""
     tool = strace()
     ready = tmp_path / "ready"
     prepare(ready)
     program = "import sys; from tests.faults.test_search import main; main(sys.argv[1])"
     passed = False
-    for at in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 1000):
+    for at in places:
         work = tmp_path / "work"
         shutil.rmtree(work, ignore_errors=True)
         shutil.copytree(ready, work)

@@ -11,46 +11,14 @@ from hypothesis import strategies as st
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.model import Note, SessionState
-from jsonlstore.handoff.document import (
-    MOST_BYTES,
-    Handoff,
-    HandoffOptions,
-    HandoffSummary,
-    PatternNote,
-    build,
-    expiry,
-    merge_handoffs,
-    mode_of,
-    size_of,
-)
+from jsonlstore.handoff.builder import HandoffOptions, build, expiry, mode_of
+from jsonlstore.handoff.document import MOST_BYTES, Handoff, as_file, size_of
 from jsonlstore.handoff.window import WindowFacts
 from jsonlstore.store.schema import problems
 from tests.store.test_model import states
 
 NOW = datetime(2026, 11, 10, 12, 0, tzinfo=UTC)
 TIMES = st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1)).map(lambda at: format_time(at.replace(tzinfo=UTC)))  # noqa: DTZ001
-NOTES = st.builds(
-    PatternNote,
-    st.sampled_from([f"n{number}" for number in range(40)]),
-    st.sampled_from(["blocker", "decision", "insight"]),
-    st.text(max_size=100),
-    TIMES,
-    st.floats(0, 1),
-    st.integers(-1, 500),
-    st.sampled_from([None, True, False]),
-)
-DOCUMENTS = st.builds(
-    Handoff,
-    st.just("main"),
-    st.just("agent:main:main"),
-    st.just("s"),
-    TIMES,
-    TIMES,
-    TIMES,
-    patterns=st.lists(NOTES, max_size=25, unique_by=lambda note: note.id).map(tuple),
-    summary=st.builds(HandoffSummary, st.text(max_size=200), st.lists(st.text(max_size=300), max_size=9).map(tuple)),
-    last_message_index=st.integers(-1, 500),
-)
 
 
 @given(states, st.integers(1, 8760))
@@ -59,6 +27,7 @@ def test_every_document_is_valid_and_small(state: SessionState, hours: int) -> N
     document = build(state, None, NOW, HandoffOptions(hours))
     assert size_of(document) <= MOST_BYTES
     written = orjson.loads(orjson.dumps(document.to_dict()))
+    assert len(as_file(written)) <= MOST_BYTES, "as it is written, for people to read"
     known = ("blocker", "decision", "insight", "accomplishment", "scope_creep", "task_created")
     if all(note.type in known for note in document.patterns) and state.start_time:
         assert [one for one in problems("handoff", written) if "confidence" not in one and "At:" not in one] == []
@@ -73,25 +42,25 @@ def test_a_handoff_is_offered_until_it_expires(updated: str, hours: int, minutes
     assert document.is_expired(moment) == (minutes >= 0)
 
 
-@given(DOCUMENTS, DOCUMENTS)
-def test_merging_keeps_what_both_noted(before: Handoff, after: Handoff) -> None:
-    """Nothing is invented, the later one says how things stand, merging again changes nothing."""
-    merged = merge_handoffs(before, after)
-    assert {note.id for note in merged.patterns} <= {note.id for note in (*before.patterns, *after.patterns)}
-    assert merged.created_at == min(before.created_at, after.created_at)
-    assert merged.updated_at == max(before.updated_at, after.updated_at)
-    assert merged.last_message_index == max(before.last_message_index, after.last_message_index)
-    assert merge_handoffs(merged, merged) == merged
+@given(states, states, st.dictionaries(st.sampled_from([f"e{n}" for n in range(9)]), st.integers(0, 99)))
+def test_a_later_capture_is_merged_with_an_earlier_one(
+    before: SessionState, after: SessionState, seen: dict[str, int]
+) -> None:
+    """Nothing is invented or said that the state took back, what was noted is kept, capturing again changes nothing."""
+    options = HandoffOptions(project="radio")
+    earlier = build(before, WindowFacts(99, seen), NOW, options, transcript_hash="a" * 64)
+    merged = build(after, None, NOW + timedelta(hours=1), options, earlier)
+    assert {one.id for one in merged.patterns} <= {one.id for one in after.notes}
+    assert merged.created_at == earlier.created_at
+    assert (merged.last_message_index, merged.transcript_hash) == (99, "a" * 64)
+    indexes = {one.id: one.source_message_index for one in earlier.patterns}
+    for one in merged.patterns:
+        assert one.source_message_index == indexes.get(one.id, -1)
+    assert merged.summary == build(after, None, NOW, options).summary
     assert size_of(merged) <= MOST_BYTES
-    for note in merged.patterns:
-        if any(one.id == note.id and one.resolved for one in (*before.patterns, *after.patterns)):
-            assert note.resolved
-
-
-@given(DOCUMENTS, DOCUMENTS)
-def test_two_sessions_are_never_mixed(before: Handoff, after: Handoff) -> None:
-    other = replace(after, session_id="another")
-    assert merge_handoffs(before, other) == other
+    assert build(after, None, NOW + timedelta(hours=2), options, merged) == merged
+    again = build(before, WindowFacts(99, seen), NOW, options, earlier, "a" * 64)
+    assert again == earlier
 
 
 def note(number: int, **more: object) -> Note:

@@ -11,7 +11,7 @@ import signal
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 VERSIONS = ("2026.2.26", "2026.7.1", "2026.9.6")
+FULL = 46_000  # of the mock model's 64,000: OpenClaw flushes its memory from 40,000 or 44,000 on, and compacts later
+FILLER = "The pump in the harbour runs at night, and the tide table says when. " * 60
 IDLE = {"session": {"reset": {"mode": "idle", "idleMinutes": 1}}}
+
+
+def little_kept(state_dir: Path) -> dict[str, Any]:
+    """Settings with which a compaction has something to summarise in a short story."""
+    defaults = {
+        "model": {"primary": "mock/mock-1"},
+        "workspace": str(state_dir / "workspace"),
+        "heartbeat": {"every": "0m"},
+        "compaction": {"keepRecentTokens": 1_000},
+    }
+    return {"agents": {"defaults": defaults}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +70,14 @@ class Row:
     compacted: str
     stored: bool
     utility: str
+    seen: str
     secret: bool
     wait_ms: int | None
 
     @property
     def good(self) -> bool:
         kept = self.turns in ("same", "none") and self.compacted in ("same", "-")
+        kept = kept and self.seen != "NO"
         bad = self.replayed or self.foreign or self.stored or self.secret or self.utility == "LEAKED"
         return self.task and self.pin and kept and not bad
 
@@ -72,13 +87,13 @@ class Row:
 
         wait = "-" if self.wait_ms is None else str(self.wait_ms)
         return [self.version, self.boundary, self.mode, self.by, yes(self.task), yes(self.pin), yes(self.replayed),
-                yes(self.foreign), self.turns, self.compacted, yes(self.stored), self.utility, yes(self.secret),
-                wait]  # fmt: skip
+                yes(self.foreign), self.turns, self.compacted, yes(self.stored), self.utility, self.seen,
+                yes(self.secret), wait]  # fmt: skip
 
 
 HEADINGS = ("version", "boundary", "mode", "by", "task in next request", "pin in next request",
             "replayed outside the block", "another chat's words", "block in turns 2 to 5", "after a compaction",
-            "block in OpenClaw's files", "block in utility runs", "secret in our files",
+            "block in the stored history", "block in utility runs", "delivery seen", "secret in our files",
             "first turn waited, ms")  # fmt: skip
 
 
@@ -108,7 +123,7 @@ class Story:
             wait_until(lambda: stage.heartbeat().get("last_fired_at") != before, 20, "the bridge's report")
         wait = stage.heartbeat().get("last_wait_ms")
         later = [stage.turn(f"{label}: and then? ({number})", chat.key) for number in range(2, 6)]
-        compacted = None if goes_on or not stage.compacts else self._after_compaction(chat, label)
+        compacted = None if goes_on or not stage.compacts_when_asked else self._after_compaction(chat, label)
         others = [one for other, one in self.chats.items() if other != name]
         where = asked.outside if goes_on else asked.inside
         leaked = [one for one in stage.utility_runs() if one.blocks]
@@ -125,9 +140,28 @@ class Story:
             compacted="-" if compacted is None else compared(asked, compacted),
             stored=stage.is_stored("<session-continuity"),
             utility="LEAKED" if leaked else f"none of {len(stage.utility_runs())}",
+            seen=self._is_seen(goes_on=goes_on),
             secret=bool(stage.files_with_secret()),
             wait_ms=None if goes_on else wait,
         )
+
+    def _is_seen(self, *, goes_on: bool) -> str:
+        """Whether the plugin itself knows that its block arrived; the hook is not shown what the model is sent."""
+        if goes_on or self.stage.mode == "watcher":
+            return "-"
+        return "yes" if (self.stage.heartbeat().get("delivery") or {}).get("seen_at") else "NO"
+
+    def full_window(self, name: str, label: str) -> Row:
+        """A turn that all but fills the window, then one more: what OpenClaw does in between gets no block."""
+        stage, chat = self.stage, self.chats[name]
+        first = stage.turn(f"{label}: hello", chat.key)
+        since, before = len(stage.model.requests), stage.compactions()
+        stage.turn(f"{label}: a long story [[usage:{FULL}]]", chat.key)
+        row = self.next_turns(name, label, first=first)
+        if not stage.compacts_when_asked:
+            row = replace(row, compacted=row.turns if stage.compactions() > before else "NONE")
+        runs = stage.runtime_runs(since, lambda said: label in said)
+        return replace(row, utility="LEAKED" if any(one.blocks for one in runs) else f"none of {len(runs)}")
 
     def _after_compaction(self, chat: Chat, label: str) -> Sent:
         self.stage.compact(chat.key)
@@ -157,11 +191,21 @@ def compared(first: Sent, *others: Sent) -> str:
 
 
 def new(story: Story) -> Iterator[Row]:
-    """`/new` typed into the chat: 2026.2 greets, and the greeting is the next request."""
+    """`/new` typed into the chat: 2026.2 greets, and the greeting is the next request.
+
+    Later versions let only administrators type it; `sessions.reset` is the same boundary there.
+    """
     chat, since = story.work("new"), len(story.stage.model.requests)
     story.stage.openclaw.say("/new", chat.key)
     greeted = story.stage.wait_for_request(lambda said: GREETING in said, since)
     yield story.next_turns("new", "/new", first=greeted)
+
+
+def flush(story: Story) -> Iterator[Row]:
+    """The window fills up: OpenClaw has its memory written down in a run of its own, and compacts by itself."""
+    chat = story.work("flush")
+    story.stage.openclaw.call("sessions.reset", key=chat.key, reason="new")
+    yield story.full_window("flush", "memory flush after a reset")
 
 
 def reset(story: Story) -> Iterator[Row]:
@@ -215,10 +259,14 @@ def migration(story: Story) -> Iterator[Row]:
 
 
 # one gateway serves a whole group: every boundary has a conversation of its own
-GROUPS: dict[str, list[tuple[dict[str, Any], tuple[Callable[[Story], Iterator[Row]], ...]]]] = {
-    "2026.2.26": [({}, (new, reset, delete, compaction, restart, kill, migration)), (IDLE, (idle,))],
-    "2026.7.1": [({}, (reset, delete, compaction, restart, kill))],
-    "2026.9.6": [({}, (reset, delete, compaction, restart, kill))],
+GROUPS: dict[str, list[tuple[Any, tuple[Callable[[Story], Iterator[Row]], ...]]]] = {
+    "2026.2.26": [
+        ({}, (new, reset, delete, compaction, restart, kill, migration)),
+        (IDLE, (idle,)),
+        (little_kept, (flush,)),
+    ],
+    "2026.7.1": [({}, (reset, delete, compaction, restart, kill)), (little_kept, (flush,))],
+    "2026.9.6": [({}, (reset, delete, compaction, restart, kill)), (little_kept, (flush,))],
 }
 
 
@@ -228,7 +276,8 @@ def play(version: str, mode: str, home: Path, wanted: str | None = None) -> Iter
         chosen = [one for one in group if wanted in (None, one.__name__)]
         if not chosen:
             continue
-        stage = Stage(version, mode, home / f"{version}-{mode}-{number}", **settings)
+        place = home / f"{version}-{mode}-{number}"
+        stage = Stage(version, mode, place, **(settings(place / ".openclaw") if callable(settings) else settings))
         try:
             stage.openclaw.start()
             story = Story(stage, tuple(one.__name__ for one in chosen))

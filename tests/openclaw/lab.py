@@ -80,6 +80,7 @@ class OpenClaw:
             "PATH": f"{self._node.parent}:/usr/bin:/bin",
             "HOME": str(self.home),
             "OPENCLAW_STATE_DIR": str(self.state_dir),
+            "OPENCLAW_GATEWAY_PORT": str(self._port),
             "OPENCLAW_SKIP_CHANNELS": "1",
             "OPENCLAW_DISABLE_BONJOUR": "1",
             "OPENCLAW_NO_ONBOARD": "1",

@@ -1,7 +1,9 @@
 """A model on loopback that says what it is told to: enough of the chat completions protocol for OpenClaw.
 
 In the latest user message `[[exec:COMMAND]]`, `[[pin:LABEL|CONTENT]]` and `[[continue:SESSION]]` ask for a tool call
-first, `[[slow:SECONDS]]` delays the answer. What is injected into a prompt is not repeated in an answer.
+first, `[[call:TOOL|ARGUMENTS]]` for one of any tool, several of them for one after the other; `[[slow:SECONDS]]` delays
+the answer, and `[[usage:TOKENS]]` is what the context is said to hold. What is injected into a prompt is not repeated
+in an answer.
 """
 
 from __future__ import annotations
@@ -13,11 +15,12 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-_WISH = re.compile(r"\[\[(exec|pin|continue|slow):(.*?)\]\]", re.DOTALL)
+_WISH = re.compile(r"\[\[(exec|pin|continue|call|slow|usage):(.*?)\]\]", re.DOTALL)
 _INJECTED = re.compile(
     r"<session-continuity.*?</session-continuity>\n*"
     r"|<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>\n*"
-    r"|\[Context: [^\]\n]*\]\n*",
+    r"|\[Context: [^\]\n]*\]\n*"
+    r"|\[SYSTEM: [a-z -]*memory flush\].*?(?:\n\n|\Z)",
     re.DOTALL,
 )
 
@@ -42,10 +45,23 @@ def said_by_user(messages: list[dict[str, Any]]) -> tuple[int, str]:
 def answer(messages: list[dict[str, Any]]) -> tuple[str, dict[str, Any] | None, float]:
     """What the model says, the tool it wants called first, and how long it takes over it."""
     last_user, said = said_by_user(messages)
-    wishes = dict(_WISH.findall(said))
-    ran = any(one.get("role") == "tool" for one in messages[last_user + 1 :])
+    found = _WISH.findall(said)
+    wishes = dict(found)
+    ran = sum(one.get("role") == "tool" for one in messages[last_user + 1 :])
+    calls = [value for kind, value in found if kind == "call"]
+    wanted = _any_call(calls[ran]) if ran < len(calls) else None if ran else _tool_call(wishes)
     plain = _WISH.sub("", said).strip()[-300:]
-    return f"Noted: {plain}", None if ran else _tool_call(wishes), float(wishes.get("slow", 0))
+    return f"Noted: {plain}", wanted, float(wishes.get("slow", 0))
+
+
+def tokens_wished(messages: list[dict[str, Any]]) -> int:
+    """How many tokens the context is to hold."""
+    return int(dict(_WISH.findall(said_by_user(messages)[1])).get("usage", 120))
+
+
+def _any_call(wish: str) -> dict[str, Any]:
+    name, _, arguments = wish.partition("|")
+    return {"name": name, "arguments": arguments or "{}"}
 
 
 def _tool_call(wishes: dict[str, str]) -> dict[str, Any] | None:
@@ -79,7 +95,8 @@ class _Handler(BaseHTTPRequestHandler):
             message["tool_calls"] = [call]
         reason = "tool_calls" if call else "stop"
         base = {"id": f"c{time.time_ns()}", "created": int(time.time()), "model": "mock-1"}
-        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        total = tokens_wished(body.get("messages", []))
+        usage = {"prompt_tokens": total - 20, "completion_tokens": 20, "total_tokens": total}
         if not body.get("stream"):
             choice = {"index": 0, "message": message, "finish_reason": reason}
             self._send({**base, "object": "chat.completion", "choices": [choice], "usage": usage})

@@ -112,18 +112,25 @@ class Stage:
         return sent
 
     @property
-    def compacts(self) -> bool:
-        """Whether a compaction on demand leaves a summary: up to 2026.3 the call only cuts the file."""
+    def compacts_when_asked(self) -> bool:
+        """Whether a call makes a summary; up to 2026.3 it only cuts the file, and a full window has to do it."""
         return self.version >= "2026.4"
 
     def compact(self, key: str) -> None:
         """Have OpenClaw summarise a conversation."""
         self.openclaw.call("sessions.compact", key=key)
 
+    def compactions(self) -> int:
+        """How many summaries stand in the transcripts that are files."""
+        return sum(path.read_bytes().count(b'"type":"compaction"') for path in self._transcripts())
+
+    def _transcripts(self) -> list[Path]:
+        return [path for path in (self.state_dir / "agents").rglob("*.jsonl*") if path.is_file()]
+
     def is_stored(self, words: str) -> bool:
-        """Whether OpenClaw's own files hold these words."""
-        agents = self.state_dir / "agents"
-        return any(words.encode() in path.read_bytes() for path in agents.rglob("*") if path.is_file())
+        """Whether OpenClaw's own files hold these words; 2026.7's traces of what it sent are no history."""
+        files = (path for path in (self.state_dir / "agents").rglob("*") if ".trajectory." not in path.name)
+        return any(words.encode() in path.read_bytes() for path in files if path.is_file())
 
     def wait_for_request(self, wanted: Callable[[str], bool], since: int = 0) -> Sent:
         """The first request whose latest user words are the wanted ones."""
@@ -157,6 +164,10 @@ class Stage:
         except FileNotFoundError:
             return {}
         return found
+
+    def runtime_runs(self, since: int, ours: Callable[[str], bool]) -> list[Sent]:
+        """The requests since then that nobody's words led to: memory flushes, summaries, slugs."""
+        return [Sent.of(one) for one in self.model.requests[since:] if not ours(said_by_user(one["messages"])[1])]
 
     def utility_runs(self) -> list[Sent]:
         return [Sent.of(one) for one in self.model.requests if said_by_user(one["messages"])[1].startswith(UTILITY)]

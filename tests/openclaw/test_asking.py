@@ -5,6 +5,8 @@ pytest -m "openclaw and slow" tests/openclaw/test_asking.py
 
 from __future__ import annotations
 
+import json
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from jsonlstore.store.store import SessionStore
 from tests.openclaw.lab import each_version, wait_until
 from tests.openclaw.model import said_by_user, text_of
-from tests.openclaw.stage import Stage
+from tests.openclaw.stage import COMMAND, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,3 +79,21 @@ def test_a_session_is_continued_on_demand_and_only_within_its_conversation(stage
     answer = "cannot be told here" if stage.version < "2026.4" else "Restored into this session: "
     stage.openclaw.say("/continuity", KEY)
     wait_until(lambda: answer in stage.openclaw.call("chat.history", sessionKey=KEY, limit=20), what=answer)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", each_version("2026.2.26", "2026.7.1", "2026.9.6"))
+def test_an_agent_searches_its_own_conversation_and_no_other(stage: Stage) -> None:
+    """`session_recall` in a real turn: the words of an earlier session, dated, and none of the other conversation."""
+    mine, other = work(stage, KEY, "repair the harbour lamp"), work(stage, OTHER, "paint the harbour wall")
+    subprocess.run([*COMMAND, "--state-dir", str(stage.state_dir), "-q", "backfill"], check=True, timeout=120)
+    for query, more in (("harbour", {}), ("paint the wall", {"session_key": OTHER})):
+        ask = json.dumps({"query": query, **more})
+        stage.turn(f"what was it with {query}? [[call:session_recall|{ask}]]", KEY)
+    told = tool_result(stage, "what was it with harbour?")
+    assert mine in told
+    assert "repair the harbour lamp" in told
+    assert len(told.encode()) <= 4096
+    for answer in (told, tool_result(stage, "what was it with paint the wall?")):
+        assert other not in answer
+        assert "paint the harbour wall" not in answer

@@ -26,7 +26,7 @@ def test_the_plugin_keeps_its_promises_in_plain_node(tmp_path: Path) -> None:
         pytest.skip("Node.js is not installed")
     if subprocess.run([node, "-e", "require('node:test')"], capture_output=True, check=False).returncode:
         pytest.skip("this Node.js has no test runner")
-    command = [node, "--test", str(SCRIPTS / "bridge.test.mjs")]
+    command = [node, "--test", *map(str, sorted(SCRIPTS.glob("*.test.mjs")))]
     done = subprocess.run(
         command,
         capture_output=True,
@@ -47,16 +47,29 @@ def manifest() -> dict[str, Any]:
 def test_openclaw_accepts_every_setting_we_document_and_no_other() -> None:
     schema = manifest()["configSchema"]
     assert schema["additionalProperties"] is False
-    besides = {"brain_db", "search", "handoff", "redact", "session", "command", "timeoutMs"}
+    besides = {"brain_db", "search", "handoff", "redact", "status", "session", "command", "timeoutMs"}
     assert set(schema["properties"]) == {item.name for item in fields(Config)} | besides
 
 
-def test_each_setting_is_described_in_the_same_words_and_never_refused_for_its_range() -> None:
-    """A value out of range is a warning of ours; OpenClaw would not start at all."""
+def test_each_setting_has_the_same_words_default_and_range_for_openclaw_and_for_us() -> None:
+    """OpenClaw refuses what is out of range when it is set, and says so, instead of a warning nobody reads."""
     properties = manifest()["configSchema"]["properties"]
     for item in fields(Config):
-        assert properties[item.name]["description"] == item.metadata["help"]
-        assert not {"minimum", "maximum"} & set(properties[item.name])
+        told = properties[item.name]
+        assert told["description"] == item.metadata["help"]
+        assert told["default"] == (list(item.default) if isinstance(item.default, tuple) else item.default), item.name
+        for rule in ("minimum", "maximum"):
+            assert told.get(rule) == item.metadata.get(rule), item.name
+        if "choices" in item.metadata:
+            assert told.get("enum", told.get("items", {}).get("enum")) == list(item.metadata["choices"])
+
+
+def test_the_nested_way_to_write_a_setting_has_the_same_range() -> None:
+    properties = manifest()["configSchema"]["properties"]
+    for group in ("brain_db", "search", "handoff", "redact", "status"):
+        for name, told in properties[group]["properties"].items():
+            flat = properties[f"{group}_{name}"]
+            assert told == {key: value for key, value in flat.items() if key not in ("description", "default")}
 
 
 def test_the_settings_that_are_the_plugins_own_are_no_unknown_settings_of_ours(tmp_path: Path) -> None:

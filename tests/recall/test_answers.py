@@ -271,3 +271,42 @@ def test_the_index_breaks_ties_of_a_restore_and_nothing_else(store: SessionStore
     assert "breaks ties" in best("where is the kite?")[2]
     assert best("where is the kite?")[1] == best("where is the kite?", relevance_by_search=False)[1]
     assert best("where is the kite?", relevance_by_search=False)[0] == best("x", relevance_by_search=False)[0]
+
+
+WITHOUT_FTS5 = """
+import sqlite3, sys
+
+class Connection(sqlite3.Connection):
+    # as a SQLite that was built without FTS5 answers
+    def execute(self, sql, *values):
+        if "fts5" in sql.lower() or "terms" in sql:
+            raise sqlite3.OperationalError("no such module: fts5")
+        return super().execute(sql, *values)
+
+connect = sqlite3.connect
+sqlite3.connect = lambda *words, **named: connect(*words, **{**named, "factory": Connection})
+from jsonlstore.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_without_fts5_topics_are_looked_through_and_status_says_so(store: SessionStore) -> None:
+    """A Python whose SQLite has no FTS5 answers as before there was an index; nothing fails, and forgetting forgets."""
+    told(store, "one", "the red kite", hot_topics=["zeppelin"])
+
+    def bare(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", WITHOUT_FTS5, "--state-dir", str(store.paths.state_dir), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert json.loads(bare("status", "--json").stdout)["search"]["fts5"] is False
+    assert "FTS5" in bare("status").stdout
+    found = json.loads(bare("recall", "zeppelin", "--json", "--now", "2026-11-16T12:00:00Z").stdout)
+    assert [one["session_id"] for one in found] == ["one"]
+    assert json.loads(bare("recall", "kite", "--json", "--now", "2026-11-16T12:00:00Z").stdout) == []
+    rebuilt = bare("search", "rebuild")
+    assert rebuilt.returncode != 0
+    assert "no FTS5" in rebuilt.stderr
+    checks = {one["name"]: one for one in json.loads(bare("doctor", "--json").stdout)["checks"]}
+    assert checks["search"]["ok"], checks["search"]
+    assert bare("forget", "one", "--yes").returncode == 0
+    assert not store.paths.search.exists()

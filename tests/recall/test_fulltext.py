@@ -98,6 +98,45 @@ def test_a_date_lifts_and_never_hides(index: SearchIndex) -> None:
     assert ask(index, "the harbour on 8 February 2026") == ["other", "then"]
 
 
+def test_a_month_without_a_year_is_the_latest_there_is_talk_of(index: SearchIndex) -> None:
+    """`in june` asked in 2026 of conversations that ended in 2023 is June 2023; hiding nothing, as ever."""
+    for month in ("2022-06", "2023-04", "2023-06", "2023-09"):
+        add(index, month, "we went camping by the lake", at=f"{month}-20T10:00:00.000Z")
+    assert ask(index, "when did we go camping in June?")[0] == "2023-06"
+    assert ask(index, "camping on 18 April")[0] == "2023-04"
+    assert sorted(ask(index, "camping in June")) == ["2022-06", "2023-04", "2023-06", "2023-09"]
+
+
+def test_before_a_day_is_shortly_before_it(index: SearchIndex) -> None:
+    """`the week before` and `before` lift what lies next to the day, not all of history."""
+    for day in ("2023-01-10", "2023-06-05", "2023-08-01"):
+        add(index, day, "we went camping by the lake", at=f"{day}T10:00:00.000Z")
+    assert ask(index, "where did we camp the week before 9 June 2023?")[0] == "2023-06-05"
+    assert ask(index, "where did we camp before 9 June 2023?")[0] == "2023-06-05"
+
+
+def test_words_of_one_turn_beat_words_of_two(index: SearchIndex) -> None:
+    """What one person said at once belongs together more than what two said in a row."""
+    long = "well you know how it goes with these things and then some more of it until at last there was"
+    add(index, "two", f"{long} a kite in the tree.", "Lovely weather for painting the fence, is it not?")
+    add(index, "one", f"{long} a kite. {long} the painting of it.", "Lovely weather.")
+    assert ask(index, "painting of a kite") == ["one", "two"]
+
+
+def test_common_words_count_a_little(index: SearchIndex) -> None:
+    """Between two sessions that say the rare word alike, the common ones of the question decide."""
+    add(index, "one", "the lighthouse stands there")
+    add(index, "two", "after the lighthouse comes nothing")
+    assert ask(index, "what came after the lighthouse?") == ["two", "one"]
+    assert ask(index, "what is it with him?") == []
+
+
+def test_british_and_american_spellings_find_each_other(index: SearchIndex) -> None:
+    add(index, "uk", "We organised the theatre trip for the neighbours")
+    for words in ("organize", "theater", "neighbor", "organising"):
+        assert ask(index, words) == ["uk"], words
+
+
 def test_phrases_and_words_that_must_not_occur(index: SearchIndex) -> None:
     """A phrase stands word for word; a word behind a minus excludes."""
     add(index, "one", "the antenna tuner from ebay")

@@ -9,6 +9,7 @@ import zlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core.clock import format_time
 from jsonlstore.core.files import Disk
 from jsonlstore.core.paths import StatePaths
 from jsonlstore.report import Aliases, make_view, read_history, render_page
@@ -35,7 +36,10 @@ def made_up(root: Path, count: int) -> tuple[SessionStore, FakeClock]:
 
 def history_of(store: SessionStore, **chosen: Any) -> History:
     times = {entry.session_id: number % 4 for number, entry in enumerate(store.entries()) if number % 3 == 0}
-    return read_history(store, Pipeline(None), NOW, compactions=times, **chosen)
+    # most blocks were looked for and found, one in eight was not there, the oldest nobody looked for
+    ids = [entry.session_id for entry in sorted(store.entries(), key=lambda one: one.start_time)][len(times) :]
+    looked = {session_id: (format_time(NOW), number % 8 != 3) for number, session_id in enumerate(ids)}
+    return read_history(store, Pipeline(None), NOW, compactions=times, arrivals=looked, **chosen)
 
 
 def page_of(history: History, *, hidden: bool = False, **options: Any) -> bytes:

@@ -150,9 +150,31 @@ def test_restores_and_flushes_are_counted_from_the_logs(home: Home) -> None:
     home.store.note("one", "flush.actioned", {})
     for _ in range(2):
         found = counted(home)
-        assert found.restores == {"total": 2, "sessions": 1, "by_hand": 1, "pins": 2, "tasks": 2}
+        assert found.restores == {
+            "total": 2, "sessions": 1, "by_hand": 1, "pins": 2, "tasks": 2, "arrived": 0, "missed": 0,
+        }  # fmt: skip
         assert found.flushes == {"offered": 2, "actioned": 1}
         home.store.archive("one")
+
+
+def test_whether_a_restore_arrived_is_what_the_plugin_saw(home: Home) -> None:
+    """Seen or missed after it was given; a look from before, or none, confirms nothing."""
+    for name in ("seen", "missed", "early", "never"):
+        home.past(name)
+        home.store.note(name, "session.inherited", {"from": ["zero"], "pins": 0, "tasks": []})
+    later, before = format_time(home.now + timedelta(minutes=1)), "2020-01-01T00:00:00.000Z"
+    looks = {
+        "seen": {"given_at": later, "seen_at": later, "missed_at": before},
+        "missed": {"given_at": later, "seen_at": None, "missed_at": later},
+        "early": {"given_at": before, "seen_at": before, "missed_at": None},
+        "odd": ["?"],
+    }
+    home.store.paths.plugin_heartbeat.write_text(json.dumps({"deliveries": looks}))
+    found = json.loads(home.run("stats", "--json", "--now", "2026-11-18T00:00:00Z").stdout)["restores"]
+    assert (found["total"], found["arrived"], found["missed"]) == (4, 1, 1)
+    home.run("report", str(home.path / "report.html"), "--now", "2026-11-18T00:00:00Z")
+    page = (home.path / "report.html").read_text()
+    assert [page.count(f'class="arrived-{one}"') for one in ("yes", "no", "unconfirmed")] == [1, 1, 2]
 
 
 def test_a_project_leaves_out_the_others(home: Home) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 START_KEYS = [
     "session_id", "preamble", "inherited_pins", "session_ids", "relevance_scores", "block", "pending_task_count",
-    "memories", "already_restored", "elapsed_ms",
+    "memories", "already_restored", "elapsed_ms", "sessions",
 ]  # fmt: skip
 
 
@@ -293,7 +293,7 @@ def test_the_restore_command_previews_explains_and_applies(home: Home) -> None:
     before = home.files()
     shown = json.loads(home.run("restore", "--channel", "cli", "--explain", "--dry-run", "--json", *now).stdout)
     assert home.files() == before
-    assert [*START_KEYS, "candidates", "pins"] == list(shown)
+    assert [*START_KEYS, "candidates", "pins", "conversation", "left_out"] == list(shown)
     assert shown["session_id"] is None
     one = shown["candidates"][1]
     assert list(one) == [

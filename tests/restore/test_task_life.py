@@ -15,8 +15,8 @@ from jsonlstore.core.clock import format_time
 from jsonlstore.core.config import Config
 from jsonlstore.core.model import SessionState
 from jsonlstore.restore import RestoreRequest, Scope, SessionPersistenceManager, TaskList, current_block
-from jsonlstore.restore.settled import Item, closed_items, closings_in
-from jsonlstore.restore.told import items_of, without
+from jsonlstore.restore.block import items_of, without
+from jsonlstore.restore.closings import Item, closed_items, closings_in
 from jsonlstore.store import SessionStore
 
 if TYPE_CHECKING:
@@ -96,6 +96,16 @@ def test_opened_again_and_closed_again(history: History) -> None:
     assert "paint the box" not in history.restored()
 
 
+def test_what_an_archived_session_closed_stays_closed(history: History) -> None:
+    """Whoever archives after a day still has a lookback of seven."""
+    history.session(pending_tasks=[task(one) for one in THREE], hot_topics=["box"])
+    second = history.session(closed=[{"title": "paint the box", "how": "ticked"}], hot_topics=["box"])
+    history.store.archive(second)
+    told = history.restored()
+    assert "paint the box" not in told
+    assert "order the seals" in told
+
+
 def test_another_number_is_another_task(history: History) -> None:
     """`valve 3` is done says nothing of `valve 2`; neither do words that two titles share."""
     history.session(pending_tasks=[task("wire the relay for valve 2"), task("write tests for the parser")])
@@ -103,6 +113,13 @@ def test_another_number_is_another_task(history: History) -> None:
     told = history.restored()
     assert "valve 2" in told
     assert "tests for the parser" in told
+    from jsonlstore.signals import hash_id
+
+    ticked = "wire the relay for valve 3"
+    history.session(closed=[{"title": ticked, "id": hash_id(ticked), "how": "ticked"}])
+    assert "valve 2" in history.restored(), "nor by an id that is made of the words"
+    history.session(closed=[{"title": "I wired the relay for valve 2.", "how": "said by the user"}])
+    assert "valve 2" not in history.restored()
 
 
 def test_blockers_questions_and_next_steps_are_settled_too(history: History) -> None:
@@ -189,14 +206,44 @@ def test_the_block_loses_what_its_session_closed_and_nothing_else(history: Histo
 
     assert block() == given_
     TaskList(history.store, Config(), scope, history.now).change("done", ["seals"], "s900", who="agent")
-    expected = "\n".join(line for line in given_.splitlines() if "order the seals" not in line)
-    assert block() == expected
+    listed = [line for line in given_.splitlines() if not (line.startswith("- [") and "order the seals" in line)]
+    assert block() == "\n".join(line.replace(f'; "{THREE[1]}"', "") for line in listed)
+    assert "order the seals" not in (block() or "")
     TaskList(history.store, Config(), scope, history.now).change("reopen", ["seals"], "s900", who="operator")
     assert block() == given_
     history.store.update("s900", {"closed": [{"title": "painted the box"}]}, by="watcher")
     left = block() or ""
     assert "paint the box" not in left
     assert "order the seals" in left
+
+
+def test_a_task_closed_by_its_id_is_not_the_next_step_either(history: History) -> None:
+    history.session(pending_tasks=[task(one) for one in THREE], next_step="paint the box")
+    manager = SessionPersistenceManager(history.store, Config(), clock=lambda: history.now)
+    manager.on_session_start("s900", "x", agent_id="main", session_key=KEY)
+    scope = Scope.of("conversation", "main", KEY, "x")
+    TaskList(history.store, Config(), scope, history.now).change("done", ["paint"], "s900", who="agent")
+    left = current_block(history.store.folded("s900"), history.store.now()) or ""
+    assert "NEXT STEP" not in left
+    assert "paint the box" not in left
+    assert "order the seals" in left
+
+
+def test_what_a_hand_reopened_a_transcript_may_close_again(history: History) -> None:
+    """And what it had closed before the hand spoke does not count against the hand."""
+    shut = {"title": "paint the box", "id": task("paint the box")["task_id"], "how": "ticked"}
+    history.session(pending_tasks=[task("paint the box"), task("order the seals")])
+    second = history.session(closed=[shut], hot_topics=["box"])
+    scope = Scope.of("conversation", "main", KEY, "x")
+    TaskList(history.store, Config(), scope, history.now).change("reopen", ["paint"], second, who="operator")
+    assert "paint the box" in history.restored()
+    third = history.session(hot_topics=["box"], pending_tasks=[task("order the seals")])
+    TaskList(history.store, Config(), scope, history.now).change("done", ["seals"], third, who="operator")
+    TaskList(history.store, Config(), scope, history.now).change("reopen", ["seals"], third, who="operator")
+    assert "order the seals" in history.restored()
+    closing = {"title": "order the seals", "id": task("order the seals")["task_id"], "how": "ticked"}
+    history.store.update(third, {"pending_tasks": [], "closed": [closing]}, by="watcher")
+    assert "order the seals" not in history.restored()
 
 
 def test_the_command_line(history: History, capsys: pytest.CaptureFixture[str]) -> None:
@@ -222,28 +269,39 @@ def test_the_command_line(history: History, capsys: pytest.CaptureFixture[str]) 
 
 
 TITLES = ["oil the northern hinge", "grease seven bearings", "repaint lighthouse door"]
-STEPS = st.lists(
-    st.dictionaries(st.integers(0, 2), st.sampled_from(["open", "close", "tick"]), max_size=3), min_size=1, max_size=6
-)
+CHATS = (KEY, "agent:main:telegram:group:-100")
+SAID = st.dictionaries(st.integers(0, 2), st.sampled_from(["open", "close", "tick"]), max_size=3)
+BY_HAND = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["done", "drop", "reopen"])), max_size=2)
+STEPS = st.lists(st.tuples(st.integers(0, 1), SAID, BY_HAND), min_size=1, max_size=6)
 
 
 @settings(max_examples=500, deadline=None)
 @given(STEPS)
-def test_random_histories_show_what_a_simple_model_says(steps: list[dict[int, str]]) -> None:
-    """The model: of each task the last word counts."""
+def test_random_histories_show_what_a_simple_model_says(steps: list[tuple[int, Any, Any]]) -> None:
+    """The model: in each chat, of each task, the last word counts, whether a session or a hand said it."""
     history = History(SessionStore.in_memory())
-    model: dict[int, bool] = {}
-    for step in steps:
-        opened = [task(TITLES[one]) for one, what in step.items() if what == "open"]
+    model: dict[int, dict[int, bool]] = {0: {}, 1: {}}
+    for chat, said, by_hand in steps:
+        opened = [task(TITLES[one]) for one, what in said.items() if what == "open"]
         closed = [
             {"title": TITLES[one] if what == "tick" else f"{TITLES[one]} is finally done"}
-            for one, what in step.items()
+            for one, what in said.items()
             if what != "open"
         ]
-        history.session(pending_tasks=opened, closed=closed, hot_topics=["harbour"])
-        model.update({one: what == "open" for one, what in step.items()})
-    told = history.restored()
-    assert {one for one in range(3) if TITLES[one] in told} == {one for one, is_open in model.items() if is_open}
+        session = history.session(CHATS[chat], pending_tasks=opened, closed=closed, hot_topics=["harbour"])
+        model[chat].update({one: what == "open" for one, what in said.items()})
+        tasks = TaskList(history.store, Config(), Scope.of("conversation", "main", CHATS[chat], "x"), history.now)
+        for one, what in by_hand:
+            known = {state.title for session_ in tasks.sessions for state in session_.pending_tasks}
+            if model[chat].get(one) is (what != "reopen") and TITLES[one] in known:
+                tasks.change(what, [TITLES[one]], session, who="operator")
+                model[chat][one] = what == "reopen"
+        listed = {one.title for one in tasks.open}
+        assert listed == {TITLES[one] for one, is_open in model[chat].items() if is_open}
+    for chat, key in enumerate(CHATS):
+        told = history.restored(key)
+        expected = {one for one, is_open in model[chat].items() if is_open}
+        assert {one for one in range(3) if TITLES[one] in told} == expected
 
 
 @given(st.lists(st.text("abc xyz;", min_size=1, max_size=20), max_size=4), st.data())

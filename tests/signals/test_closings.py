@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.signals import Distiller
-from jsonlstore.signals.tasks import hash_id
+from jsonlstore.signals.closings import tells_deed
+from jsonlstore.signals.language import languages
+from jsonlstore.signals.tasks import hash_id, says_done
 from jsonlstore.transcripts import parse_entry
 
 Story: Any = runpy.run_path(str(Path(__file__).parents[2] / "fixtures" / "make_stories.py"))["Story"]
@@ -155,3 +157,79 @@ def test_decision_47_holds_for_what_is_closed(steps: list[str], stop: int) -> No
     keys = [one.get("id") or one["title"].lower() for one in closed]
     assert len(keys) == len(set(keys))
     assert all(orjson.dumps(one["evidence"]["entry_ids"]) != b"[]" for one in closed)
+
+
+DEEDS = [
+    ("en", "I wired the relay for valve 2 today"),
+    ("en", "We've finally painted the box"),
+    ("en", "Today I sent the invoice to Anna"),
+    ("de", "Ich habe heute die Kiste gestrichen"),
+    ("es", "Ya he pintado la caja grande"),
+    ("fr", "J'ai commandé les joints hier"),
+    ("pt", "Já pintei a caixa grande"),
+    ("ru", "Я уже покрасил большой ящик"),
+    ("uk", "Я вже пофарбувала велику скриню"),
+    ("zh", "我已经把箱子刷好了"),
+    ("ja", "箱の塗装を完了しました"),
+    ("ko", "상자 도장을 완료했습니다"),
+]
+NOT_DEEDS = [
+    ("en", "I tried to paint the box"),
+    ("en", "I need to paint the box"),
+    ("en", "I asked Bob to paint the box"),
+    ("en", "I painted half of the box"),
+    ("en", "I painted the box but it peeled"),
+    ("en", "I painted the box, except the lid"),
+    ("en", "I should have painted the box"),
+    ("en", "Have I painted the box?"),
+    ("en", "I started painting the box"),
+    ("de", "Ich habe versucht, die Kiste zu streichen"),
+    ("de", "Ich habe die Kiste gestrichen, aber nur oben"),
+    ("fr", "J'ai oublié les joints"),
+    ("ru", "Я хотел покрасить ящик"),
+    ("zh", "我想刷箱子"),
+]
+
+
+@pytest.mark.parametrize(("code", "said"), DEEDS)
+def test_what_a_person_says_they_did_is_done(code: str, said: str) -> None:
+    assert tells_deed(said, languages()[code])
+
+
+@pytest.mark.parametrize(("code", "said"), NOT_DEEDS)
+def test_what_was_tried_planned_or_half_done_is_not(code: str, said: str) -> None:
+    assert not tells_deed(said, languages()[code])
+
+
+@pytest.mark.parametrize("code", sorted(languages()))
+def test_a_deed_in_a_long_text_is_looked_for_in_linear_time(code: str) -> None:
+    """Twice the text, about twice the time: no expression of a language goes back over what it read."""
+    import time
+
+    def cost(words: int) -> float:
+        text = "ich habe 我已经 i have eu j'ai я уже 상자 箱の " * words
+        began = time.process_time()
+        languages()[code].says("deed", text)
+        return time.process_time() - began
+
+    cost(10)
+    assert cost(4000) < 40 * max(cost(400), 0.002)
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "done"),
+    [
+        ("ru", "Порядок выполнения таблицы", False),  # a noun that begins like the word for "done"
+        ("ru", "Создание карты отложено", False),
+        ("ru", "Карта гавани создана", True),
+        ("uk", "Порядок виконання робіт", False),
+        ("uk", "Карту гавані створено", True),
+        ("ko", "조석표 추가가 완료되지 않았습니다", False),  # denied behind the verb
+        ("ko", "조석표 추가를 완료했습니다", True),
+        ("ja", "潮汐表の追加は完了していません", False),
+        ("ja", "潮汐表の追加が完了しました", True),
+    ],
+)
+def test_done_is_the_word_and_is_not_denied(code: str, said: str, done: bool) -> None:
+    """Stems go on in Cyrillic, and verbs stand last in Japanese and Korean."""
+    assert says_done(said, languages()[code]) is done

@@ -108,13 +108,14 @@ def test_procedures_are_known_by_their_path(path: str) -> None:
     assert not is_sop("/x/philosophy.md")
 
 
-def test_a_procedure_is_shown_once_and_acknowledged_by_the_agents_words() -> None:
+def test_a_procedure_counts_each_time_it_is_shown_and_is_acknowledged_by_the_agents_words() -> None:
     tracker = SopTracker()
     tracker.result("SOP required: /home/ann/sops/deploy.md", {}, "T1", "exec")
     tracker.result("SOP required: /home/ann/sops/deploy.md", {}, "T2", "exec")
     tracker.result("", {"sops": [{"path": "sops/radio.md"}]}, "T3", "write")
     assert [(s.sop_path, s.injected_at, s.tool_call) for s in tracker.interactions()] == [
         ("~/sops/deploy.md", "T1", "exec"),
+        ("~/sops/deploy.md", "T2", "exec"),
         ("sops/radio.md", "T3", "write"),
     ]
     tracker.heard("Deploying now.")

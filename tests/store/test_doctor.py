@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING
 
@@ -36,8 +37,9 @@ def well(store: SessionStore) -> SessionStore:
     return store
 
 
-def failing(store: SessionStore, *, fix: bool = False) -> list[str]:
-    return [check.name for check in Doctor(SessionStore.open(store.paths.state_dir)).examine(fix=fix) if not check.ok]
+def failing(store: SessionStore, *, fix: bool = False, quarantine: bool = False) -> list[str]:
+    doctor = Doctor(SessionStore.open(store.paths.state_dir))
+    return [check.name for check in doctor.examine(fix=fix, quarantine=quarantine) if not check.ok]
 
 
 def snapshot(root: Path) -> dict[str, tuple[int, int, bytes]]:
@@ -107,6 +109,27 @@ def test_a_damaged_line_is_reported_with_its_place_and_never_dropped(well: Sessi
     assert not found["logs"].ok
     assert "open.jsonl at byte" in found["logs"].detail
     assert b"\x00damaged\n" in path.read_bytes()
+
+
+def test_a_damaged_line_goes_into_quarantine_on_request_and_the_doctor_is_content(well: SessionStore) -> None:
+    """Byte for byte, in hot and archived logs; every event stays, and so does the state."""
+    hurt = [well.paths.log("open"), next(well.paths.archive.rglob("cold.jsonl"))]
+    states = well.get("a"), well.get("cold"), well.get("open")
+    for path in hurt:
+        data = path.read_bytes()
+        first = data.index(b"\n") + 1
+        path.write_bytes(data[:first] + b"\x00damaged\n\n" + data[first:] + b"{}\n")
+    events = {path: [json.loads(line) for line in path.read_bytes().split(b"\n") if b'"seq"' in line] for path in hurt}
+    assert "logs" in failing(well, fix=True)
+    assert "logs" not in failing(well, fix=True, quarantine=True)
+    assert failing(well) == []
+    for path in hurt:
+        assert [json.loads(line) for line in path.read_bytes().splitlines()] == events[path]
+    kept = [path.read_bytes() for path in well.paths.quarantine.iterdir()]
+    assert sorted(kept) == sorted([b"\x00damaged\n", b"\n", b"{}\n"] * 2)
+    assert (well.get("a"), well.get("cold"), well.get("open")) == states
+    well.forget("open")
+    assert not any(path.name.startswith("open.") for path in well.paths.quarantine.iterdir())
 
 
 def test_a_record_that_breaks_the_schema_is_reported(well: SessionStore) -> None:

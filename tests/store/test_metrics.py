@@ -48,12 +48,31 @@ def fill(store: SessionStore) -> None:
 def test_fr_013_the_five_events_with_their_fields_are_recorded_and_valid(store: SessionStore) -> None:
     fill(store)
     records = list(store.metrics.read())
-    assert [record["event"] for record in records] == [event for event in METRIC_EVENTS if "handoff" not in event]
+    assert [record["event"] for record in records] == list(METRIC_EVENTS)[:5]
     for record in records:
         assert problems("metric", record) == []
         assert {key: record[key] for key in EXAMPLES[record["event"]]} == EXAMPLES[record["event"]]
     assert store.metrics.verify().to_dict() == {"ok": True, "records": 5, "head": records[-1]["hash"]}
     assert [record["event"] for record in store.metrics.read("session_restored")] == ["session_restored"]
+
+
+def test_a_batch_is_one_write_however_it_ends(store: SessionStore) -> None:
+    """A session start waits for the disk once; what was emitted before an error is recorded."""
+    written: list[int] = []
+    store.metrics.listeners.append(lambda events: written.append(len(events)))
+
+    def broken_off() -> None:
+        with store.metrics.batch():
+            fill(store)
+            assert list(store.metrics.read()) == []
+            store.metrics.emit({"event": "session_lost"})
+
+    with pytest.raises(UsageError):
+        broken_off()
+    assert written == [len(EXAMPLES)]
+    assert store.metrics.verify().records == len(EXAMPLES)
+    fill(store)
+    assert store.metrics.verify().records == 2 * len(EXAMPLES)
 
 
 @pytest.mark.parametrize("event", [{}, {"event": "session_lost"}, {"event": "session_restored", "new_session_id": "x"}])

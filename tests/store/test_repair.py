@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import orjson
 import pytest
 
 from jsonlstore.store.doctor import Doctor, repair_unfinished
@@ -47,6 +48,32 @@ def test_a_mirror_older_than_its_log_is_written_again(ended: SessionStore) -> No
     assert not healthy(ended)
     assert repair_unfinished(ended) == 1
     assert healthy(ended)
+
+
+def test_a_mirror_of_an_earlier_version_is_as_good_as_ours(ended: SessionStore) -> None:
+    """It lacks the fields that came later. An upgrade must not make every old session look damaged."""
+    mirror = ended.paths.mirror("one")
+    whole = orjson.loads(mirror.read_bytes())
+    later = {key for key, value in whole.items() if value in (None, [], {})} - {"continued_by"}
+    assert {"commits", "closed", "last_request"} <= later
+    mirror.write_bytes(orjson.dumps({key: value for key, value in whole.items() if key not in later}))
+    assert healthy(ended)
+    for wrong in ({**whole, "next_step": "paint"}, {**whole, "hot_topics": []}, [whole]):
+        mirror.write_bytes(orjson.dumps(wrong))
+        assert not healthy(ended)
+
+
+def test_what_a_handoff_adds_to_the_log_leaves_the_mirror_alone(ended: SessionStore) -> None:
+    """It is no part of the state; a start that finds the mirror older than the log looks once, and repairs nothing."""
+    mirror = ended.paths.mirror("one")
+    os.utime(mirror, ns=(1, 1))
+    before = mirror.stat()
+    assert ended.append_if("one", lambda _: ("handoff.offered", {"session_id": "two"}), by="hook")
+    assert (mirror.stat().st_ino, mirror.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert healthy(ended)
+    assert repair_unfinished(ended) == 0
+    assert mirror.stat().st_ino == before.st_ino
+    assert mirror.stat().st_mtime_ns >= ended.paths.log("one").stat().st_mtime_ns
 
 
 def test_a_move_to_the_archive_that_was_cut_short_is_finished_or_undone(ended: SessionStore) -> None:

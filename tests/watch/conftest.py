@@ -169,6 +169,14 @@ class Database:
         database.close()
         self._openclaw.remember()
 
+    def texts(self, session_id: str) -> list[bytes]:
+        """The texts of the stored events, in their order."""
+        database = sqlite3.connect(self.path)
+        query = "SELECT event_json FROM transcript_events WHERE session_id = ? ORDER BY seq"
+        found = [row[0].encode() for row in database.execute(query, (session_id,))]
+        database.close()
+        return found
+
     def append(self, session_id: str, seq: int, *records: dict[str, Any]) -> None:
         insert = "INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES (?, ?, ?, ?)"
         self.run(

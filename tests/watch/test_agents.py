@@ -76,7 +76,7 @@ def test_an_agent_that_was_renamed_takes_its_sessions_along(
     openclaw.agent_dir.rename(state_dir / "agents" / "work")
     openclaw.sessions = state_dir / "agents" / "work" / "sessions"
     openclaw.append(SID, *talk.turn("windmill"))
-    assert status(0)["sources"][0]["lag_bytes"] > 0
+    assert status(1)["sources"][0]["lag_bytes"] > 0
     for _ in range(3):
         live.rescan()
     store = SessionStore.open(state_dir)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,7 +24,7 @@ SECRET = "ghp_" + "q7v2kd9zt5m1" * 3
 
 
 def configure(state_dir: Path, **checkpoint: Any) -> None:
-    ours = {"session": {"checkpoint": {"minTokensForGen": 0, **checkpoint}}}
+    ours = {"handoff_enabled": False, "session": {"checkpoint": {"minTokensForGen": 0, **checkpoint}}}
     document = {"plugins": {"entries": {"jsonlstore": {"config": ours}}}}
     (state_dir / "openclaw.json").write_text(json.dumps(document))
 
@@ -112,3 +114,41 @@ def test_where_and_checkpoint_tell_a_person_where_it_stands(openclaw: OpenClaw, 
     assert run("checkpoint", "show", SID, "--json")["checkpoint"]["summary"] == rows[-1]["summary"]
     assert rows[-1]["summary"][:20] in run("checkpoint", "list", SID)
     openclaw.remember()
+
+
+def test_a_command_words_a_checkpoint_that_is_there_already(openclaw: OpenClaw, state_dir: Path) -> None:
+    """Ours is recorded first and at once; the worded one follows, and is the newest."""
+    words = "'In short: ' + json.load(sys.stdin)['checkpoint']['summary'][:9]"
+    script = f"import json, sys; print(json.dumps({{'summary': {words}}}))"
+    configure(state_dir, turnThreshold=1, command=[sys.executable, "-c", script])
+    talk = openclaw.begin(SID, "antenna")
+    openclaw.append(SID, *wrote(talk, "src/tuner.py"))
+    first, second = follow(state_dir).events(SID, ("checkpoint.created",))
+    assert second.data["summary"].startswith("In short: ")
+    assert second.data["by"] == "command"
+    assert first.data["evidence"] == second.data["evidence"]
+    assert len(follow(state_dir).events(SID, ("checkpoint.created",))) == 2
+
+
+@pytest.mark.parametrize("command", [["/no/such/program"], [sys.executable, "-c", "print('{}')"]])
+def test_a_command_that_words_nothing_leaves_ours(openclaw: OpenClaw, state_dir: Path, command: list[str]) -> None:
+    configure(state_dir, turnThreshold=1, command=command)
+    talk = openclaw.begin(SID, "antenna")
+    openclaw.append(SID, *wrote(talk, "src/tuner.py"))
+    assert len(follow(state_dir).events(SID, ("checkpoint.created",))) == 1
+
+
+def test_a_slow_command_holds_nobody_up(openclaw: OpenClaw, state_dir: Path) -> None:
+    """The watcher goes on; the run is ended when its time is up."""
+    script = "import time; time.sleep(60)"
+    configure(state_dir, turnThreshold=1, command=[sys.executable, "-c", script], commandSeconds=1)
+    talk = openclaw.begin(SID, "antenna")
+    openclaw.append(SID, *wrote(talk, "src/tuner.py"))
+    store = SessionStore.open(state_dir)
+    watcher = Watcher(store, Config(), timing=IMPATIENT)
+    started = time.monotonic()
+    watcher.rescan()
+    assert time.monotonic() - started < 1
+    watcher.tailer.take_worded(wait=True)
+    assert time.monotonic() - started < 10
+    assert len(store.events(SID, ("checkpoint.created",))) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.cli.main import main
+from jsonlstore.core.clock import format_time, parse_time
 from jsonlstore.store.bulk import BulkStore
 from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.catalogue import Catalogue
@@ -325,12 +327,13 @@ def test_status_has_the_keys_of_the_contract(openclaw: OpenClaw, database: Datab
     openclaw.begin(SID, "antenna")
     talk = Talk(OTHER)
     database.add(OTHER, [talk.header, *talk.turn("harbour")], key="agent:main:x:dm:u")
-    document = run("status")
+    document = run("status", expect=1)  # the talk is of September, and nobody has read it
     assert set(document) == {
         "state_dir",
         "sources",
         "store",
         "search",
+        "pipeline",
         "handoff",
         "context",
         "watcher",
@@ -344,7 +347,9 @@ def test_status_has_the_keys_of_the_contract(openclaw: OpenClaw, database: Datab
     assert set(document["store"]) == {"sessions", "active", "crashed", "bytes", "index_ok"}
     assert {"running", "pid", "last_event_at", "last_scan_at", "overflows"} <= set(document["watcher"])
     assert set(document["bridges"]) == {"brain_db", "openclaw_plugin"}
-    assert "no watcher" in document["warnings"][0]
+    assert document["state_dir"] == str(openclaw.state_dir)
+    assert "2 transcripts have been unread for more than 10 minutes" in document["warnings"][0]
+    assert "no watcher" in document["warnings"][1]
     assert not run("status", "--expect-watcher", expect=1)["watcher"]["running"]
     run("watch", "--once")
     document = run("status")
@@ -418,6 +423,84 @@ def test_a_running_watcher_that_is_behind_fails_the_status(openclaw: OpenClaw, s
     assert "behind" in document["warnings"][0]
 
 
+@pytest.mark.parametrize("era", ["jsonl", "sqlite"])
+def test_without_a_watcher_status_fails_once_something_waits_too_long(
+    openclaw: OpenClaw, database: Database, state_dir: Path, run: Command, era: str
+) -> None:
+    """Counted from the first entry nobody has read, however busy the session is; the setting says how long."""
+    talk = Talk(SID)
+    first = [talk.header, *talk.turn("antenna")]
+    if era == "jsonl":
+        openclaw.append(SID, *first)
+        openclaw.refer("agent:main:main", SID)
+    else:
+        database.add(SID, first)
+    last = talk.number
+
+    def status(minutes: float, expect: int) -> list[str]:
+        now = format_time(parse_time(stamp(last + 1)) + timedelta(minutes=minutes))
+        return [one for one in run("status", "--now", now, expect=expect)["warnings"] if "unread" in one]
+
+    status(11, 1)  # not read at all
+    run("watch", "--once")
+    assert status(600, 0) == []
+    more = talk.turn("mast")
+    if era == "jsonl":
+        openclaw.append(SID, *more)
+    else:
+        database.append(SID, len(first), *more)
+    assert status(9, 0) == []
+    (said,) = status(11, 1)
+    assert said.startswith("1 transcript has been unread for more than 10 minutes (the oldest since 2026-09-21T")
+    settings = {"plugins": {"entries": {"jsonlstore": {"config": {"status": {"max_lag_minutes": 60}}}}}}
+    (state_dir / "openclaw.json").write_text(json.dumps(settings))
+    assert status(11, 0) == []
+    status(61, 1)
+
+
+@pytest.mark.parametrize("era", ["jsonl", "sqlite"])
+def test_what_was_forgotten_is_not_behind(openclaw: OpenClaw, database: Database, run: Command, era: str) -> None:
+    """Not for `status`, nor for a dry run; what comes after it in the same transcript is."""
+    talk = Talk(SID)
+    records = [talk.header, *talk.turn("antenna"), talk.reset(), *talk.turn("mast")]
+    if era == "jsonl":
+        openclaw.append(SID, *records)
+        openclaw.refer("agent:main:main", SID)
+    else:
+        database.add(SID, records)
+    run("watch", "--once")
+    for row in run("list"):
+        run("forget", row["session_id"], "--yes")
+    document = run("status")
+    assert [row.get("lag_bytes", row.get("lag_events")) for row in document["sources"] if row["transcripts"]] == [0]
+    assert run("watch", "--once", "--dry-run")["behind"] == []
+    assert run("backfill", "--dry-run")["behind"] == []
+
+
+def test_a_full_disk_fails_the_status(tmp_path: Path) -> None:
+    """Before anything is lost: the watcher could not write another record."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a tmpfs needs root")
+    place = tmp_path / "small"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(place)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a tmpfs is not allowed here")
+    try:
+        SessionStore.open(place / "state").start("a", channel="cli")
+        command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(place / "state"), "status"]
+        nearly = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert nearly.returncode == 0
+        assert "warning: the disk is nearly full: " in nearly.stdout
+        with pytest.raises(OSError, match="No space left"):
+            (place / "filler").write_bytes(b"x" * 9_000_000)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert "warning: the disk is full: " in done.stdout
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
 def test_an_era_without_a_reader_is_not_silence(openclaw: OpenClaw, run: Command) -> None:
     (openclaw.agent_dir / "agent").mkdir()
     (openclaw.agent_dir / "agent" / "openclaw-agent-v3.sqlite").write_bytes(b"something new")
@@ -440,6 +523,33 @@ def test_one_line_is_logged_per_boundary_and_none_if_asked_to_be_quiet(
     lines = [each for each in said.stderr.splitlines() if SID in each]
     assert len(lines) == len(expected)
     assert all(any(word in each for each in lines) for word in expected)
+
+
+def test_a_watcher_says_what_it_watches_and_each_line_has_time_and_project(
+    openclaw: OpenClaw, state_dir: Path, tmp_path: Path
+) -> None:
+    talk = openclaw.begin(SID, "antenna")
+    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(state_dir), "watch"]
+    said = tmp_path / "said"
+    with said.open("wb") as stderr, subprocess.Popen(command, stderr=stderr) as watcher:
+        try:
+            deadline = time.monotonic() + 30
+            while "watching" not in said.read_text() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            openclaw.append(SID, *talk.turn("mast"))
+            openclaw.rename(SID, f"reset.{stamp(9).replace(':', '-')}")
+            while "ended" not in said.read_text() and time.monotonic() < deadline:
+                time.sleep(0.05)
+        finally:
+            watcher.terminate()
+    lines = said.read_text().splitlines()
+    when = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  "
+    assert any(
+        re.fullmatch(rf"{when}watching \S+ by (events|looking.*): 1 transcript of main", each) for each in lines
+    ), lines
+    for what in ("started", "ended: reset"):
+        assert any(re.fullmatch(rf"{when}{SID} {what} \(main, webchat, w\)", each) for each in lines), lines
+    assert lines[-1].startswith("caught up: ")
 
 
 def test_debugging_explains_what_is_done_and_what_is_left(openclaw: OpenClaw, state_dir: Path) -> None:
@@ -472,7 +582,7 @@ def test_sub_agents_that_are_wanted_are_missed_too(openclaw: OpenClaw, state_dir
     (state_dir / "openclaw.json").write_text(json.dumps({"plugins": {"entries": settings}}))
     assert run("watch", "--once", "--dry-run")["behind"] == [SID]
     assert run("backfill", "--dry-run")["behind"] == [SID]
-    assert run("status")["sources"][0]["transcripts"] == 1
+    assert run("status", expect=1)["sources"][0]["transcripts"] == 1
 
 
 def test_on_a_terminal_a_bar_shows_speed_and_the_time_left(openclaw: OpenClaw, state_dir: Path) -> None:
@@ -535,3 +645,49 @@ def test_again_distils_anew_and_keeps_what_hooks_and_operators_said(
     assert "text-old" not in [task["task_id"] for task in renewed["pending_tasks"]]
     assert renewed["last_topic"] == "what the hook said"
     assert run("backfill", "--again")["written"] == 0
+
+
+@pytest.mark.parametrize("words", [("backfill",), ("backfill", "--again"), ("watch", "--once")])
+def test_disabled_means_that_history_is_not_read_either(
+    openclaw: OpenClaw, state_dir: Path, words: tuple[str, ...]
+) -> None:
+    openclaw.begin(SID, "antenna")
+    config = {"plugins": {"entries": {"jsonlstore": {"config": {"enabled": False}}}}}
+    (state_dir / "openclaw.json").write_text(json.dumps(config))
+    before = sorted(state_dir.rglob("*"))
+    assert main(["--state-dir", str(state_dir), *words]) == 0
+    assert sorted(state_dir.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "state", "warned"),
+    [(None, "missing", False), ('{"active_tasks": []}', "ok", False), ("{", "corrupt", True), ("[]", "corrupt", True)],
+)
+def test_status_says_how_the_pipeline_state_is(
+    state_dir: Path, capsys: pytest.CaptureFixture[str], content: str | None, state: str, warned: bool
+) -> None:
+    path = state_dir / "workspace" / "pipeline" / "state.json"
+    if content is not None:
+        path.parent.mkdir(parents=True)
+        path.write_text(content)
+    main(["--state-dir", str(state_dir), "status", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert document["pipeline"]["state"] == state
+    assert any("pipeline" in one for one in document["warnings"]) is warned
+    main(["--state-dir", str(state_dir), "status"])
+    assert ("pipeline" in capsys.readouterr().out) is (state != "ok")
+
+
+def test_a_watchers_capture_is_counted_once_and_history_is_not(
+    openclaw: OpenClaw, state_dir: Path, run: Command
+) -> None:
+    openclaw.begin(OTHER, "harbour", day=20)
+    openclaw.rename(OTHER, "reset.2026-09-20T15-00-00.000Z")
+    run("backfill")
+    openclaw.begin(SID, "antenna")
+    run("watch", "--once")
+    openclaw.rename(SID, "reset.2026-09-21T15-00-00.000Z")
+    for _ in range(2):
+        run("watch", "--once")
+    counted = SessionStore.open(state_dir).metrics.read("session_captured")
+    assert [(one["session_id"], one["crash_recovered"]) for one in counted] == [(SID, False)]

@@ -160,10 +160,10 @@ def turn(number: int, about: str) -> tuple[str, str]:
     )
 
 
-def run(capsys: pytest.CaptureFixture[str], state_dir: Path, *words: str) -> Any:
+def run(capsys: pytest.CaptureFixture[str], state_dir: Path, *words: str, expect: int = 0) -> Any:
     code = main(["--state-dir", os.fspath(state_dir), *words, "--json"])
     told = capsys.readouterr()
-    assert code == 0, told
+    assert code == expect, told
     return json.loads(told.out)
 
 
@@ -239,7 +239,8 @@ def test_it_is_shown_by_status(folder: Path, state_dir: Path, capsys: pytest.Cap
     """With its own word for its kind, and how far behind we are in its own unit."""
     write(folder, *turn(1, "antenna"))
     size = (folder / f"{SESSION}.page").stat().st_size
-    (row,) = [one for one in run(capsys, state_dir, "status")["sources"] if one["kind"] == "notebook"]
+    unread = run(capsys, state_dir, "status", expect=1)
+    (row,) = [one for one in unread["sources"] if one["kind"] == "notebook"]
     assert (row["agent_id"], row["transcripts"], row["lag_bytes"]) == ("scribbler", 1, size)
     run(capsys, state_dir, "watch", "--once")
     (row,) = [one for one in run(capsys, state_dir, "status")["sources"] if one["kind"] == "notebook"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from jsonlstore.core.config import Config
-from jsonlstore.recall.forgetting import ForgetWords
+from jsonlstore.recall.answers import Search, search_sessions
 from jsonlstore.recall.fulltext import SearchIndex
 from jsonlstore.recall.query import read_query
 from jsonlstore.recall.ranking import rank
@@ -64,6 +64,25 @@ def test_what_was_said_is_findable_and_the_file_is_private(openclaw: OpenClaw, s
     assert ask(state_dir, "when did we look at the lighthouses?")[0] == B
     assert stat.S_IMODE(os.stat(store.paths.search).st_mode) == 0o600
     assert problems(state_dir) == []
+
+
+def test_the_turns_around_a_passage_come_from_the_transcript(openclaw: OpenClaw, state_dir: Path) -> None:
+    """`--context` reads them there, redacted, the ones nobody has indexed yet too; once it is gone, from the index."""
+    talk = openclaw.begin(A, "windmill")
+    store = catch_up(state_dir)
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    openclaw.append(A, talk.user(f"and then the token {secret} fell off"))
+
+    def around() -> str:
+        (hit,) = search_sessions(store, Search(("windmill",), context=9), now=NOW, zone=UTC).found
+        return " ".join(turn["text"] for turn in hit.passages[0].context)
+
+    assert "fell off" in around()
+    assert secret not in around()
+    openclaw.path(A).unlink()
+    openclaw.remember()
+    assert "windmill" in around()
+    assert "fell off" not in around()
 
 
 def test_a_session_that_grows_is_read_on(openclaw: OpenClaw, state_dir: Path) -> None:
@@ -149,12 +168,11 @@ def test_memory_files_are_read_again_when_they_change(state_dir: Path) -> None:
 
 
 def test_a_forgotten_session_leaves_no_byte(openclaw: OpenClaw, state_dir: Path) -> None:
-    """After `forget` the words are in no page of the file, and no later pass brings them back."""
+    """After a bare library's `forget` the words are in no page of the file, and no later pass brings them back."""
     openclaw.begin(A, "xylophonist")
     openclaw.begin(B, "lighthouse", key="agent:main:other")
     store = catch_up(state_dir)
     assert b"xylophonist" in bytes_of(state_dir)
-    store.listeners.append(ForgetWords(store.paths.search))
     store.forget(A)
     assert b"xylophonist" not in bytes_of(state_dir)
     catch_up(state_dir)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from jsonlstore.bridges.braindb.reconcile import Reconciliation
 from jsonlstore.bridges.braindb.table import SessionTable
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import read_bytes
+from jsonlstore.core.hashes import sha256
 from jsonlstore.core.logs import logger
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.store import ProgressCallback, silent
@@ -43,7 +43,7 @@ class ExportCache:
         self._store = store
         real = os.path.realpath(database)
         self._database = os.fsencode(shorten_home(real)).decode("utf-8", "backslashreplace")
-        name = hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
+        name = sha256(os.fsencode(real)).hexdigest()[:16]
         self.path = store.paths.states / "exports" / f"brain-db-{name}.json"
         self._rows: dict[str, list[Any]] = self._read()
         self._dirty = False

@@ -8,7 +8,6 @@ import time
 from typing import TYPE_CHECKING
 
 from jsonlstore.bridges.braindb.backlog import Backlog, Missed
-from jsonlstore.core.errors import WriteFailed
 from jsonlstore.core.logs import logger
 
 if TYPE_CHECKING:
@@ -113,14 +112,14 @@ class BrainDbSync:
 
     def _write(self, session_ids: Sequence[str], deadline: float) -> dict[str, str]:
         """Reconcile these sessions' rows; returns which of them the table refused, and why."""
-        from jsonlstore.bridges.braindb.database import Writer, connected
+        from jsonlstore.bridges.braindb.database import Writer, connected, create_empty
         from jsonlstore.bridges.braindb.export import ExportReport
         from jsonlstore.bridges.braindb.migration import is_migrated, migrate_table
         from jsonlstore.bridges.braindb.reconcile import Reconciliation
         from jsonlstore.bridges.braindb.table import SessionTable
 
         if not os.path.exists(self.path):
-            raise WriteFailed(f"{self.path} is missing", hint="`jsonlstore export brain-db` creates it", path=self.path)
+            create_empty(self.path)  # only where it is switched on: see `__call__`
         report = ExportReport(self.path)
         wait = max(0.0, deadline - time.monotonic())
         with connected(self.path, wait) as connection:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import orjson
+
+from jsonlstore.core.hashes import sha256
 
 if TYPE_CHECKING:
     from jsonlstore.core.model import SessionState

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jsonlstore.bridges.openclaw.handoff_files import HandoffFiles, recent_sessions
     from jsonlstore.bridges.openclaw.installer import Installer, InstallReport
     from jsonlstore.bridges.openclaw.json5_tree import NotEditable
-    from jsonlstore.bridges.openclaw.status import PluginStatus, plugin_status
+    from jsonlstore.bridges.openclaw.status import PluginStatus, arrivals, plugin_status, running_openclaw
 
 
 __all__ = [
@@ -28,12 +28,14 @@ __all__ = [
     "Installer",
     "NotEditable",
     "PluginStatus",
+    "arrivals",
     "config_path",
     "find_openclaw",
     "handoff_command",
     "plugin_status",
     "read_config",
     "recent_sessions",
+    "running_openclaw",
 ]
 
 __getattr__ = lazy(
@@ -45,6 +47,6 @@ __getattr__ = lazy(
         "handoff_files": "HandoffFiles recent_sessions",
         "installer": "InstallReport Installer",
         "json5_tree": "NotEditable",
-        "status": "PluginStatus plugin_status",
+        "status": "PluginStatus arrivals plugin_status running_openclaw",
     },
 )

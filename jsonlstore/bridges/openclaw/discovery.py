@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 OLDEST = (2026, 2)
+GATEWAY = "the running gateway"
 _SCRIPT_BYTES = 65536
 
 # where package managers put global packages, below the home directory or from the root
@@ -68,7 +69,16 @@ class Installation:
         if not self.is_known:
             return "OpenClaw of an unknown version"
         later = " or later" if len(self.release) < 3 else ""
-        return f"OpenClaw {self.version}{later} (told by {self.known_by})"
+        return f"OpenClaw {self.version}{later} ({self.how_known})"
+
+    @property
+    def how_known(self) -> str:
+        """How we know, as the end of a sentence: a program that was found, a report, or what it left behind."""
+        if self.known_by == GATEWAY:
+            return f"as {GATEWAY} reports"
+        if self.package is not None:
+            return "as named" if self.known_by == "--openclaw" else f"found by {self.known_by}"
+        return f"judging by {self.known_by}"
 
     def to_dict(self) -> dict[str, str | None]:
         path = str(self.package) if self.package else None
@@ -89,8 +99,8 @@ def find_openclaw(
 
 def _named(named: str) -> Installation:
     path = Path(named).expanduser()
-    package = _package_of(path)
-    version = _version(package) if package else None
+    package = package_of(path)
+    version = version_of(package) if package else None
     if package is None or version is None:
         hint = "--openclaw takes the `openclaw` command or the directory with OpenClaw's package.json in it"
         raise UsageError(f"no OpenClaw at {path}", hint=hint, path=path)
@@ -106,7 +116,7 @@ def _look(state_dir: Path, settings: Any, env: Mapping[str, str]) -> Installatio
         ("its own directory", own),
         ("a global package directory", _from_roots(home, env)),
     ):
-        found = [Installation(version, path, known_by) for path in candidates if (version := _version(path))]
+        found = [Installation(version, path, known_by) for path in candidates if (version := version_of(path))]
         if found:
             return max(found, key=lambda one: one.release)
     return _from_traces(state_dir, settings)
@@ -125,7 +135,7 @@ def _from_traces(state_dir: Path, settings: Any) -> Installation:
 
 def _from_path(env: Mapping[str, str]) -> Iterator[Path]:
     command = shutil.which("openclaw", path=env.get("PATH") or os.defpath)
-    package = _package_of(Path(command)) if command else None
+    package = package_of(Path(command)) if command else None
     if package:
         yield package
 
@@ -147,19 +157,19 @@ def _from_roots(home: Path, env: Mapping[str, str]) -> Iterator[Path]:
         yield from sorted(Path("/").glob(f"{root.lstrip('/')}/openclaw"))
 
 
-def _package_of(path: Path) -> Path | None:
+def package_of(path: Path) -> Path | None:
     """The package a command belongs to: by its real path, or by what a shell wrapper starts."""
     real = path.resolve()
     for folder in (real, *real.parents):
-        if _version(folder):
+        if version_of(folder):
             return folder
     script = _head(real)
     beside = [(real.parent / part.lstrip("/")).resolve() for part in _SHIM.findall(script)]
     started = map(Path, _PROGRAM.findall(script))
-    return next((package for package in (*beside, *started) if _version(package)), None)
+    return next((package for package in (*beside, *started) if version_of(package)), None)
 
 
-def _version(package: Path) -> str | None:
+def version_of(package: Path) -> str | None:
     try:
         document = orjson.loads((package / "package.json").read_bytes())
     except (OSError, orjson.JSONDecodeError):

@@ -19,7 +19,7 @@ from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.files import TEMP_PREFIX, Disk, read_bytes
 from jsonlstore.core.locks import locked
 from jsonlstore.core.logs import logger
-from jsonlstore.handoff import HandoffRecord, kept_handoff
+from jsonlstore.handoff import HandoffRecord, as_file, kept_handoff
 from jsonlstore.redact import sanitised
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class HandoffFiles:
 
     def __call__(self, session_id: str, folded: SessionFold) -> None:
         try:
-            if folded.forgotten:
+            if folded.forgotten or (folded.ended and not self._store.paths.log(session_id).exists()):
                 self.forget(session_id)
             elif (record := kept_handoff(folded)) is not None:
                 self.write(record)
@@ -82,7 +82,7 @@ class HandoffFiles:
                 self._write_patterns(folder, document, format_time(now))
 
     def forget(self, session_id: str) -> None:
-        """Remove every word of a session from every agent's folder."""
+        """Remove every word of a session that was forgotten or archived from every agent's folder."""
         agents = self._store.paths.state_dir / "agents"
         for folder in agents.glob("*/handoff"):
             if folder.is_symlink() or not folder.is_dir():
@@ -92,8 +92,6 @@ class HandoffFiles:
 
     def problems(self) -> Iterator[tuple[Path, str]]:
         """The files that are not what they should be: too open, left by a crash, broken, or of a forgotten session."""
-        from jsonlstore.store import schema_problems
-
         for folder in (self._store.paths.state_dir / "agents").glob("*/handoff"):
             for path in (folder, *folder.rglob("*")):
                 if path.is_symlink():
@@ -102,12 +100,22 @@ class HandoffFiles:
                     yield path, "others may read it"
                 if path.name.startswith(TEMP_PREFIX):
                     yield path, "left by a crash"
-                elif path.suffix == ".json" and path.parent.name != "resume":
-                    found = _read(path)
-                    if found is None or schema_problems("handoff", found):
-                        yield path, "not a handoff"
-                    elif self._is_gone(str(found.get("previousSessionId"))):
-                        yield path, "of a forgotten session"
+                elif path.suffix in (".json", ".jsonl"):
+                    yield from ((path, why) for why in self._wrong_in(path))
+
+    def _wrong_in(self, path: Path) -> Iterator[str]:
+        from jsonlstore.store import schema_problems
+
+        if path.suffix == ".jsonl":
+            lines = [_parsed(line) for line in (read_bytes(path) or b"").splitlines()]
+            if any(schema_problems("handoff-pattern", one) for one in lines):
+                yield "not a list of patterns"
+            return
+        found, kind = _read(path), "handoff-pending" if path.parent.name == "resume" else "handoff"
+        if found is None or schema_problems(kind, found):
+            yield "not a handoff" if kind == "handoff" else "not a list of handoffs"
+        elif kind == "handoff" and self._is_gone(str(found.get("previousSessionId"))):
+            yield "of a forgotten session"
 
     def rebuild(self) -> None:
         """Remove what is wrong and write the newest handoff of every session of the last days again."""
@@ -132,8 +140,9 @@ class HandoffFiles:
         shown = _read(target) or {}
         own = shown.get("previousSessionId") == record.document.session_id
         if record.cleared_at is not None:
-            if own:
-                target.unlink(missing_ok=True)
+            for path in (target, *(folder / "snapshots").glob("*.json")):
+                if _session_in(path) == record.document.session_id:
+                    path.unlink(missing_ok=True)
             return
         if own or str(shown.get("updatedAt", "")) <= record.document.updated_at:
             self._replace(target, document)
@@ -156,17 +165,21 @@ class HandoffFiles:
         self._replace(target, {"pending": rest[:_MOST_PENDING]})
 
     def _write_snapshot(self, folder: Path, document: Mapping[str, Any], record: HandoffRecord) -> None:
-        """`snapshots/<time>.json`, one a minute at most; the last 48 stay."""
-        place = folder / "snapshots"
-        names = sorted(path.name for path in place.glob("*.json"))
-        name = record.captured_at[:19].replace(":", "-") + ".json"
-        latest = _read(place / names[-1]) if names else None
-        if latest and latest.get("previousSessionId") == document["previousSessionId"]:
-            line = time_before(self._store.clock(), _SNAPSHOT_PAUSE)[:19].replace(":", "-")
-            if names[-1] > line:
-                name = names.pop()  # the same minute: the newest says it
+        """`snapshots/<time>.json`, one a minute and session at most; the last 48 stay."""
+        place, session_id = folder / "snapshots", record.document.session_id
+        names = sorted((path.name for path in place.glob("*.json")), reverse=True)
+        line = _file_time(time_before(self._store.clock(), _SNAPSHOT_PAUSE))
+        late = [name for name in names if name > line]
+        # of one minute the newest capture says it all
+        name = next((one for one in late if _session_in(place / one) == session_id), None)
+        if name is None:
+            moment, number = _file_time(record.captured_at), 1
+            name = f"{moment}.json"
+            while name in names and _session_in(place / name) != session_id:  # another's of the same second
+                number += 1
+                name = f"{moment}-{number}.json"
         self._replace(place / name, document)
-        for old in sorted({*names, name})[:-_MOST_SNAPSHOTS]:
+        for old in sorted({*names, name}, reverse=True)[_MOST_SNAPSHOTS:]:
             (place / old).unlink(missing_ok=True)
 
     def _write_patterns(self, folder: Path, document: Mapping[str, Any], now: str) -> None:
@@ -191,7 +204,7 @@ class HandoffFiles:
 
     def _forget_in(self, folder: Path, session_id: str) -> None:
         for path in (folder / STATE, *(folder / "snapshots").glob("*.json")):
-            if (_read(path) or {}).get("previousSessionId") == session_id:
+            if _session_in(path) == session_id:
                 path.unlink(missing_ok=True)
         found = (_read(folder / PENDING) or {}).get("pending") or []
         kept = [one for one in found if one.get("previousSessionId") != session_id]
@@ -206,8 +219,7 @@ class HandoffFiles:
             path.unlink(missing_ok=True)
 
     def _replace(self, target: Path, document: Mapping[str, Any]) -> None:
-        data = orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        self._disk.replace(target, data, target.parent)
+        self._disk.replace(target, as_file(document), target.parent)
 
     def _is_gone(self, session_id: str) -> bool:
         try:
@@ -227,9 +239,25 @@ def recent_sessions(store: SessionStore, days: int = 30) -> list[str]:
     return [session_id for at, session_id in sorted(found, reverse=True) if at >= since]
 
 
+def _file_time(at: str) -> str:
+    """A time as files are named by it."""
+    return at[:19].replace(":", "-")
+
+
+def _session_in(path: Path) -> str | None:
+    return (_read(path) or {}).get("previousSessionId")
+
+
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        found = orjson.loads(read_bytes(path) or b"")
-    except (orjson.JSONDecodeError, JsonlStoreError):
+        return _parsed(read_bytes(path) or b"")
+    except JsonlStoreError:
+        return None
+
+
+def _parsed(data: bytes) -> dict[str, Any] | None:
+    try:
+        found = orjson.loads(data)
+    except orjson.JSONDecodeError:
         return None
     return found if isinstance(found, dict) else None

@@ -44,6 +44,9 @@ class InstallRecord:
     ours: list[Change] = field(default_factory=list)
     containers: list[Path] = field(default_factory=list)
     backups: list[str] = field(default_factory=list)
+    compaction: bool = False
+    workspace_files: list[str] = field(default_factory=list)
+    workspace_folders: list[str] = field(default_factory=list)  # made for these files
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -54,6 +57,9 @@ class InstallRecord:
             "ours": [asdict(one) for one in self.ours],
             "containers": self.containers,
             "backups": self.backups,
+            "compaction": self.compaction,
+            "workspace_files": self.workspace_files,
+            "workspace_folders": self.workspace_folders,
         }
 
     @classmethod
@@ -67,7 +73,11 @@ class InstallRecord:
             for one in raw["edits"]
         ]
         made = [tuple(path) for path in raw["containers"]]
-        return cls(raw["config_path"], raw["via"], edits, ours, made, list(raw["backups"]))
+        record = cls(raw["config_path"], raw["via"], edits, ours, made, list(raw["backups"]))
+        record.compaction = raw.get("compaction") is True
+        record.workspace_files = [str(one) for one in raw.get("workspace_files", ())]
+        record.workspace_folders = [str(one) for one in raw.get("workspace_folders", ())]
+        return record
 
 
 def record_path(paths: StatePaths) -> FilePath:

@@ -40,6 +40,7 @@ from jsonlstore.bridges.openclaw.json5_edit import Add, DropItem, Edit, Put, edi
 from jsonlstore.bridges.openclaw.json5_tree import NotEditable, decode, mask_unchanged_values
 from jsonlstore.bridges.openclaw.plugin_settings import (
     COMMAND,
+    COMPACTION,
     ENTRY,
     HOOK_DIRS,
     HOOK_ENTRY,
@@ -50,6 +51,13 @@ from jsonlstore.bridges.openclaw.plugin_settings import (
     lines_to_paste,
     plan_removal,
     plan_settings,
+)
+from jsonlstore.bridges.openclaw.workspace_files import (
+    ExtensionPlan,
+    any_extension,
+    plan_extension,
+    remove_extension,
+    write_extension,
 )
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import JsonlStoreError
@@ -67,6 +75,11 @@ if TYPE_CHECKING:
 _ATTEMPTS = 3
 _OUR_OBJECTS: list[tuple[str, ...]] = [(*ENTRY, "config"), (*ENTRY, "hooks"), ENTRY, HOOK_ENTRY]
 _MAY_NAME_US = (ENTRY[-1].encode(), b"$include")
+_NO_COMPACTION = (
+    "compaction was left as it is: how this version of OpenClaw takes a summary is unknown; of those up to 2026.3 and "
+    "from 2026.5 on it is (name yours with --openclaw PATH)"
+)
+_NO_COMPACTION_BY_HOOK = "compaction was left as it is: it needs the plugin, not the hook"
 _UNKNOWN_VERSION = (
     "the version of OpenClaw is not known: one from 2026.5.7 on lets the plugin see sessions only after "
     "`jsonlstore openclaw install --openclaw PATH`"
@@ -107,10 +120,18 @@ class Installer:
 
     # -- install
 
-    def install(self, found: Installation, *, via: str = "plugin", dry_run: bool = False) -> InstallReport:
-        """Make OpenClaw load us; what is already so is left alone."""
+    def install(
+        self, found: Installation, *, via: str = "plugin", compaction: bool = False, dry_run: bool = False
+    ) -> InstallReport:
+        """Make OpenClaw load us; what is already so is left alone.
+
+        With `compaction`, our checkpoint is also its compaction summary; once wanted, it stays so until an uninstall.
+        """
         packaged = js.packaged()
-        wanted = PluginSetup(via, str(js.folder_of(self._paths, via)), self._command, found.release)
+        record = read_record(self._paths)
+        compacts = compaction or (record is not None and record.compaction)
+        folder = str(js.folder_of(self._paths, via))
+        wanted = PluginSetup(via, folder, self._command, found.release, compacts and via == "plugin")
         check_owner(self._paths.state_dir)
         self._check_single_config()
         try:
@@ -118,6 +139,8 @@ class Installer:
         except NotEditable as problem:
             raise self._refusal(problem, wanted, packaged, dry_run=dry_run) from problem
         unknown = [] if found.is_known or via == "hook" else [_UNKNOWN_VERSION]
+        if compacts and not (wanted.uses_provider or wanted.uses_extension):
+            unknown.append(_NO_COMPACTION_BY_HOOK if via == "hook" else _NO_COMPACTION)
         outcome.notes += unknown
         if dry_run or not outcome.changed:
             return outcome
@@ -139,13 +162,20 @@ class Installer:
         settings = file.settings
         changes, notes = plan_settings(settings, wanted, record.ours)
         made = edit(file.text, changes)
-        outcome = InstallReport(str(self._config_path), diff=_diff(file, made.after), notes=notes)
+        extensions = plan_extension(settings, self._paths.state_dir) if wanted.uses_extension else ExtensionPlan()
+        outcome = InstallReport(str(self._config_path), diff=_diff(file, made.after), notes=[*notes, *extensions.notes])
         outcome.settings_changed = bool(made.splices)
-        outcome.files_changed = js.deployed(self._paths) != packaged
+        outcome.files_changed = js.deployed(self._paths) != packaged or bool(extensions.files)
         outcome.changed = outcome.settings_changed or outcome.files_changed
         if dry_run or not outcome.changed:
             return outcome
         js.deploy(self._paths, self._disk, packaged)
+        record.compaction = wanted.compaction
+        if extensions.files:
+            record.workspace_files = list(dict.fromkeys([*record.workspace_files, *map(str, extensions.files)]))
+            record.workspace_folders = list(dict.fromkeys([*record.workspace_folders, *map(str, extensions.folders)]))
+            write_record(self._paths, record, self._disk)
+            write_extension(extensions, self._disk)
         if outcome.settings_changed:
             data = _encoded(made)
             stamp = self._clock().strftime("%Y%m%dT%H%M%S")
@@ -205,12 +235,15 @@ class Installer:
         self._check_unreferenced(text)
         traces = [*config_backups(self._config_path), self._paths.plugin_heartbeat, record_path(self._paths)]
         outcome.files_changed = js.root_of(self._paths).exists() or any(path.exists() for path in traces)
+        extensions = record.workspace_files if record else []
+        outcome.files_changed |= any_extension(extensions)
         outcome.changed = outcome.settings_changed or outcome.files_changed
         if dry_run or not outcome.changed:
             return outcome
         if outcome.settings_changed:
             check_writable(file)
             replace_config(file, data, self._disk)
+        remove_extension(extensions, record.workspace_folders if record else (), self._disk)
         js.withdraw(self._paths, self._disk)
         for path in traces:
             self._disk.remove(path)
@@ -254,6 +287,7 @@ class Installer:
                 found.append(Add(where, folder))
                 found += [Put(key, value) for key in keys if (value := lookup(settings, key)) is not None]
                 found += [Add(("plugins", "allow"), ENTRY[-1])] if via == "plugin" else []
+                found += [Put((*COMPACTION, "provider"), ENTRY[-1])] if via == "plugin" else []
         return found
 
     def _check_unreferenced(self, text: str | None) -> None:
@@ -286,6 +320,9 @@ class Installer:
             if first:
                 # why it failed matters more than what cannot be cleared away; running it again does both
                 with suppress(JsonlStoreError, OSError):
+                    record = read_record(self._paths)
+                    if record is not None:
+                        remove_extension(record.workspace_files, record.workspace_folders, self._disk)
                     js.withdraw(self._paths, self._disk)
                     for path in (record_path(self._paths), *set(config_backups(self._config_path)) - known):
                         self._disk.remove(path)

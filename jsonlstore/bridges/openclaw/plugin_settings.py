@@ -22,6 +22,12 @@ HOOK_ENTRY: Path = (*HOOKS, "entries", PLUGIN_ID)
 # from here on OpenClaw wants to be told that a plugin may see the conversation; 2026.2 refuses to start on the very key
 CONVERSATION_ACCESS_FROM = (2026, 5, 7)
 
+COMPACTION: Path = ("agents", "defaults", "compaction")
+# compaction providers came in the course of 2026.4, and older versions refuse to start on the key; extensions of a
+# workspace were loaded up to 2026.3
+PROVIDER_FROM = (2026, 5)
+EXTENSIONS_BEFORE = (2026, 4)
+
 
 @dataclass(frozen=True, slots=True)
 class PluginSetup:
@@ -31,6 +37,17 @@ class PluginSetup:
     folder: str
     command: tuple[str, ...]
     release: tuple[int, ...] = ()
+    compaction: bool = False
+
+    @property
+    def uses_provider(self) -> bool:
+        """Whether this OpenClaw takes a summary from a compaction provider."""
+        return self.compaction and self.release >= PROVIDER_FROM
+
+    @property
+    def uses_extension(self) -> bool:
+        """Whether this OpenClaw takes a summary from an extension in its workspace."""
+        return self.compaction and () < self.release < EXTENSIONS_BEFORE
 
 
 def plan_settings(settings: Any, wanted: PluginSetup, ours: Sequence[Change] = ()) -> tuple[list[Change], list[str]]:
@@ -73,6 +90,10 @@ def _changes(settings: Any, wanted: PluginSetup) -> list[Change]:
     if wanted.release >= CONVERSATION_ACCESS_FROM:
         changes.append(Put((*ENTRY, "hooks", "allowConversationAccess"), True))
     changes.append(command)
+    if wanted.uses_provider:
+        changes.append(Put((*COMPACTION, "provider"), PLUGIN_ID))
+    elif wanted.uses_extension:
+        changes.append(Put((*COMPACTION, "mode"), "default"))  # "safeguard" would answer later, and win
     if _items(settings, ALLOW):  # an empty list allows everything, and so does none
         changes.append(Add(ALLOW, PLUGIN_ID))
     return changes

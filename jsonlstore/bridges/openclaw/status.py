@@ -13,7 +13,14 @@ import orjson
 
 from jsonlstore.bridges.openclaw import plugin_files as js
 from jsonlstore.bridges.openclaw.config_file import config_path, files_naming, read_config
-from jsonlstore.bridges.openclaw.discovery import Installation, UnsupportedOpenClaw, find_openclaw
+from jsonlstore.bridges.openclaw.discovery import (
+    GATEWAY,
+    Installation,
+    UnsupportedOpenClaw,
+    find_openclaw,
+    package_of,
+    version_of,
+)
 from jsonlstore.bridges.openclaw.install_record import read_record
 from jsonlstore.bridges.openclaw.json5_edit import lookup
 from jsonlstore.bridges.openclaw.plugin_settings import HOOK_DIRS, LOAD_PATHS, PluginSetup, command_path, plan_settings
@@ -42,6 +49,7 @@ class PluginStatus:
     openclaw_version: str | None = None
     openclaw_path: str | None = None
     openclaw_known_by: str = "not found"
+    openclaw: str | None = None
     files_present: bool = False
     files_current: bool = False
     command: list[str] | None = None
@@ -80,13 +88,37 @@ def plugin_status(
     except UnsupportedOpenClaw as problem:
         openclaw = Installation()
         found.problems.append(problem.message)
+    found.gateway_pid = _gateway(paths.state_dir, proc)
+    if named is None:
+        openclaw = running_openclaw(paths, proc) or openclaw
     found.openclaw_version, found.openclaw_known_by = openclaw.version, openclaw.known_by
     found.openclaw_path = str(openclaw.package) if openclaw.package else None
-    found.gateway_pid = _gateway(paths.state_dir, proc)
+    found.openclaw = openclaw.describe() if openclaw.version else None
     _check_settings(found, paths, settings, openclaw)
     _check_heartbeat(found, paths, proc)
     _check_delivery(found, paths)
     return found
+
+
+def running_openclaw(paths: StatePaths, proc: Path = Path("/proc")) -> Installation | None:
+    """The OpenClaw that runs now: as its gateway told our plugin, or by the program it was started from."""
+    beat = read_heartbeat(paths)
+    pid, version, since = beat.get("pid"), beat.get("openclaw_version"), beat.get("loaded_at")
+    since = since if isinstance(since, str) else None
+    if isinstance(pid, int) and isinstance(version, str) and _is_that_process(pid, since, proc):
+        return Installation(version, None, GATEWAY)
+    gateway_pid = _gateway(paths.state_dir, proc)
+    if gateway_pid is None:
+        return None
+    try:
+        words = (proc / str(gateway_pid) / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    for word in filter(None, words):
+        package = package_of(Path(os.fsdecode(word))) if word.startswith(b"/") else None
+        if package is not None:
+            return Installation(version_of(package), package, GATEWAY)
+    return None
 
 
 def _check_settings(found: PluginStatus, paths: StatePaths, settings: Any, openclaw: Installation) -> None:
@@ -158,7 +190,7 @@ def _check_heartbeat(found: PluginStatus, paths: StatePaths, proc: Path) -> None
 
 def _check_delivery(found: PluginStatus, paths: StatePaths) -> None:
     """Whether the last block reached the model: seen, unconfirmed, or given and never arrived, and why."""
-    if paths.hook_log.is_file():
+    if os.path.isfile(paths.hook_log):  # false where we may not look
         found.hook_log = str(paths.hook_log)
     if not found.installed:
         return
@@ -180,6 +212,18 @@ def _check_delivery(found: PluginStatus, paths: StatePaths) -> None:
 
 
 _STEPS = ("given", "seen", "missed")
+
+
+def arrivals(paths: StatePaths) -> dict[str, tuple[str, bool]]:
+    """Session -> when its block was last looked for in what the model was sent, and whether it was there."""
+    told = read_heartbeat(paths).get("deliveries")
+    found: dict[str, tuple[str, bool]] = {}
+    for session_id, delivery in told.items() if isinstance(told, dict) else ():
+        times = delivery if isinstance(delivery, dict) else {}
+        seen, missed = (value if isinstance(value := times.get(f"{name}_at"), str) else "" for name in _STEPS[1:])
+        if seen or missed:
+            found[str(session_id)] = (max(seen, missed), seen >= missed)
+    return found
 
 
 def _why_not(found: PluginStatus) -> str | None:

@@ -191,13 +191,19 @@
     const all = [...first, ...before, at, ...after];
     return [el("p", { class: "dim" }, all.length === 1 ? "Nothing came before it, and nothing continued it." : "Oldest first."), el("ol", { class: "chain" }, ...all.map(item))];
   }
+  const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+  const ARRIVED = {
+    yes: "It was seen in what the model was sent.",
+    no: "It was given, and was not in what the model was sent.",
+    unconfirmed: "Whether it reached the model is not known.",
+  };
   function preamble(at) {
     const told = details[at];
     if (!told) return [missing(at)];
     if (!told.restores) return [el("p", { class: "dim" }, "Nothing was restored into this session.")];
     return told.restores.flatMap((one) => [
       el("h3", {}, `${one.at}${one.forced ? ", by hand" : ""}`),
-      el("p", {}, `${one.tasks.length} tasks and ${one.pins} pins`, one.from.length ? ` from ${one.from.map((id, n) => `${id}${one.scores[n] === undefined ? "" : ` (${one.scores[n]})`}`).join(", ")}` : "", `. ${one.arrived || ""}`),
+      el("p", {}, `${counted(one.tasks.length, "task")} and ${counted(one.pins, "pin")}`, one.from.length ? ` from ${one.from.map((id, n) => `${id}${one.scores[n] === undefined ? "" : ` (${one.scores[n]})`}`).join(", ")}` : "", `. ${ARRIVED[one.arrived] || ""}`),
       one.text ? el("pre", {}, one.text) : el("p", { class: "dim" }, "The text itself was not kept."),
     ]);
   }

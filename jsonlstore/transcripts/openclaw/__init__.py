@@ -73,14 +73,14 @@ class OpenClaw(Runtime):
         from jsonlstore.transcripts.source import reading_from
 
         if ".jsonl" in path.name and parse_name(path.name) is None:
-            raise SourceUnreadable(f"{path} belongs to a transcript and is none", hint=_HINT, path=path)
+            raise SourceUnreadable(f"{path} belongs to a transcript but is not one itself", hint=_HINT, path=path)
         directory = path.resolve().parent
         agent = directory.parent.name if directory.name in (SESSIONS, IMPORT_ARCHIVE) else ""
         with reading_from(path):
             source, transcript = open_file(path, agent or "main")
             empty = not os.path.getsize(path)
         if not empty and next(iter(source.read(transcript)), None) is None:
-            raise SourceUnreadable(f"{path} is no transcript: there is not one record in it", hint=_HINT, path=path)
+            raise SourceUnreadable(f"{path} is not a transcript: it holds no record", hint=_HINT, path=path)
         return source, transcript
 
     def has_transcript(self, state_dir: Path, agent: str, session_id: str) -> bool:
@@ -123,6 +123,17 @@ class OpenClaw(Runtime):
             if _is_answer(record):
                 return True
         return False
+
+    def copies(self, state_dir: Path, agent: str, session_id: str) -> list[tuple[TranscriptSource, Transcript]]:
+        if not _is_plain_name(agent):
+            return []
+        folder = state_dir / AGENTS / agent
+        file = folder / SESSIONS / f"{check_session_id(session_id)}.jsonl"
+        if file.is_file() and not may_exist(folder / DATABASE):
+            from jsonlstore.transcripts.openclaw.jsonl import open_file
+
+            return [open_file(file, agent)]
+        return [(one, each) for one in _sources(folder) for each in one.transcripts() if each.session_id == session_id]
 
     def agent_is_gone(self, state_dir: Path, agent: str, file: str) -> bool:
         if not file.startswith(f"{AGENTS}/{agent}/"):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from jsonlstore.core.hashes import blake2b
 from jsonlstore.transcripts.records import read_time
 from jsonlstore.transcripts.source import LIVE
 
@@ -65,7 +65,7 @@ def imprint(path: Path, length: int) -> bytes | None:
     """
     if path.name.endswith(".zst"):
         return None
-    digest = hashlib.blake2b(digest_size=16)
+    digest = blake2b(digest_size=16)
     steps = 1 if length <= _IMPRINTED_WHOLE else _SAMPLES
     piece = length if steps == 1 else _IMPRINTED_WHOLE // _SAMPLES
     try:

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
+import mmap
 import os
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from jsonlstore.core.clock import format_time
+from jsonlstore.core.hashes import sha256
 from jsonlstore.core.session_key import channel_of, compactions_of, skip_reason, window_of
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, open_stream, read_entries, skip_bytes
 from jsonlstore.transcripts.openclaw import IMPORT_ARCHIVE, INDEX, SESSIONS
 from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
 from jsonlstore.transcripts.openclaw.files import id_from_stem, imprint, parse_name
 from jsonlstore.transcripts.records import Entry, parse_entry, parse_object
-from jsonlstore.transcripts.source import LIVE, Cursor, Ending, Reading, Transcript, TranscriptSource, reading_from
+from jsonlstore.transcripts.source import (
+    LIVE,
+    BegunHash,
+    Cursor,
+    Ending,
+    Reading,
+    Transcript,
+    TranscriptSource,
+    reading_from,
+)
 from jsonlstore.transcripts.stretches import usable_id
 
 MAX_INDEX = 256 * 1024 * 1024
@@ -144,7 +156,7 @@ class JsonlSource(TranscriptSource):
             self._warnings.append(f"cannot read {path}: {problem.strerror}; session keys and channels are unknown")
             return None
         if document is None:
-            self._warnings.append(f"{path} is empty, corrupt or no index; session keys and channels are unknown")
+            self._warnings.append(f"{path} is empty or damaged; session keys and channels are unknown")
             return None
         entries = (_index_entry(key, value) for key, value in document.items() if isinstance(value, dict))
         return {entry.session_id: entry for entry in entries if entry}
@@ -162,7 +174,7 @@ class JsonlSource(TranscriptSource):
         except OSError as problem:
             self._warnings.append(f"cannot read {item.path}: {problem.strerror or problem}")
             return None
-        index, session_id = indexes.current, usable_id(native)
+        index, session_id = indexes.current, sys.intern(usable_id(native))  # the cursors have the same text
         known = (index or {}).get(native) or indexes.older.get(native)
         ending = None
         if name.state in {"reset", "deleted"}:
@@ -228,6 +240,15 @@ class JsonlSource(TranscriptSource):
         reading = Reading()
         return reading.deliver(self._entries(transcript, after, reading))
 
+    def mentions(self, transcript: Transcript, text: bytes) -> bool:
+        with (
+            suppress(OSError, ValueError),  # an empty file cannot be mapped
+            transcript.path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
+            return content.rfind(text) >= 0  # what is asked for is mostly near the end
+        return False
+
     def start_of(self, transcript: Transcript) -> str | None:
         with reading_from(transcript.path):
             header = _read_header(transcript.path)
@@ -291,14 +312,15 @@ class JsonlSource(TranscriptSource):
             return False
         return stat.st_mtime_ns != cursor.changed_at or _has_newline(transcript.path, cursor.position)
 
-    def digest(self, transcript: Transcript, cursor: Cursor) -> str:
+    def digest(self, transcript: Transcript, cursor: Cursor, begun: BegunHash | None = None) -> str:
         """Of the bytes up to the last complete line (decision 46)."""
-        found, left = hashlib.sha256(), cursor.position
+        start = begun.position if begun is not None and begun.position is not None else 0
+        if begun is None or start > cursor.position or transcript.path.name.endswith(".zst"):
+            begun, start = BegunHash(), 0
         with reading_from(transcript.path), open_stream(transcript.path) as stream:
-            while left > 0 and (block := stream.read(min(left, 1 << 20))):
-                found.update(block)
-                left -= len(block)
-        return found.hexdigest()
+            if start:
+                stream.seek(start)
+            return begun.go_on(_blocks(stream, cursor.position - start), cursor.position)
 
     def measure(self, transcript: Transcript) -> tuple[int, int]:
         size = lines = 0
@@ -307,6 +329,12 @@ class JsonlSource(TranscriptSource):
                 size += len(block)
                 lines += block.count(b"\n")
         return size, lines
+
+
+def _blocks(stream: BinaryIO, left: int) -> Iterator[bytes]:
+    while left > 0 and (block := stream.read(min(left, 1 << 20))):
+        yield block
+        left -= len(block)
 
 
 def _has_newline(path: Path, start: int) -> bool:
@@ -362,7 +390,7 @@ def _key(stat: os.stat_result) -> tuple[int, ...]:
 
 
 def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:32]
+    return sha256(data).hexdigest()[:32]
 
 
 def open_file(path: Path, agent_id: str = "main") -> tuple[JsonlSource, Transcript]:

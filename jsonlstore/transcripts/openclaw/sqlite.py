@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import io
 import os
 import sqlite3
@@ -21,7 +20,7 @@ from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
 from jsonlstore.transcripts.openclaw.events import pages
 from jsonlstore.transcripts.readonly import Changed, Database, cell_text, opened_readonly
 from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
-from jsonlstore.transcripts.source import Cursor, Ending, Reading, Transcript, reading_from
+from jsonlstore.transcripts.source import BegunHash, Cursor, Ending, Reading, Transcript, reading_from
 from jsonlstore.transcripts.stretches import usable_id
 
 _NEEDED = frozenset({"session_id", "seq", "event_json"})
@@ -258,18 +257,22 @@ class SqliteSource(DatabaseSource):
         )
         return found is not None
 
-    def digest(self, transcript: Transcript, cursor: Cursor) -> str:
+    def digest(self, transcript: Transcript, cursor: Cursor, begun: BegunHash | None = None) -> str:
         """Of the event texts up to the cursor, joined by newlines (decision 46)."""
         if transcript.part:
             return ""
-        texts = []
+        if begun is None or (begun.position is not None and begun.position > cursor.position):
+            begun = BegunHash()
+        after = begun.position
         try:
             with opened_readonly(self.path) as database:
-                for page in pages(database, transcript.native_id or transcript.session_id, -1, self._max_line):
-                    texts += [cell or b"" for position, cell in page if position <= cursor.position]
+                native = transcript.native_id or transcript.session_id
+                found = pages(database, native, -1 if after is None else after, self._max_line)
+                cells = (cell or b"" for page in found for position, cell in page if position <= cursor.position)
+                joined = (b"\n" + cell if number or after is not None else cell for number, cell in enumerate(cells))
+                return begun.go_on(joined, cursor.position)
         except (Changed, sqlite3.Error):
             return ""  # it was rewritten meanwhile: the next capture has it
-        return hashlib.sha256(b"\n".join(texts)).hexdigest()
 
     def measure(self, transcript: Transcript) -> tuple[int, int]:
         if transcript.part:

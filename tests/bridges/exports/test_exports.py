@@ -154,7 +154,7 @@ def test_the_queries_of_the_page_run_in_duckdb(home: Home, tmp_path: Path, kind:
     view = next(one for one in views if ("jsonl" in one) == (kind == "jsonl"))
     base = duckdb.connect()
     base.execute(view.replace("'exports/", f"'{tmp_path}/exports/"))
-    got = {name: base.execute(text).fetchall() for name, text in queries().items() if name != "clickhouse"}
+    got = {name: base.execute(text).fetchall() for name, text in queries().items() if "clickhouse" not in name}
     assert [(host, count) for host, _, count in got["weeks"]] == [("laptop", 1), ("server", 1), ("server", 1)]
     assert [row[:2] for row in got["projects"]] == [("ham", 3), ("air", 1)]
     assert [(row[0], row[1], row[2]) for row in got["open tasks"]] == [
@@ -164,18 +164,29 @@ def test_the_queries_of_the_page_run_in_duckdb(home: Home, tmp_path: Path, kind:
     assert got["topics"] == [("radio", 3, 2), ("kite", 1, 1)]
 
 
-def test_the_query_of_the_page_runs_in_clickhouse(home: Home, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_queries_of_the_page_run_in_clickhouse(home: Home, tmp_path: Path, kind: str) -> None:
     """chdb is ClickHouse in a process; one of its own, because it stays in memory for good."""
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    two_hosts(home, tmp_path / "exports", "parquet")
-    query = queries()["clickhouse"].replace("'exports/", f"'{tmp_path}/exports/")
+    form_of(kind)
     if importlib.util.find_spec("chdb") is None:
         pytest.skip("chdb is not installed")
-    code = "import sys, chdb\nprint(chdb.query(sys.argv[1], 'CSV'))"
-    done = subprocess.run([sys.executable, "-c", code, query], capture_output=True, text=True, timeout=120, check=False)
+    two_hosts(home, tmp_path / "exports", kind)
+    source = next(one for one in re.findall(r"`(file\('exports/[^`]*)`", PAGE.read_text()) if f".{kind}'" in one)
+    table = source.replace("'exports/", f"'{tmp_path}/exports/")
+    asked = {name: text for name, text in queries().items() if "clickhouse" in name}
+    code = "import json, sys, chdb\nfor one in json.load(sys.stdin): print(json.dumps(str(chdb.query(one, 'CSV'))))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps([text.replace("FROM sessions", f"FROM {table}") for text in asked.values()]),
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    rows = [line.replace('"', "") for line in done.stdout.split()]
-    assert rows == ["laptop,ham,1", "server,air,1", "server,ham,2"]
+    answers = [json.loads(line).replace('"', "").splitlines() for line in done.stdout.splitlines()]
+    got = dict(zip(asked, answers, strict=True))
+    assert got["clickhouse weeks"] == ["laptop,2026-11-09,1", "server,2026-11-09,1", "server,2026-12-14,1"]
+    assert [row.split(",")[:2] for row in got["clickhouse projects"]] == [["ham", "3"], ["air", "1"]]
+    assert got["clickhouse open tasks"] == ["laptop,one,task-001,Job number 1", "server,one,task-001,Job number 1"]
+    assert got["clickhouse topics"] == ["radio,3,2", "kite,1,1"]
 
 
 def test_datasette_shows_the_exported_database(home: Home, tmp_path: Path) -> None:

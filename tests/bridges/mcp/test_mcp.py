@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import os
 import re
 import subprocess
 from datetime import timedelta
@@ -227,6 +228,28 @@ def test_initialize_loads_nothing_that_only_later_answers_need(home: Home) -> No
     assert "jsonlstore.bridges.mcp.tools" in loaded
     heavy = ("jsonlstore.recall.answers", "jsonlstore.signals", "jsonschema", "watchdog", "jinja2", "mcp", "pydantic")
     assert not loaded & set(heavy)
+
+
+def test_initialize_is_answered_in_half_a_second(home: Home) -> None:
+    """By the processor's clock, the least of three: what a quiet machine would take, start of Python included."""
+    filled(home)
+    begin = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
+    request = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": begin}).encode() + b"\n"
+    spent = []
+    for _ in range(3):
+        process = subprocess.Popen(
+            home.command("mcp", "--session-key", MINE), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(request)
+        process.stdin.close()
+        assert b"serverInfo" in process.stdout.read()
+        process.stdout.close()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        spent.append(used.ru_utime + used.ru_stime)
+    assert min(spent) <= 0.5, spent
 
 
 _LOADED = """

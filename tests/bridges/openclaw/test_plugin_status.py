@@ -25,7 +25,7 @@ def beat(home: Home, **fields: Any) -> None:
     """What the plugin writes."""
     now = format_time(datetime.now(UTC))
     document = {
-        "plugin_version": "0.1.0", "openclaw_version": "2026.9.6", "pid": os.getpid(), "path": "plugin",
+        "plugin_version": "0.1.0", "openclaw_version": None, "pid": os.getpid(), "path": "plugin",
         "loaded_at": now, "last_fired_at": now, "last_result": "preamble", "last_error": None, "last_wait_ms": 41.5,
         "session_id": "s1", **fields,
     }  # fmt: skip
@@ -63,6 +63,46 @@ def test_a_living_process_that_loaded_it_since_has_it(home: Home) -> None:
     said = home.say("openclaw", "status")
     assert "loaded just now" in said
     assert "preamble, 4" in said
+
+
+def test_the_version_is_the_one_the_running_gateway_reports(home: Home) -> None:
+    """Not the one on PATH, which may be another, nor a guess from what is on disk."""
+    home.package("2026.9.6")
+    home.say("openclaw", "install")
+    beat(home, openclaw_version="2026.7.1")
+    told = home.ask("openclaw", "status")
+    assert (told["openclaw_version"], told["openclaw_known_by"]) == ("2026.7.1", "the running gateway")
+    assert "OpenClaw 2026.7.1 (as the running gateway reports)" in home.say("openclaw", "status")
+    assert home.ask("openclaw", "install", "--dry-run")["openclaw"]["version"] == "2026.7.1"
+    beat(home, openclaw_version="2026.7.1", pid=NOBODY)
+    assert home.ask("openclaw", "status")["openclaw_version"] == "2026.9.6"
+
+
+def test_a_gateway_that_has_not_loaded_the_plugin_is_known_by_its_program(home: Home, tmp_path: Path) -> None:
+    package = home.package("2026.9.6", tmp_path / "elsewhere" / "openclaw")
+    gateway(tmp_path / "proc", home.state_dir)
+    (tmp_path / "proc/77/cmdline").write_bytes(
+        b"/usr/bin/node\0" + os.fsencode(package / "openclaw.mjs") + b"\0gateway\0"
+    )
+    told = plugin_status(StatePaths.of(home.state_dir), env={"HOME": str(tmp_path)}, proc=tmp_path / "proc")
+    assert (told.openclaw_version, told.openclaw_path) == ("2026.9.6", str(package))
+
+
+@pytest.mark.parametrize(
+    ("traces", "said"),
+    [
+        ("settings", "OpenClaw 2026.3.1 (judging by openclaw.json)"),
+        ("transcripts", "OpenClaw 2026.8 or later (judging by its transcripts)"),
+    ],
+)
+def test_a_guess_is_called_one(home: Home, traces: str, said: str) -> None:
+    if traces == "settings":
+        home.write('{ meta: { lastTouchedVersion: "2026.3.1" } }')
+    else:
+        folder = home.state_dir / "agents/main/agent"
+        folder.mkdir(parents=True)
+        (folder / "openclaw-agent.sqlite").touch()
+    assert said in home.say("openclaw", "status")
 
 
 def test_a_dead_process_has_it_no_longer(home: Home) -> None:

@@ -85,10 +85,90 @@ def test_people_see_what_they_were_working_on(lived_in: Home) -> None:
     assert max(map(len, said[said.index("Here") : said.index("Plugin")].splitlines())) <= 80
 
 
-def test_without_a_service_manager_it_names_the_foreground_command(lived_in: Home) -> None:
+def test_without_a_service_manager_it_says_what_works_anyway_and_how(lived_in: Home) -> None:
+    """The plugin does; and what just failed is not recommended a line later."""
     said = lived_in.say("setup", "--yes")
     assert "not installed: " in said
     assert f"--state-dir {lived_in.state_dir} watch" in said
+    assert "It works without: the plugin reads each conversation after every turn." in said
+    assert "service install" not in said
+    assert said.splitlines()[-1].startswith("Done. Now start OpenClaw's gateway, begin a new session")
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="systemd's")
+@pytest.mark.parametrize("runtime_dir", [None, "/run/user/0/nowhere"])
+def test_systemd_without_a_user_session_is_reached_by_linger_or_a_variable(
+    lived_in: Home, monkeypatch: pytest.MonkeyPatch, runtime_dir: str | None
+) -> None:
+    script = lived_in.root / "bin" / "systemctl"
+    script.write_text("#!/bin/sh\necho 'Failed to connect to bus: No medium found' >&2\nexit 1\n")
+    script.chmod(0o755)
+    if runtime_dir is None:
+        monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    else:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", runtime_dir)
+    told = lived_in.ask("setup", "--yes", "--no-plugin")["service"]
+    assert "no user session here: " in told["detail"]
+    reachable = runtime_dir is None and Path(f"/run/user/{os.getuid()}").is_dir()
+    assert ("export XDG_RUNTIME_DIR=" if reachable else "sudo loginctl enable-linger") in told["hint"]
+    assert "watch" in told["hint"]
+
+
+LOGINCTL = """#!/bin/sh
+echo "loginctl $@" >> {log}
+case "$1" in
+  show-user) cat {state};;
+  enable-linger) echo yes > {state};;
+  disable-linger) echo no > {state};;
+esac
+"""
+
+
+def logins(home: Home, lingers: str) -> Path:
+    """A login manager with one user, who lingers or does not; the file says which."""
+    state, script = home.root / "lingers", home.root / "bin" / "loginctl"
+    state.write_text(f"{lingers}\n")
+    script.write_text(LOGINCTL.format(log=shlex.quote(str(home.root / "asked")), state=shlex.quote(str(state))))
+    script.chmod(0o755)
+    return state
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="systemd's")
+def test_linger_is_explained_switched_on_when_asked_for_and_undone(
+    lived_in: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody's logins change without a word; what we switched on, `service uninstall` switches off."""
+    services(lived_in, monkeypatch)
+    state = logins(lived_in, "no")
+    assert "it stops when you log out" in lived_in.say("setup", "--yes", "--no-plugin")
+    assert state.read_text() == "no\n"
+    assert lived_in.ask("setup", "--yes", "--no-plugin", "--linger")["service"]["lingers"] is True
+    assert state.read_text() == "yes\n"
+    assert "lingering, which we had switched on, is off again" in lived_in.say("service", "uninstall")
+    assert state.read_text() == "no\n"
+    assert "it goes on after you log out" in lived_in.say("service", "install", "--linger")
+    lived_in.say("service", "uninstall")
+    assert state.read_text() == "no\n"
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="systemd's")
+def test_linger_that_was_on_before_stays_on(lived_in: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    services(lived_in, monkeypatch)
+    state = logins(lived_in, "yes")
+    lived_in.say("setup", "--yes", "--no-plugin", "--linger")
+    lived_in.say("service", "uninstall")
+    assert state.read_text() == "yes\n"
+
+
+def test_a_part_that_failed_is_not_called_done(lived_in: Home) -> None:
+    lived_in.write("{ plugins: { $include: './mine.json5' } }")
+    assert lived_in.ask("setup", "--yes", code=1)["next"].startswith("Not done: the plugin could not be installed")
+
+
+def test_without_the_plugin_it_says_what_is_missing(lived_in: Home) -> None:
+    said = lived_in.ask("setup", "--no-plugin", "--no-service")["next"]
+    assert said.startswith("Done without the plugin")
+    assert "`jsonlstore list`" in said
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])
@@ -139,11 +219,10 @@ def test_an_openclaw_that_never_spoke_is_set_up_too(home: Home) -> None:
     assert told["plugin"]["settings_changed"]
 
 
-@pytest.mark.parametrize(("answers", "installed"), [("y\nn\n", True), ("n\nn\n", False)])
-def test_each_part_is_asked_for(lived_in: Home, answers: str, installed: bool) -> None:
-    """At a terminal, `n` leaves the settings alone."""
+def at_a_terminal(home: Home, answers: str, *words: str) -> str:
+    """`setup` with somebody at the keyboard."""
     ours, theirs = os.openpty()
-    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(lived_in.state_dir), "setup"]
+    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(home.state_dir), "setup", *words]
     try:
         with subprocess.Popen(command, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
             os.write(ours, answers.encode())
@@ -151,6 +230,22 @@ def test_each_part_is_asked_for(lived_in: Home, answers: str, installed: bool) -
     finally:
         os.close(ours)
         os.close(theirs)
-    assert process.returncode == 0, said
-    assert "at every login?" in said
+    return said
+
+
+@pytest.mark.parametrize(("answers", "installed"), [("y\ny\nn\n", True), ("y\nn\nn\n", False)])
+def test_each_part_is_asked_for(lived_in: Home, answers: str, installed: bool) -> None:
+    """At a terminal, `n` leaves the settings alone."""
+    said = at_a_terminal(lived_in, answers)
+    assert "at every login" in said
     assert ("jsonlstore" in lived_in.config.read_text()) is installed
+    assert "Here is what you were working on" in said
+
+
+def test_it_asks_before_it_reads_and_writes_nothing_when_told_not_to(lived_in: Home) -> None:
+    """The first question comes before any transcript is read and any file is written."""
+    before = lived_in.files()
+    said = at_a_terminal(lived_in, "n\nn\nn\n")
+    assert "without secrets; nothing leaves this machine. Read them? [Y/n]" in " ".join(said.split())
+    assert "Here is what you were working on" not in said
+    assert lived_in.files() == before

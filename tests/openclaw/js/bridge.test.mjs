@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
 
@@ -383,6 +383,7 @@ test("the report is private, complete, and holds no word of a conversation", asy
   assert.equal(statSync(file).mode & 0o777, 0o600);
   const report = host.heartbeat();
   assert.deepEqual(Object.keys(report).sort(), [
+    "deliveries",
     "delivery",
     "last_error",
     "last_fired_at",
@@ -590,7 +591,41 @@ test("/handoff takes words, and where several conversations fit an old version r
   assert.match((await host.commands.handoff.handler({ ...host.context(), args: "dance" })).text, /^Use \/handoff/);
 });
 
+test("a compaction and the gateway's end are captured, in the conversations there are", async () => {
+  const host = new Host("good");
+  await host.turn();
+  const actions = () => host.calls("handoff").map(({ input }) => [input.action, input.session_key]);
+  assert.equal(host.fire("before_compaction", { messageCount: 9 }), undefined, "nobody waits");
+  await host.until(() => actions().length === 1, "the capture");
+  await host.fire("before_compaction", {}, { sessionKey: "agent:main:unknown" });
+  await host.fire("gateway_stop", { reason: "x" }, {});
+  assert.deepEqual(actions(), [["compaction", KEY], ["stop", KEY]]);
+});
+
+test("/resume goes on at once where the version tells a command its session, and says when it cannot", async () => {
+  const host = new Host("resuming");
+  await host.turn();
+  assert.deepEqual(await host.commands.resume.handler(host.context()), { text: "Resumed.", continueAgent: true });
+  assert.equal(host.calls("session-start").at(-1).input.resume, "newest");
+  const old = await host.commands.resume.handler({ channel: "webchat", args: "a1b2" });
+  assert.deepEqual([old.continueAgent, /next message/.test(old.text)], [undefined, true]);
+  assert.equal(host.calls("session-start").at(-1).input.resume, "a1b2");
+  const none = new Host("good");
+  await none.turn();
+  assert.equal((await none.commands.resume.handler(none.context())).text, "There is no handoff to resume.");
+});
+
 const sentTo = (host, systemPrompt) => host.fire("llm_input", { sessionId: "s1", systemPrompt, prompt: "x", historyMessages: [] });
+
+test("where a runtime stores the prompt with the block, that is the proof that it arrived", async () => {
+  const host = new Host("good", { era: "before" });
+  const says = async () => (await host.commandSpec.handler(host.context())).text;
+  const block = await host.turn();
+  host.fire("before_message_write", { message: said("user", "somebody else's words") }, host.context());
+  assert.match(await says(), /Delivery: unconfirmed/);
+  host.fire("before_message_write", { message: said("user", `${block}\n\nhello`) }, host.context());
+  assert.match(await says(), /Delivery: last seen in what the model was sent at 20/);
+});
 
 test("delivery is known from what the model was sent, and from nothing else", async () => {
   const host = new Host("good");
@@ -605,6 +640,19 @@ test("delivery is known from what the model was sent, and from nothing else", as
   assert.match(await says(), /Delivery: last seen in what the model was sent at 20/);
   await host.until(() => host.heartbeat().delivery?.seen_at, "the report");
   assert.ok(!JSON.stringify(host.heartbeat()).includes("PENDING"));
+  assert.ok(host.heartbeat().deliveries.s1.seen_at > host.heartbeat().deliveries.s1.missed_at);
+});
+
+test("what arrived is remembered for each session, over restarts, for the latest hundred", async () => {
+  const host = new Host("good");
+  const old = Object.fromEntries(Array.from({ length: 120 }, (_, n) => [`old-${n}`, { given_at: "x", seen_at: "y", missed_at: null }]));
+  writeFileSync(path.join(host.states, "openclaw-plugin.json"), JSON.stringify({ deliveries: old }));
+  const block = await host.turn();
+  sentTo(host, block);
+  await host.until(() => host.heartbeat().deliveries?.s1?.seen_at, "the report");
+  const kept = Object.keys(host.heartbeat().deliveries);
+  assert.equal(kept.length, 100);
+  assert.deepEqual([kept.includes("old-119"), kept.includes("old-0"), kept.at(-1)], [true, false, "s1"]);
 });
 
 test("session_task lists and closes, in the conversation the agent is in", async () => {

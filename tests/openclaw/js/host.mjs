@@ -17,15 +17,18 @@ export const said = (role, text, more = {}) => ({ role, content: [{ type: "text"
 /** A gateway with the plugin in it, and a jsonlstore that behaves in a certain way. */
 export class Host {
   /** `era`: "2026.7" lets plugins add to the system prompt, "2026.2" only to its files, "before" to neither. */
-  constructor(behaviour, { config = {}, plugin = true, states = true, era = "2026.7" } = {}) {
+  constructor(behaviour, { config = {}, plugin = true, states = true, era = "2026.7", settings = {}, llm } = {}) {
     this.era = era;
+    this.settings = settings;
+    this.llm = llm;
     delete globalThis[REGISTRY]; // every test is a process of its own
     this.stateDir = mkdtempSync(path.join(os.tmpdir(), "bridge-"));
     this.states = path.join(this.stateDir, "sessions", "states");
     if (states) mkdirSync(this.states, { recursive: true });
     this.log = path.join(this.stateDir, "calls.jsonl");
     this.command = [process.execPath, path.join(here, "stand-in.mjs"), behaviour, this.log];
-    this.config = { command: this.command, timeoutMs: 5000, ...config };
+    const quiet = { session: { memoryFlush: { enabled: false } } }; // flush.test.mjs switches it on
+    this.config = { command: this.command, timeoutMs: 5000, ...quiet, ...config };
     this.handlers = {};
     this.debug = [];
     if (plugin) this.load();
@@ -35,16 +38,18 @@ export class Host {
     this.handlers = {};
     this.bootstrap = [];
     const added = {
-      "2026.7": { registerCompactionProvider: () => {} },
+      "2026.7": { registerCompactionProvider: (provider) => (this.provider = provider) },
       "2026.2": { registerHook: (_name, listener) => this.bootstrap.push(listener) },
     };
     register({
       ...added[this.era],
       pluginConfig: this.config,
-      runtime: { state: { resolveStateDir: () => this.stateDir } },
+      config: this.settings,
+      runtime: { llm: this.llm, state: { resolveStateDir: () => this.stateDir } },
       logger: { debug: (line) => this.debug.push(line) },
       on: (name, handler) => {
-        this.handlers[name] = handler;
+        const before = this.handlers[name]; // a plugin may listen twice: both hear it, in this order
+        this.handlers[name] = before ? (...told) => [before(...told), handler(...told)].find((one) => one !== undefined) : handler;
       },
       registerTool: (tool, { name }) => {
         if (name === "session_recall") this.recallTool = tool;

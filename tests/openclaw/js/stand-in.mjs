@@ -23,6 +23,20 @@ if (words.includes("continue")) {
   const block = behaviour === "closing" && input.includes('"tell_block":true') ? { block: SHORTER } : {};
   say({ session_id: "stretch-2", updated: true, ...block, ...(input.includes('"tell_window":true') ? { window: 200000 } : {}) });
   if (behaviour === "busy") await new Promise((resolve) => setTimeout(resolve, 300));
+} else if (event === "flush-offered") {
+  say({ session_id: "s", recorded: true });
+} else if (event === "checkpoint") {
+  if (behaviour === "cold") say({ session_id: "s", recorded: false });
+  else if (JSON.parse(input).text) say({ session_id: "s", recorded: true });
+  else say({ session_id: "s", at: "2026-01-01T00:00:00.000Z", prompt: "word it" });
+} else if (event === "compacted") {
+  say({ session_id: "s", block: behaviour === "cold" ? null : `${BLOCK}\n\nMEMORY FILES: memory/a.md` });
+} else if (event === "compact") {
+  if (behaviour === "failing") process.exit(1);
+  else if (behaviour === "hanging") setInterval(() => {}, 1000);
+  else if (behaviour === "cold") say({ session_id: "s", summary: null, reason: "the conversation is not certain" });
+  else if (behaviour === "garbage") process.stdout.write("Traceback (most recent call last):\n");
+  else say({ session_id: "s", summary: "## Decisions\n- none known", from_checkpoint: true });
 } else if (event === "session-task") {
   const task = { number: 1, task_id: "t-1", title: "paint the box", age: "3h ago" };
   const { action } = JSON.parse(input);
@@ -39,9 +53,11 @@ if (words.includes("continue")) {
   const answers = {
     good: () => say({ ...restored, inherited_pins: [{}], candidates: [candidate] }),
     busy: () => say(restored),
+    resuming: () => say({ ...restored, handoff: { session_id: "a1b2c3d4", claimed: true, offer: null } }),
     closing: () => say(restored),
     debug: () => say(restored),
     foreign: () => say(restored),
+    flushed: () => say({ session_id: "s", preamble: null, block: null, flush: { percent: 75, compaction: 0 }, window: 200000 }),
     cold: () => say({ session_id: "s", preamble: null, block: null, already_restored: false }),
     restored: () => say({ session_id: "s", preamble: null, block: BLOCK, already_restored: true }),
     unknown: () => say({ session_id: "s", preamble: null, block: input.includes("under_way") ? null : BLOCK }),

@@ -70,7 +70,7 @@ export async function continuity(bridge, identity) {
   return lines.join("\n");
 }
 
-const TOLD = /^(?:ACTIVE PROJECTS|LAST SESSION|NEXT STEP|FAILING|BLOCKERS|DECISIONS|DONE|FILES|HOT TOPICS|WORKING MEMORY)/;
+const TOLD = /^(?:ACTIVE PROJECTS|LAST SESSION|PICKED UP|CURRENT PROJECT|IN PROGRESS|NEXT STEP|FAILING|BLOCKERS|DECISIONS|DONE|FILES|HOT TOPICS|WORKING MEMORY)/;
 
 /** The lines of the block besides its tasks, which are listed with their numbers. */
 function whatWasTold(block) {

@@ -6,6 +6,7 @@ import path from "node:path";
 import { identify } from "./conversation.js";
 
 const NAME = "SESSION_CONTINUITY.md";
+const FLUSH_NAME = "MEMORY_FLUSH.md";
 
 /** Add the block to the files of a turn. The turn's messages are not known here: the program looks for itself. */
 export async function addAsBootstrapFile(bridge, via, event, known = {}) {
@@ -13,8 +14,21 @@ export async function addAsBootstrapFile(bridge, via, event, known = {}) {
   const identity = identify(context, event);
   if (!identity || !Array.isArray(context.bootstrapFiles)) return;
   const block = await bridge.block(via, identity, known, {});
-  if (!block || context.bootstrapFiles.some(({ name }) => name === NAME)) return;
-  const file = { name: NAME, path: path.join(context.workspaceDir ?? ".", NAME), content: block, missing: false };
+  add(context, NAME, block);
+}
+
+/** Add what stands in the system prompt until the next stage of a memory flush. */
+export function addFlushAsBootstrapFile(bridge, event) {
+  const context = event?.context ?? {};
+  const identity = identify(context, event);
+  if (identity && Array.isArray(context.bootstrapFiles)) {
+    add(context, FLUSH_NAME, bridge.flushInSystemPrompt(identity.session_key));
+  }
+}
+
+function add(context, name, content) {
+  if (!content || context.bootstrapFiles.some((one) => one.name === name)) return;
+  const file = { name, path: path.join(context.workspaceDir ?? ".", name), content, missing: false };
   // a new list: the old one may be kept for the turns to come
   context.bootstrapFiles = [...context.bootstrapFiles, file];
 }

@@ -6,11 +6,14 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { summarize } from "./compaction.js";
+import { without } from "./conversation.js";
 import { given, looked, newDelivery } from "./delivery.js";
+import { newFlush } from "./flush.js";
 import { Heartbeat, defaultStateDir, packageAt } from "./heartbeat.js";
 import { commandOf, run } from "./program.js";
 import { Trace } from "./trace.js";
-import { contextLine, isCount } from "./window.js";
+import { compactedAt, contextLine, isCount } from "./window.js";
 
 const REGISTRY = Symbol.for("jsonlstore.openclaw.bridge.1");
 const VERSION = packageAt(path.dirname(fileURLToPath(import.meta.url)))?.version ?? null;
@@ -35,18 +38,21 @@ export class Bridge {
   #sessions = new Map();
   #current = new Map();
   #showsContext = false;
+  #flush = undefined;
   #firstTurnOnly = false;
   #claimed = new Set();
   #waiting = new Map();
   #reporting = undefined;
   #heartbeat;
   #trace;
+  compactions = new Map(); // announced and not over, by conversation
 
   /** Apply the settings. The module loaded last has the newest ones. */
-  configure({ command, timeoutMs, stateDir, log, showContext, restoreFor } = {}) {
+  configure({ command, timeoutMs, stateDir, log, showContext, restoreFor, flush } = {}) {
     this.#command = commandOf(command);
     if (restoreFor !== undefined) this.#firstTurnOnly = restoreFor === "first_turn";
     if (showContext !== undefined) this.#showsContext = showContext; // the hook has no such setting
+    if (flush !== undefined) this.#flush = flush.enabled ? flush : undefined;
     this.#timeoutMs = Number.isFinite(timeoutMs) && timeoutMs > 0 ? timeoutMs : TIMEOUT_MS;
     if (stateDir && stateDir !== this.#stateDir) {
       this.#stateDir = stateDir;
@@ -135,6 +141,7 @@ export class Bridge {
     const answer = this.#answer(session, via, told, deadline);
     if (answer === undefined) return undefined; // the hook or the plugin, whichever came first, has it
     const outcome = await answer;
+    await session.compacted; // the block names what was written before a compaction
     if (session.outcome !== outcome) this.#settle(session, outcome, via);
     if (this.#firstTurnOnly && outcome.value?.already_restored && answered !== false) return undefined;
     if (session.block) given(session.delivery);
@@ -155,6 +162,14 @@ export class Bridge {
     const session = this.#lookUp(identity);
     if (session.background || !looked(session.delivery, session.givenBlock, sent)) return;
     this.heartbeat.noted({ delivery: { ...session.delivery, session_id: identity.session_id } });
+  }
+
+  /** A prompt is stored as the model was sent it: where the block stands before it, it arrived. */
+  promptIsStored(sessionKey, message) {
+    const session = this.current(sessionKey);
+    if (!session?.prepended || !without(session.prepended, message)) return;
+    looked(session.delivery, session.prepended, { historyMessages: [message] });
+    this.heartbeat.noted({ delivery: { ...session.delivery, session_id: session.identity.session_id } });
   }
 
   async #refresh(session, known) {
@@ -199,6 +214,58 @@ export class Bridge {
     return session.contextLine;
   }
 
+  /** What a prompt is given so that the agent writes down what must last: `{ prompt, system }`, mostly neither. */
+  flushFor(identity, event, run) {
+    const session = this.#lookUp(identity);
+    const window = session.window ?? session.windowOnDisk ?? session.outcome?.value?.window;
+    const asked = this.#flush?.ask(session, { messages: event?.messages, prompt: String(event?.prompt ?? ""), window, run });
+    if (asked?.offered) this.#flushOffered(session, asked.offered);
+    return asked ?? {};
+  }
+
+  /** The context of a session is compacted: what stood in its system prompt until then goes. */
+  compactionBegins(sessionKey) {
+    const session = this.current(sessionKey);
+    if (session) session.flush.system = undefined;
+  }
+
+  /** A compaction is over: from now on the block names the memory files that were written before it. */
+  compactionEnded(sessionKey) {
+    const session = this.current(sessionKey);
+    if (!session?.identity) return;
+    const { session_id, session_key, agent_id, channel } = session.identity;
+    const asked = this.call(["hook", "compacted"], { session_id, session_key, agent_id, channel }, this.#timeoutMs);
+    session.compacted = asked.then(({ value }) => this.#takeBlock(session_id, value));
+  }
+
+  /** What the messages of a turn say of compactions: one that nobody announced is over, too. */
+  compactionsSeen(identity, messages) {
+    const session = this.#lookUp(identity);
+    const at = compactedAt(messages);
+    const missed = session.compactedAt !== undefined && at > session.compactedAt && session.compacted === session.seenCompacted;
+    if (at > (session.compactedAt ?? 0) || session.compactedAt === undefined) session.compactedAt = at;
+    if (missed) this.compactionEnded(identity.session_key);
+    session.seenCompacted = session.compacted;
+  }
+
+  /** The summary of a session that is compacted, for a version in which the session is known by its id. */
+  async summaryFor(sessionId, messages, previousSummary) {
+    const announced = [...this.compactions.values()].find((one) => one.identity.session_id === sessionId);
+    const identity = this.#sessions.get(sessionId)?.identity ?? announced?.identity;
+    return identity ? summarize(this, messages, previousSummary, identity) : "";
+  }
+
+  /** The line of the system prompt that stays until the next stage, for a version that makes it before all else. */
+  flushInSystemPrompt(sessionKey) {
+    return this.current(sessionKey)?.flush.system;
+  }
+
+  #flushOffered(session, offered) {
+    const { session_id, session_key, agent_id, channel } = session.identity;
+    session.settlesFlush = true;
+    this.#report("flush-offered", { session_id, session_key, agent_id, channel, flush: offered });
+  }
+
   /** The line that offers to continue, with the first prompt of a session and no other. */
   offerLine(identity) {
     const session = this.#lookUp(identity);
@@ -230,17 +297,22 @@ export class Bridge {
     const session = this.current(sessionKey);
     // a version that tells the window stores no blocks: there such a line is the user's own, a quotation
     const line = session?.window === undefined ? session?.contextLine : undefined;
-    return [session?.prepended, session?.window === undefined ? session?.offer : undefined, line].filter(Boolean);
+    const stored = session?.window === undefined ? [session?.offer, session?.flush.given?.text] : [];
+    return [session?.prepended, ...stored, line].filter(Boolean);
   }
 
   // reports to jsonlstore
 
   /** A turn is over. */
-  turnEnded(identity, { success = true } = {}) {
+  turnEnded(identity, { success = true, messages, ahead = false } = {}) {
     const session = this.#lookUp(identity);
     if (success) session.turns += 1;
     const { session_id, session_key, agent_id, channel } = identity;
-    const wanted = this.#showsContext ? { tell_window: true } : {};
+    const wanted = this.#showsContext || this.#flush ? { tell_window: true } : {};
+    if (session.settlesFlush) wanted.settle_flush = true;
+    session.settlesFlush = false;
+    const next = ahead ? this.#flush?.askAhead(session, { messages, window: session.windowOnDisk }) : undefined;
+    if (next) this.#flushOffered(session, next);
     if (session.outcome?.value && !this.#firstTurnOnly) wanted.tell_block = true;
     this.#report("turn-end", { session_id, session_key, agent_id, channel, catch_up: true, ...wanted });
   }
@@ -310,7 +382,7 @@ export class Bridge {
   async #ask(session, known, deadline) {
     session.askedAt = Date.now();
     await this.#waitForReports(session.identity.session_key, (deadline - Date.now()) / 2);
-    const input = { ...session.identity, ...known, pid: process.pid };
+    const input = { ...session.identity, ...known, pid: process.pid, ...(this.#flush ? { tell_flush: true } : {}) };
     const timeoutMs = Math.max(50, deadline - Date.now());
     return this.#run(["hook", "session-start"], { input, timeoutMs });
   }
@@ -392,5 +464,10 @@ function newSession() {
     windowOnDisk: undefined,
     contextLine: undefined,
     offer: undefined,
+    flush: newFlush(),
+    settlesFlush: false,
+    compacted: undefined,
+    seenCompacted: undefined,
+    compactedAt: undefined,
   };
 }

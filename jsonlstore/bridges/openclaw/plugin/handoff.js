@@ -1,4 +1,4 @@
-// `/handoff` and `/resume` in a chat, and a last capture when the gateway stops.
+// `/handoff` and `/resume` in a chat, and captures before a compaction and when the gateway stops.
 
 import { identify } from "./conversation.js";
 
@@ -22,6 +22,10 @@ export function handOverWith(bridge, api, on, conversationOf) {
     handler: (context) => resume(bridge, conversationOf(bridge, context), context),
   });
   on(api, "gateway_stop", () => captureAll(bridge));
+  on(api, "before_compaction", (_event, context) => {
+    const identity = identify(context) ?? bridge.current(context?.sessionKey)?.identity;
+    if (identity) void capture(bridge, identity, "compaction", CHAT_MS); // nobody waits for it
+  });
 }
 
 async function handoff(bridge, identity, context) {
@@ -57,8 +61,9 @@ function unclear(bridge, context) {
 
 async function captureAll(bridge) {
   const open = bridge.conversationsOn().map((key) => bridge.current(key)?.identity).filter(Boolean);
-  const calls = open.slice(-8).map(({ session_id, session_key, agent_id, channel }) =>
-    bridge.call(["hook", "handoff"], { session_id, session_key, agent_id, channel, action: "stop", catch_up: true }, STOP_MS),
-  );
-  await Promise.allSettled(calls);
+  await Promise.allSettled(open.slice(-8).map((identity) => capture(bridge, identity, "stop", STOP_MS)));
+}
+
+function capture(bridge, { session_id, session_key, agent_id, channel }, action, timeoutMs) {
+  return bridge.call(["hook", "handoff"], { session_id, session_key, agent_id, channel, action, catch_up: true }, timeoutMs);
 }

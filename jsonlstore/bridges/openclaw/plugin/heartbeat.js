@@ -7,6 +7,7 @@ import os from "node:os";
 import path from "node:path";
 
 const FILE = "openclaw-plugin.json";
+const MOST_DELIVERIES = 100;
 
 /** Where OpenClaw keeps its state, as jsonlstore looks for it too. */
 export function defaultStateDir(env = process.env) {
@@ -46,6 +47,7 @@ export class Heartbeat {
   #report;
   #gateway = false;
   #writing = Promise.resolve();
+  #deliveries; // of this process and those before it, by session: `jsonlstore report` tells which blocks arrived
 
   constructor(stateDir, version) {
     this.folder = path.join(stateDir, "sessions", "states");
@@ -61,6 +63,7 @@ export class Heartbeat {
       last_wait_ms: null,
       session_id: null,
       delivery: null,
+      deliveries: {},
     };
   }
 
@@ -82,6 +85,8 @@ export class Heartbeat {
 
   #beat(news) {
     Object.assign(this.#report, news);
+    const { session_id: id, ...delivery } = news.delivery ?? {};
+    if (id && delivery.given_at) this.#report.deliveries[id] = delivery;
     this.#writing = this.#writing.then(() => this.#write()).catch(() => {}); // a report is a courtesy
     return this.#writing;
   }
@@ -89,6 +94,9 @@ export class Heartbeat {
   async #write() {
     await access(this.folder);
     const target = path.join(this.folder, FILE);
+    this.#deliveries ??= await deliveriesIn(target);
+    const all = Object.entries({ ...this.#deliveries, ...this.#report.deliveries });
+    this.#report.deliveries = Object.fromEntries(all.slice(-MOST_DELIVERIES));
     const report = this.#gateway ? this.#report : { ...this.#report, ...(await gatewayIn(target)) };
     const draft = path.join(this.folder, `.tmp-${FILE}.${process.pid}`);
     try {
@@ -98,6 +106,15 @@ export class Heartbeat {
       await rm(draft, { force: true });
       throw problem;
     }
+  }
+}
+
+async function deliveriesIn(target) {
+  try {
+    const { deliveries } = JSON.parse(await readFile(target, "utf8"));
+    return deliveries && typeof deliveries === "object" ? deliveries : {};
+  } catch {
+    return {};
   }
 }
 

@@ -4,9 +4,12 @@
 // turn goes on as if the plugin were not there.
 
 import { TOOL, TOOL_DESCRIPTION, TOOL_PARAMETERS, continueSession, continuity } from "./answers.js";
-import { addAsBootstrapFile } from "./bootstrap.js";
+import { addAsBootstrapFile, addFlushAsBootstrapFile } from "./bootstrap.js";
 import { bridge as theBridge } from "./bridge.js";
+import { modelSettings, wordCheckpoint } from "./checkpoint.js";
+import { compactWith } from "./compaction.js";
 import { hasHistory, isBackgroundTurn, mayBelongTo, promptOf, reasonOf, identify, without } from "./conversation.js";
+import { FlushPrompts } from "./flush.js";
 import { handOverWith } from "./handoff.js";
 import { openclawVersion } from "./heartbeat.js";
 import { RECALL_DESCRIPTION, RECALL_PARAMETERS, RECALL_TOOL, recallSessions } from "./recall.js";
@@ -24,19 +27,22 @@ export default {
 export function register(api) {
   const { command, timeoutMs, enabled, context_line: contextLine, restore_for: restoreFor } = api.pluginConfig ?? {};
   if (enabled === false) return;
+  const flush = new FlushPrompts(api.pluginConfig?.session?.memoryFlush, api.config, openclawVersion());
   const bridge = theBridge().configure({
     command,
     timeoutMs,
     stateDir: stateDirOf(api),
     showContext: contextLine === true,
     restoreFor: restoreFor ?? "session",
+    flush,
     log: (line) => api.logger?.debug?.(line),
   });
   injectWith(bridge, api);
   reportWith(bridge, api);
   watchDeliveryWith(bridge, api);
-  if (contextLine === true) watchWindowWith(bridge, api);
+  if (contextLine === true || flush.enabled) watchWindowWith(bridge, api);
   offerWith(bridge, api);
+  compactWith(bridge, api, on);
   if (api.pluginConfig?.handoff?.enabled !== false) handOverWith(bridge, api, on, conversationOf);
 }
 
@@ -71,7 +77,9 @@ function listenToBootstrap(bridge, api) {
   const listener = async (event) => {
     bridge.bootstrapHeard = true;
     const session = bridge.current(event?.sessionKey ?? event?.context?.sessionKey);
-    if (!session?.background) await addAsBootstrapFile(bridge, "plugin", event, session?.known);
+    if (session?.background) return;
+    await addAsBootstrapFile(bridge, "plugin", event, session?.known);
+    addFlushAsBootstrapFile(bridge, event);
   };
   try {
     api.registerHook("agent:bootstrap", listener, { name: "jsonlstore-bootstrap" });
@@ -102,18 +110,24 @@ function injectWith(bridge, api) {
       const identity = identify(context);
       if (!identity || isBackgroundTurn(event?.prompt, context)) return undefined;
       const answered = Array.isArray(event?.messages) ? hasHistory(event.messages) : undefined;
+      bridge.compactionsSeen(identity, event?.messages);
       const ask = () => bridge.block("plugin", identity, factsOfPrompt(event), { answered });
       // this line is never in the system prompt: what changes each turn would void the provider's prompt cache
       const line = bridge.contextLine(identity, event?.messages);
-      const withOffer = () => [bridge.offerLine(identity), line].filter(Boolean).join("\n\n");
+      const withOffer = () => {
+        const { prompt, system } = bridge.flushFor(identity, event, context?.runId);
+        const text = [bridge.offerLine(identity), line, prompt].filter(Boolean).join("\n\n");
+        return { text, system };
+      };
       if (place === SYSTEM_PROMPT) {
-        const appendSystemContext = await ask();
-        return given({ appendSystemContext, prependContext: withOffer() });
+        const block = await ask();
+        const { text, system } = withOffer();
+        return given({ appendSystemContext: [block, system].filter(Boolean).join("\n\n"), prependContext: text });
       }
-      if (place === BOOTSTRAP) return given({ prependContext: withOffer() });
+      if (place === BOOTSTRAP) return given({ prependContext: withOffer().text });
       const block = answered ? undefined : await ask(); // once: here it would stand in every stored message
       bridge.prependedIn(identity, block);
-      return given({ prependContext: [block, withOffer()].filter(Boolean).join("\n\n") });
+      return given({ prependContext: [block, withOffer().text].filter(Boolean).join("\n\n") });
     },
     FIRST,
   );
@@ -121,7 +135,9 @@ function injectWith(bridge, api) {
   // in no later turn. This must not be asynchronous.
   on(api, "before_message_write", (event, context) => {
     if (event?.message?.role !== "user") return undefined;
-    const blocks = bridge.injected(context?.sessionKey ?? event.sessionKey);
+    const key = context?.sessionKey ?? event.sessionKey;
+    bridge.promptIsStored(key, event.message);
+    const blocks = bridge.injected(key);
     const message = blocks.reduce((stored, block) => without(block, stored) ?? stored, event.message);
     return message === event.message ? undefined : { message };
   });
@@ -149,11 +165,17 @@ function watchWindowWith(bridge, api) {
   });
 }
 
+const wording = new Set(); // the sessions whose checkpoint a model is wording
+
 function reportWith(bridge, api) {
+  const model = modelSettings(api);
   on(api, "agent_end", (event, context) => {
     const identity = identify(context);
     if (!identity || isBackgroundTurn(undefined, context)) return; // what a heartbeat did is read with the next turn
-    bridge.turnEnded(identity, { success: event?.success !== false && hasHistory(event?.messages) });
+    const success = event?.success !== false && hasHistory(event?.messages);
+    bridge.turnEnded(identity, { success, messages: event?.messages, ahead: placeFor(api) === BOOTSTRAP });
+    // nobody waits for it: it is no part of the turn
+    if (model && success) wordCheckpoint(bridge, identity, model, wording).catch(() => {});
   });
   on(api, "session_end", (event, context) => {
     const identity = identify(context, event);

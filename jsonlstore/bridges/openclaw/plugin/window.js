@@ -10,14 +10,23 @@ export function contextLine(messages, window) {
 }
 
 /** What the last answer says was in the context; an answer from before a compaction speaks of what is gone. */
-function tokensUsed(messages) {
+export function tokensUsed(messages) {
   if (!Array.isArray(messages)) return undefined;
-  // kept messages stand behind the summary though they are older than it: only times tell
-  const compacted = messages.filter((one) => one?.role === "compactionSummary").map((one) => timeOf(one));
   const last = messages.findLast((one) => one?.role === "assistant" && !FAILED.has(one.stopReason));
   const used = last?.usage?.totalTokens;
-  if (!isCount(used) || !compacted.every((at) => timeOf(last) > at)) return undefined;
+  // kept messages stand behind the summary though they are older than it: only times tell
+  if (!isCount(used) || !summaries(messages).every((one) => timeOf(last) > timeOf(one))) return undefined;
   return used;
+}
+
+/** When the context was compacted last, in milliseconds; 0 if it never was. */
+export function compactedAt(messages) {
+  const times = summaries(Array.isArray(messages) ? messages : []).map(timeOf).filter(Number.isFinite);
+  return Math.max(0, ...times);
+}
+
+function summaries(messages) {
+  return messages.filter((one) => one?.role === "compactionSummary");
 }
 
 function timeOf({ timestamp }) {

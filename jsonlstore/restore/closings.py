@@ -1,4 +1,4 @@
-"""What later sessions settled: tasks, next steps, blockers and questions are told again only while they are open.
+"""What later sessions closed: tasks, next steps, blockers and questions are told again only while they are open.
 
 A session's state says what it closed (`closed[]`), the index carries that for every session of a conversation, and here
 it is matched with what earlier sessions left open: by id, or by the words of the title (decision 66).
@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from jsonlstore.core.model import PendingTask, SessionState
 from jsonlstore.core.task_life import closed_here, open_here
+from jsonlstore.restore.pins import UNPINNED, pin_mark
 
-_NUMBERED = re.compile(r"\w*\d[\w.-]*")
+_NUMBERED = re.compile(r"\w*\d(?:[\w.-]*\w)?")
 _ENOUGH = 2 / 3  # of a title's words must be said
 
 
@@ -66,7 +67,8 @@ def closed_items(items: Sequence[Item], closings: Iterable[Closing]) -> dict[str
         by_id.setdefault(item.id.lower(), []).append(item)
     for closing in closings:
         named = by_id.get(closing.id, []) if closing.id else []
-        for item in named or _meant(items, closing.title):
+        # a task closed by its id may also be the next step, which has none
+        for item in [*named, *_meant(by_id.get("", []) if named else items, closing.title)]:
             found[item.key] = closing
     return found
 
@@ -111,7 +113,7 @@ def left_open(state: SessionState) -> tuple[PendingTask, ...]:
     return tuple(task for task in state.pending_tasks if task.task_id in kept)
 
 
-def settled(state: SessionState, closings: Sequence[Closing]) -> SessionState:
+def without_closed(state: SessionState, closings: Sequence[Closing]) -> SessionState:
     """The state without what later sessions closed; one that opened a task again has it in its own state."""
     tasks = left_open(state)
     moment = (state.end_time or "", state.session_id)
@@ -126,12 +128,14 @@ def settled(state: SessionState, closings: Sequence[Closing]) -> SessionState:
         rest.append(Item("next", "", state.next_step))
     if state.failing:
         rest.append(Item("failing", "", state.failing.command))
+    unpinned = {one.id for one in (*later, *own) if one.id.startswith(UNPINNED)}
     done = closed_items(open_tasks, later)
     # what a session closed itself cannot be its next step either
     gone = closed_items(rest, [*later, *own]).keys()
     taken_back = {one.id for one in later if one.id}
     return replace(
         state,
+        working_memory=tuple(pin for pin in state.working_memory if not unpinned or pin_mark(pin) not in unpinned),
         pending_tasks=tuple(one for one in tasks if f"task:{one.task_id}" not in done),
         notes=tuple(
             note for note in state.notes if f"note:{note.id}" not in gone and note.id.lower() not in taken_back

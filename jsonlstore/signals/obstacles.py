@@ -1,0 +1,91 @@
+"""What is in the way when a session stops: named as such, said to be impossible, reported by the user, failed.
+
+Prose counts only near the end, and never a heading, a conditional or a quotation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jsonlstore.signals.conversation import ASSISTANT, USER
+from jsonlstore.signals.offers import Opened, labelled, open_rows, spoken_languages
+from jsonlstore.signals.outcome import last_error
+from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
+from jsonlstore.signals.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jsonlstore.signals.conversation import Exchange, Moment
+    from jsonlstore.signals.language import Language
+
+LABELS_REACH = 3  # exchanges
+
+
+def in_the_way(talk: Sequence[Exchange], at: int, language: Language | None) -> list[Opened]:
+    """What is in the way at the end: labelled as such by either side, or said in the closing message."""
+    found = labelled_lately(talk, "block_label", language, (USER, ASSISTANT))
+    closing = talk[at].closing
+    if closing:
+        back = len(talk) - 1 - at
+        spoken = spoken_languages(closing.text, language)
+        stuck = [row for row in open_rows(closing.text, spoken) if any(one.says("cannot", row) for one in spoken)]
+        for said in (*stuck[:2], *_inabilities(closing.text, spoken)):
+            found.append(Opened(said, closing.id, closing.at, back, closing.turn, "said", 0.75))
+    last = talk[at]
+    if not any(moment.changes for moment in (last.user, *last.answers)):
+        found += _reported_trouble(last.user, spoken_languages(last.user.text, language))
+    return found
+
+
+def _reported_trouble(moment: Moment, known: Sequence[Language]) -> list[Opened]:
+    """What the user says does not work, where nothing was changed since."""
+    said = (plain_text(one).replace("’", "'") for one in own_sentences(moment.text))
+    return [
+        Opened(shorten(one, 160), moment.id, moment.at, 0, moment.turn, "reported", 0.75)
+        for one in said
+        if 15 <= len(one) <= 260 and any(language.says("trouble", one) for language in known)
+    ][:2]
+
+
+def labelled_lately(
+    talk: Sequence[Exchange], kind: str, language: Language | None, who: tuple[str, ...]
+) -> list[Opened]:
+    """What either side named outright by a label, in the last exchanges."""
+    found: list[Opened] = []
+    for back, exchange in enumerate(reversed(talk[-LABELS_REACH:])):
+        for moment in (exchange.closing, exchange.user):
+            if moment is not None and moment.text and moment.who in who:
+                said = labelled(moment.text, kind, spoken_languages(moment.text, language))
+                by_user = moment.who == USER
+                found += [
+                    Opened(one, moment.id, moment.at, back, moment.turn, "labelled", 0.8, by_user) for one in said
+                ]
+    return found
+
+
+def _inabilities(text: str, known: Sequence[Language]) -> list[str]:
+    """Sentences of a closing message that say what cannot be done: no heading, question, condition or quotation."""
+    found = []
+    for line in prose_lines(text):
+        if line.lstrip().startswith(("#", "|", ">")):
+            continue
+        for sentence in sentences(line):
+            plain = plain_text(sentence).replace("’", "'")
+            if not 15 <= len(plain) <= 260 or plain.endswith(("?", "？", ":")) or len(content_words(plain)) < 2:
+                continue
+            if any(language.says("cannot", plain) for language in known) and not any(
+                language.pattern("conditional").match(plain) for language in known
+            ):
+                found.append(shorten(plain, 160))
+    return found[:2]
+
+
+def reported_error(talk: Sequence[Exchange]) -> Opened | None:
+    """The error a user pasted with one of the last requests."""
+    for back, one in enumerate(reversed(talk[-2:])):
+        error = last_error(one.user.text)
+        cut_off = one.last.aborted or one.last.ends_with != "said"
+        if error and "\n" in one.user.text and (back == 0 or cut_off):
+            return Opened(error, one.user.id, one.user.at, back, one.user.turn, "reported", 0.75)
+    return None

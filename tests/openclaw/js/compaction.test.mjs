@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import path from "node:path";
+import test from "node:test";
+
+import { Host, KEY, package_, said } from "./host.mjs";
+
+const { default: extend } = await import(path.join(package_, "extension", "jsonlstore.js"));
+const TALK = [said("user", "one", { timestamp: 1000 }), said("assistant", "two", { timestamp: 2000 }), said("user", "three", { timestamp: 3000 })];
+const NEWER = [...TALK, said("assistant", "four", { timestamp: 4000, stopReason: "stop", usage: { totalTokens: 900 } })];
+
+/** A gateway in which a conversation is known and about to be compacted. */
+async function compacting(behaviour, { announce = true, ...options } = {}) {
+  const host = new Host(behaviour, options);
+  await host.turn({ messages: NEWER });
+  if (announce) host.fire("before_compaction", { messages: NEWER }, { sessionKey: KEY });
+  return host;
+}
+
+test("the provider answers for the conversation that was announced", async () => {
+  const host = await compacting("good");
+  assert.equal(host.provider.id, "jsonlstore");
+  assert.equal(await host.provider.summarize({ messages: TALK, previousSummary: "before" }), "## Decisions\n- none known");
+  const [{ input }] = host.calls("compact");
+  assert.deepEqual(input.seen, [1000, 2000, 3000]);
+  assert.equal(input.session_id, "s1");
+  assert.equal(input.previous_summary, "before");
+  assert.equal(input.tokens, 900);
+});
+
+test("on any doubt nothing is returned, and nobody is asked", async () => {
+  const unannounced = await compacting("good", { announce: false });
+  assert.equal(await unannounced.provider.summarize({ messages: TALK }), "");
+  const host = await compacting("good");
+  assert.equal(await host.provider.summarize({ messages: [said("user", "other", { timestamp: 77 })] }), "");
+  assert.equal(await host.provider.summarize({ messages: [] }), "");
+  assert.equal(await host.provider.summarize(), "");
+  host.fire("before_compaction", { messages: NEWER }, host.context({ sessionKey: "agent:main:telegram:dm:2", sessionId: "s2" }));
+  assert.equal(await host.provider.summarize({ messages: TALK }), "", "two conversations fit");
+  assert.equal(host.calls("compact").length + unannounced.calls("compact").length, 0);
+});
+
+test("a compaction that is over is nobody's any more", async () => {
+  const host = await compacting("good");
+  host.fire("after_compaction", {}, {});
+  assert.equal(await host.provider.summarize({ messages: TALK }), "");
+});
+
+for (const behaviour of ["failing", "cold", "garbage", "hanging"]) {
+  test(`a program that is ${behaviour} leaves the summary to OpenClaw, in time`, async () => {
+    const host = new Host(behaviour === "hanging" ? "hanging" : behaviour, { config: { timeoutMs: 200 } });
+    await host.turn({ messages: NEWER });
+    host.fire("before_compaction", { messages: NEWER }, { sessionKey: KEY });
+    const started = Date.now();
+    assert.equal(await host.provider.summarize({ messages: TALK }), "");
+    assert.ok(Date.now() - started < 3500, `${Date.now() - started} ms`);
+  });
+}
+
+test("after a compaction the block names what was written, in the very next turn", async () => {
+  const host = await compacting("good");
+  host.fire("after_compaction", {}, { sessionKey: KEY });
+  const block = await host.turn({ messages: [{ role: "compactionSummary", summary: "s", timestamp: 5000 }] });
+  assert.match(block, /MEMORY FILES: memory\/a\.md/);
+  assert.equal(host.calls("compacted").length, 1);
+});
+
+test("a compaction that nobody announced is seen in the messages", async () => {
+  const host = await compacting("good", { announce: false });
+  const block = await host.turn({ messages: [{ role: "compactionSummary", summary: "s", timestamp: 5000 }] });
+  assert.match(block, /MEMORY FILES: memory\/a\.md/);
+  await host.turn({ messages: [{ role: "compactionSummary", summary: "s", timestamp: 5000 }] });
+  assert.equal(host.calls("compacted").length, 1);
+});
+
+/** The extension as pi loads it. */
+function extension() {
+  const heard = {};
+  extend({ on: (name, handler) => (heard[name] = handler) });
+  return heard.session_before_compact;
+}
+
+const preparation = { messagesToSummarize: TALK, turnPrefixMessages: [], previousSummary: "p", firstKeptEntryId: "k", tokensBefore: 7 };
+const session = (id) => ({ sessionManager: { getSessionId: () => id } });
+
+test("the extension gives pi our summary for the session it names", async () => {
+  const host = await compacting("good", { era: "2026.2", announce: false });
+  const answer = await extension()({ preparation }, session("s1"));
+  assert.deepEqual(answer, { compaction: { summary: "## Decisions\n- none known", firstKeptEntryId: "k", tokensBefore: 7 } });
+  assert.equal(await extension()({ preparation }, session("s2")), undefined);
+  assert.equal(host.calls("compact").length, 1);
+});
+
+test("the extension without the plugin, without a session or with nothing prepared stays silent", async () => {
+  new Host("good", { plugin: false });
+  assert.equal(await extension()({ preparation }, session("s1")), undefined);
+  assert.equal(await extension()({}, session("s1")), undefined);
+  assert.equal(await extension()({ preparation }, {}), undefined);
+});
+
+test("a session that this process has not seen yet is known by its announcement, and its agent by the key", async () => {
+  const host = new Host("good", { era: "2026.2" });
+  const context = { agentId: "agent", sessionKey: "agent:ops:main", sessionId: "s7" };
+  host.fire("before_compaction", { messages: NEWER }, context);
+  assert.ok(await extension()({ preparation }, session("s7")));
+  assert.equal(host.calls("compact")[0].input.agent_id, "ops");
+});
