@@ -110,8 +110,8 @@ def say_line(text: str, **style: Any) -> None:
 
 def say_folded(text: str, indent: str = "", **style: Any) -> None:
     """As many lines as it takes, each within the terminal and ended between words: for what must not be cut."""
-    safe = sanitised(text)  # a secret over two lines is no longer seen
-    for line in fold_text(safe, terminal_width(err=bool(style.get("err"))), indent):
+    # redacted before it is folded: over two lines a secret is no longer seen
+    for line in fold_text(sanitised(text), terminal_width(err=bool(style.get("err"))), indent):
         say(line, **style)
 
 

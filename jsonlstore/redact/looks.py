@@ -77,7 +77,7 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
         return False
     if " " in value:
         value = _SCHEME.sub("", value, count=1)
-    if not value or "[REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!") in _WORDS_NOT_SECRET:
+    if not value or "REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!") in _WORDS_NOT_SECRET:
         return True
     if _STANDS_IN.match(value) or _is_template(value):
         return True
