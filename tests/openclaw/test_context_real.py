@@ -1,7 +1,7 @@
 """The context window of a real OpenClaw: asked in time, compacted without a model, and never broken by us.
 
-pytest -m openclaw tests/openclaw/test_context_real.py        (CI: one version, the flush alone)
-pytest -m slow tests/openclaw/test_context_real.py            (all of it)
+pytest -m slow tests/openclaw/test_context_real.py -k asked_in_time     (one version, the flush alone)
+pytest -m slow tests/openclaw/test_context_real.py                      (all of it)
 """
 
 from __future__ import annotations
@@ -150,6 +150,7 @@ def check_flush(talk: Talk, *, compacts: bool) -> None:
     assert [event.data["actioned"] for event in talk.events("flush.actioned")] == [one == "75" for _, one in expected]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", each_version("2026.9.6"))
 def test_the_agent_is_asked_in_time(version: str, tmp_path: Path, talks: list[Talk]) -> None:
     check_flush(begin(talks, version, tmp_path), compacts=False)
