@@ -19,8 +19,8 @@ FOLDED = (
     rf"|{_ESCAPE}|&#x?[0-9a-fA-F]{{2,3}};"
 )
 _FOLDED = re.compile(
-    rb"(?:\x1b|\\++u001[bB])\[[0-9;:?]{0,32}[A-Za-z]|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xa4]|\xef\xbb\xbf|\xc2\xad"
-    rb"|\xef\xbc[\x81-\xbf]|\xef\xbd[\x80-\x9e]|((?:\\++u(?=%s)[0-9a-fA-F]{4})++)"
+    rb"(?:\x1b|\\{1,8}u001[bB])\[[0-9;:?]{0,32}[A-Za-z]|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xa4]|\xef\xbb\xbf|\xc2\xad"
+    rb"|\xef\xbc[\x81-\xbf]|\xef\xbd[\x80-\x9e]|((?:\\{1,8}u(?=%s)[0-9a-fA-F]{4})++)"
     rb"|&#(x[2-7][0-9a-fA-F]|[3-9][0-9]|1[01][0-9]|12[0-6]);" % f"{_LETTERS}|{_UNSEEN}".encode()
 )
 _ESCAPES = re.compile(rb"(?:\\++u[0-9a-fA-F]{4})++")
