@@ -99,9 +99,9 @@ def print_error(problem: JsonlStoreError) -> None:
     from jsonlstore.cli.formatting import plain, say_folded
 
     # a message may quote what it complains about
-    say_folded(plain(sanitised(f"error: {problem.message}")), indent="  ", err=True)
+    say_folded(plain(f"error: {problem.message}"), indent="  ", err=True)
     if problem.hint:
-        say_folded(sanitised(f"hint: {problem.hint}"), indent="  ", err=True)
+        say_folded(f"hint: {problem.hint}", indent="  ", err=True)
 
 
 def say(text: str = "", *, err: bool = False, **style: Any) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.cli.console import say
 from jsonlstore.core.clock import parse_time
+from jsonlstore.redact import sanitised
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,7 +110,8 @@ def say_line(text: str, **style: Any) -> None:
 
 def say_folded(text: str, indent: str = "", **style: Any) -> None:
     """As many lines as it takes, each within the terminal and ended between words: for what must not be cut."""
-    for line in fold_text(text, terminal_width(err=bool(style.get("err"))), indent):
+    # redacted before it is folded: over two lines a secret is no longer seen
+    for line in fold_text(sanitised(text), terminal_width(err=bool(style.get("err"))), indent):
         say(line, **style)
 
 

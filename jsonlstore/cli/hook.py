@@ -10,13 +10,14 @@ import gc
 import os
 import sys
 import time
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from jsonlstore.cli.app import App
-from jsonlstore.core.errors import JsonlStoreError, UsageError
+from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 from jsonlstore.core.logs import logger, on_first_message, set_up
 from jsonlstore.core.paths import check_session_id, resolve_state_dir
 from jsonlstore.redact import is_secret_id, sanitised
@@ -287,13 +288,18 @@ def _hand_over(manager: SessionPersistenceManager, session_id: str, trigger: str
 
 
 def _hand_over_at_leisure(app: App, session_id: str, trigger: str) -> None:
-    """Capture again with what the transcript shows, and in the words of the external command, if there is one."""
+    """Capture with what the transcript shows, and at an end or a command in the words of the external one, if any."""
     from jsonlstore.watch import capture_now
 
     try:
-        capture_now(app.open_store(), app.config, session_id, trigger, by="hook", rewritten=True)
+        capture_now(app.open_store(), app.config, session_id, trigger, by="hook", rewritten=trigger != "sigterm")
     except JsonlStoreError as problem:  # it has ended, and its handoff is kept
         log.warning("handoff of %s: %s", session_id, problem)
+
+
+def _hand_over_after_reading(app: App, session_id: str) -> None:
+    _catch_up(app)
+    _hand_over_at_leisure(app, session_id, "sigterm")
 
 
 def _complete_picked_up(app: App, session_id: str) -> None:
@@ -317,6 +323,10 @@ def _handoff(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     try:
         manager = hook_manager(app)
         answer["session_id"] = session_id = hook_session(manager, document)
+        if document.get("action") == "stop" and not dry_run and manager.config.handoff_enabled:
+            with suppress(SessionNotFound):  # nobody has read its transcript yet
+                _hand_over(manager, session_id, "sigterm")  # whoever stops the gateway may not wait for more
+            return {**answer, "text": "Captured."}, partial(_hand_over_after_reading, app, session_id)
         if document.get("catch_up") and not dry_run:
             from jsonlstore.watch import catch_up_unwatched
 

@@ -45,7 +45,7 @@ def metrics(app: App, /, event: str | None, as_json: bool, **span: Any) -> None:
     \b
     Kinds of records: session_captured, session_restored, pending_task_surfaced,
     confidence_decay_applied, session_chain_traversal, handoff_captured,
-    handoff_offered, handoff_claimed.
+    handoff_offered, handoff_claimed, flush_offered, flush_actioned.
     """
     if click.get_current_context().invoked_subcommand:
         return

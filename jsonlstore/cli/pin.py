@@ -67,7 +67,7 @@ def add_pin(app: App, content: str, label: str | None, dry_run: bool, as_json: b
             "not pinned: it is pinned already, or there are ten pins", hint="see `jsonlstore pin list`"
         )
     document = {"added": [made.to_dict()], "dry_run": dry_run}
-    answer(as_json, document, lambda: say_folded(f"{'would be pinned' if dry_run else 'pinned'}: {label or text}"))
+    answer(as_json, document, lambda: say_folded(f"{'would be pinned' if dry_run else 'pinned'}: {made.label or text}"))
 
 
 @with_example("jsonlstore pin remove hardware")

@@ -82,6 +82,13 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None  # password: Buffer | None;  x ? "API_KEY" : "api-key"
     if link.op_end == value.start and text.isalpha() and text.islower() and _is_namespaced(data, link, value.end):
         return None
+    if (
+        op == b"="
+        and not value.quoted
+        and data[link.name_at - 2 : link.name_at] == b", "
+        and data[link.op_at - 1] == 32
+    ):
+        return None  # user, password = pair
     default = _DEFAULT.match(text)
     if default and not is_placeholder(default.group(1)):
         start = value.start + len(text[: default.start(1)].encode())
@@ -113,6 +120,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
             return None
         if level is Key.SECRET and (_CONSTANT.match(text) or _DOTTED_WORDS.match(text)) and randomness(text) < 4.8:
             return None  # SILENT_REPLY_TOKEN = "NO_REPLY", storageKey: "app.panel.v1"
+        if level is Key.SECRET and (name.endswith(b"key") or name == b"token") and _PLAIN_WORD.match(text):
+            return None  # rootKey: "stock", {regex: /x/, token: "keyword"}
         if text[0] == "`" and is_placeholder(text.strip("`"), bare=True):
             return None  # ``x509.Certificate``
         return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
@@ -139,6 +148,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
 
 # "blank bearer token": words about a secret, as language files and lists of errors hold them
 _CREDENTIAL = re.compile(rb"creds?|credentials?")
+_PLAIN_WORD = re.compile(r"[a-z]{1,12}(?:-[0-9])?\Z")
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
 _DOTTED_WORDS = re.compile(r"[A-Za-z]+(?:[.:/][A-Za-z]+[0-9]{0,2})+\Z")
 _LABEL = re.compile(r"(?i)[a-z'’]+(?: [a-z'’,.()-]+)* (?:(?:[a-z]+ )*(?:token|key|secret|credential)s?\b)")

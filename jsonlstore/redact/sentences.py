@@ -121,6 +121,8 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 -
         return []
     if _KEY_ENDS.match(data, value.end, value.end + 8):
         return []  # "flag": "--api-key",  "next": …
+    if not value.quoted and _SETTING.match(text):
+        return []  # "--password", type=str
     if " " in text.strip() and (link.level is not Key.PASSWORD or is_sentence(text)):
         return []  # .option("--with-secrets", "Keep the tables")
     if link.level is Key.SECRET and text.isalpha() and len(text) < 5:
@@ -133,7 +135,8 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 -
     return [(value.start, value.end)]
 
 
-_PATH = re.compile(r"[a-z]+[0-9]?/[\w.-]+\Z")
+_PATH = re.compile(r"[a-z]+[0-9]?/[\w.-]+\Z|[a-z]+-?[0-9]+(?:\.[0-9]+)+\Z")
+_SETTING = re.compile(r"[a-z_]+=[a-z]")
 _KEY_ENDS = re.compile(rb"(?:\\*[\"'`])?[ \t]*:")
 
 

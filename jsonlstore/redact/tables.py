@@ -49,6 +49,11 @@ def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]]
     if not found or len(line) >= _LONGEST_LINE:
         return max(end, at + 1), [], 0
     delimiter = found.group()
+    if (
+        delimiter[-1:] in b"|\x82\x91"
+        and delimiter in data[max(0, start - 400) : max(0, start - 1)].rpartition(b"\n")[2]
+    ):
+        return max(end, at + 1), [], 0  # a row of a table, not its head
     heads = [_cell(line, *cell) for cell in _cells(line, delimiter)]
     names = [line[first:last].decode("utf-8", "replace") for first, last in heads]
     levels = _levels(names) if delimiter[-1:] in b"|\x82\x91" or all(names) else []

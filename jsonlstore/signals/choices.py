@@ -54,6 +54,7 @@ _WITH_CONTRAST = 0.8
 _ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "forbid_cue", "edit", "task_cue", "works", "scope", "revert")
 _CUE = ("task_cue",)
 _FORBID = ("forbid_cue",)
+_ORDINALS = ("ordinals",)
 _TOLD = ("decided", "insight")
 _ASKED_AND_ANSWERED = re.compile(r'"([^"\n]{3,400})"="([^"\n]{1,300})"')
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
@@ -100,6 +101,8 @@ def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]
 
 def _place(plain: str) -> int | None:
     """Which of several a message picks by its place ("the second one", "第二个"), if that is all it says; -1 the last."""
+    if not may_any_say(languages().values(), _ORDINALS, plain):
+        return None
     for language in languages().values():
         for place, expression in enumerate(language.patterns("ordinals")):
             match = expression.search(plain)

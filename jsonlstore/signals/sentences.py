@@ -101,7 +101,9 @@ def _split(text: str) -> Iterator[str]:
 
 def shorten(sentence: str, most: int) -> str:
     """`sentence` in at most `most` characters, cut between words."""
-    text = " ".join(sentence.split())
+    text = " ".join(sentence[: 8 * most].split())
+    if len(text) <= most:
+        text = " ".join(sentence.split())  # short, or mostly space
     if len(text) <= most:
         return text
     cut = text[: most - 1]

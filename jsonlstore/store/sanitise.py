@@ -24,6 +24,8 @@ _ADDRESS = "session_key"
 _NOT_GIVEN = frozenset({"session_id", "continued_by", "crash_recovered", "schema_version", "trimmed", *RESTORE_ONLY})
 _PART_TIMES = ("pinnedAt", "timestamp", "injected_at", "at")
 
+_NEXT = "next step:"
+
 
 def clean(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of an event as they are written; raises `UsageError` naming the first invalid one."""
@@ -101,8 +103,18 @@ def _check_single(key: str, value: Any) -> Any:
     if key in SCALARS or key in LINKS:
         if not isinstance(value, str):
             raise UsageError(f"{key} must be a string")
-        return _check_link(key, value) if key in LINKS else clean_text(value)
+        if key in LINKS:
+            return _check_link(key, value)
+        return clean_text(_without_label(value) if key == "next_step" else value)
     return _clean(key, value)
+
+
+def _without_label(text: str) -> str:
+    """A next step without the words "Next step:", which whoever shows it puts before it."""
+    bare = text.lstrip()
+    while bare[: len(_NEXT)].lower() == _NEXT:
+        bare = bare[len(_NEXT) :].lstrip()
+    return bare or text
 
 
 def _check_link(key: str, value: str) -> str:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import time
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +85,20 @@ def percentiles(work: Callable[[], Any], rounds: int) -> tuple[float, float]:
     return statistics.median(times), sorted(times)[max(0, int(len(times) * 0.95) - 1)]
 
 
+def cpu_ms(work: Callable[[], Any], rounds: int) -> float:
+    """Median CPU time of `work` in milliseconds, that of its child processes included: steadier on a busy machine."""
+
+    def used() -> float:
+        both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        return sum(one.ru_utime + one.ru_stime for one in both) * 1000
+
+    marks = [used()]
+    for _ in range(rounds):
+        work()
+        marks.append(used())
+    return statistics.median(after - before for before, after in pairwise(marks))
+
+
 def synced_write(root: Path) -> Callable[[], None]:
     """The baseline of everything that writes: one synced append of 1 KB."""
 
@@ -113,12 +129,13 @@ def test_restore(benchmark: Any, tmp_path: Path, count: int) -> None:
             SessionStore(store.paths, clock=lambda: NOW), Config(restore_budget_ms=10_000)
         )
         context = fresh.on_session_start(f"new-{next(numbers)}", "cli", prompt="topic3 radio")
-        assert len(context.session_ids) == 3
+        assert len(context.session_ids) in (3, 4)  # and the one that handed over, if it is none of them
 
     start()
     benchmark.pedantic(start, rounds=10)
     median, p95 = percentiles(start, 10)
     report(f"restore, {count} sessions", median, p95, baseline, BUDGET_MS[count])
+    print(f"  {cpu_ms(start, 9):.1f} ms of CPU time")
     fresh = SessionPersistenceManager(SessionStore(store.paths, clock=lambda: NOW))
     median, p95 = percentiles(lambda: fresh.preview(RestoreRequest("x", "cli", prompt="topic3")), 10)
     report(f"lookback and score, {count} sessions", median, p95, baseline, 50)
@@ -214,3 +231,6 @@ def test_cold_hook(benchmark: Any, tmp_path: Path) -> None:
             f"  {middle / statistics.median(other):.2f}x {name} (median {statistics.median(other):.1f} ms); "
             f"{found[0] / min(other):.2f}x best to best"
         )
+    used = {name: cpu_ms(run, 15) for name, run in programs.items()}
+    beside = " / ".join(f"{used['hook'] / used[name]:.2f}x {name}" for name in times)
+    print(f"  {used['hook']:.1f} ms of CPU time: {beside}")

@@ -11,6 +11,7 @@ import pytest
 from jsonlstore.cli.formatting import bar
 from jsonlstore.cli.main import main
 from jsonlstore.core.clock import format_time
+from jsonlstore.store.metrics import METRIC_EVENTS
 from tests.cli.test_people import METRICS
 
 if TYPE_CHECKING:
@@ -60,6 +61,12 @@ def test_since_and_until_leave_out_the_rest(
     assert len(json.loads(run(store, capsys, clock, "--json", "--since", "36h"))) == 1
     day = format_time(clock() - timedelta(days=3))[:10]
     assert len(json.loads(run(store, capsys, clock, "--json", "--since", day, "--until", day))) == 1
+
+
+def test_the_help_names_every_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["metrics", "--help"])
+    text = capsys.readouterr().out
+    assert [kind for kind in METRIC_EVENTS if kind not in text] == []
 
 
 def test_the_block_s_delivery_is_part_of_it(

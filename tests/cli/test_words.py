@@ -213,3 +213,17 @@ def test_errors_and_hints_are_wrapped_between_words(tmp_path: Path) -> None:
     assert len(lines) > 2, seen
     assert max(map(len, lines)) <= 40, seen
     assert "error: --quarantine changes the logs: it needs --fix" in " ".join(seen.split())
+
+
+@pytest.mark.parametrize("said", ["Next step: solder it", "next step:  Next step: solder it", "solder it"])
+def test_a_next_step_is_announced_once(said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever reports one with its label, no screen says `Next step: Next step:`."""
+    store = SessionStore.open(tmp_path, clock=lambda: NOW)
+    store.start("s-1", channel="cli", session_key="agent:main:main")
+    store.update("s-1", {"next_step": said})
+    store.end("s-1", reason="new")
+    assert store.get("s-1").next_step == "solder it"
+    for words in (["show", "s-1"], ["recall", "solder"], ["restore", "--dry-run", "--session-key", "agent:main:main"]):
+        text = screens(tmp_path, capsys, *words, "--now", format_time(NOW))
+        assert "solder it" in text, words
+        assert not re.search(r"next step[^a-z]*next step", text, re.IGNORECASE), text

@@ -300,6 +300,8 @@ def test_what_is_captured_at_a_start_is_completed_after_the_first_turn(place: Pl
     assert found is not None
     assert (found.document.last_message_index, found.claimed_by, found.answered) == (3, OTHER, True)
     assert found.document.transcript_hash == hashlib.sha256(place.file.read_bytes()).hexdigest()
+    (snapshot,) = (place.folder / "snapshots").iterdir()
+    assert json.loads(snapshot.read_text())["lastMessageIndex"] == 3, "so has the snapshot"
 
 
 @pytest.mark.parametrize("era", ["files", "database"])

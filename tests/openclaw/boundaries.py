@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 VERSIONS = ("2026.2.26", "2026.7.1", "2026.9.6")
-FULL = 46_000  # of the mock model's 64,000: OpenClaw flushes its memory from 40,000 or 44,000 on, and compacts later
+# tokens of the mock model's 64,000: OpenClaw flushes its memory from 40,000 (2026.9: 44,000) on, and compacts later
+NEARLY_FULL, FULL = {"2026.2.26": 42_000, "2026.7.1": 42_000, "2026.9.6": 46_000}, 50_000
 FILLER = "The pump in the harbour runs at night, and the tide table says when. " * 60
 IDLE = {"session": {"reset": {"mode": "idle", "idleMinutes": 1}}}
 
@@ -156,7 +157,9 @@ class Story:
         stage, chat = self.stage, self.chats[name]
         first = stage.turn(f"{label}: hello", chat.key)
         since, before = len(stage.model.requests), stage.compactions()
-        stage.turn(f"{label}: a long story [[usage:{FULL}]]", chat.key)
+        stage.turn(f"{label}: a long story. {FILLER}[[usage:{NEARLY_FULL[stage.version]}]]", chat.key)
+        if not stage.compacts_when_asked:
+            stage.turn(f"{label}: more of it. {FILLER}[[usage:{FULL}]]", chat.key)
         row = self.next_turns(name, label, first=first)
         if not stage.compacts_when_asked:
             row = replace(row, compacted=row.turns if stage.compactions() > before else "NONE")

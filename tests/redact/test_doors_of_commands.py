@@ -47,7 +47,8 @@ class Doors:
             for file in folder.rglob("*"):
                 if file.is_file() and not str(file.relative_to(folder)).startswith(("agents/", *theirs)):
                     written += str(file).encode("utf-8", "replace") + b"\n" + file.read_bytes()
-        return [secret.decode() for secret in SECRETS if secret in written]
+        found = [written.find(secret) for secret in SECRETS]
+        return [written[max(0, at - 80) : at + 20].decode("utf-8", "replace") for at in found if at >= 0]
 
 
 @pytest.fixture

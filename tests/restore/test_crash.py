@@ -151,7 +151,7 @@ def test_the_recover_command_says_what_it_did(home: Home) -> None:
     shown = json.loads(home.run("recover", "--dry-run", "--json").stdout)
     assert [one["session_id"] for one in shown["recovered"]] == ["dead"]
     assert home.store.get("dead").end_time is None
-    assert "1 crashed session(s) recovered" in home.run("recover").stdout
+    assert "1 crashed session recovered" in home.run("recover").stdout
     assert Path(home.store.paths.mirror("dead")).exists()
 
 

@@ -228,6 +228,10 @@ def test_a_deed_in_a_long_text_is_looked_for_in_linear_time(code: str) -> None:
         ("ko", "조석표 추가를 완료했습니다", True),
         ("ja", "潮汐表の追加は完了していません", False),
         ("ja", "潮汐表の追加が完了しました", True),
+        ("en", "task-777 must be closed by Friday", False),  # wished for, not done
+        ("en", "We had to restart, but it is done", True),
+        ("de", "Die Aufgabe sollte erledigt sein", False),
+        ("zh", "这个任务必须完成", False),
     ],
 )
 def test_done_is_the_word_and_is_not_denied(code: str, said: str, done: bool) -> None:

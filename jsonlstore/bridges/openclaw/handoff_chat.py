@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jsonlstore.store import SessionStore
 
 _LONGEST_NAME = 60
-_TRIGGERS = {"capture": "command", "stop": "sigterm", "compaction": "compaction"}
+_TRIGGERS = {"capture": "command", "compaction": "compaction"}
 _PAUSE = timedelta(minutes=1)
 
 

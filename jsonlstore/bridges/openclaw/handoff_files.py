@@ -77,7 +77,8 @@ class HandoffFiles:
             document = sanitised(record.to_dict(now))
             self._write_state(folder, document, record)
             self._write_pending(folder, document, record, format_time(now))
-            if record.cleared_at is None and record.claimed_by is None:
+            # an offer and a claim say nothing new; what is captured after them does
+            if record.cleared_at is None and (record.claimed_at is None or record.captured_at > record.claimed_at):
                 self._write_snapshot(folder, document, record)
                 self._write_patterns(folder, document, format_time(now))
 

@@ -602,6 +602,15 @@ test("a compaction and the gateway's end are captured, in the conversations ther
   assert.deepEqual(actions(), [["compaction", KEY], ["stop", KEY]]);
 });
 
+test("a gateway that stops does not wait long, and a capture under way goes on without it", async () => {
+  const host = new Host("slow-handoff");
+  await host.turn();
+  const began = Date.now();
+  await host.fire("gateway_stop", {}, {});
+  assert.ok(Date.now() - began < 2000);
+  await host.until(() => host.calls("handoff-finished").length === 1, "the end of the capture");
+});
+
 test("/resume goes on at once where the version tells a command its session, and says when it cannot", async () => {
   const host = new Host("resuming");
   await host.turn();

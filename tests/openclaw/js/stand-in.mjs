@@ -43,6 +43,9 @@ if (words.includes("continue")) {
   if (behaviour === "foreign") say({ tasks: [], changed: [], error: "no open task is called 9" });
   else if (action === "list") say({ tasks: [task], changed: [] });
   else say({ tasks: [], changed: [task], block: SHORTER });
+} else if (event === "handoff" && behaviour === "slow-handoff") {
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  appendFileSync(log, `${JSON.stringify({ words: ["hook", "handoff-finished"], input: null, pid: process.pid })}\n`);
 } else if (event === "session-recall") {
   if (behaviour === "foreign") say({ text: null, error: "session a1b2c3d4 cannot be read" });
   else if (behaviour === "huge") say({ text: "x".repeat(5000), session_ids: [] });
@@ -53,6 +56,7 @@ if (words.includes("continue")) {
   const answers = {
     good: () => say({ ...restored, inherited_pins: [{}], candidates: [candidate] }),
     busy: () => say(restored),
+    "slow-handoff": () => say(restored),
     resuming: () => say({ ...restored, handoff: { session_id: "a1b2c3d4", claimed: true, offer: null } }),
     closing: () => say(restored),
     debug: () => say(restored),

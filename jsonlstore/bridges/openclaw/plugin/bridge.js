@@ -327,9 +327,9 @@ export class Bridge {
     this.#report("session-end", { session_id: sessionId, session_key, agent_id, channel, reason: why, catch_up: true });
   }
 
-  /** Run the program for somebody who waits for it. */
-  call(words, input, timeoutMs = 10_000) {
-    return this.#run(words, { input, timeoutMs });
+  /** Run the program for somebody who waits for it; one that is left finishes its work though nobody waits any more. */
+  call(words, input, timeoutMs = 10_000, { leave = false } = {}) {
+    return this.#run(words, { input, timeoutMs, leave });
   }
 
   // private

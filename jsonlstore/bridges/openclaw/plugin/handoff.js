@@ -65,5 +65,6 @@ async function captureAll(bridge) {
 }
 
 function capture(bridge, { session_id, session_key, agent_id, channel }, action, timeoutMs) {
-  return bridge.call(["hook", "handoff"], { session_id, session_key, agent_id, channel, action, catch_up: true }, timeoutMs);
+  const input = { session_id, session_key, agent_id, channel, action, catch_up: true };
+  return bridge.call(["hook", "handoff"], input, timeoutMs, { leave: true });
 }

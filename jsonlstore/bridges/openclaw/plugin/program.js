@@ -20,7 +20,7 @@ export function commandOf(configured) {
  * (`onExit` tells when it is done). It gets a process group of its own, so that it outlives the gateway where it should
  * and goes with its children where it must.
  */
-export function run(command, words, { input, timeoutMs, onExit, onStderr } = {}) {
+export function run(command, words, { input, timeoutMs, onExit, onStderr, leave = false } = {}) {
   return new Promise((resolve) => {
     let child;
     try {
@@ -37,7 +37,7 @@ export function run(command, words, { input, timeoutMs, onExit, onStderr } = {})
     const chunks = [];
     let size = 0;
     let settled = false;
-    const timer = setTimeout(() => end({ problem: "timeout", detail: `no answer in ${timeoutMs} ms` }, true), timeoutMs);
+    const timer = setTimeout(() => end({ problem: "timeout", detail: `no answer in ${timeoutMs} ms` }, !leave), timeoutMs);
     timer.unref?.();
 
     function end(outcome, kill) {
