@@ -15,6 +15,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+_AUDITED = ("Decisions", "Open TODOs", "Constraints/Rules", "Pending user asks", "Exact identifiers")
 _WISH = re.compile(r"\[\[(exec|pin|continue|call|slow|usage):(.*?)\]\]", re.DOTALL)
 _INJECTED = re.compile(
     r"<session-continuity.*?</session-continuity>\n*"
@@ -87,6 +88,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
         self.server.requests.append(body)  # type: ignore[attr-defined]
         text, function, seconds = answer(body.get("messages", []))
+        if not body.get("tools") and "## Open TODOs" in json.dumps(body.get("messages", [])):
+            text = "\n".join([*(f"## {name}\n- {text}" for name in _AUDITED)])  # a summary that OpenClaw's audit takes
         call = None
         if function and body.get("tools"):
             call = {"index": 0, "id": f"call_{time.time_ns()}", "type": "function", "function": function}
