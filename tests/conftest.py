@@ -26,6 +26,9 @@ settings.register_profile(
 settings.register_profile("long", parent=settings.get_profile("ci"), max_examples=1000, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+# workers of pytest-xdist have it: their output would be folded as on a terminal, unlike that of a single process
+os.environ.pop("COLUMNS", None)
+
 
 class FakeClock:
     """A clock under the test's control."""

@@ -101,7 +101,10 @@ def print_error(problem: JsonlStoreError) -> None:
     # a message may quote what it complains about
     say_folded(plain(f"error: {problem.message}"), indent="  ", err=True)
     if problem.hint:
-        say_folded(f"hint: {problem.hint}", indent="  ", err=True)
+        first, *lines = f"hint: {problem.hint}".split("\n")
+        say_folded(first, indent="  ", err=True)
+        if lines:
+            say("\n".join(lines), err=True)  # lines to paste stay as they are
 
 
 def say(text: str = "", *, err: bool = False, **style: Any) -> None:

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 import click
 import pytest
 
+from jsonlstore.cli.console import print_error
 from jsonlstore.cli.formatting import counted
 from jsonlstore.cli.main import COMMANDS, GROUPS, cli, main
 from jsonlstore.core.clock import format_time
+from jsonlstore.core.errors import UsageError
 from jsonlstore.store.store import SessionStore
 from tests.cli.test_people import NOW, fill
 
@@ -213,6 +215,18 @@ def test_errors_and_hints_are_wrapped_between_words(tmp_path: Path) -> None:
     assert len(lines) > 2, seen
     assert max(map(len, lines)) <= 40, seen
     assert "error: --quarantine changes the logs: it needs --fix" in " ".join(seen.split())
+
+
+def test_lines_to_paste_are_never_wrapped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A hint's first line is a sentence; what follows it is for a file."""
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = '{\n  "command": ["' + "/a long directory" * 5 + '/jsonlstore"]\n}'
+    print_error(
+        UsageError("not editable", hint=f"add these lines yourself, at the place that is named above:\n{lines}")
+    )
+    said = capsys.readouterr().err
+    assert said.endswith(f"{lines}\n")
+    assert len(said.split("\n")[1]) <= 40
 
 
 @pytest.mark.parametrize("said", ["Next step: solder it", "next step:  Next step: solder it", "solder it"])
