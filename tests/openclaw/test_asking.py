@@ -96,4 +96,5 @@ def test_an_agent_searches_its_own_conversation_and_no_other(stage: Stage) -> No
     assert len(told.encode()) <= 4096
     for answer in (told, tool_result(stage, "what was it with paint the wall?")):
         assert other not in answer
-        assert "paint the harbour wall" not in answer
+        # what OpenClaw itself put into the agent's memory files is everybody's who has no peer in the key
+        assert "paint the harbour wall" not in answer.partition("- memory file ")[0]

@@ -62,6 +62,17 @@ test("a listener the gateway dropped is registered again", async () => {
   assert.match(await host.turn({ messages: HISTORY }), /^<session-continuity/);
 });
 
+test("in a gateway's first turn the listener may come too late: then the block goes with the prompt and is not stored", async () => {
+  const host = new Host("good", { era: "2026.2" });
+  await host.fire("before_model_resolve", { prompt: "hello there" });
+  const { prependContext: block } = await host.fire("before_prompt_build", { prompt: "hello there", messages: [] });
+  assert.match(block, /^<session-continuity/);
+  const stored = host.fire("before_message_write", { message: said("user", `${block}\n\nhello there`) });
+  assert.deepEqual(stored, { message: said("user", "hello there") });
+  assert.match(await host.turn({ messages: HISTORY }), /^<session-continuity/);
+  assert.equal(host.given?.prependContext, undefined);
+});
+
 test("a question that failed is asked once more in a later turn, and no more after that", async () => {
   const host = new Host("failing");
   for (let turn = 0; turn < 4; turn += 1) {

@@ -124,7 +124,8 @@ function injectWith(bridge, api) {
         const { text, system } = withOffer();
         return given({ appendSystemContext: [block, system].filter(Boolean).join("\n\n"), prependContext: text });
       }
-      if (place === BOOTSTRAP) return given({ prependContext: withOffer().text });
+      // in the first turn of a gateway the listener may have come too late: then the block goes with the prompt, once
+      if (place === BOOTSTRAP && bridge.bootstrapHeard) return given({ prependContext: withOffer().text });
       const block = answered ? undefined : await ask(); // once: here it would stand in every stored message
       bridge.prependedIn(identity, block);
       return given({ prependContext: [block, withOffer().text].filter(Boolean).join("\n\n") });
