@@ -205,7 +205,7 @@ def test_a_marked_session_is_found_under_a_new_key(version: str, tmp_path: Path,
     story.work("antenna")
     assert HEAD not in story.stage.turn("hello from a terminal", "agent:main:tui-1").inside, "nobody handed over"
     story.stage.openclaw.run("agent", "--agent", "main", "--message", "/handoff")
-    # the model got the word as the user's, in a line of its own; 2026.9 adds lines about the runtime after it
+    # the model got the word as the user's, in a line of its own; 2026.9 sends a message about the runtime after it
     lines = {line for body in story.stage.model.requests for line in said_by(body).splitlines()}
     assert any(re.fullmatch(r"(\[[^]]*\] )?/handoff", line) for line in lines)
     story.stage.turn("and go on", KEY)  # where no watcher runs, a turn's end is when the transcript is read
