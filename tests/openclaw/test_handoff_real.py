@@ -21,7 +21,7 @@ from jsonlstore.store.store import SessionStore
 from tests.handoff.place import check_files
 from tests.openclaw.boundaries import IDLE, VERSIONS
 from tests.openclaw.lab import each_version, wait_until
-from tests.openclaw.model import text_of
+from tests.openclaw.model import said_by_user, text_of
 from tests.openclaw.stage import SECRET, Sent, Stage
 
 if TYPE_CHECKING:
@@ -106,8 +106,14 @@ def check_reset(story: Story) -> None:
     """Work, reset: the file is there, the next request has it, the offer goes with the first prompt only."""
     story.work("antenna")
     story.reset()
+    on_disk: dict[str, bool] = {}
+    story.stage.model.looks.append(
+        lambda body: on_disk.setdefault(said_by_user(body["messages"])[1], story.has_document_of("antenna"))
+    )
     first = story.stage.turn("hello again", KEY)
-    assert story.has_document_of("antenna")
+    story.stage.model.looks.clear()
+    seen = next(there for said, there in on_disk.items() if "hello again" in said)
+    assert seen, "the file is there before the next session's first request"
     assert first.inside.count("<session-continuity") == 1
     assert HEAD in first.inside
     assert "repair the antenna mast" in first.inside
