@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +17,6 @@ from tests.openclaw.packages import INSTALLER, NotToBeHad, node, openclaw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 TOKEN = "test-token"
 
@@ -126,6 +126,18 @@ class OpenClaw:
         except subprocess.TimeoutExpired:
             os.killpg(gateway.pid, signal.SIGKILL)
             gateway.wait(10)
+
+    def left_running(self, word: str) -> list[str]:
+        """The command lines with this word of processes that were started for this home and still run."""
+        mine, found = f"OPENCLAW_STATE_DIR={self.state_dir}".encode(), []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                words = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                if word in words and mine in (process / "environ").read_bytes().split(b"\0"):
+                    found.append(words)
+            except OSError:
+                continue  # it has ended, or is somebody else's
+        return found
 
     def call(self, method: str, **params: Any) -> str:
         """One call to the gateway, and its answer; one that comes before it is ready is made again."""

@@ -13,7 +13,10 @@ import re
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _AUDITED = ("Decisions", "Open TODOs", "Constraints/Rules", "Pending user asks", "Exact identifiers")
 _WISH = re.compile(r"\[\[(exec|pin|continue|call|slow|usage):(.*?)\]\]", re.DOTALL)
@@ -87,6 +90,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
         self.server.requests.append(body)  # type: ignore[attr-defined]
+        for look in self.server.looks:  # type: ignore[attr-defined]
+            look(body)
         text, function, seconds = answer(body.get("messages", []))
         if not body.get("tools") and "## Open TODOs" in json.dumps(body.get("messages", [])):
             text = "\n".join([*(f"## {name}\n- {text}" for name in _AUDITED)])  # a summary that OpenClaw's audit takes
@@ -134,14 +139,19 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Model:
-    """The model, serving until it is closed; it remembers what it was sent, and which words it answered."""
+    """The model, serving until it is closed; it remembers what it was sent, and which words it answered.
+
+    Each of `looks` is called with a request as soon as it arrives, before it is answered.
+    """
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
         self.answered: list[str] = []
+        self.looks: list[Callable[[dict[str, Any]], object]] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self._server.requests = self.requests  # type: ignore[attr-defined]
         self._server.answered = self.answered  # type: ignore[attr-defined]
+        self._server.looks = self.looks  # type: ignore[attr-defined]
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
