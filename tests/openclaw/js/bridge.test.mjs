@@ -54,6 +54,17 @@ test("a version with neither place gets the block once, before the first prompt"
   assert.equal(await host.turn({ messages: HISTORY }), undefined);
 });
 
+test("where nobody calls the listeners of agent:bootstrap, each prompt gets the block and none is stored with it", async () => {
+  const host = new Host("good", { era: "2026.2", settings: { hooks: undefined } });
+  const isStored = (text) => host.fire("before_message_write", { message: said("user", text) }, host.context());
+  for (const messages of [[], HISTORY, HISTORY]) {
+    await host.turn({ messages });
+    assert.equal(host.bootstrap.length, 0);
+    assert.match(host.given.prependContext, /^<session-continuity/);
+    assert.deepEqual(isStored(`${host.given.prependContext}\n\nhello`), { message: said("user", "hello") });
+  }
+});
+
 test("a listener the gateway dropped is registered again", async () => {
   const host = new Host("good", { era: "2026.2" });
   assert.match(await host.turn(), /^<session-continuity/);
