@@ -60,6 +60,8 @@ class Talk:
 
     def __init__(self, version: str, home: Path, ours: dict[str, Any] | None = None, **compaction: Any) -> None:
         self.version = version
+        if version >= "2026.7":  # these keep three turns word for word, and ask nobody if there is nothing besides
+            compaction = {"recentTurnsPreserve": 0, **compaction}
         settings = agents(home / ".openclaw", **compaction)
         self.stage = Stage(version, "plugin", home, ours, agents=settings)
         self.state_dir = self.stage.state_dir
