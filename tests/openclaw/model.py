@@ -23,6 +23,7 @@ _WISH = re.compile(r"\[\[(exec|pin|continue|call|slow|usage):(.*?)\]\]", re.DOTA
 _INJECTED = re.compile(
     r"<session-continuity.*?</session-continuity>\n*"
     r"|<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>\n*"
+    r"|OpenClaw runtime context for the immediately preceding user message\.\n[^\n]*private\.\n*"
     r"|\[Context: [^\]\n]*\]\n*"
     r"|\[SYSTEM: [a-z -]*memory flush\].*?(?:\n\n|\Z)",
     re.DOTALL,

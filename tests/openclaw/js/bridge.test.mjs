@@ -54,23 +54,23 @@ test("a version with neither place gets the block once, before the first prompt"
   assert.equal(await host.turn({ messages: HISTORY }), undefined);
 });
 
+test("where nobody calls the listeners of agent:bootstrap, each prompt gets the block and none is stored with it", async () => {
+  const host = new Host("good", { era: "2026.2", settings: { hooks: undefined } });
+  const isStored = (text) => host.fire("before_message_write", { message: said("user", text) }, host.context());
+  for (const messages of [[], HISTORY, HISTORY]) {
+    await host.turn({ messages });
+    assert.equal(host.bootstrap.length, 0);
+    assert.match(host.given.prependContext, /^<session-continuity/);
+    assert.deepEqual(isStored(`${host.given.prependContext}\n\nhello`), { message: said("user", "hello") });
+  }
+});
+
 test("a listener the gateway dropped is registered again", async () => {
   const host = new Host("good", { era: "2026.2" });
   assert.match(await host.turn(), /^<session-continuity/);
   host.bootstrap = [];
   assert.equal(await host.turn({ messages: HISTORY }), undefined);
   assert.match(await host.turn({ messages: HISTORY }), /^<session-continuity/);
-});
-
-test("in a gateway's first turn the listener may come too late: then the block goes with the prompt and is not stored", async () => {
-  const host = new Host("good", { era: "2026.2" });
-  await host.fire("before_model_resolve", { prompt: "hello there" });
-  const { prependContext: block } = await host.fire("before_prompt_build", { prompt: "hello there", messages: [] });
-  assert.match(block, /^<session-continuity/);
-  const stored = host.fire("before_message_write", { message: said("user", `${block}\n\nhello there`) });
-  assert.deepEqual(stored, { message: said("user", "hello there") });
-  assert.match(await host.turn({ messages: HISTORY }), /^<session-continuity/);
-  assert.equal(host.given?.prependContext, undefined);
 });
 
 test("a question that failed is asked once more in a later turn, and no more after that", async () => {

@@ -178,6 +178,34 @@ test("up to 2026.3 the prompt is taken out of what is stored", async () => {
   assert.equal(stored.message.content[0].text, "go on");
 });
 
+test("up to 2026.3 the cycle begins anew after a compaction though no window is told for a turn", async () => {
+  const host = gateway({ era: "2026.2", behaviour: "once-told" });
+  await host.turn();
+  for (const reports of [1, 2]) {
+    await host.fire("agent_end", { success: true, messages: at(10) });
+    await host.until(() => host.calls("turn-end").length === reports, "the report");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  assert.match(await prompted(host, 51 * 1760, { compacted: 5000 }), /Context at 50%/);
+});
+
+test("where the system prompt is out of reach, what stays in it goes with each prompt and is not stored", async () => {
+  const thresholds = [{ percent: 50, prompt: "Half.", injectAs: "system" }, { percent: 75, prompt: "More.", injectAs: "user" }];
+  const settings = { ...OFF, hooks: undefined };
+  const host = gateway({ era: "2026.2", settings, config: { session: { memoryFlush: { thresholds } } } });
+  const isStored = (text) => host.fire("before_message_write", { message: said("user", text) });
+  await host.turn();
+  isStored("hello there");
+  await host.fire("agent_end", { success: true, messages: at(10) });
+  await host.until(() => host.calls("turn-end").length > 0, "the report");
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  for (const percent of [51, 60]) {
+    assert.equal(await prompted(host, percent * 1760), "Half.");
+    assert.deepEqual(isStored("Half.\n\ngo on"), { message: said("user", "go on") });
+  }
+  assert.match(await prompted(host, 76 * 1760), /^More\./);
+});
+
 test("switched off, nothing is asked", async () => {
   const host = gateway({ config: { session: { memoryFlush: { enabled: false } } } });
   await host.turn();

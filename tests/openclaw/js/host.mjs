@@ -19,7 +19,7 @@ export class Host {
   /** `era`: "2026.7" lets plugins add to the system prompt, "2026.2" only to its files, "before" to neither. */
   constructor(behaviour, { config = {}, plugin = true, states = true, era = "2026.7", settings = {}, llm } = {}) {
     this.era = era;
-    this.settings = settings;
+    this.settings = era === "2026.2" ? { hooks: { internal: { enabled: true } }, ...settings } : settings;
     this.llm = llm;
     delete globalThis[REGISTRY]; // every test is a process of its own
     this.stateDir = mkdtempSync(path.join(os.tmpdir(), "bridge-"));

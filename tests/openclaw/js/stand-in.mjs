@@ -21,7 +21,9 @@ if (words.includes("continue")) {
 } else if (event === "turn-end" || event === "session-end") {
   if (behaviour === "debug") process.stderr.write(`[session:debug] ${event}\n${"x".repeat(100000)}end\n`);
   const block = behaviour === "closing" && input.includes('"tell_block":true') ? { block: SHORTER } : {};
-  say({ session_id: "stretch-2", updated: true, ...block, ...(input.includes('"tell_window":true') ? { window: 200000 } : {}) });
+  const first = readFileSync(log, "utf8").split('"turn-end"').length === 2;
+  const window = behaviour === "once-told" && !first ? null : 200000; // after a compaction nothing is known for a turn
+  say({ session_id: "stretch-2", updated: true, ...block, ...(input.includes('"tell_window":true') ? { window } : {}) });
   if (behaviour === "busy") await new Promise((resolve) => setTimeout(resolve, 300));
 } else if (event === "flush-offered") {
   say({ session_id: "s", recorded: true });
@@ -62,6 +64,7 @@ if (words.includes("continue")) {
     debug: () => say(restored),
     foreign: () => say(restored),
     flushed: () => say({ session_id: "s", preamble: null, block: null, flush: { percent: 75, compaction: 0 }, window: 200000 }),
+    "once-told": () => answers.cold(),
     cold: () => say({ session_id: "s", preamble: null, block: null, already_restored: false }),
     restored: () => say({ session_id: "s", preamble: null, block: BLOCK, already_restored: true }),
     unknown: () => say({ session_id: "s", preamble: null, block: input.includes("under_way") ? null : BLOCK }),

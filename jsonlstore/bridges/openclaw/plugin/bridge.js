@@ -46,6 +46,7 @@ export class Bridge {
   #heartbeat;
   #trace;
   compactions = new Map(); // announced and not over, by conversation
+  takesOut = false; // whether this version shows prompts before it stores them
 
   /** Apply the settings. The module loaded last has the newest ones. */
   configure({ command, timeoutMs, stateDir, log, showContext, restoreFor, flush } = {}) {
@@ -217,7 +218,7 @@ export class Bridge {
   /** What a prompt is given so that the agent writes down what must last: `{ prompt, system }`, mostly neither. */
   flushFor(identity, event, run) {
     const session = this.#lookUp(identity);
-    const window = session.window ?? session.windowOnDisk ?? session.outcome?.value?.window;
+    const window = session.window ?? session.lastWindow ?? session.outcome?.value?.window;
     const asked = this.#flush?.ask(session, { messages: event?.messages, prompt: String(event?.prompt ?? ""), window, run });
     if (asked?.offered) this.#flushOffered(session, asked.offered);
     return asked ?? {};
@@ -297,7 +298,7 @@ export class Bridge {
     const session = this.current(sessionKey);
     // a version that tells the window stores no blocks: there such a line is the user's own, a quotation
     const line = session?.window === undefined ? session?.contextLine : undefined;
-    const stored = session?.window === undefined ? [session?.offer, session?.flush.given?.text] : [];
+    const stored = session?.window === undefined ? [session?.offer, session?.flush.given?.text, session?.flush.system] : [];
     return [session?.prepended, ...stored, line].filter(Boolean);
   }
 
@@ -311,7 +312,7 @@ export class Bridge {
     const wanted = this.#showsContext || this.#flush ? { tell_window: true } : {};
     if (session.settlesFlush) wanted.settle_flush = true;
     session.settlesFlush = false;
-    const next = ahead ? this.#flush?.askAhead(session, { messages, window: session.windowOnDisk }) : undefined;
+    const next = ahead ? this.#flush?.askAhead(session, { messages, window: session.lastWindow }) : undefined;
     if (next) this.#flushOffered(session, next);
     if (session.outcome?.value && !this.#firstTurnOnly) wanted.tell_block = true;
     this.#report("turn-end", { session_id, session_key, agent_id, channel, catch_up: true, ...wanted });
@@ -351,7 +352,9 @@ export class Bridge {
   /** Older versions tell the window to nobody but their session index, which the program reads. */
   #noteWindowOnDisk(sessionId, window) {
     const session = this.#sessions.get(sessionId);
-    if (session) session.windowOnDisk = isCount(window) ? window : undefined;
+    if (!session) return;
+    session.windowOnDisk = isCount(window) ? window : undefined;
+    session.lastWindow = session.windowOnDisk ?? session.lastWindow; // the index tells none for a turn after a compaction
   }
 
   /** What a report says of the block: a line is gone if the session closed something in it. */
@@ -462,6 +465,7 @@ function newSession() {
     prepended: undefined,
     window: undefined,
     windowOnDisk: undefined,
+    lastWindow: undefined,
     contextLine: undefined,
     offer: undefined,
     flush: newFlush(),

@@ -64,7 +64,9 @@ function placeFor(api, version = openclawVersion()) {
   const [year, month] = String(version ?? "").split(".").map(Number);
   const appends = year ? year > 2026 || month >= 4 : typeof api.registerCompactionProvider === "function";
   if (appends) return SYSTEM_PROMPT;
-  return typeof api.registerHook === "function" ? BOOTSTRAP : PROMPT;
+  // where these hooks are not switched on a listener is registered without an error, and never called
+  const listens = typeof api.registerHook === "function" && api.config?.hooks?.internal?.enabled === true;
+  return listens ? BOOTSTRAP : PROMPT;
 }
 
 /** Listen to `agent:bootstrap`. A listener of `register()` is wiped when the gateway starts: this is called later. */
@@ -124,11 +126,12 @@ function injectWith(bridge, api) {
         const { text, system } = withOffer();
         return given({ appendSystemContext: [block, system].filter(Boolean).join("\n\n"), prependContext: text });
       }
-      // in the first turn of a gateway the listener may have come too late: then the block goes with the prompt, once
-      if (place === BOOTSTRAP && bridge.bootstrapHeard) return given({ prependContext: withOffer().text });
-      const block = answered ? undefined : await ask(); // once: here it would stand in every stored message
+      if (place === BOOTSTRAP) return given({ prependContext: withOffer().text });
+      // once, unless it is known that stored prompts pass by us: else it would stand in every stored message
+      const block = answered && !bridge.takesOut ? undefined : await ask();
       bridge.prependedIn(identity, block);
-      return given({ prependContext: [block, withOffer().text].filter(Boolean).join("\n\n") });
+      const { text, system } = withOffer();
+      return given({ prependContext: [block, bridge.takesOut ? system : undefined, text].filter(Boolean).join("\n\n") });
     },
     FIRST,
   );
@@ -137,6 +140,7 @@ function injectWith(bridge, api) {
   on(api, "before_message_write", (event, context) => {
     if (event?.message?.role !== "user") return undefined;
     const key = context?.sessionKey ?? event.sessionKey;
+    bridge.takesOut = true;
     bridge.promptIsStored(key, event.message);
     const blocks = bridge.injected(key);
     const message = blocks.reduce((stored, block) => without(block, stored) ?? stored, event.message);
