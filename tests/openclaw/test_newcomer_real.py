@@ -58,6 +58,12 @@ def test_after_setup_the_next_session_gets_what_the_last_one_left(version: str, 
         asked = json.dumps(model.requests[before:])
         assert "session-continuity" in asked
         assert "lighthouse lamp" in asked
+        openclaw.stop()
+        restarted = len(model.requests)
+        openclaw.start()
+        openclaw.say("Good evening, and now?")
+        wait_until(lambda: "Good evening" in json.dumps(model.requests[restarted:]), what="the turn after a restart")
+        assert "session-continuity" in json.dumps(model.requests[restarted:])
         standing = subprocess.run(
             [*command, "openclaw", "status", "--json", *named], capture_output=True, text=True, check=False
         )

@@ -69,6 +69,12 @@ function placeFor(api, version = openclawVersion()) {
   return listens ? BOOTSTRAP : PROMPT;
 }
 
+/** Whether this version is known to show prompts before it stores them; of others it is learnt in the first turn. */
+function showsPrompts(version = openclawVersion()) {
+  const [year, month, patch] = String(version ?? "").split(".").map((part) => parseInt(part, 10));
+  return year === 2026 && (month === 3 || (month === 2 && patch >= 26));
+}
+
 /** Listen to `agent:bootstrap`. A listener of `register()` is wiped when the gateway starts: this is called later. */
 function listenToBootstrap(bridge, api) {
   // a gateway may drop its listeners again: one that was not called in the turn before is registered anew
@@ -92,6 +98,7 @@ function listenToBootstrap(bridge, api) {
 
 function injectWith(bridge, api) {
   const place = placeFor(api);
+  if (showsPrompts()) bridge.takesOut = true; // also in the first turn after a restart
   on(api, "session_start", (event) => {
     if (event?.sessionId) bridge.sessionStarts(event.sessionId);
   });
