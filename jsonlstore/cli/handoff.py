@@ -98,14 +98,14 @@ def list_handoffs(app: App, as_json: bool, **span: Any) -> None:
 
     def tell() -> None:
         for session_id, record in found:
-            say_folded(f"{record.document.updated_at[:16]}Z  {session_id}  {_standing(record, app)}", indent="    ")
+            say_folded(f"{record.document.updated_at[:16]}Z  {session_id}  {_status_of(record, app)}", indent="    ")
         if not found:
             say("no handoffs")
 
     answer(as_json, listed, tell)
 
 
-def _standing(record: HandoffRecord, app: App) -> str:
+def _status_of(record: HandoffRecord, app: App) -> str:
     if record.cleared_at:
         return "cleared"
     if record.claimed_by:
@@ -134,7 +134,7 @@ def status_(app: App, session_id: str | None, as_json: bool) -> None:
             return
         from jsonlstore.restore import handoff_lines
 
-        say(f"{found[0][0]}: {_standing(found[0][1], app)}", bold=True)
+        say(f"{found[0][0]}: {_status_of(found[0][1], app)}", bold=True)
         if found[0][1].cleared_at:
             return
         say("\n".join(handoff_lines(found[0][1].document, store.get(found[0][0]))))

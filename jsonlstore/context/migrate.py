@@ -88,7 +88,7 @@ def _skip_present(source: Iterator[bytes], target: Iterator[bytes], key: str, to
     """Read as much of `source` as `target` has, which must be the same; the id of the record it ends with."""
     last: str | None = None
     for kept in target:
-        line = next((one for data in source if (one := _told(data, total))), None)
+        line = next((one for data in source if (one := _checked_line(data, total))), None)
         if line is None or line.data != kept:
             raise _conflict(key)
         last = last_id([line], last)
@@ -116,7 +116,7 @@ def _conflict(key: str) -> TranscriptConflict:
     )
 
 
-def _told(data: bytes, total: Migration) -> Line | None:
+def _checked_line(data: bytes, total: Migration) -> Line | None:
     line = read_line(data)
     if line is None:
         total.bad += 1
@@ -131,7 +131,7 @@ def _batches(lines: Iterator[bytes], total: Migration) -> Iterator[list[Line]]:
     batch: list[Line] = []
     size = 0
     for data in lines:
-        line = _told(data, total)
+        line = _checked_line(data, total)
         if line is None:
             continue
         batch.append(line)

@@ -273,7 +273,7 @@ def _count(stored: Stored) -> int:
     return known if isinstance(known, int) else 0
 
 
-def _told(millis: int) -> str:
+def _time_text(millis: int) -> str:
     """A time for people; one that no calendar has is the last there is."""
     try:
         return format_time(from_millis(millis))
@@ -287,8 +287,8 @@ def _info(stored: Stored) -> SessionInfo:
     return SessionInfo(
         stored.key,
         stored.session_id,
-        _told(stored.created_at),
-        _told(stored.updated_at),
+        _time_text(stored.created_at),
+        _time_text(stored.updated_at),
         stored.path,
         used if isinstance(used, int) else None,
         window if isinstance(window, int) else None,

@@ -61,10 +61,10 @@ def recall_for_agent(
         store, Search((spoken,), within="all", project=asked.project, limit=wanted + 1), now=now, scope=scope
     )
     others = [one for one in answers.found if isinstance(one, MemoryHit) or one.state.session_id != asked.current]
-    return _told(others[:wanted])
+    return _answer_document(others[:wanted])
 
 
-def _told(found: list[RecallHit | MemoryHit]) -> dict[str, Any]:
+def _answer_document(found: list[RecallHit | MemoryHit]) -> dict[str, Any]:
     """As many answers as fit, best first; each with its id and date."""
     if not found:
         return {"text": _NOTHING, "session_ids": []}

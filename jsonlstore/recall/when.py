@@ -116,9 +116,9 @@ class _Reader:
                 return ranged
         if ".." in word and word != "..":
             return self._dotted_range(at, word)
-        return self._beside(at, word) or self._range(at) or self.placed(at)
+        return self._adjacent_span(at, word) or self._range(at) or self.placed(at)
 
-    def _beside(self, at: int, word: str) -> _Span | None:
+    def _adjacent_span(self, at: int, word: str) -> _Span | None:
         """`the week before 9 june 2023`, `the day after 2026-02-14`: the days next to a time."""
         days = {"day": 1, "night": 1, "weekend": 7, "week": 7, "month": 30}.get(word)
         side = self._word(at + 1)

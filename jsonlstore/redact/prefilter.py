@@ -35,7 +35,7 @@ def may_match(value: JSON) -> bool:
     keys: list[str] = []
     if not _gather(value, texts, keys, 0) or any(len(text) > _LONGEST for text in texts):
         return True
-    told = _told()
+    told = _rule_literals()
     # no literal holds a line break: one look at all texts says which literals the single ones need to be asked for
     everything = "\n".join(texts).lower()
     if any(literal in everything for literal in told.anywhere):
@@ -66,7 +66,7 @@ def _gather(value: JSON, texts: list[str], keys: list[str], depth: int) -> bool:
     return True
 
 
-def _may_hold(text: str, told: _Told) -> bool:
+def _may_hold(text: str, told: _Literals) -> bool:
     """Whether one text may hold a secret, `anywhere` aside."""
     low = text.lower()
     if told.before_operator and not _OPERATORS.isdisjoint(low) and any(each in low for each in told.before_operator):
@@ -85,7 +85,7 @@ def _begins(low: str, literal: str) -> bool:
     return at >= 0
 
 
-class _Told(NamedTuple):
+class _Literals(NamedTuple):
     """What a text must contain to hold a secret, in lower case."""
 
     anywhere: tuple[str, ...]
@@ -95,7 +95,7 @@ class _Told(NamedTuple):
 
 
 @cache
-def _told() -> _Told:
+def _rule_literals() -> _Literals:
     anywhere = {"private", "cookie", "x-auth"}  # blocks and headers, which are code
     before_operator: set[str] = set()
     for name in names():
@@ -109,11 +109,11 @@ def _told() -> _Told:
         (leading if begins else anywhere).update(found)
         if not found:
             rest.append(shape.trigger)
-    return _Told(
+    return _Literals(
         tuple(anywhere), tuple(leading - anywhere), tuple(before_operator - anywhere), re.compile("|".join(rest))
     )
 
 
 def forget_rules() -> None:
     """Read the rules again when next asked."""
-    _told.cache_clear()
+    _rule_literals.cache_clear()

@@ -78,8 +78,8 @@ class MemoryTools:
         self._calls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
             "recall": self._recall,
             "timeline": self._timeline,
-            "show": lambda given: self._told(self._find(given["session_id"])),
-            "where": lambda _: self._told(self._latest()),
+            "show": lambda given: self._document_of(self._find(given["session_id"])),
+            "where": lambda _: self._document_of(self._latest()),
             "task": self._task,
             "pin": self._pin,
         }
@@ -111,13 +111,13 @@ class MemoryTools:
         """The text of a resource; None if there is none of that name."""
         kind, _, name = uri.partition("://")
         if kind == "session" and name:
-            return str(self._told(self._find(name))["text"])
-        return str(self._told(self._latest())["text"]) if uri == "handoff://latest" else None
+            return str(self._document_of(self._find(name))["text"])
+        return str(self._document_of(self._latest())["text"]) if uri == "handoff://latest" else None
 
     def resume(self) -> str:
         return (
             "Below is what is known of where the last session of this conversation stopped. Say in one sentence where "
-            f"we were, and ask whether to go on.\n\n{self._told(self._latest())['text']}"
+            f"we were, and ask whether to go on.\n\n{self._document_of(self._latest())['text']}"
         )
 
     # -- what may be looked at
@@ -151,7 +151,7 @@ class MemoryTools:
 
     # -- the tools
 
-    def _told(self, state: SessionState | None) -> dict[str, Any]:
+    def _document_of(self, state: SessionState | None) -> dict[str, Any]:
         if state is None:
             return {"text": _NOTHING, "session_ids": []}
         return {"text": wrapped(state_lines(state)), "session_ids": [state.session_id]}
