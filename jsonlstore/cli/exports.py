@@ -38,7 +38,7 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
 @command("jsonl", "--now", "--dry-run", "--json", group=export)
 @_options
 def export_jsonl(app: App, folder: Path, **options: Any) -> None:
-    """Write sessions as JSON lines to FOLDER. In host=…/month=… parts; a further run adds what is new."""
+    """Write sessions as JSON lines to FOLDER. Files go into host=…/month=… folders; a later run adds what is new."""
     _export(app, folder, "jsonl", **options)
 
 
@@ -46,7 +46,7 @@ def export_jsonl(app: App, folder: Path, **options: Any) -> None:
 @command("parquet", "--now", "--dry-run", "--json", group=export)
 @_options
 def export_parquet(app: App, folder: Path, **options: Any) -> None:
-    """Write sessions as Parquet to FOLDER. In host=…/month=… parts; a further run adds what is new."""
+    """Write sessions as Parquet to FOLDER. Files go into host=…/month=… folders; a later run adds what is new."""
     _export(app, folder, "parquet", **options)
 
 

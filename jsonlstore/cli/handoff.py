@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 handoff = command_group(
     "handoff",
-    "Show where sessions stood when they ended or were marked, for the next to go on. Alone, it captures.",
+    "Show where sessions stood, so that the next one can go on. Without a command it captures the newest session.",
     "jsonlstore handoff",
     "jsonlstore handoff list",
     "jsonlstore handoff capture 3fca9cad",
@@ -26,7 +26,7 @@ handoff = command_group(
 )
 project = command_group(
     "project",
-    "Say what a conversation is about: that filters what is noted and offered.",
+    "Set what a conversation is about. Notes and handoffs of other projects are then left out.",
     "jsonlstore project set radio",
     "jsonlstore project show",
 )

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 # when its command runs, so the lines of the help stand here.
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Look back": {
-        "recall": ("Find sessions by time and words, with the passages.", "recall:recall_"),
+        "recall": ("Find sessions and passages by time and words.", "recall:recall_"),
         "search": ("The same as recall.", "recall:recall_"),
         "list": ("List sessions, latest activity first.", "sessions:list_sessions"),
         "show": ("Show one session.", "sessions:show_session"),
         "chain": ("Show a session and those before it.", "sessions:chain"),
         "stats": ("Count sessions, projects, topics, tasks, tokens.", "stats:stats"),
-        "report": ("Write all of it as one HTML file.", "report:report"),
+        "report": ("Write everything kept as one HTML file.", "report:report"),
         "mcp": ("Serve one conversation's past to an MCP client.", "mcp:mcp"),
     },
     "Carry on": {
@@ -32,9 +32,9 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "continue": ("Bring one session back, whatever its age and score.", "restore:continue_"),
         "task": ("List, add, close and reopen tasks.", "task:task"),
         "pin": ("List, add and remove pins.", "pin:pin"),
-        "handoff": ("Show where sessions stood, for the next to go on.", "handoff:handoff"),
+        "handoff": ("Show where sessions stood, so that the next goes on.", "handoff:handoff"),
         "resume": ("Pick up a handoff.", "handoff:resume"),
-        "project": ("Say what a conversation is about.", "handoff:project"),
+        "project": ("Set what a conversation is about.", "handoff:project"),
         "where": ("Show where a session stands right now.", "checkpoints:where"),
         "checkpoint": ("Show the checkpoints recorded while sessions ran.", "checkpoints:checkpoint"),
     },

@@ -41,7 +41,8 @@ def archive(app: App, older_than: timedelta | None, dry_run: bool, as_json: bool
 def forget(app: App, session_ids: tuple[str, ...], yes: bool, only: bool, dry_run: bool, as_json: bool) -> None:
     """Remove sessions everywhere they are kept. A tombstone stays, so that no later scan brings them back.
 
-    Since OpenClaw 2026.9 one id spans several stretches, cut at each reset: its first id means all of them.
+    Since OpenClaw 2026.9 a session keeps its id over resets, and each part between two resets is a session here.
+    OpenClaw's id removes all parts; --only removes just the sessions named.
     """
     store = app.open_store()
     wanted: dict[str, None] = {}
@@ -91,9 +92,9 @@ def _say_forgotten(outcomes: Sequence[Forgotten], *, dry_run: bool) -> None:
 @with_example("jsonlstore doctor", "jsonlstore doctor --fix", "jsonlstore doctor --fix --quarantine")
 @command("doctor", "--json")
 @click.option("--fix", is_flag=True, help="Mend what can be mended.")
-@click.option("--quarantine", is_flag=True, help="With --fix: move log lines that are no records into quarantine, too.")
+@click.option("--quarantine", is_flag=True, help="With --fix: also move damaged log lines into quarantine.")
 def doctor(app: App, fix: bool, quarantine: bool, as_json: bool) -> int:
-    """Check every file of ours. Changes nothing without --fix. Exit 1 if something is wrong."""
+    """Check every file that jsonlstore keeps. Changes nothing without --fix. Exit 1 if something is wrong."""
     from jsonlstore.store import Check, Doctor, guarded
     from jsonlstore.transcripts import Catalogue
     from jsonlstore.watch import check_search, skipped_by

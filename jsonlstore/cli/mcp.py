@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def mcp(app: App, agent: str | None, session_key: str | None, channel: str | None, project: str | None) -> None:
     """Serve tools, resources and a prompt over stdin and stdout, for one conversation.
 
-    Whose words may be seen is settled here, by the setting `scope` and these options; nothing a client asks for widens
-    it. No port is opened.
+    The setting `scope` and these options decide which sessions a client may see; nothing that it asks for widens that.
+    No port is opened.
     """
     from jsonlstore import __version__
     from jsonlstore.bridges.mcp import McpServer, MemoryTools

@@ -55,10 +55,10 @@ openclaw = command_group(
 @with_example("jsonlstore openclaw install --dry-run", "jsonlstore openclaw install --compaction")
 @command("install", "--dry-run", "--json", group=openclaw)
 @click.option("--via", type=click.Choice(["plugin", "hook"]), default="plugin", show_default=True, help="What to load.")
-@click.option("--compaction", is_flag=True, help="Also make OpenClaw's compaction summaries, without a model.")
+@click.option("--compaction", is_flag=True, help="Also write OpenClaw's compaction summaries, without a model.")
 @openclaw_option
 def install_plugin(app: App, via: str, compaction: bool, named: str | None, dry_run: bool, as_json: bool) -> None:
-    """Add the plugin to openclaw.json. That is backed up first, and keeps its comments and order."""
+    """Add the plugin to openclaw.json. The file is backed up first, and keeps its comments and order."""
     found = installation_of(app, named)
     outcome = installer_of(app).install(found, via=via, compaction=compaction, dry_run=dry_run)
     if as_json:
@@ -102,7 +102,7 @@ def _print_diff(outcome: InstallReport, files_only: str) -> None:
 @with_example("jsonlstore openclaw uninstall --dry-run", "jsonlstore openclaw uninstall")
 @command("uninstall", "--dry-run", "--json", group=openclaw)
 def uninstall_plugin(app: App, dry_run: bool, as_json: bool) -> None:
-    """Take the plugin out of openclaw.json. It is byte for byte what it was, if nobody changed it since."""
+    """Take the plugin out of openclaw.json. The file is then byte for byte what it was, unless somebody changed it since."""
     outcome = installer_of(app).uninstall(dry_run=dry_run)
     if as_json:
         print_json({**asdict(outcome), "dry_run": dry_run})
@@ -124,7 +124,7 @@ def uninstall_plugin(app: App, dry_run: bool, as_json: bool) -> None:
 @command("status", "--json", group=openclaw)
 @openclaw_option
 def show_plugin_status(app: App, named: str | None, as_json: bool) -> int:
-    """Say whether the running gateway loaded the plugin. Also when it last fired; exit 1 if it does not work."""
+    """Say whether the running gateway loaded the plugin. Also says when it was last called. Exit 1 if it does not work."""
     from jsonlstore.bridges.openclaw import plugin_status
 
     found = plugin_status(StatePaths.of(app.state_dir), named=named)

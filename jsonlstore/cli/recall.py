@@ -79,11 +79,11 @@ def recall_(app: App, spoken: tuple[str, ...], full: bool, as_json: bool, **opti
 
     WHEN is a time as people say it, in the local time zone: yesterday, last tuesday, this morning, in february,
     2026-02, 3 days ago, since monday, 2026-02-01..2026-02-14. Everything else is looked for in what was said, and in
-    topics, projects, tasks, notes and pins. A time lifts sessions of that time; it leaves the others out only if
-    nothing else was asked, or with --since and --until, or where the question says "only".
+    topics, projects, tasks, notes and pins. Sessions of that time come first. The others are left out only if the
+    question is nothing but a time or says "only", or with --since and --until.
 
-    What stands in double quotes is a phrase, what stands behind -- is a word and never a time, and a word behind a
-    minus must not occur. `search rebuild` makes the full-text index anew.
+    Words in double quotes are a phrase. A word after a minus must not occur. What follows -- is never taken for a time.
+    `search rebuild` builds the full-text index again.
     """
     ctx = click.get_current_context()
     if spoken == ("rebuild",) and ctx.info_name == "search":

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 @click.option("--check", is_flag=True, help="Print nothing on stdout; exit 1 if anything would be hidden.")
 @click.option("--explain", is_flag=True, help="Say on stderr which rule hid what in which line; never the value.")
 @click.option("--stats", is_flag=True, help="Say on stderr how often each rule hid something.")
-@click.option("--rules", type=click.Path(exists=True, dir_okay=False), help="Your own rules, besides ours.")
+@click.option("--rules", type=click.Path(exists=True, dir_okay=False), help="Your own rules, in addition to the built-in ones.")
 @json_option
 def redact_command(check: bool, explain: bool, stats: bool, rules: str | None, as_json: bool) -> int:
     """Copy stdin to stdout with secrets hidden: the key stays, the value becomes [REDACTED].
 
-    Text of any size is fine; JSON lines stay JSON. What stands in <private>…</private> is dropped. With --check, the
+    Text of any size is fine; JSON lines stay JSON. Text in <private>…</private> is dropped. With --check, the
     kinds and line numbers go to stderr (with --json: to stdout), never the secrets.
 
     A rules file has one rule a line: kind, shape (RE2), example and counter-example, joined by tabs; a line

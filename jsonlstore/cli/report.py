@@ -22,9 +22,9 @@ _DEFAULT = "jsonlstore-report.html"
 )
 @command("report", "--now", "--dry-run", "--json")
 @click.argument("path", default=_DEFAULT, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--days", type=click.FloatRange(min=0), metavar="N", help="Only sessions alive in the last N days.")
+@click.option("--days", type=click.FloatRange(min=0), metavar="N", help="Only sessions active in the last N days.")
 @click.option("--project", metavar="P", help="Only sessions that worked on this project.")
-@click.option("--redact-names", is_flag=True, help="Put aliases for names of projects, agents, chats and files.")
+@click.option("--redact-names", is_flag=True, help="Replace names of projects, agents, chats and files by aliases.")
 @click.option("--open", "open_it", is_flag=True, help="Open it in the browser.")
 def report(
     app: App,
@@ -38,7 +38,7 @@ def report(
 ) -> None:
     """Write one HTML file: timeline, days, topics, tasks, decisions, restores, tokens, and every session.
 
-    PATH is jsonlstore-report.html in the current directory, unless given. The file asks the network for nothing.
+    PATH is jsonlstore-report.html in the current directory, unless given. The file needs no network.
     """
     from jsonlstore.core.files import Disk
     from jsonlstore.report import Aliases, make_view, render_page

@@ -38,7 +38,7 @@ _MOST_SHOWN = 30
 @click.option("--explain", is_flag=True, help="Show every factor and every reason.")
 def restore(app: App, /, into: str | None, explain: bool, dry_run: bool, as_json: bool,
             **known: Any) -> None:  # fmt: skip
-    """Show what a session starting now would get, or give it to one."""
+    """Show what a session starting now would get (--dry-run), or give it to one (--into)."""
     from jsonlstore.restore import RestoreRequest
 
     if into is None and not dry_run:
@@ -124,11 +124,15 @@ _HOOK_EVENTS = (
 
 @with_example('echo \'{"session_id": "s1", "channel": "cli"}\' | jsonlstore hook session-start')
 @command("hook", "--now")
-@click.argument("event", type=click.Choice(_HOOK_EVENTS))
+@click.argument("event", metavar="EVENT", type=click.Choice(_HOOK_EVENTS))
 @dry_run_option
-@click.option("--json", is_flag=True, expose_value=False, help="Accepted; the answer always is JSON.")
+@click.option("--json", is_flag=True, expose_value=False, help="No effect: the answer is always JSON.")
 def hook(app: App, event: str, dry_run: bool) -> None:
-    """Called by runtimes: a JSON object on stdin, a JSON object on stdout."""
+    """Called by runtimes: a JSON object on stdin, a JSON object on stdout.
+
+    EVENT is session-start, turn-end or session-end; session-recall, session-task or handoff for an agent's tools and
+    commands; flush-offered, compact, compacted or checkpoint for the context window.
+    """
     from jsonlstore.cli.hook import answer_hook
 
     lenient = App(app.state_dir, app.config_file, debug=app.debug, lenient=True)  # a bad setting stops no session

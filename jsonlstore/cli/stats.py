@@ -21,7 +21,7 @@ _SPARKS = " ▁▂▃▄▅▆▇█"
 
 @with_example("jsonlstore stats --days 30", "jsonlstore stats --json | jq .open_tasks.by_age")
 @command("stats", "--now", "--json")
-@click.option("--days", type=click.FloatRange(min=0), metavar="N", help="Only sessions alive in the last N days.")
+@click.option("--days", type=click.FloatRange(min=0), metavar="N", help="Only sessions active in the last N days.")
 @click.option("--project", metavar="P", help="Only sessions that worked on this project.")
 def stats(app: App, days: float | None, project: str | None, as_json: bool) -> None:
     """Count sessions per week, projects, topics over time, open tasks by age, tokens and flushes."""

@@ -24,7 +24,7 @@ NO_WATCHER = "no watcher is running"
 @command("status", "--now", "--json")
 @click.option("--expect-watcher", is_flag=True, help="Fail if no watcher is running.")
 def status(app: App, expect_watcher: bool, as_json: bool) -> int:
-    """Show what is seen, how far behind we are, and what is wrong.
+    """Show what jsonlstore sees, how far behind it is, and what is wrong.
 
     Exit 1 if something cannot be read or written, or waits unread for more than `status.max_lag_minutes`.
     """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def transcripts() -> None:
-    """Look at the transcripts other runtimes wrote (reading only), and move our own."""
+    """Look at the transcripts on this machine (reading only), and migrate those of your own agents."""
 
 
 with_example("jsonlstore transcripts list --agent main")(transcripts)
@@ -35,7 +35,7 @@ with_example("jsonlstore transcripts list --agent main")(transcripts)
 @json_option
 @pass_app
 def list_(app: App, /, *, agent: str | None, everything: bool, as_json: bool, **span: Any) -> None:
-    """List every transcript found. Each with its agent, era, size, and why it ended."""
+    """List every transcript found, with its agent, format, size, and why it ended."""
     catalogue = _catalogue(app, everything=everything)
     problems: list[str] = []
     wanted = [found for found in catalogue.sessions if agent in {None, found.agent_id}]
@@ -60,7 +60,7 @@ def _print_rows(rows: list[dict[str, Any]]) -> None:
         lines.append([row["session_id"], *about, _end(row), row["channel"]])
         parts = row["stretches"] if len(row["stretches"]) > 1 else ()
         lines += [[f"  {part['session_id']}", "", "", f"{part['records']:,}", "", _end(part), ""] for part in parts]
-    table(["session", "agent", "era", "records", "size", "end", "channel"], lines, flexible=0)
+    table(["session", "agent", "format", "records", "size", "end", "channel"], lines, flexible=0)
 
 
 @with_example("jsonlstore transcripts show 6fabbc44")
@@ -100,7 +100,7 @@ def show(app: App, /, *, id_: str, as_json: bool) -> None:
 @json_option
 @pass_app
 def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_json: bool) -> None:
-    """Show what the model would see. That is the active path from the latest compaction on, settings, tokens."""
+    """Show what the model would see: everything since the latest compaction, settings and tokens."""
     from jsonlstore.transcripts import build_context, count_tokens
 
     found, wanted = _catalogue(app, everything=True).find(id_)
@@ -141,7 +141,7 @@ def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_j
 @json_option
 @pass_app
 def migrate_(app: App, /, *, kind: str, dry_run: bool, as_json: bool) -> None:
-    """Carry our own transcripts over to the other backend. Byte for byte; run again, it goes on where it stopped."""
+    """Copy the transcripts of your own agents to the other backend. After an interruption, run it again."""
     from dataclasses import asdict
 
     from jsonlstore.context import migrate_transcripts, open_pair
