@@ -17,7 +17,7 @@ from jsonlstore.core.paths import resolve_state_dir
 from jsonlstore.redact import sanitised
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 C = TypeVar("C", bound=click.Command)
 
@@ -171,6 +171,25 @@ def command(
         return made
 
     return make
+
+
+class WholeWords(click.HelpFormatter):
+    """Help texts whose lines never break inside a word such as `session-task`, which somebody may want to type."""
+
+    _HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
+    _KEPT = "\u2011"  # a hyphen that no line breaks at, for as long as lines are made
+
+    def write_text(self, text: str) -> None:
+        super().write_text(self._HYPHEN.sub(self._KEPT, text))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        super().write_dl([(term, self._HYPHEN.sub(self._KEPT, text)) for term, text in rows], col_max, col_spacing)
+
+    def getvalue(self) -> str:
+        return super().getvalue().replace(self._KEPT, "-")
+
+
+click.Context.formatter_class = WholeWords
 
 
 class _GroupWithDefault(click.Group):
