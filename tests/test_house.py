@@ -291,8 +291,11 @@ def dataclasses_in(tree: ast.Module) -> list[str]:
     ]
 
 
-def test_a_session_start_loads_no_module_with_a_plain_dataclass(home: Home) -> None:
-    """`dataclass` compiles its methods at every load, and a hook call would wait for that: see core/values.py."""
+def test_a_session_start_loads_only_what_it_needs_and_no_plain_dataclass(home: Home) -> None:
+    """A hook call waits for every module: neither readers of transcripts nor the other hooks are loaded.
+
+    `dataclass` compiles its methods at every load: see core/values.py.
+    """
     home.past("a", hot_topics=["radio"], pending_tasks=[task(1)], working_memory=[{"content": "c", "label": "p"}])
     home.pipeline({"task_id": "task-001", "title": "Job number 1", "stage": "build"})
     call = home.command("hook", "session-start", "--now", "2026-11-10T12:00:00Z")[2:]
@@ -307,6 +310,19 @@ def test_a_session_start_loads_no_module_with_a_plain_dataclass(home: Home) -> N
     assert json.loads(done.stdout)["session_ids"] == ["a"]
     loaded = done.stderr.split()
     assert "jsonlstore.restore.plan" in loaded
+    allowed = {
+        "transcripts": {
+            "jsonlstore.transcripts",
+            *(f"jsonlstore.transcripts.{one}" for one in ("runtimes", "openclaw", "own")),
+        },
+        "cli": {
+            "jsonlstore.cli",
+            *(f"jsonlstore.cli.{one}" for one in ("entry", "app", "hook", "hook_call", "hook_lifecycle")),
+        },
+    }
+    for room, names in allowed.items():
+        assert {name for name in loaded if room_of(name) == room} <= names
+    assert {room_of(name) for name in loaded} & {"context", "watch", "compat", "report"} == set()
     slow = {name: found for name in loaded if (found := dataclasses_in(tree_of(name)))}
     assert slow == {}
 

@@ -13,8 +13,9 @@ from typing import Any
 from jsonlstore.core.paths import is_session_id
 from jsonlstore.core.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.database import DatabaseSource
+from jsonlstore.transcripts.json_values import parse_object, read_time
 from jsonlstore.transcripts.readonly import Database, cell_text, fingerprint
-from jsonlstore.transcripts.records import Entry, parse_object, read_time
+from jsonlstore.transcripts.records import Entry
 from jsonlstore.transcripts.runtimes import Discovery, Runtime, may_exist
 from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 from jsonlstore.transcripts.stretches import STRETCH_NAMESPACE
