@@ -189,6 +189,34 @@ def test_a_public_name_has_one_home() -> None:
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}
 
 
+_RIDDLES = {
+    "scribe", "ledger", "shelf", "pace", "presence", "standing", "trouble", "upkeep", "places", "worklist", "outlook",
+    "inheritor", "keeping",
+}  # fmt: skip
+
+
+def test_names_are_the_field_s_nouns() -> None:
+    """No module, class or public function goes by one of the household words that a stranger would not search for."""
+    found = [
+        f"{module_name(path)}.{name}"
+        for path in PACKAGE.rglob("*.py")
+        for name in [path.stem, *top_level_names(ast.parse(path.read_text()))]
+        if _RIDDLES & {form for part in name_parts(name) for form in (part, part.removesuffix("s"))}
+    ]
+    assert found == []
+    assert _RIDDLES & name_parts("SessionLedger")
+    assert _RIDDLES & name_parts("_standing_notes")
+
+
+def top_level_names(tree: ast.Module) -> list[str]:
+    return [one.name for one in tree.body if isinstance(one, ast.ClassDef | ast.FunctionDef) and one.name[0] != "_"]
+
+
+def name_parts(name: str) -> set[str]:
+    """The words a name is made of: `SessionStore` and `session_store` both have two."""
+    return {part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+
+
 def private_names(tree: ast.Module) -> Iterator[str]:
     """The functions, classes and constants that a module keeps to itself."""
     for node in tree.body:

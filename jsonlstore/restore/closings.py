@@ -164,8 +164,8 @@ def closings_of(
 ) -> list[Closing]:
     """What the sessions in reach closed, open ones included; of an archived one the index says too little."""
     reaches = scope.in_reach()
-    telling = {other: entry for other, entry in entries.items() if entry.get("closed") and reaches(entry)}
-    found = closings_in(telling, format_time(now))
+    closers = {other: entry for other, entry in entries.items() if entry.get("closed") and reaches(entry)}
+    found = closings_in(closers, format_time(now))
     since = time_before(now, timedelta(days=max(config.lookback_days, config.task_stale_days)))
     archived = [
         (entry["end_time"], other)
