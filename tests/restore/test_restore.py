@@ -347,7 +347,8 @@ def test_api_13_4_debug_output_has_the_right_numbers(home: Home, caplog: pytest.
     home.manager(debug=True).on_session_start("b", "cli", prompt="three four")
     text = caplog.text
     assert "[session:debug] Fetched 1 sessions from last 7 days" in text
-    assert "Scoring session a1b2c3d4 (48h elapsed):\n  recency: 0.714 × 0.4 = 0.286" in text
+    line = f"recency: 0.714 × {RECENCY_WEIGHT:g} = {(1 - 48 / 168) * RECENCY_WEIGHT:.3f}"
+    assert f"Scoring session a1b2c3d4 (48h elapsed):\n  {line}" in text
     assert "pending_tasks: 2 tasks × 0.25 = 0.50 × 0.25 = 0.125" in text
     assert "✅ (threshold: 0.25)" in text
     assert '- "ft991a control" → ADDED' in text
