@@ -349,7 +349,7 @@ def test_api_13_4_debug_output_has_the_right_numbers(home: Home, caplog: pytest.
     assert "[session:debug] Fetched 1 sessions from last 7 days" in text
     line = f"recency: 0.714 × {RECENCY_WEIGHT:g} = {(1 - 48 / 168) * RECENCY_WEIGHT:.3f}"
     assert f"Scoring session a1b2c3d4 (48h elapsed):\n  {line}" in text
-    assert "pending_tasks: 2 tasks × 0.25 = 0.50 × 0.25 = 0.125" in text
+    assert f"pending_tasks: 2 tasks × 0.25 = 0.50 × {PENDING_WEIGHT:g} = {0.5 * PENDING_WEIGHT:.3f}" in text
     assert "✅ (threshold: 0.25)" in text
     assert '- "ft991a control" → ADDED' in text
     assert '- "AUGUR weekly" → SKIPPED (label collision with a current pin)' in text
