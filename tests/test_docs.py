@@ -277,7 +277,7 @@ def test_the_score_is_written_down_as_it_is_computed() -> None:
     """The architecture page has the weights of the code, and they add up to one."""
     formula = f"`{RECENCY_WEIGHT:g} recency + {TOPIC_WEIGHT:g} topic overlap + {PENDING_WEIGHT:g} pending tasks`"
     assert formula in (ROOT / "docs" / "architecture.md").read_text()
-    assert RECENCY_WEIGHT + TOPIC_WEIGHT + PENDING_WEIGHT == 1
+    assert pytest.approx(1) == RECENCY_WEIGHT + TOPIC_WEIGHT + PENDING_WEIGHT
 
 
 def test_the_picture_shows_the_demo_of_today() -> None:

@@ -189,6 +189,34 @@ def test_a_public_name_has_one_home() -> None:
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}
 
 
+_RIDDLES = {
+    "scribe", "ledger", "shelf", "pace", "presence", "standing", "trouble", "upkeep", "places", "worklist", "outlook",
+    "inheritor", "keeping",
+}  # fmt: skip
+
+
+def test_names_are_the_field_s_nouns() -> None:
+    """No module, class or public function goes by one of the household words that a stranger would not search for."""
+    found = [
+        f"{module_name(path)}.{name}"
+        for path in PACKAGE.rglob("*.py")
+        for name in [path.stem, *top_level_names(ast.parse(path.read_text()))]
+        if _RIDDLES & {form for part in name_parts(name) for form in (part, part.removesuffix("s"))}
+    ]
+    assert found == []
+    assert _RIDDLES & name_parts("SessionLedger")
+    assert _RIDDLES & name_parts("_standing_notes")
+
+
+def top_level_names(tree: ast.Module) -> list[str]:
+    return [one.name for one in tree.body if isinstance(one, ast.ClassDef | ast.FunctionDef) and one.name[0] != "_"]
+
+
+def name_parts(name: str) -> set[str]:
+    """The words a name is made of: `SessionStore` and `session_store` both have two."""
+    return {part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+
+
 def private_names(tree: ast.Module) -> Iterator[str]:
     """The functions, classes and constants that a module keeps to itself."""
     for node in tree.body:
@@ -291,8 +319,11 @@ def dataclasses_in(tree: ast.Module) -> list[str]:
     ]
 
 
-def test_a_session_start_loads_no_module_with_a_plain_dataclass(home: Home) -> None:
-    """`dataclass` compiles its methods at every load, and a hook call would wait for that: see core/values.py."""
+def test_a_session_start_loads_only_what_it_needs_and_no_plain_dataclass(home: Home) -> None:
+    """A hook call waits for every module: neither readers of transcripts nor the other hooks are loaded.
+
+    `dataclass` compiles its methods at every load: see core/values.py.
+    """
     home.past("a", hot_topics=["radio"], pending_tasks=[task(1)], working_memory=[{"content": "c", "label": "p"}])
     home.pipeline({"task_id": "task-001", "title": "Job number 1", "stage": "build"})
     call = home.command("hook", "session-start", "--now", "2026-11-10T12:00:00Z")[2:]
@@ -307,6 +338,19 @@ def test_a_session_start_loads_no_module_with_a_plain_dataclass(home: Home) -> N
     assert json.loads(done.stdout)["session_ids"] == ["a"]
     loaded = done.stderr.split()
     assert "jsonlstore.restore.plan" in loaded
+    allowed = {
+        "transcripts": {
+            "jsonlstore.transcripts",
+            *(f"jsonlstore.transcripts.{one}" for one in ("runtimes", "openclaw", "own")),
+        },
+        "cli": {
+            "jsonlstore.cli",
+            *(f"jsonlstore.cli.{one}" for one in ("entry", "app", "hook", "hook_call", "hook_lifecycle")),
+        },
+    }
+    for room, names in allowed.items():
+        assert {name for name in loaded if room_of(name) == room} <= names
+    assert {room_of(name) for name in loaded} & {"context", "watch", "compat", "report"} == set()
     slow = {name: found for name in loaded if (found := dataclasses_in(tree_of(name)))}
     assert slow == {}
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.cli.hook import hook_manager, hook_session
+from jsonlstore.cli.hook_call import PLACE_FIELDS, Answer, hook_manager, hook_session, wrapped_block
 from jsonlstore.core.errors import JsonlStoreError, UsageError
 from jsonlstore.core.logs import logger
 
@@ -15,14 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from jsonlstore.cli.app import App
-    from jsonlstore.cli.hook import Answer
     from jsonlstore.restore import SessionPersistenceManager
     from jsonlstore.store import SessionStore
     from jsonlstore.transcripts import RecordedSession
 
 log = logger("jsonlstore.session")
 
-_OF_A_PLACE = ("agent_id", "session_key", "channel")
 _MOST_TIMES = 64
 
 
@@ -52,7 +50,7 @@ def _flush_offered(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     try:
         manager, session_id = _session_of(document, app)
         answer["session_id"] = session_id
-        known = {name: document[name] for name in _OF_A_PLACE if document.get(name)}
+        known = {name: document[name] for name in PLACE_FIELDS if document.get(name)}
         if dry_run or not manager.records(known):
             return answer, None
         from jsonlstore.context import offer_flush
@@ -116,7 +114,6 @@ def _compacted(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         session = _recorded(store, document)
         if session is None or not manager.records({"session_key": document.get("session_key")}):
             return answer, None
-        from jsonlstore.restore import current_block, wrap
         from jsonlstore.signals import memory_files_in
         from jsonlstore.transcripts import by_stretch
 
@@ -132,8 +129,7 @@ def _compacted(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
                 ),
                 by="hook",
             )
-        block = current_block(store.folded(session_id), store.now())
-        answer["block"] = None if block is None else wrap(block)
+        answer["block"] = wrapped_block(manager, session_id)
     except UsageError:
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: the block stays as it was
@@ -174,7 +170,7 @@ def _checkpoint(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     return answer, None
 
 
-CONTEXT_HOOKS: dict[str, Callable[[dict[str, Any], App, bool], Answer]] = {
+HOOKS: dict[str, Callable[[dict[str, Any], App, bool], Answer]] = {
     "flush-offered": _flush_offered,
     "compact": _compact,
     "compacted": _compacted,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ProjectContext,
         capture,
         claim,
+        claim_in_force,
         clear,
         cleared_at,
         confirm,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         offer,
         present_document,
         set_project,
-        standing_claim,
     )
     from jsonlstore.handoff.summarizer import summarize
     from jsonlstore.handoff.window import MessageWindow, WindowFacts
@@ -56,6 +56,7 @@ __all__ = [
     "build",
     "capture",
     "claim",
+    "claim_in_force",
     "clear",
     "cleared_at",
     "confirm",
@@ -66,7 +67,6 @@ __all__ = [
     "present_document",
     "related_memories",
     "set_project",
-    "standing_claim",
     "summarize",
 ]
 
@@ -77,7 +77,7 @@ __getattr__ = lazy(
         "document": "Handoff PatternNote as_file",
         "memories": "related_memories",
         "records": "COMMAND Claim HandoffRecord ProjectContext capture claim clear cleared_at confirm kept_handoff "
-        "offer present_document set_project standing_claim",
+        "offer present_document set_project claim_in_force",
         "summarizer": "summarize",
         "window": "MessageWindow WindowFacts",
         "wording": "as_told offer_line",

@@ -77,7 +77,7 @@ class HandoffRecord(NamedTuple):
         return self.cleared_at is None and self.claimed_by is None and not self.document.is_expired(now)
 
     def to_dict(self, now: datetime) -> dict[str, Any]:
-        """The document with its standing, as files and `status` show it."""
+        """The document with its state, as files and `status` show it."""
         claimed = {"claimedBy": self.claimed_by, "claimedAt": self.claimed_at} if self.claimed_by else {}
         return {**self.document.to_dict(available=self.is_available(now), offered_at=self.offered_at), **claimed}
 
@@ -214,9 +214,9 @@ def claim(
         if not forced:
             if found.document.is_expired(now):
                 return None
-            standing = standing_claim(store, found, now, session_id)
-            if standing is not None:
-                holder[0] = standing
+            in_force = claim_in_force(store, found, now, session_id)
+            if in_force is not None:
+                holder[0] = in_force
                 return None
         holder[0] = session_id
         if found.claimed_by == session_id:
@@ -232,7 +232,7 @@ def claim(
     return Claim(holder[0] == session_id, holder[0])
 
 
-def standing_claim(store: SessionStore, found: HandoffRecord, now: datetime, asking: str) -> str | None:
+def claim_in_force(store: SessionStore, found: HandoffRecord, now: datetime, asking: str) -> str | None:
     """The session whose claim keeps the asking one from a handoff; None if it is free.
 
     A claim without an answer lapses: at once when its session ended by its own word, else after a minute, because eight

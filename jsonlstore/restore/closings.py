@@ -7,15 +7,28 @@ it is matched with what earlier sessions left open: by id, or by the words of th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from datetime import datetime, timedelta
+from heapq import nlargest
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jsonlstore.core.clock import format_time, time_before
+from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.core.logs import logger
 from jsonlstore.core.model import PendingTask, SessionState
 from jsonlstore.core.task_life import closed_here, open_here
 from jsonlstore.restore.pins import UNPINNED, pin_mark
 
+if TYPE_CHECKING:
+    from jsonlstore.core.config import Config
+    from jsonlstore.restore.scope import Scope
+    from jsonlstore.store import SessionStore
+
+log = logger("jsonlstore.session")
+
 _NUMBERED = re.compile(r"\w*\d(?:[\w.-]*\w)?")
+_MOST_ARCHIVED_LOGS = 20  # archived within days: only where the settings say so
 _ENOUGH = 2 / 3  # of a title's words must be said
 
 
@@ -144,3 +157,36 @@ def without_closed(state: SessionState, closings: Sequence[Closing]) -> SessionS
         next_step=None if "next" in gone else state.next_step,
         failing=None if "failing" in gone else state.failing,
     )
+
+
+def closings_of(
+    store: SessionStore, config: Config, entries: Mapping[str, Mapping[str, Any]], scope: Scope, now: datetime
+) -> list[Closing]:
+    """What the sessions in reach closed, open ones included; of an archived one the index says too little."""
+    reaches = scope.in_reach()
+    closers = {other: entry for other, entry in entries.items() if entry.get("closed") and reaches(entry)}
+    found = closings_in(closers, format_time(now))
+    since = time_before(now, timedelta(days=max(config.lookback_days, config.task_stale_days)))
+    archived = [
+        (entry["end_time"], other)
+        for other, entry in entries.items()
+        if entry.get("archived") and (entry.get("end_time") or "") >= since and reaches(entry)
+    ]
+    for _, session_id in nlargest(_MOST_ARCHIVED_LOGS, archived):
+        try:
+            found += own_closings(store.get(session_id), format_time(now))
+        except JsonlStoreError as problem:
+            log.warning("what session %s closed is not known: %s", session_id, problem)
+    return found
+
+
+def without_stale_tasks(load: Callable[[str], SessionState], now: datetime, days: int) -> Callable[[str], SessionState]:
+    """`load`, without tasks that nobody has touched for so many days: a session that did has them in its own state."""
+    line = time_before(now, timedelta(days=days))
+
+    def fresh(session_id: str) -> SessionState:
+        state = load(session_id)
+        is_stale = state.end_time is not None and state.end_time < line
+        return replace(state, pending_tasks=()) if is_stale and state.pending_tasks else state
+
+    return fresh

@@ -13,8 +13,10 @@ from jsonlstore.core.session_key import agent_of, is_utility_run
 
 if TYPE_CHECKING:
     from jsonlstore.core.config import Config
-    from jsonlstore.restore.result import Candidate
+    from jsonlstore.restore.plan import Environment
+    from jsonlstore.restore.result import Candidate, RestoredSessionContext
     from jsonlstore.restore.scope import Scope
+    from jsonlstore.restore.select import Prior, Selection
     from jsonlstore.store import IndexEntry, SessionStore
 
 _MOST_OPEN = 50  # of whose logs the last sign of life is read: the index has it only of sessions that ended
@@ -106,3 +108,26 @@ def newest_session(
         except JsonlStoreError:
             continue  # removed since the index was read
     return max(entries, key=lambda entry: (heard[entry.session_id], entry.session_id), default=None)
+
+
+def log_decisions(
+    env: Environment, priors: Sequence[Prior], selection: Selection, pinned: int, context: RestoredSessionContext
+) -> None:
+    """Write every decision of a plan to the debug log."""
+    config = env.config
+    env.debug("Fetched %d sessions from last %d days", len(priors), config.lookback_days)
+    qualified = {candidate.session_id: candidate.qualified for candidate in selection.candidates}
+    for prior in sorted(priors, reverse=True):
+        env.debug("Scoring session %s (%.0fh elapsed):\n%s %s (threshold: %g)", prior.session_id[:8], prior.hours,
+                  prior.factors.spelt_out(prior.tasks), "✅" if qualified[prior.session_id] else "❌",
+                  config.relevance_threshold)  # fmt: skip
+    lines = "".join(
+        f'\n  - "{one.label}" → {"ADDED" if one.decision == "added" else "SKIPPED"} ({one.reason})'
+        for one in context.pins
+    )
+    env.debug("Pin inheritance: %d current pins, %d candidate pins, cap=%d%s", pinned, len(context.pins),
+              config.max_inherited_pins, lines)  # fmt: skip
+    for memory in context.memories:
+        env.debug("Decay %s: %.3f → %.3f after %.0fh (%s)", memory.memory_id, memory.original_confidence,
+                  memory.confidence, memory.hours_elapsed, "EXCLUDED" if memory.excluded else "kept")  # fmt: skip
+    env.debug("Preamble:\n%s", context.preamble)

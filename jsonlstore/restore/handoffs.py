@@ -16,11 +16,11 @@ from jsonlstore.handoff import (
     Handoff,
     HandoffRecord,
     ProjectContext,
+    claim_in_force,
     cleared_at,
     kept_handoff,
     offer_line,
     present_document,
-    standing_claim,
 )
 from jsonlstore.restore.wrapper import named
 
@@ -87,7 +87,7 @@ def find_handoff(
             log.warning("the handoff of %s is left out: %s", session_id, problem)
             continue
         known = kept_handoff(folded)
-        holder = standing_claim(store, known, now, request.session_id) if known and not forced else None
+        holder = claim_in_force(store, known, now, request.session_id) if known and not forced else None
         if holder is not None and taken is not None:
             continue  # of those that are taken only the newest is told of
         # what a later session settled is not in progress any more

@@ -8,9 +8,9 @@ from jsonlstore.core.clock import format_time, hours_between, parse_time
 from jsonlstore.core.errors import OutOfScope, SessionOpen, UsageError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import SessionState
-from jsonlstore.restore.closings import without_closed
+from jsonlstore.restore.closings import closings_of, without_closed
 from jsonlstore.restore.inherit import all_pins, decayed_memories, plan_pins
-from jsonlstore.restore.plan import Environment, RestorePlan, closings_of, format_preamble
+from jsonlstore.restore.plan import Environment, RestorePlan, format_preamble
 from jsonlstore.restore.preamble import PreambleContext
 from jsonlstore.restore.restorer import inheritance, restored_metrics
 from jsonlstore.restore.result import RestoredSessionContext, RestoreRequest

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from heapq import nlargest
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +14,7 @@ from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import PendingTask, SessionState
 from jsonlstore.core.session_key import agent_of
-from jsonlstore.restore.closings import Closing, closings_in, own_closings, without_closed
+from jsonlstore.restore.closings import closings_of, without_closed, without_stale_tasks
 from jsonlstore.restore.crash import Crashed, find_crashed, find_superseded
 from jsonlstore.restore.inherit import PinPlan, decayed_memories, merged_topics, offers, once, plan_pins
 from jsonlstore.restore.pins import PinFile
@@ -27,7 +26,6 @@ from jsonlstore.restore.select import (
     Contributor,
     Entries,
     Prior,
-    Selection,
     can_qualify,
     current_keywords,
     previous_session,
@@ -46,7 +44,6 @@ log = logger("jsonlstore.session")
 _MOST_SUSPECTS = 50  # looked at by one session start; `recover` looks at all
 _MOST_SUPERSEDED = 10  # closed by one session start; the next one goes on
 _MOST_CRITICAL_LOGS = 8
-_MOST_ARCHIVED_LOGS = 20  # archived within days: only where the settings say so
 _TOPIC_SAMPLE = 300  # how common a topic is shows in a few hundred sessions as well as in all
 _EVER = "0"  # sorts before every time there is
 _NO_PINS = PinPlan((), (), (), ())
@@ -163,37 +160,6 @@ def _own_block(known: SessionFold, now: datetime) -> str | None:
 def format_preamble(shown: PreambleContext, config: Config, now: datetime) -> str | None:
     """The preamble of a restore, within the configured length."""
     return PreambleInjector.format(shown, PreambleOptions(max_chars=config.preamble_max_chars), now=now)
-
-
-def closings_of(store: SessionStore, config: Config, entries: Entries, scope: Scope, now: datetime) -> list[Closing]:
-    """What the sessions in reach closed, open ones included; of an archived one the index says too little."""
-    reaches = scope.in_reach()
-    telling = {other: entry for other, entry in entries.items() if entry.get("closed") and reaches(entry)}
-    found = closings_in(telling, format_time(now))
-    since = time_before(now, timedelta(days=max(config.lookback_days, config.task_stale_days)))
-    archived = [
-        (entry["end_time"], other)
-        for other, entry in entries.items()
-        if entry.get("archived") and (entry.get("end_time") or "") >= since and reaches(entry)
-    ]
-    for _, session_id in nlargest(_MOST_ARCHIVED_LOGS, archived):
-        try:
-            found += own_closings(store.get(session_id), format_time(now))
-        except JsonlStoreError as problem:
-            log.warning("what session %s closed is not known: %s", session_id, problem)
-    return found
-
-
-def without_stale_tasks(load: Callable[[str], SessionState], now: datetime, days: int) -> Callable[[str], SessionState]:
-    """`load`, without tasks that nobody has touched for so many days: a session that did has them in its own state."""
-    line = time_before(now, timedelta(days=days))
-
-    def fresh(session_id: str) -> SessionState:
-        state = load(session_id)
-        is_stale = state.end_time is not None and state.end_time < line
-        return replace(state, pending_tasks=()) if is_stale and state.pending_tasks else state
-
-    return fresh
 
 
 def has_runtime_transcript(store: SessionStore, entry: IndexEntry) -> bool:
@@ -346,7 +312,9 @@ def _with_contributions(
         handoff=offered.to_dict(config) if offered is not None else None,
     ).with_sessions(states, [score for _, score in sources], format_time(now))
     if config.debug:
-        _explain(env, priors, selection, pinned.taken, context)
+        from jsonlstore.restore.explain import log_decisions
+
+        log_decisions(env, priors, selection, pinned.taken, context)
     return plan._replace(context=context, pins=pins, shown=shown, tasks=tasks)
 
 
@@ -381,26 +349,3 @@ def _with_pin_sources(
             score = next((prior.score for prior in priors if prior.session_id == state.session_id), 0.0)
             found.append((state, score))
     return found
-
-
-def _explain(
-    env: Environment, priors: Sequence[Prior], selection: Selection, pinned: int, context: RestoredSessionContext
-) -> None:
-    """Write every decision of a plan to the debug log."""
-    config = env.config
-    env.debug("Fetched %d sessions from last %d days", len(priors), config.lookback_days)
-    qualified = {candidate.session_id: candidate.qualified for candidate in selection.candidates}
-    for prior in sorted(priors, reverse=True):
-        env.debug("Scoring session %s (%.0fh elapsed):\n%s %s (threshold: %g)", prior.session_id[:8], prior.hours,
-                  prior.factors.spelt_out(prior.tasks), "✅" if qualified[prior.session_id] else "❌",
-                  config.relevance_threshold)  # fmt: skip
-    lines = "".join(
-        f'\n  - "{one.label}" → {"ADDED" if one.decision == "added" else "SKIPPED"} ({one.reason})'
-        for one in context.pins
-    )
-    env.debug("Pin inheritance: %d current pins, %d candidate pins, cap=%d%s", pinned, len(context.pins),
-              config.max_inherited_pins, lines)  # fmt: skip
-    for memory in context.memories:
-        env.debug("Decay %s: %.3f → %.3f after %.0fh (%s)", memory.memory_id, memory.original_confidence,
-                  memory.confidence, memory.hours_elapsed, "EXCLUDED" if memory.excluded else "kept")  # fmt: skip
-    env.debug("Preamble:\n%s", context.preamble)

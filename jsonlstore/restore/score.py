@@ -1,6 +1,6 @@
 """The two formulas of a restore; nothing here is ever stored.
 
-Relevance of a prior session: `0.4 recency + 0.35 topic overlap + 0.25 pending tasks`.
+Relevance of a prior session: the weighted sum of recency, topic overlap and pending tasks; see the weights below.
 Confidence left of an inherited memory: `max(floor, 1 - hours/168 * 0.4)` of the original; both numbers are settings.
 """
 

@@ -10,9 +10,8 @@ from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import PendingTask, SessionState, read_parts
 from jsonlstore.core.task_life import BY_HAND, CLOSED, OPEN, UNSAID, closed_here, open_here, task_key
-from jsonlstore.restore.closings import without_closed
+from jsonlstore.restore.closings import closings_of, without_closed
 from jsonlstore.restore.pins import UNPINNED
-from jsonlstore.restore.plan import closings_of
 from jsonlstore.restore.preamble import ages_ago
 from jsonlstore.restore.tasks import Pipeline
 

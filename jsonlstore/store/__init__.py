@@ -7,10 +7,10 @@ What it promises:
 - Every record passes the redactor before it is written, and every record is bounded in size.
 - Any number of threads and processes may write; readers take no lock.
 
-A record's path: `sanitise` checks, redacts and caps it (`limits`); `store` appends it to the session's `log` under the
+A record's path: `sanitise` checks, redacts and caps it (`limits`); `append` adds it to the session's `log` under the
 session's lock; `fold` applies it, one of the `layers` per writer; `projection` derives the `index` entry from the fold,
-and an ended session gets its mirror (`archive`). `forget` and `doctor` maintain existing sessions; `metrics` is a log
-of its own.
+and an ended session gets its mirror (`archive`). `reader` reads without a lock. `store` archives, repairs and forgets
+whole sessions, `doctor` decides which; `metrics` is a log of its own.
 """
 
 from __future__ import annotations

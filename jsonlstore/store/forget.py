@@ -42,7 +42,7 @@ def forget_session(
     return Forgotten(
         session_id=session_id,
         removed=tuple(removed),
-        inherited_by=tuple(sorted(_inheritors(paths, session_id))),
+        inherited_by=tuple(sorted(_sessions_that_inherited(paths, session_id))),
         entry=project(folded, hot.stat().st_size),
     )
 
@@ -52,7 +52,7 @@ def preview(paths: StatePaths, open_log: Callable[[Path], SessionLog], session_i
     hot = paths.log(session_id)
     there = [hot] if hot.exists() and not _is_tombstone(open_log(hot)) else []
     removed = tuple(str(path) for path in (*there, *leftovers(paths, session_id)))
-    return Forgotten(session_id, removed, tuple(sorted(_inheritors(paths, session_id))), {})
+    return Forgotten(session_id, removed, tuple(sorted(_sessions_that_inherited(paths, session_id))), {})
 
 
 def leftovers(paths: StatePaths, session_id: str) -> list[Path]:
@@ -110,7 +110,7 @@ def _is_tombstone(session_log: SessionLog) -> bool:
     return scan is not None and [placed.event.type for placed in scan.events] == ["session.forgotten"]
 
 
-def _inheritors(paths: StatePaths, session_id: str) -> Iterator[str]:
+def _sessions_that_inherited(paths: StatePaths, session_id: str) -> Iterator[str]:
     mark = f"[inherited from {session_id} @".encode()
     logs = [*paths.states.glob("*.jsonl"), *paths.archive.glob("*/*.jsonl")]
     for path in logs:

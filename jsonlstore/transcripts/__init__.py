@@ -15,9 +15,10 @@ from jsonlstore.core.lazy import lazy
 if TYPE_CHECKING:
     from jsonlstore.transcripts.catalogue import Catalogue, find_sessions
     from jsonlstore.transcripts.context import Context, active_path, build_context, context_of
+    from jsonlstore.transcripts.json_values import parse_object, read_millis
     from jsonlstore.transcripts.lines import MAX_LINE, open_stream, read_entries
     from jsonlstore.transcripts.readonly import Database, consistently
-    from jsonlstore.transcripts.records import Entry, ToolCall, parse_entry, parse_object, read_millis
+    from jsonlstore.transcripts.records import Entry, ToolCall, parse_entry
     from jsonlstore.transcripts.runtimes import (
         Discovery,
         Runtime,
@@ -103,7 +104,8 @@ __getattr__ = lazy(
         "context": "Context active_path build_context context_of",
         "lines": "MAX_LINE open_stream read_entries",
         "readonly": "Database consistently",
-        "records": "Entry ToolCall parse_entry parse_object read_millis",
+        "json_values": "parse_object read_millis",
+        "records": "Entry ToolCall parse_entry",
         "runtimes": "Discovery Runtime current_stretch discover has_transcript recorded_session "
         "register_runtime registered_runtimes unregister_runtime utility_key was_answered",
         "session": "CopyMerger CursorOutdated RecordedSession read_copies",

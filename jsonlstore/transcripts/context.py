@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jsonlstore.transcripts.records import Entry, read_millis
+from jsonlstore.transcripts.json_values import read_millis
+from jsonlstore.transcripts.records import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from jsonlstore.transcripts.records import LAZY_BYTES, Entry, parse_entry, parse_object
+from jsonlstore.transcripts.json_values import parse_object
+from jsonlstore.transcripts.records import LAZY_BYTES, Entry, parse_entry
 from jsonlstore.transcripts.source import Reading
 
 MAX_LINE = 32 * 1024 * 1024

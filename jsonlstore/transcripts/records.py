@@ -6,14 +6,13 @@ on demand, because most long records are tool output and images whose content is
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from jsonlstore.core.clock import format_time, from_millis, normalise_time, parse_time
+from jsonlstore.transcripts.json_values import parse_leniently, parse_object, read_time
 from jsonlstore.transcripts.speech import Speaker, cut_continuity, hear, own_words
 
 if TYPE_CHECKING:
@@ -29,11 +28,7 @@ _LONG_HEAD = re.compile(
     rb'\{"type":"message","id":' + _STRING + rb',"parentId":(?:null|' + _STRING + rb'),"timestamp":' + _STRING +
     rb',"message":\{"role":' + _STRING + rb'(?:,"toolCallId":' + _STRING + rb',"toolName":' + _STRING + rb")?,"
 )  # fmt: skip
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _DATA = b'"data":"'
-_PADDING = b"\0 \t\r\n"
-_NUMBER_LIMIT = 2**53  # JavaScript's largest safe integer; infinity and NaN are not below it
-_BOM = b"\xef\xbb\xbf"
 _TOOL_ROLES = frozenset({"toolResult", "bashExecution", "tool", "function", "pythonExecution"})
 _MESSAGE_LIKE = frozenset({"custom_message", "hookMessage"})
 _NO_FIELDS: Mapping[str, Any] = {}
@@ -303,32 +298,10 @@ def parse_entry(line: bytes, position: int = 0) -> Entry | None:
     try:
         raw = orjson.loads(line)
     except orjson.JSONDecodeError:
-        raw = _parse_leniently(line)
+        raw = parse_leniently(line)
     if raw.__class__ is not dict or raw.get("type").__class__ is not str:
         return None
     return Entry(raw, position)
-
-
-def parse_object(text: bytes) -> dict[str, Any] | None:
-    """The JSON object in `text`, None if there is none; accepts whatever JavaScript accepts."""
-    try:
-        raw = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        raw = _parse_leniently(text)
-    return raw if isinstance(raw, dict) else None
-
-
-def _parse_leniently(line: bytes) -> object:
-    """Parse what Node accepts and orjson refuses: lone surrogates, bad UTF-8, a BOM; NULs from a crash are skipped."""
-    line = line.strip(_PADDING).removeprefix(_BOM)
-    if not line.startswith(b"{") or not line.endswith(b"}"):
-        return None
-    text = line.decode("utf-8", "replace")
-    try:
-        raw = json.loads(text)
-        return _whole_characters(raw) if "\\u" in text else raw
-    except (ValueError, RecursionError):
-        return None
 
 
 def _cut_data(line: bytes) -> bytes:
@@ -352,16 +325,6 @@ def _assistant(message: Mapping[str, Any]) -> tuple[Speaker, str | None]:
 def _is_relayed(provenance: object) -> bool:
     """Whether the record itself says that it was not typed by a person."""
     return isinstance(provenance, dict) and provenance.get("kind") not in {None, "external_user", "user"}
-
-
-def _whole_characters(value: object) -> object:
-    if isinstance(value, str):
-        return _LONE_SURROGATE.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_whole_characters(item) for item in value]
-    if isinstance(value, dict):
-        return {_LONE_SURROGATE.sub("\ufffd", key): _whole_characters(item) for key, item in value.items()}
-    return value
 
 
 def join_text(content: object) -> str:
@@ -388,27 +351,3 @@ def _tool_call(block: dict[str, Any]) -> ToolCall:
         name=str(block.get("name") or ""),
         arguments=arguments if isinstance(arguments, dict) else _NO_FIELDS,
     )
-
-
-def read_millis(written: object) -> int | None:
-    """A time in any writer's form, as epoch milliseconds; None if it is not a time."""
-    if isinstance(written, str):
-        try:
-            return round(parse_time(written).timestamp() * 1000)
-        except ValueError:
-            return None
-    if isinstance(written, int | float) and abs(written) < _NUMBER_LIMIT:
-        return int(written)
-    return None
-
-
-def read_time(written: object) -> str | None:
-    """A time in any writer's form (ISO text or epoch milliseconds), normalised; None if it is not a time."""
-    try:
-        if isinstance(written, str):
-            return normalise_time(written)
-        if isinstance(written, int | float) and not isinstance(written, bool):
-            return format_time(from_millis(written))
-    except (ValueError, OverflowError):
-        return None
-    return None

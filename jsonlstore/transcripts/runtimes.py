@@ -3,8 +3,8 @@
 A runtime finds its sources, names the directories to watch, and answers questions about one session from its own files.
 To add one, write a `Runtime` and register it: no other module of the package names a runtime.
 
-Hook calls load this module, so it imports next to nothing, and a runtime should load its reader only when it is asked
-to read.
+Hook calls load this module, so it imports next to nothing. Of the built-in runtimes they load only those that answer
+questions about one session; these load their readers when they are asked to read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,20 @@ if TYPE_CHECKING:
     from jsonlstore.transcripts.session import RecordedSession
     from jsonlstore.transcripts.source import Transcript, TranscriptSource
 
-_BUILT_IN = ("jsonlstore.transcripts.openclaw", "jsonlstore.transcripts.goclaw", "jsonlstore.transcripts.own")
+
+class BuiltIn(NamedTuple):
+    """The registration of a runtime of this package: its module, whose `RUNTIME` is taken when it is first needed."""
+
+    module: str
+    answers: bool = False  # whether its `Runtime` has one of SESSION_QUESTIONS, so that hook calls load it
+
+
+BUILT_IN = (
+    BuiltIn("jsonlstore.transcripts.openclaw", answers=True),
+    BuiltIn("jsonlstore.transcripts.goclaw"),
+    BuiltIn("jsonlstore.transcripts.own", answers=True),
+)
+SESSION_QUESTIONS = ("has_transcript", "utility_key", "resets", "was_answered")  # what hook calls ask a runtime
 _registered: list[Runtime] = []
 
 
@@ -60,7 +73,7 @@ class Runtime:
         """A transcript file outside any source; None if it is none of this runtime's. Raises if it is broken."""
         return None
 
-    # -- questions about one session, answered from the runtime's own files
+    # -- questions about one session, answered from the runtime's own files; a hook call asks the SESSION_QUESTIONS
 
     def has_transcript(self, state_dir: Path, agent: str, session_id: str) -> bool:
         """Whether it keeps a transcript of this session, which then tells when the session ended (decision 54)."""
@@ -104,7 +117,17 @@ def unregister_runtime(runtime: Runtime) -> None:
 
 def registered_runtimes() -> list[Runtime]:
     """The built-in runtimes and every registered one."""
-    return [*(import_module(name).RUNTIME for name in _BUILT_IN), *_registered]
+    return [*(_load(one) for one in BUILT_IN), *_registered]
+
+
+def _answering_runtimes() -> list[Runtime]:
+    """The runtimes that answer `SESSION_QUESTIONS`: a hook call does not load the others."""
+    return [*(_load(one) for one in BUILT_IN if one.answers), *_registered]
+
+
+def _load(built_in: BuiltIn) -> Runtime:
+    runtime: Runtime = import_module(built_in.module).RUNTIME
+    return runtime
 
 
 def discover(state_dir: Path) -> Discovery:
@@ -117,12 +140,12 @@ def discover(state_dir: Path) -> Discovery:
 
 def has_transcript(state_dir: Path, agent: str, session_id: str) -> bool:
     """Whether any runtime keeps a transcript of this session."""
-    return any(runtime.has_transcript(state_dir, agent, session_id) for runtime in registered_runtimes())
+    return any(runtime.has_transcript(state_dir, agent, session_id) for runtime in _answering_runtimes())
 
 
 def was_answered(state_dir: Path, agent: str, session_id: str) -> bool:
     """Whether any runtime's transcript shows that the model answered in this session since it began."""
-    return any(runtime.was_answered(state_dir, agent, session_id) for runtime in registered_runtimes())
+    return any(runtime.was_answered(state_dir, agent, session_id) for runtime in _answering_runtimes())
 
 
 def recorded_session(state_dir: Path, agent: str, session_id: str) -> RecordedSession | None:
@@ -135,13 +158,13 @@ def recorded_session(state_dir: Path, agent: str, session_id: str) -> RecordedSe
 
 def utility_key(state_dir: Path, agent: str, session_id: str) -> str | None:
     """The key of the utility run that has this id, if a runtime knows it as one."""
-    keys = (runtime.utility_key(state_dir, agent, session_id) for runtime in registered_runtimes())
+    keys = (runtime.utility_key(state_dir, agent, session_id) for runtime in _answering_runtimes())
     return next((key for key in keys if key is not None), None)
 
 
 def current_stretch(state_dir: Path, agent: str, session_id: str, *, before_last_reset: bool = False) -> str:
     """Our id of the stretch that a call with the runtime's id means: the newest, or the one its last reset closed."""
-    resets = next((found for one in registered_runtimes() if (found := one.resets(state_dir, agent, session_id))), [])
+    resets = next((found for one in _answering_runtimes() if (found := one.resets(state_dir, agent, session_id))), [])
     if before_last_reset:
         resets = resets[:-1]
     if not resets:

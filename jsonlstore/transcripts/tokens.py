@@ -8,7 +8,8 @@ from functools import cache
 from typing import Any
 
 from jsonlstore.transcripts.context import Context, build_context
-from jsonlstore.transcripts.records import Entry, join_text, read_millis
+from jsonlstore.transcripts.json_values import read_millis
+from jsonlstore.transcripts.records import Entry, join_text
 
 _PARTS = ("input", "output", "cacheRead", "cacheWrite")
 _IMAGE_CHARACTERS = 4800

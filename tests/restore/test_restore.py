@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jsonlstore.restore.result import RestoreRequest
+from jsonlstore.restore.score import PENDING_WEIGHT, RECENCY_WEIGHT, TOPIC_WEIGHT
 from tests.home import Home, task
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def test_issue_must_show_round_trip_after_48_hours(home: Home) -> None:
     assert context.pending_task_count == 1
     assert round(context.memories[0].confidence, 3) == 0.886
     assert context.session_ids == ("session-a",)
-    assert context.relevance_scores == (pytest.approx(0.4 * (1 - 48 / 168) + 0.25 * 0.25),)
+    assert context.relevance_scores == (pytest.approx(RECENCY_WEIGHT * (1 - 48 / 168) + PENDING_WEIGHT * 0.25),)
 
 
 def test_nfr_004_decision_58_starting_again_adds_nothing(home: Home) -> None:
@@ -179,7 +180,7 @@ def test_decision_9_beyond_a_week_only_topics_and_tasks_count(home: Home) -> Non
     assert manager.preview(RestoreRequest("b", "cli")).cold
     context = manager.preview(RestoreRequest("b", "cli", prompt="radio"))
     assert context.candidates[0].recency == 0
-    assert context.relevance_scores == (pytest.approx(0.35 + 0.0625),)
+    assert context.relevance_scores == (pytest.approx(TOPIC_WEIGHT + PENDING_WEIGHT * 0.25),)
 
 
 def test_decision_7_keywords_come_from_pins_cwd_and_prompt(home: Home) -> None:
@@ -346,8 +347,9 @@ def test_api_13_4_debug_output_has_the_right_numbers(home: Home, caplog: pytest.
     home.manager(debug=True).on_session_start("b", "cli", prompt="three four")
     text = caplog.text
     assert "[session:debug] Fetched 1 sessions from last 7 days" in text
-    assert "Scoring session a1b2c3d4 (48h elapsed):\n  recency: 0.714 × 0.4 = 0.286" in text
-    assert "pending_tasks: 2 tasks × 0.25 = 0.50 × 0.25 = 0.125" in text
+    line = f"recency: 0.714 × {RECENCY_WEIGHT:g} = {(1 - 48 / 168) * RECENCY_WEIGHT:.3f}"
+    assert f"Scoring session a1b2c3d4 (48h elapsed):\n  {line}" in text
+    assert f"pending_tasks: 2 tasks × 0.25 = 0.50 × {PENDING_WEIGHT:g} = {0.5 * PENDING_WEIGHT:.3f}" in text
     assert "✅ (threshold: 0.25)" in text
     assert '- "ft991a control" → ADDED' in text
     assert '- "AUGUR weekly" → SKIPPED (label collision with a current pin)' in text

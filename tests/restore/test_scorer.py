@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.config import Config
 from jsonlstore.core.model import PendingTask, SessionState
-from jsonlstore.restore.score import ContextScorer, factors, pending_weight, qualifies, recency
+from jsonlstore.restore.score import (
+    PENDING_WEIGHT,
+    RECENCY_WEIGHT,
+    TOPIC_WEIGHT,
+    ContextScorer,
+    factors,
+    pending_weight,
+    qualifies,
+    recency,
+)
 from jsonlstore.restore.select import MOST_LOGS_READ, Prior, can_qualify, common_topics, score_priors
 
 NOW = datetime(2026, 11, 12, tzinfo=UTC)
@@ -34,15 +43,22 @@ def test_decision_4_the_debug_sample_has_the_right_number() -> None:
     assert recency(48) == pytest.approx(0.714, abs=5e-4)
 
 
+def test_fr_006_the_weights_are_the_published_ones() -> None:
+    """The one place in the tests that has the weights in figures; every other expectation is computed from them."""
+    assert (RECENCY_WEIGHT, TOPIC_WEIGHT, PENDING_WEIGHT) == (0.4, 0.35, 0.25)
+
+
 def test_fr_006_score_composition() -> None:
     score = ContextScorer.score(session(2, ("a", "b", "c")), {"keywords": ["A", "x"]}, 48)
-    assert score == pytest.approx(0.4 * (1 - 48 / 168) + 0.35 * (1 / 4) + 0.25 * 0.5)
+    parts = ((1 - 48 / 168, RECENCY_WEIGHT), (1 / 4, TOPIC_WEIGHT), (0.5, PENDING_WEIGHT))
+    assert score == pytest.approx(sum(part * weight for part, weight in parts))
 
 
-def test_decision_4_four_tasks_after_a_week_are_exactly_on_the_threshold() -> None:
+def test_decision_4_four_tasks_after_a_week_are_exactly_on_a_threshold_of_their_weight() -> None:
     score = ContextScorer.score(session(4), {"keywords": []}, 168)
-    assert score == pytest.approx(0.25)
-    assert qualifies(score)
+    assert score == pytest.approx(PENDING_WEIGHT)
+    assert qualifies(score, PENDING_WEIGHT)
+    assert not qualifies(score, PENDING_WEIGHT + 1e-6)
 
 
 def test_api_14_1_score_at_least_a_quarter_with_four_tasks_at_160_hours() -> None:
@@ -70,8 +86,12 @@ def test_a_score_is_the_weighted_sum_and_stays_between_0_and_1(
     score = ContextScorer.score(session(tasks, tuple(topics)), {"keywords": current}, elapsed)
     one, other = {t.lower() for t in topics}, {k.lower() for k in current}
     overlap = len(one & other) / len(one | other) if one | other else 0
-    expected = 0.4 * min(1, max(0, 1 - elapsed / 168)) + 0.35 * overlap + 0.25 * min(1, tasks * 0.25)
-    assert score == pytest.approx(expected)
+    parts = (
+        (min(1, max(0, 1 - elapsed / 168)), RECENCY_WEIGHT),
+        (overlap, TOPIC_WEIGHT),
+        (min(1, tasks * 0.25), PENDING_WEIGHT),
+    )
+    assert score == pytest.approx(sum(part * weight for part, weight in parts))
     assert 0 <= score <= 1
 
 

@@ -17,7 +17,8 @@ from jsonlstore.core.errors import (
     StaleSource,
     UsageError,
 )
-from jsonlstore.store.store import SNAPSHOT_EVERY, SessionStore
+from jsonlstore.store.append import SNAPSHOT_EVERY
+from jsonlstore.store.store import SessionStore
 
 if TYPE_CHECKING:
     from pathlib import Path

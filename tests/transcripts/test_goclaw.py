@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jsonlstore.transcripts.catalogue import Catalogue
-from jsonlstore.transcripts.goclaw.sessions_db import GoclawSource
+from jsonlstore.transcripts.goclaw import GoclawSource
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -274,7 +275,11 @@ def test_a_model_may_word_the_newest_checkpoint_once(openclaw: OpenClaw, talk: T
 
 def test_the_command_line_knows_every_hook() -> None:
     """What the quick way answers, `--help` names."""
-    from jsonlstore.cli.hook import _HANDLERS
+    from jsonlstore.cli.hook import _MODULES
     from jsonlstore.cli.restore import _HOOK_EVENTS
 
-    assert set(_HOOK_EVENTS) == set(_HANDLERS)
+    answered = {
+        (event, name) for name in set(_MODULES.values()) for event in import_module(f"jsonlstore.cli.hook_{name}").HOOKS
+    }
+    assert answered == set(_MODULES.items())
+    assert set(_HOOK_EVENTS) == set(_MODULES)

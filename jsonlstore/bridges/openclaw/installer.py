@@ -36,22 +36,16 @@ from jsonlstore.bridges.openclaw.install_record import (
     record_path,
     write_record,
 )
-from jsonlstore.bridges.openclaw.json5_edit import Add, DropItem, Edit, Put, edit, lookup, undo
-from jsonlstore.bridges.openclaw.json5_tree import NotEditable, decode, mask_unchanged_values
+from jsonlstore.bridges.openclaw.json5_edit import Add, DropItem, Edit, Put, edit
+from jsonlstore.bridges.openclaw.json5_tree import NotEditable, mask_unchanged_values
 from jsonlstore.bridges.openclaw.plugin_settings import (
-    COMMAND,
-    COMPACTION,
     ENTRY,
-    HOOK_DIRS,
-    HOOK_ENTRY,
-    LOAD_PATHS,
     PluginSetup,
-    command_path,
     containers,
     lines_to_paste,
-    plan_removal,
     plan_settings,
 )
+from jsonlstore.bridges.openclaw.removal import settings_without_us
 from jsonlstore.bridges.openclaw.workspace_files import (
     ExtensionPlan,
     any_extension,
@@ -73,7 +67,6 @@ if TYPE_CHECKING:
     from jsonlstore.core.paths import StatePaths
 
 _ATTEMPTS = 3
-_OUR_OBJECTS: list[tuple[str, ...]] = [(*ENTRY, "config"), (*ENTRY, "hooks"), ENTRY, HOOK_ENTRY]
 _MAY_NAME_US = (ENTRY[-1].encode(), b"$include")
 _NO_COMPACTION = (
     "compaction was left as it is: how this version of OpenClaw takes a summary is unknown; of those up to 2026.3 and "
@@ -225,7 +218,7 @@ class Installer:
         data = file.data
         if file.data is not None:
             try:
-                data, outcome.exact, outcome.notes = self._without_us(file, record)
+                data, outcome.exact, outcome.notes = settings_without_us(self._paths, file, record)
             except NotEditable as problem:
                 if record is not None or any(word in file.data for word in _MAY_NAME_US):
                     raise self._removal_refusal(problem, file) from problem
@@ -248,47 +241,6 @@ class Installer:
         for path in traces:
             self._disk.remove(path)
         return outcome
-
-    def _without_us(
-        self, file: ConfigFile, record: InstallRecord | None
-    ) -> tuple[bytes | None, bool | None, list[str]]:
-        """The file's content without our part, whether that is what it was before us, and what of ours had to stay."""
-        assert file.data is not None
-        data = file.data
-        for done in reversed(record.edits if record else []):
-            if digest(data) == done.after:
-                data = undo(data.decode(), done.splices).encode()
-                if done.before is None:
-                    return None, True, []
-            if digest(data) != done.before:
-                break
-        else:
-            if record is not None and record.edits:
-                return data, True, []
-        text = ConfigFile(file.path, file.real, data).text
-        settings = decode(text)
-        ours, made = (
-            (record.ours, record.containers) if record and record.ours else (self._ours_by_name(settings), _OUR_OBJECTS)
-        )
-        changes, kept = plan_removal(settings, ours, made)
-        after = edit(text, changes).after
-        notes = [f"{name} holds settings of yours and stays" for name in kept]
-        return after.encode(), False if after != text or record else None, notes
-
-    def _ours_by_name(self, settings: Any) -> list[Change]:
-        """What must be ours when no record says so: whatever stands beside a folder of ours."""
-        found: list[Change] = []
-        for via, where, keys in (
-            ("plugin", LOAD_PATHS, ((*ENTRY, "enabled"), (*ENTRY, "hooks", "allowConversationAccess"), COMMAND)),
-            ("hook", HOOK_DIRS, ((*HOOK_ENTRY, "enabled"), command_path("hook"))),
-        ):
-            folder, listed = str(js.folder_of(self._paths, via)), lookup(settings, where)
-            if isinstance(listed, list) and folder in listed:
-                found.append(Add(where, folder))
-                found += [Put(key, value) for key in keys if (value := lookup(settings, key)) is not None]
-                found += [Add(("plugins", "allow"), ENTRY[-1])] if via == "plugin" else []
-                found += [Put((*COMPACTION, "provider"), ENTRY[-1])] if via == "plugin" else []
-        return found
 
     def _check_unreferenced(self, text: str | None) -> None:
         """Refuse to remove files that settings out of our reach still name: OpenClaw might not start without them."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jsonlstore.core.hashes import blake2b
-from jsonlstore.transcripts.records import read_time
+from jsonlstore.transcripts.json_values import read_time
 from jsonlstore.transcripts.source import LIVE
 
 _NAME = re.compile(

@@ -10,16 +10,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.hashes import sha256
-from jsonlstore.core.session_key import channel_of, compactions_of, skip_reason, window_of
+from jsonlstore.core.session_key import skip_reason
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, open_stream, read_entries, skip_bytes
 from jsonlstore.transcripts.openclaw import IMPORT_ARCHIVE, INDEX, SESSIONS
 from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
 from jsonlstore.transcripts.openclaw.files import id_from_stem, imprint, parse_name
-from jsonlstore.transcripts.records import Entry, parse_entry, parse_object
+from jsonlstore.transcripts.openclaw.session_index import IndexedSession, read_index
+from jsonlstore.transcripts.records import Entry, parse_entry
 from jsonlstore.transcripts.source import (
     LIVE,
     BegunHash,
@@ -32,27 +33,12 @@ from jsonlstore.transcripts.source import (
 )
 from jsonlstore.transcripts.stretches import usable_id
 
-MAX_INDEX = 256 * 1024 * 1024
-
 _IMPORTED_INDEX = f"{INDEX}.imported-"
 _HEAD = 64 * 1024
 _HEADER_CHUNK = 1024  # a header takes a few hundred bytes
 _TAIL = 256
 _PRECEDENCE = {"backup": 0, "imported": 1, "reset": 2, "deleted": 2, LIVE: 3}
 _LEFTOVERS = {"backup": "vanished", "imported": "import"}
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedSession:
-    """The fields we use of one `sessions.json` entry."""
-
-    session_key: str
-    session_id: str
-    channel: str
-    file_name: str
-    spawned: bool
-    context_tokens: int | None
-    compactions: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +110,10 @@ class JsonlSource(TranscriptSource):
         version = (_version(self.path / INDEX), *map(_version, archived))
         if self._indexes is None or self._indexes.version != version or self._indexes.warnings:
             before = len(self._warnings)
-            index = self._index(self.path / INDEX)
+            index = read_index(self.path / INDEX, self._warnings.append)
             older: dict[str, IndexedSession] = {}
             for item in archived:
-                older |= self._index(Path(item.path)) or {}
+                older |= read_index(Path(item.path), self._warnings.append) or {}
             names = frozenset(entry.file_name for entry in (index or {}).values())
             self._indexes = _Indexes(version, index, names, older, tuple(self._warnings[before:]))
             self._known = {}
@@ -142,24 +128,6 @@ class JsonlSource(TranscriptSource):
         except OSError as problem:
             self._warnings.append(f"cannot list {folder}: {problem.strerror}")
             return []
-
-    def _index(self, path: Path) -> dict[str, IndexedSession] | None:
-        """The index entries by session id; None without a usable index, with a warning unless there is no file."""
-        try:
-            if path.stat().st_size > MAX_INDEX:
-                self._warnings.append(f"{path} is too large to read; session keys and channels are unknown")
-                return None
-            document = parse_object(path.read_bytes())
-        except FileNotFoundError:
-            return None
-        except OSError as problem:
-            self._warnings.append(f"cannot read {path}: {problem.strerror}; session keys and channels are unknown")
-            return None
-        if document is None:
-            self._warnings.append(f"{path} is empty or damaged; session keys and channels are unknown")
-            return None
-        entries = (_index_entry(key, value) for key, value in document.items() if isinstance(value, dict))
-        return {entry.session_id: entry for entry in entries if entry}
 
     def _describe(
         self, item: os.DirEntry[str], stat: os.stat_result, key: tuple[int, ...], indexes: _Indexes
@@ -358,22 +326,6 @@ def _native_id(path: Path, stem: str) -> str:
     """The id in a file's header, else the one in its name."""
     header = _read_header(path)
     return (header.id if header else None) or id_from_stem(stem)
-
-
-def _index_entry(key: str, value: dict[str, Any]) -> IndexedSession | None:
-    session_id = value.get("sessionId")
-    if not isinstance(session_id, str) or not session_id:
-        return None
-    file = value.get("sessionFile")
-    return IndexedSession(
-        session_key=key,
-        session_id=session_id,
-        channel=channel_of(value, key),
-        file_name=os.path.basename(file) if isinstance(file, str) else "",
-        spawned=bool(value.get("spawnedBy")),
-        context_tokens=window_of(value),
-        compactions=compactions_of(value),
-    )
 
 
 def _version(file: os.DirEntry[str] | Path) -> tuple[int, ...]:

@@ -14,12 +14,13 @@ from typing import Any, BinaryIO
 from jsonlstore.core.errors import SourceUnreadable
 from jsonlstore.core.session_key import channel_of, compactions_of, skip_reason, window_of
 from jsonlstore.transcripts.database import DatabaseSource
+from jsonlstore.transcripts.json_values import parse_object, read_time
 from jsonlstore.transcripts.lines import MAX_LINE, is_damaged, read_entries, unpacked
 from jsonlstore.transcripts.openclaw import DATABASE
 from jsonlstore.transcripts.openclaw.endings import reason_of, rollover_reason
 from jsonlstore.transcripts.openclaw.events import pages
 from jsonlstore.transcripts.readonly import Changed, Database, cell_text, opened_readonly
-from jsonlstore.transcripts.records import Entry, parse_entry, parse_object, read_time
+from jsonlstore.transcripts.records import Entry, parse_entry
 from jsonlstore.transcripts.source import BegunHash, Cursor, Ending, Reading, Transcript, reading_from
 from jsonlstore.transcripts.stretches import usable_id
 

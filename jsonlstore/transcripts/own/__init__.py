@@ -26,7 +26,7 @@ class Own(Runtime):
 
     def discover(self, state_dir: Path) -> Discovery:
         found: list[TranscriptSource] = []
-        for kind, path in _places(state_dir):
+        for kind, path in _locations(state_dir):
             if not may_exist(path):
                 continue
             if kind == "sqlite":
@@ -40,7 +40,7 @@ class Own(Runtime):
         return Discovery(found)
 
     def watched(self, state_dir: Path) -> list[Path]:
-        return [path if kind == "jsonl" else path.parent for kind, path in _places(state_dir)]
+        return [path if kind == "jsonl" else path.parent for kind, path in _locations(state_dir)]
 
     def has_transcript(self, state_dir: Path, agent: str, session_id: str) -> bool:
         # most machines have no transcripts of ours, and a hook may ask this for many sessions
@@ -56,7 +56,7 @@ def agent_in(session_key: str | None) -> str:
     return parts[1] if len(parts) > 1 and parts[1] else DEFAULT_AGENT
 
 
-def _places(state_dir: Path) -> list[tuple[str, Path]]:
+def _locations(state_dir: Path) -> list[tuple[str, Path]]:
     from jsonlstore.core.session_settings import SessionSettings, settings_from, transcript_place
 
     block = _session_block(state_dir)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.core.session_key import OWN_RUNTIME, channel_of, compactions_of, skip_reason, window_of
 from jsonlstore.transcripts.database import DatabaseSource
+from jsonlstore.transcripts.json_values import parse_object, read_time
 from jsonlstore.transcripts.own import agent_in
 from jsonlstore.transcripts.readonly import cell_text
-from jsonlstore.transcripts.records import parse_entry, parse_object, read_time
+from jsonlstore.transcripts.records import parse_entry
 from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 from jsonlstore.transcripts.stretches import usable_id
 

@@ -1,4 +1,7 @@
-"""GoClaw's `sessions.db`: the documented schema, and the one it shipped (versions 1 to 6 and later)."""
+"""GoClaw: one `sessions.db` beside OpenClaw's directories, read only.
+
+It has the documented schema, or the one that GoClaw shipped (versions 1 to 6 and later).
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,10 @@ from typing import Any
 from jsonlstore.core.paths import is_session_id
 from jsonlstore.core.session_key import channel_of, skip_reason
 from jsonlstore.transcripts.database import DatabaseSource
+from jsonlstore.transcripts.json_values import parse_object, read_time
 from jsonlstore.transcripts.readonly import Database, cell_text, fingerprint
-from jsonlstore.transcripts.records import Entry, parse_object, read_time
+from jsonlstore.transcripts.records import Entry
+from jsonlstore.transcripts.runtimes import Discovery, Runtime, may_exist
 from jsonlstore.transcripts.source import Cursor, Reading, Transcript
 from jsonlstore.transcripts.stretches import STRETCH_NAMESPACE
 
@@ -22,6 +27,24 @@ _MESSAGES = "session_key = ? AND rowid > ?"
 _TOOL_FIELDS = ("tool_call_id", "tool_name", "tool_input", "tool_result", "tool_is_error")
 _OTHERS = ("checkpoints", "compactions")
 _OTHER_FIELDS = ("parent_id", "first_kept_entry_id", "tokens_before", "topics", "key_decisions", "open_questions")
+
+
+class GoClaw(Runtime):
+    """GoClaw keeps every agent's sessions in one database of the state directory."""
+
+    def discover(self, state_dir: Path) -> Discovery:
+        database = _folder(state_dir) / "sessions.db"
+        return Discovery([GoclawSource(database)] if may_exist(database) else [])
+
+    def watched(self, state_dir: Path) -> list[Path]:
+        return [_folder(state_dir)]
+
+
+RUNTIME = GoClaw()
+
+
+def _folder(state_dir: Path) -> Path:
+    return state_dir / "goclaw"
 
 
 class GoclawSource(DatabaseSource):
