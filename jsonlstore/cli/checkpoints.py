@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jsonlstore.cli.console import answer, command, print_json, say, with_example
-from jsonlstore.cli.formatting import ago, heading, local, say_line, say_value, table
+from jsonlstore.cli.console import answer, command, print_json, with_example
+from jsonlstore.cli.formatting import ago, heading, local, say_folded, say_line, say_value, table
 from jsonlstore.cli.listing import Span, complete_session, span_options
 from jsonlstore.core.errors import SessionNotFound, UsageError
 
@@ -82,12 +82,12 @@ def list_checkpoints(app: App, session_id: str, as_json: bool, **span: Any) -> N
     if as_json:
         print_json(rows)
     elif not rows:
-        say(f"{name} has no checkpoints; `jsonlstore where {name[:13]}` makes one now", err=True)
+        say_folded(f"no checkpoint of session {name} was recorded; {_now_instead(name)}", err=True)
     else:
         lines = [
             [str(r["number"]), ago(str(r["at"]), app.clock()), f"{r['tokens'] or 0:,}", str(r["summary"])] for r in rows
         ]
-        table(["no.", "made", "tokens", "summary"], lines, flexible=3)
+        table(["no.", "made", "tokens", "summary"], lines, flexible=3, whole=True)
 
 
 @with_example("jsonlstore checkpoint show 3fca9cad", "jsonlstore checkpoint show 3fca9cad 2 --json")
@@ -100,8 +100,10 @@ def show_checkpoint(app: App, session_id: str, number: int | None, as_json: bool
 
     name, events = _recorded(app, session_id)
     if not events or (number or 1) > len(events):
-        what = f"{name} has no checkpoint {number}" if number else f"{name} has no checkpoint"
-        raise UsageError(what, hint=f"`jsonlstore checkpoint list {name[:13]}` lists them")
+        if not events:
+            raise UsageError(f"no checkpoint of session {name} was recorded", hint=_now_instead(name))
+        have = f"session {name} has no checkpoint {number}"
+        raise UsageError(have, hint=f"`jsonlstore checkpoint list {name[:13]}` lists them")
     event = events[(number or len(events)) - 1]
     made = Checkpoint.from_dict(dict(event.data), None, event.at)
     document = {"session_id": name, "at": event.at, "checkpoint": made.to_dict()}
@@ -113,6 +115,10 @@ checkpoint.add_command(list_checkpoints)
 checkpoint.add_command(show_checkpoint)
 
 
+def _now_instead(name: str) -> str:
+    return f"`jsonlstore where {name[:13]}` says where it stands, if its transcript is still there"
+
+
 def _recorded(app: App, session_id: str) -> tuple[str, list[Event]]:
     store = app.open_store(live=False)
     name = store.resolve(session_id)
@@ -121,7 +127,7 @@ def _recorded(app: App, session_id: str) -> tuple[str, list[Event]]:
 
 def _print(session_id: str, made: Checkpoint, window: int | None) -> None:
     heading(f"{session_id[:13]}, {local(made.timestamp) if made.timestamp else 'no time known'}")
-    say_line(f"  {made.summary}")
+    say_folded(f"  {made.summary}", indent="  ")
     if made.tokens:
         share = f" of {window:,} ({round(100 * made.tokens / window)}%)" if window else ""
         say_value("tokens", f"{made.tokens:,}{share}")
@@ -133,7 +139,7 @@ def _print(session_id: str, made: Checkpoint, window: int | None) -> None:
         if items:
             heading(title)
             for one in items[:_SHOWN]:
-                say_line(f"  - {' '.join(one.split())}")
+                say_folded(f"  - {' '.join(one.split())}", indent="    ")
             if len(items) > _SHOWN:
                 say_line(f"  and {len(items) - _SHOWN} more; --json has them", dim=True)
     _print_failing(made.evidence.get("failing"))

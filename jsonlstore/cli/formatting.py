@@ -120,8 +120,11 @@ def say_value(label: str, value: str, *, columns: int = 10, **style: Any) -> Non
     say_folded(f"  {pad(label, columns)}{plain(value)}", indent=" " * (columns + 2), **style)
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, flexible: int) -> None:
-    """Aligned columns; the `flexible` one gives way when the terminal is narrow, then the last of the others go."""
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, flexible: int, whole: bool = False) -> None:
+    """Aligned columns; the `flexible` one gives way when the terminal is narrow, then the last of the others go.
+
+    With `whole` its cells are continued on lines of their own instead of being cut.
+    """
     room = terminal_width()
     shown = [[plain(cell[: 4 * room]) for cell in row] for row in (headings, *rows)]
     widths = [max(width(row[i]) for row in shown) for i in range(len(headings))]
@@ -132,12 +135,22 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, flexible: i
         columns.remove(droppable.pop(0))
     widths[flexible] = max(1, min(widths[flexible], room - _taken(widths, columns, flexible)))
     for number, row in enumerate(shown):
-        line = "  ".join(pad(cut_to_width(row[i], widths[i]), widths[i]) for i in columns)
-        say_line(line.rstrip(), **({"bold": True} if number == 0 else {}))
+        style = {"bold": True} if number == 0 else {}
+        parts = fold_text(row[flexible], widths[flexible]) if whole else [cut_to_width(row[flexible], widths[flexible])]
+        for part, text in enumerate(parts):
+            cells = [text if i == flexible else "" if part else cut_to_width(row[i], widths[i]) for i in columns]
+            line = "  ".join(pad(cell, widths[i]) for i, cell in zip(columns, cells, strict=True))
+            say_line(line.rstrip(), **style)
 
 
 def _taken(widths: Sequence[int], columns: Sequence[int], flexible: int) -> int:
     return sum(widths[i] + 2 for i in columns if i != flexible)
+
+
+NO_SESSIONS_HINT = (
+    "`jsonlstore backfill` reads the history there is, `jsonlstore watch` follows what comes, "
+    "`jsonlstore demo` shows how it works"
+)
 
 
 def heading(text: str) -> None:

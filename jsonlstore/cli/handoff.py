@@ -8,7 +8,7 @@ import click
 
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import answer, command, command_group, say, with_example
-from jsonlstore.cli.formatting import say_folded
+from jsonlstore.cli.formatting import NO_SESSIONS_HINT, local, say_folded
 from jsonlstore.cli.listing import Span, span_options
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 
@@ -41,7 +41,7 @@ def _target(store: SessionStore, given: str | None) -> str:
 
     found = recent_sessions(store)
     if not found:
-        raise SessionNotFound("no session is known", hint="jsonlstore backfill reads what OpenClaw has written")
+        raise SessionNotFound("there are no sessions yet", hint=NO_SESSIONS_HINT)
     return found[0]
 
 
@@ -62,7 +62,8 @@ def capture_(app: App, session_id: str | None, dry_run: bool, as_json: bool) -> 
     target = _target(store, session_id)
     document = capture_now(store, config, target, "command", by="operator", rewritten=True, dry_run=dry_run)
     told = document.to_dict() if document else None
-    said = f"{'would capture' if dry_run else 'captured'} {target}" if document else f"nothing to hand over in {target}"
+    done = f"{'would capture' if dry_run else 'captured'} where session {target} stands"
+    said = done if document else f"session {target} has nothing to hand over"
     answer(as_json, {"session_id": target, "captured": document is not None and not dry_run, "handoff": told},
            lambda: say(said))  # fmt: skip
 
@@ -98,7 +99,7 @@ def list_handoffs(app: App, as_json: bool, **span: Any) -> None:
 
     def tell() -> None:
         for session_id, record in found:
-            say_folded(f"{record.document.updated_at[:16]}Z  {session_id}  {_status_of(record, app)}", indent="    ")
+            say_folded(f"{local(record.document.updated_at)}  {session_id}  {_status_of(record, app)}", indent="    ")
         if not found:
             say("no handoffs")
 
@@ -130,7 +131,7 @@ def status_(app: App, session_id: str | None, as_json: bool) -> None:
 
     def tell() -> None:
         if not found:
-            say("no handoff is kept")
+            say("there is no handoff")
             return
         from jsonlstore.restore import handoff_lines
 
@@ -153,7 +154,9 @@ def clear_(app: App, session_id: str | None, dry_run: bool, as_json: bool) -> No
     target = store.resolve(session_id) if session_id else _newest_kept(store)
     done = target is not None and not dry_run and clear(store, target)
     said = (
-        f"{'would clear' if dry_run else 'cleared'} {target}" if done or (dry_run and target) else "no handoff is kept"
+        f"{'would discard' if dry_run else 'discarded'} the handoff of session {target}"
+        if done or (dry_run and target)
+        else "there is no handoff"
     )
     answer(as_json, {"session_id": target, "cleared": bool(done), "dry_run": dry_run}, lambda: say(said))
 
@@ -171,7 +174,7 @@ def resume(app: App, session_id: str | None, into: str | None, dry_run: bool, as
     store = manager.store
     source = store.resolve(session_id) if session_id else _newest_kept(store)
     if source is None:
-        raise SessionNotFound("no handoff is kept", hint="jsonlstore handoff capture makes one")
+        raise SessionNotFound("there is no handoff", hint="`jsonlstore handoff capture` makes one")
     known = store.get(store.resolve(into) if into else source)
     request = RestoreRequest(
         known.session_id if into else "", known.channel, known.agent_id, known.session_key, resume=source
@@ -205,7 +208,7 @@ def show_project(app: App, session_id: str | None, as_json: bool) -> None:
     inferred = next(iter(state.active_projects), "general")
     shown = known or ProjectContext(inferred, started_at=state.start_time)
     document = {"session_id": target, **shown.to_dict(), "inferred": known is None}
-    answer(as_json, document, lambda: say(f"{target}: {shown.name} ({'set' if known else 'inferred'})"))
+    answer(as_json, document, lambda: say(f"session {target}: {shown.name} ({'set' if known else 'inferred'})"))
 
 
 @with_example("jsonlstore project set radio")
@@ -226,7 +229,7 @@ def set_(app: App, name: str, session_id: str | None, inactive: bool, no_handoff
         raise UsageError("a project needs a name")
     if not dry_run:
         set_project(store, target, chosen)
-    said = f"{'would set' if dry_run else 'set'} the project of {target} to {chosen.name}"
+    said = f"{'would set' if dry_run else 'set'} the project of session {target} to {chosen.name}"
     answer(as_json, {"session_id": target, **chosen.to_dict(), "dry_run": dry_run}, lambda: say(said))
 
 
@@ -241,4 +244,4 @@ def clear_project(app: App, session_id: str | None, dry_run: bool, as_json: bool
     target = _target(store, session_id)
     done = not dry_run and set_project(store, target, None)
     answer(as_json, {"session_id": target, "cleared": done, "dry_run": dry_run},
-           lambda: say(f"{'would clear' if dry_run else 'cleared'} the project of {target}"))  # fmt: skip
+           lambda: say(f"{'would clear' if dry_run else 'cleared'} the project of session {target}"))  # fmt: skip

@@ -175,7 +175,7 @@ def config(app: App, as_json: bool) -> None:
         print_json({**document, "unknown": list(loaded.unknown)})
         return
     rows = [[name, _shown(each["value"]), str(each["origin"])] for name, each in (settings | session).items()]
-    table(["setting", "value", "from"], rows, flexible=1)
+    table(["setting", "value", "from"], rows, flexible=1, whole=True)
 
 
 def _shown(value: object) -> str:

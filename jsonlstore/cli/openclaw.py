@@ -102,7 +102,7 @@ def _print_diff(outcome: InstallReport, files_only: str) -> None:
 @with_example("jsonlstore openclaw uninstall --dry-run", "jsonlstore openclaw uninstall")
 @command("uninstall", "--dry-run", "--json", group=openclaw)
 def uninstall_plugin(app: App, dry_run: bool, as_json: bool) -> None:
-    """Take the plugin out of openclaw.json. The file is then byte for byte what it was, unless somebody changed it since."""
+    """Take the plugin out of openclaw.json. It is then byte for byte what it was, unless somebody changed it."""
     outcome = installer_of(app).uninstall(dry_run=dry_run)
     if as_json:
         print_json({**asdict(outcome), "dry_run": dry_run})
@@ -124,7 +124,7 @@ def uninstall_plugin(app: App, dry_run: bool, as_json: bool) -> None:
 @command("status", "--json", group=openclaw)
 @openclaw_option
 def show_plugin_status(app: App, named: str | None, as_json: bool) -> int:
-    """Say whether the running gateway loaded the plugin. Also says when it was last called. Exit 1 if it does not work."""
+    """Say whether the running gateway loaded the plugin. Also when it was last called. Exit 1 if it does not work."""
     from jsonlstore.bridges.openclaw import plugin_status
 
     found = plugin_status(StatePaths.of(app.state_dir), named=named)

@@ -10,7 +10,7 @@ import click
 
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import answer, command, say, with_example
-from jsonlstore.cli.formatting import ago, counted, is_terminal, pad, say_folded, say_line, say_value
+from jsonlstore.cli.formatting import NO_SESSIONS_HINT, ago, counted, is_terminal, pad, say_folded, say_line, say_value
 from jsonlstore.cli.listing import complete_agent, complete_project
 from jsonlstore.recall import RecallHit
 from jsonlstore.redact import sanitised
@@ -124,9 +124,10 @@ def _tell(answers: Answers, now: datetime, *, full: bool) -> None:
         say_folded(f"{counted(len(answers.found), noun)} {asked}", bold=True)
     elif not answers.nearest:
         say_folded(f"nothing to remember {asked}: there are no sessions yet")
-        say_folded("`jsonlstore backfill` reads the history there is; `jsonlstore demo` shows how it works")
+        say_folded(NO_SESSIONS_HINT)
     else:
-        say_folded(f"nothing found {asked} among {counted(answers.searched, 'session')}", bold=True)
+        among = f" among {counted(answers.searched, 'session')}" if answers.searched else ": there is no such session"
+        say_folded(f"nothing found {asked}{among}", bold=True)
         say_line("The nearest:")
     for one in answers.found or answers.nearest:
         say()

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 @click.option("--check", is_flag=True, help="Print nothing on stdout; exit 1 if anything would be hidden.")
 @click.option("--explain", is_flag=True, help="Say on stderr which rule hid what in which line; never the value.")
 @click.option("--stats", is_flag=True, help="Say on stderr how often each rule hid something.")
-@click.option("--rules", type=click.Path(exists=True, dir_okay=False), help="Your own rules, in addition to the built-in ones.")
+@click.option(
+    "--rules", type=click.Path(exists=True, dir_okay=False), help="Your own rules, in addition to the built-in ones."
+)
 @json_option
 def redact_command(check: bool, explain: bool, stats: bool, rules: str | None, as_json: bool) -> int:
     """Copy stdin to stdout with secrets hidden: the key stays, the value becomes [REDACTED].

@@ -11,6 +11,7 @@ import orjson
 
 from jsonlstore.cli.console import answer, command, print_json, say, with_example
 from jsonlstore.cli.formatting import (
+    NO_SESSIONS_HINT,
     ago,
     bullets,
     counted,
@@ -19,6 +20,7 @@ from jsonlstore.cli.formatting import (
     lasted,
     local,
     plain,
+    say_folded,
     say_line,
     say_value,
     table,
@@ -98,11 +100,10 @@ def _print_change(row: dict[str, Any], *, as_json: bool) -> None:
 
 def _nothing(*, filtered: bool) -> None:
     if filtered:
-        say("no sessions like that; `jsonlstore list` without options shows all", err=True)
+        say_folded("no session fits these options; `jsonlstore list` without options shows all", err=True)
         return
-    say("no sessions yet", err=True)
-    say("`jsonlstore backfill` reads the history there is, `jsonlstore watch` follows what comes,", err=True)
-    say("`jsonlstore demo` shows how it works", err=True)
+    say("there are no sessions yet", err=True)
+    say_folded(NO_SESSIONS_HINT, err=True)
 
 
 def _row(store: SessionStore, entry: IndexEntry) -> dict[str, Any]:

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.cli.console import answer, command, say, with_example
-from jsonlstore.cli.formatting import ago, counted, cut_to_width, heading, pad, say_line, say_value, table, window_use
+from jsonlstore.cli.formatting import (
+    NO_SESSIONS_HINT,
+    ago,
+    counted,
+    cut_to_width,
+    heading,
+    pad,
+    say_folded,
+    say_line,
+    say_value,
+    table,
+    window_use,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -58,8 +70,8 @@ def _print(found: Statistics, now: datetime) -> None:
     total = found.sessions
     if not total["total"]:
         filtered = found.days is not None or found.project is not None
-        say("no sessions like that" if filtered else "no sessions yet", err=True)
-        say("`jsonlstore backfill` reads the history there is", err=True)
+        say("no session fits these options" if filtered else "there are no sessions yet", err=True)
+        say_folded("`jsonlstore list` shows what there is" if filtered else NO_SESSIONS_HINT, err=True)
         return
     heading("Sessions")
     say_value("kept", f"{total['total']:,}, {total['open']:,} open, {total['crashed']:,} recovered after a crash")

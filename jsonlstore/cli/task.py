@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.cli.console import answer, command, command_group, say, with_example
-from jsonlstore.cli.formatting import say_folded
+from jsonlstore.cli.formatting import NO_SESSIONS_HINT, say_folded
 from jsonlstore.cli.listing import Span, span_options
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 
@@ -54,17 +54,20 @@ def conversation(app: App, session_key: str | None) -> tuple[TaskList, str | Non
     store = app.open_store()
     newest = newest_session(store, session_key=session_key)
     if newest is None:
-        where = f" under the key {session_key}" if session_key else ""
-        raise SessionNotFound(f"no session is kept{where}", hint="`jsonlstore list` shows what is kept")
+        if session_key:
+            raise SessionNotFound(
+                f"no session has the key {session_key}", hint="`jsonlstore list --json` shows the keys"
+            )
+        raise SessionNotFound("there are no sessions yet", hint=NO_SESSIONS_HINT)
     scope = Scope.of_session("conversation", newest)
     return TaskList(store, app.config, scope, app.clock()), newest.session_key
 
 
 def _change(action: str) -> click.Command:
     words = "TITLE" if action == "add" else "TASK"
-    example = 'jsonlstore task add "paint the box"' if action == "add" else f"jsonlstore task {action} 2"
+    named = {"add": '"paint the box"', "reopen": '"the PTT line"'}.get(action, "2")
 
-    @with_example(example)
+    @with_example(f"jsonlstore task {action} {named}")
     @command(action, "--dry-run", "--json", "--now")
     @click.argument("wanted", metavar=f"{words}…", nargs=-1, required=True)
     @_key_option

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 @with_example("jsonlstore watch", "jsonlstore watch --once --json")
 @command("watch", "--dry-run", "--json")
 @click.option("--once", is_flag=True, help="Catch up with everything there is now, and exit.")
-@click.option("--if-unwatched", is_flag=True, help="With --once: do nothing if a watcher runs, else read at low priority.")
+@click.option(
+    "--if-unwatched", is_flag=True, help="With --once: do nothing if a watcher runs, else read at low priority."
+)
 def watch(app: App, once: bool, if_unwatched: bool, dry_run: bool, as_json: bool) -> int:
     """Follow every transcript in the foreground until told to stop (Ctrl-C, SIGTERM)."""
     from jsonlstore.watch import Watcher, complain_once_a_minute, notify, single_instance
@@ -133,7 +135,8 @@ def _on_signals(watcher: Watcher) -> None:
 def backfill_transcripts(app: App, paths: tuple[Path, ...], again: bool, dry_run: bool, as_json: bool) -> int:
     """Read every transcript there is: files, databases and archives. Running it twice changes nothing.
 
-    With --again, transcripts that were read before are read again with today's rules. What hooks and people reported stays.
+    With --again, transcripts that were read before are read again with today's rules.
+    What hooks and people reported stays.
     """
     if not app.config.enabled:
         said = "jsonlstore is disabled in the settings; nothing was read"

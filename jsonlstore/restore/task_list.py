@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ log = logger("jsonlstore.session")
 ACTIONS = ("add", "done", "drop", "reopen")
 _MOST_READ = 60
 _MOST_ADDED_LETTERS = 200
+_MOST_NAMED = 5  # closed tasks that an error names
 
 
 class TaskList:
@@ -121,9 +123,9 @@ class TaskList:
         return PendingTask(hash_id(clean), clean, flagged_incomplete=True, extra={"evidence": {"kind": "by hand"}})
 
     def _named(self, name: str) -> PendingTask:
-        if name.isdigit() and 0 < int(name) <= len(self.open):
+        if name.isdecimal() and 0 < int(name) <= len(self.open):
             return self.open[int(name) - 1]
-        return _one_of(self.open, name, "open task")
+        return _one_of(self.open, name, "open task", hint="`jsonlstore task list` shows their numbers and ids")
 
     def _closed(self, name: str) -> PendingTask:
         """A task that was closed, as some session still tells of it."""
@@ -135,19 +137,25 @@ class TaskList:
                     evidence = {"evidence": {"kind": "by hand"}}
                     known[one.id.lower()] = PendingTask(one.id, one.title, flagged_incomplete=True, extra=evidence)
         still_open = {task.task_id.lower() for task in self.open}
-        return _one_of([task for key, task in known.items() if key not in still_open], name, "closed task")
+        closed = [task for key, task in known.items() if key not in still_open]
+        titles = "; ".join(f"{task.title or task.task_id} [{task.task_id}]" for task in closed[-_MOST_NAMED:])
+        hint = (
+            f"name it by its id or words of its title: {titles}" if titles else "no task of this conversation is closed"
+        )
+        return _one_of(closed, name, "closed task", hint=hint)
 
 
-def _one_of(tasks: Sequence[PendingTask], name: str, what: str) -> PendingTask:
+def _one_of(tasks: Sequence[PendingTask], name: str, what: str, *, hint: str) -> PendingTask:
     low = name.strip().lower().strip("[]")
-    exact = [task for task in tasks if low == task.task_id.lower()]
-    found = exact or [
-        task for task in tasks if low and (task.task_id.lower().startswith(low) or low in task.title.lower())
-    ]
+    found = [task for task in tasks if low == task.task_id.lower()]
+    if not found and low and not low.isdecimal():
+        # a number that no task has is a mistake, though it may stand in some title; words count from their beginning
+        words = re.compile(rf"(?<![a-z0-9]){re.escape(low)}")
+        found = [task for task in tasks if task.task_id.lower().startswith(low) or words.search(task.title.lower())]
     if len(found) == 1:
         return found[0]
-    problem = "more than one" if found else "no"
-    raise UsageError(f"{problem} {what} is called {name!r}", hint="`jsonlstore task list` shows their numbers and ids")
+    called = f"has the number {name}" if low.isdecimal() else f"is called {name!r}"
+    raise UsageError(f"{'more than one' if found else 'no'} {what} {called}", hint=hint)
 
 
 def _said(folded: SessionFold, tasks: Sequence[PendingTask], *, closes: bool, how: str) -> Mapping[str, Any]:
