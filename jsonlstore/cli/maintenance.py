@@ -86,7 +86,8 @@ def _say_forgotten(outcomes: Sequence[Forgotten], *, dry_run: bool) -> None:
             say_line(f"  would remove {file}")
         if outcome.inherited_by:
             holders = ", ".join(outcome.inherited_by)
-            say_folded(f"pins inherited from {outcome.session_id} are still in: {holders}", err=True)
+            said = f"words of {outcome.session_id} that later sessions were given stay in the logs of: {holders}"
+            say_folded(f"{said}; `jsonlstore forget` removes those sessions, too", err=True)
 
 
 @with_example("jsonlstore doctor", "jsonlstore doctor --fix", "jsonlstore doctor --fix --quarantine")

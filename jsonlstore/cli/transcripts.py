@@ -35,7 +35,7 @@ with_example("jsonlstore transcripts list --agent main")(transcripts)
 @json_option
 @pass_app
 def list_(app: App, /, *, agent: str | None, everything: bool, as_json: bool, **span: Any) -> None:
-    """List every transcript found, with its agent, format, size, and why it ended."""
+    """List every transcript found. Each with its agent, format, size, and why it ended."""
     catalogue = _catalogue(app, everything=everything)
     problems: list[str] = []
     wanted = [found for found in catalogue.sessions if agent in {None, found.agent_id}]
@@ -100,7 +100,7 @@ def show(app: App, /, *, id_: str, as_json: bool) -> None:
 @json_option
 @pass_app
 def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_json: bool) -> None:
-    """Show what the model would see: everything since the latest compaction, settings and tokens."""
+    """Show what the model would see. Everything since the latest compaction, settings and tokens."""
     from jsonlstore.transcripts import build_context, count_tokens
 
     found, wanted = _catalogue(app, everything=True).find(id_)

@@ -10,7 +10,7 @@ from jsonlstore.core.files import TEMP_PREFIX, Disk, read_bytes, temp_target
 from jsonlstore.core.paths import StatePaths
 from jsonlstore.store.archive import months_of
 from jsonlstore.store.fold import SessionFold
-from jsonlstore.store.log import Event, SessionLog
+from jsonlstore.store.log import Event, SessionLog, parse_event
 from jsonlstore.store.projection import RawIndexEntry, project
 
 
@@ -111,8 +111,10 @@ def _is_tombstone(session_log: SessionLog) -> bool:
 
 
 def _sessions_that_inherited(paths: StatePaths, session_id: str) -> Iterator[str]:
+    """The sessions whose logs hold pins or a preamble made of the words of this one."""
     mark = f"[inherited from {session_id} @".encode()
-    logs = [*paths.states.glob("*.jsonl"), *paths.archive.glob("*/*.jsonl")]
-    for path in logs:
-        if path.name != "metrics.jsonl" and mark in (read_bytes(path) or b""):
+    for path in [*paths.states.glob("*.jsonl"), *paths.archive.glob("*/*.jsonl")]:
+        data = b"" if path.name == "metrics.jsonl" else read_bytes(path) or b""
+        given = (parse_event(line) for line in data.split(b"\n") if b'"session.inherited"' in line)
+        if mark in data or any(one is not None and session_id in (one.data.get("from") or ()) for one in given):
             yield path.stem

@@ -172,9 +172,27 @@ def test_forget_previews_what_it_would_remove_and_who_inherited(run: Any, filled
     assert sorted(seen["removed"]) == sorted(map(str, (filled.paths.log("aaa-1"), filled.paths.mirror("aaa-1"))))
     told = run("forget", "aaa-1", "--dry-run")
     assert "would remove" in told.out
-    assert "are still in: bbb-2" in told.err
+    assert "stay in the logs of: bbb-2" in told.err
     done = run("forget", "aaa-1", "--yes", "--json").json
     assert {**done, "dry_run": True} == seen
+
+
+def test_forget_names_the_sessions_that_were_given_its_words(run: Any, filled: SessionStore) -> None:
+    """A preamble made of a session's words is in the log of the session that got it: `forget` says so."""
+    filled.note("bbb-2", "session.inherited", {"from": ["aaa-1"], "block": "words of aaa-1"})
+    assert run("forget", "aaa-1", "--dry-run", "--json").json["inherited_by"] == ["bbb-2"]
+    done = run("forget", "aaa-1", "--yes")
+    assert "stay in the logs of: bbb-2" in done.err
+    assert run("forget", "bbb-2", "--yes", "--json").json["inherited_by"] == []
+
+
+def test_config_shows_every_value_whole(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a narrow terminal a long value goes on below itself."""
+    monkeypatch.setenv("COLUMNS", "80")
+    told = run("config").out
+    assert "…" not in told
+    assert {"validate", "deploy"} <= set(told.replace(",", " ").split())
+    assert max(map(len, told.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,12 @@ def test_a_help_text_fits_the_terminal_and_nothing_of_it_is_cut(name: str) -> No
 
 
 @pytest.mark.parametrize("name", HELPS)
+def test_a_help_text_breaks_no_word_at_its_hyphen(name: str) -> None:
+    """`session-task` is something to type: it stands on one line."""
+    assert not re.search(r"\w-$", HELPS[name], re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", HELPS)
 def test_a_help_text_begins_with_what_the_command_does(name: str) -> None:
     """A verb first, a full stop last."""
     first = HELPS[name].split("\n\n")[1].strip()

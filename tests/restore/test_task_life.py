@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jsonlstore.cli.main import main
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.config import Config
+from jsonlstore.core.errors import UsageError
 from jsonlstore.core.model import SessionState
 from jsonlstore.restore import RestoreRequest, Scope, SessionPersistenceManager, TaskList, current_block
 from jsonlstore.restore.block import items_of, without
@@ -266,6 +267,31 @@ def test_the_command_line(history: History, capsys: pytest.CaptureFixture[str]) 
     assert len(run("task", "list")["tasks"]) == 2
     assert len(run("task", "list", "--session-key", "agent:main:telegram:dm:2")["tasks"]) == 2
     assert main([*base, "task", "done", "nothing of that name"]) == 2
+
+
+@pytest.mark.parametrize("wrong", ["9", "0", "991", "rder", "x"])
+def test_a_mistyped_name_closes_nothing(history: History, wrong: str) -> None:
+    """A number beyond the list is no word of a title, and half a word names no task."""
+    session = history.session(pending_tasks=[task("order 9 seals for the FT-991A"), task("mix the paint")])
+    scope = Scope.of("conversation", "main", KEY, "x")
+    tasks = TaskList(history.store, Config(), scope, history.now)
+    with pytest.raises(UsageError) as caught:
+        tasks.change("done", [wrong], session, who="operator")
+    assert "task list" in (caught.value.hint or "")
+    assert len(TaskList(history.store, Config(), scope, history.now).open) == 2
+    assert [one.title for one in tasks.change("done", ["ft-991"], session, who="operator")] == [
+        "order 9 seals for the FT-991A"
+    ]
+
+
+def test_reopening_by_a_number_names_what_is_closed(history: History) -> None:
+    """`task list` has no numbers for closed tasks, so the hint names them."""
+    session = history.session(pending_tasks=[task(one) for one in THREE])
+    scope = Scope.of("conversation", "main", KEY, "x")
+    TaskList(history.store, Config(), scope, history.now).change("done", ["seals"], session, who="operator")
+    with pytest.raises(UsageError, match="no closed task has the number 2") as caught:
+        TaskList(history.store, Config(), scope, history.now).change("reopen", ["2"], session, who="operator")
+    assert "order the seals" in (caught.value.hint or "")
 
 
 TITLES = ["oil the northern hinge", "grease seven bearings", "repaint lighthouse door"]
