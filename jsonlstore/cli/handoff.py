@@ -47,7 +47,10 @@ def _target(store: SessionStore, given: str | None) -> str:
 
 def _check_enabled(app: App) -> None:
     if not (app.config.enabled and app.config.handoff_enabled):
-        raise JsonlStoreError("handoffs are switched off", hint="set handoff.enabled to true in openclaw.json")
+        raise JsonlStoreError(
+            "handoffs are switched off",
+            hint="set `handoff_enabled: true` in plugins.entries.jsonlstore.config of openclaw.json",
+        )
 
 
 @with_example("jsonlstore handoff capture", "jsonlstore handoff capture 3fca9cad --dry-run")

@@ -64,14 +64,14 @@ def run_hook(event: str, options: Mapping[str, str]) -> NoReturn:
         sys.stderr.write(sanitised(f"error: {problem.message}\n" + (f"hint: {problem.hint}\n" if problem.hint else "")))
         code = 2 if isinstance(problem, UsageError) else 1
     except OSError as problem:
-        log.warning("nobody takes the answer: %s", problem)
+        log.warning("the answer could not be written: %s", problem)
     try:
         sys.stdout.flush()
         sys.stderr.flush()
         if after is not None:
             after()
     except (OSError, JsonlStoreError) as problem:
-        log.warning("after the answer: %s", problem)
+        log.warning("work after the answer failed: %s", problem)
     finally:
         os._exit(code)
 

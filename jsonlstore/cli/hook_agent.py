@@ -68,7 +68,7 @@ def _session_task(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     except UsageError as problem:
         return {**answer, "error": problem.message}, None
     except Exception as problem:  # noqa: BLE001 - fail open: an agent that gets no answer goes on
-        log.warning("tasks of %s: %s", document["session_id"], problem)
+        log.warning("tasks of %s not listed or changed: %s", document["session_id"], problem)
         return {**answer, "error": str(problem)}, None
     return answer, None
 

@@ -40,7 +40,7 @@ def _handoff(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     except UsageError:
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: the chat goes on
-        log.warning("handoff of %s: %s", answer["session_id"], problem)
+        log.warning("handoff of %s failed: %s", answer["session_id"], problem)
         return {**answer, "error": str(problem)}, None
     if action == "capture" and manager.config.handoff_summarizer and not dry_run:
         return answer, partial(capture_handoff_at_leisure, app, session_id, "command")
@@ -62,7 +62,7 @@ def capture_handoff_at_leisure(app: App, session_id: str, trigger: str) -> None:
     try:
         capture_now(app.open_store(), app.config, session_id, trigger, by="hook", rewritten=trigger != "sigterm")
     except JsonlStoreError as problem:  # it has ended, and its handoff is kept
-        log.warning("handoff of %s: %s", session_id, problem)
+        log.warning("handoff of %s not completed: %s", session_id, problem)
 
 
 def _capture_after_reading(app: App, session_id: str) -> None:

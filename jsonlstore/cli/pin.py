@@ -62,9 +62,10 @@ def add_pin(app: App, content: str, label: str | None, dry_run: bool, as_json: b
     if not text or len(text) > 500:
         raise UsageError("a pin has 1 to 500 characters", hint="shorten it")
     made = WorkingMemoryPin(text, format_time(app.clock()), redact_text(label) if label else None)
-    if not dry_run and not _file(app).add([made], 1):
+    if not _file(app).add([made], 1, dry_run=dry_run):
         raise JsonlStoreError(
-            "not pinned: it is pinned already, or there are ten pins", hint="see `jsonlstore pin list`"
+            "there is no room for another pin" if _file(app).is_full else "it is pinned already",
+            hint="`jsonlstore pin list` shows the pins, `jsonlstore pin remove N` makes room",
         )
     document = {"added": [made.to_dict()], "dry_run": dry_run}
     answer(as_json, document, lambda: say_folded(f"{'would be pinned' if dry_run else 'pinned'}: {made.label or text}"))

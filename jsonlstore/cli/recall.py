@@ -109,8 +109,11 @@ def _rebuild(app: App, *, as_json: bool) -> None:
     config = app.loaded.config
     if not (config.search_enabled and has_fts5()):
         raise SearchUnavailable(
-            "there is no index to make: " + ("switched off" if has_fts5() else "the SQLite of this Python has no FTS5"),
-            hint="`search.enabled` in the settings" if has_fts5() else "recall still looks through topics and tasks",
+            "there is no search index: "
+            + ("it is switched off" if has_fts5() else "the SQLite of this Python has no FTS5"),
+            hint="set `search_enabled: true` in the settings"
+            if has_fts5()
+            else "recall still looks through topics and tasks",
         )
     count = rebuild(app.open_store(live=False), config, Catalogue.open(app.state_dir, skip=skipped_by(config)).sessions)
     answer(as_json, {"transcripts": count}, lambda: say_line(f"indexed {counted(count, 'transcript')}"))

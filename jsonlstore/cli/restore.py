@@ -9,7 +9,16 @@ import click
 
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import answer, command, dry_run_option, print_json, say, with_example
-from jsonlstore.cli.formatting import counted, heading, is_terminal, local, say_folded, say_line
+from jsonlstore.cli.formatting import (
+    SWITCH_ON,
+    SWITCHED_OFF,
+    counted,
+    heading,
+    is_terminal,
+    local,
+    say_folded,
+    say_line,
+)
 from jsonlstore.core.config import BOUNDARY_NAMES
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound, UsageError
 
@@ -94,7 +103,7 @@ def continue_(app: App, session_id: str, into: str | None, agent: str | None, ac
 
     manager = app.open_manager()
     if not manager.config.enabled:
-        raise JsonlStoreError("session persistence is disabled", hint="set `enabled: true` to continue a session")
+        raise JsonlStoreError(SWITCHED_OFF, hint=SWITCH_ON)
     target = manager.store.resolve(session_id)
     target_into = manager.store.resolve(into) if into else None
     context = manager.force_inherit_session(target, into=target_into, agent=agent, across=across, dry_run=dry_run)

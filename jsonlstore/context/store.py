@@ -110,7 +110,7 @@ class TranscriptStore:
         """
         name = check_key(key or self.settings.key)
         if last is not None and last < 1:
-            raise UsageError(f"the last {last} messages are none", hint="last is at least 1")
+            raise UsageError(f"last must be at least 1, not {last}")
         stored = self.backend.stored(name)
         if stored is None:
             opening = self._opening(name)

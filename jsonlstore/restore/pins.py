@@ -103,13 +103,21 @@ class PinFile:
         # what is no pin keeps its place
         return CurrentPins(read_parts(WorkingMemoryPin, items), len(items), is_there=True)
 
-    def add(self, pins: Sequence[WorkingMemoryPin], most: int) -> list[WorkingMemoryPin]:
-        """Add what is not there yet, at most `most`, within the file's ten; returns what was added.
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for another pin."""
+        return self.read().taken >= MOST_PINS
+
+    def add(self, pins: Sequence[WorkingMemoryPin], most: int, *, dry_run: bool = False) -> list[WorkingMemoryPin]:
+        """Add what is not there yet, at most `most`, within the file's ten; returns what was, or would be, added.
 
         The user's own pins are never pushed out. A broken file is copied aside first, beside itself.
         """
         if not pins:
             return []
+        if dry_run:
+            known = self.read()
+            return self._choose(pins, [one.to_dict() for one in known.pins], min(most, MOST_PINS - known.taken))
         self._store.prepare()
         with self._store.locks.pins():
             data = read_bytes(self.path)

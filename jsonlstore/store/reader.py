@@ -82,7 +82,7 @@ class SessionReader:
         else:
             folded = known.folded
         if folded.forgotten:
-            raise SessionForgotten(f"session {session_id} was forgotten")
+            raise SessionForgotten(f"session {session_id} was forgotten", hint="nothing of it is left to show")
         return folded.copy()
 
     def events(self, session_id: str, kinds: Collection[str] | None = None) -> list[Event]:

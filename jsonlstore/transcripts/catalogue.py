@@ -128,7 +128,9 @@ class Catalogue:
                 if entry.type == "reset" and stretch.id.startswith(id_or_prefix)
             }
         if not found:
-            raise SessionNotFound(f"no transcript {id_or_prefix!r}", hint="see: jsonlstore transcripts list")
+            raise SessionNotFound(
+                f"no transcript {id_or_prefix!r}", hint="`jsonlstore transcripts list` shows what there is"
+            )
         if len(found) > 1:
             ids = [stretch.id if stretch else session.session_id for session, stretch in found.values()]
             raise AmbiguousSessionId(

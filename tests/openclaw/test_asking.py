@@ -76,7 +76,7 @@ def test_a_session_is_continued_on_demand_and_only_within_its_conversation(stage
     assert "water" not in refused
 
     # up to 2026.3 a command is not told in which of the two conversations it was given
-    answer = "cannot be told here" if stage.version < "2026.4" else "Restored into this session: "
+    answer = "does not tell which conversation" if stage.version < "2026.4" else "Restored into this session: "
     stage.openclaw.say("/continuity", KEY)
     wait_until(lambda: answer in stage.openclaw.call("chat.history", sessionKey=KEY, limit=20), what=answer)
 

@@ -103,7 +103,7 @@ class _Import:
             self._report.known += 1
             return
         if read.fields["start_time"] is None:
-            raise UsageError("no column says when the session was")
+            raise UsageError("no column holds the time of the session")
         if not self._report.dry_run:
             self._write(read)
         self._taken.add(session_id)

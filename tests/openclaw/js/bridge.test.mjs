@@ -512,7 +512,7 @@ test("/continuity on an old version answers only where it can be no other conver
   await host.turn();
   assert.match(await ask(), /^Restored into this session/);
   await host.turn({ context: host.context({ sessionKey: "agent:main:telegram:dm:42", sessionId: "s2" }) });
-  assert.match(await ask(), /cannot be told here/);
+  assert.match(await ask(), /does not tell which conversation/);
 });
 
 for (const [key, asks, told] of [
@@ -530,7 +530,7 @@ for (const [key, asks, told] of [
     const host = new Host("good");
     await host.turn({ context: host.context({ sessionKey: key, messageProvider: "telegram" }) });
     const { text } = await host.commandSpec.handler({ channel: "telegram", ...asks });
-    assert.match(text, told ? /^Restored into this session/ : /cannot be told here/);
+    assert.match(text, told ? /^Restored into this session/ : /does not tell which conversation/);
   });
 }
 

@@ -49,7 +49,7 @@ function failed({ value, detail }) {
 
 /** What was restored into this conversation, and why. It quotes only what the agent of this conversation was given. */
 export async function continuity(bridge, identity) {
-  if (!identity) return "Which conversation this is cannot be told here; try `jsonlstore list` on the machine.";
+  if (!identity) return "OpenClaw does not tell which conversation this is; try `jsonlstore list` on the machine.";
   const input = { ...identity, again: true, explain: true };
   delete input.prompt;
   const { value, detail } = await bridge.call(["hook", "session-start", "--dry-run"], input);

@@ -56,7 +56,7 @@ async function resume(bridge, identity, context) {
 function unclear(bridge, context) {
   const keys = bridge.conversationsOn(context?.channel);
   if (keys.length === 0) return "This conversation is not known yet: say something first.";
-  return `Which conversation this is cannot be told here; it could be ${keys.slice(0, 5).join(", ")}. Use jsonlstore handoff on the machine.`;
+  return `OpenClaw does not tell which conversation this is; it could be ${keys.slice(0, 5).join(", ")}. Use jsonlstore handoff on the machine.`;
 }
 
 async function captureAll(bridge) {

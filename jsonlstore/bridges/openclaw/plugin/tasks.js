@@ -23,7 +23,7 @@ const BY_PEOPLE = new Set(["list", "add", "done", "drop", "reopen"]);
 export async function changeTasks(bridge, identity, { action, task, by }) {
   const may = by === "chat" ? BY_PEOPLE : BY_AGENT;
   if (!may.has(action)) return `Say one of: ${[...may].join(", ")}.`;
-  if (!identity) return "Tasks belong to a conversation, and which one this is cannot be told here.";
+  if (!identity) return "Tasks belong to a conversation, and OpenClaw does not tell which one this is.";
   const named = typeof task === "string" ? task.trim().slice(0, 300) : "";
   if (action !== "list" && named === "") return "Say which task.";
   const { session_id, session_key, agent_id, channel } = identity;
