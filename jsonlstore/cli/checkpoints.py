@@ -9,7 +9,7 @@ import click
 from jsonlstore.cli.console import answer, command, print_json, with_example
 from jsonlstore.cli.formatting import ago, heading, local, say_folded, say_line, say_value, table
 from jsonlstore.cli.listing import Span, complete_session, span_options
-from jsonlstore.core.errors import SessionNotFound, UsageError
+from jsonlstore.core.errors import SessionNotFound, SourceUnreadable, UsageError
 
 if TYPE_CHECKING:
     from jsonlstore.cli.app import App
@@ -35,6 +35,8 @@ def where(app: App, session_id: str | None, as_json: bool) -> None:
     catalogue = Catalogue.open(app.state_dir)
     if session_id is None:
         known = catalogue.sessions
+        if not known and catalogue.warnings:
+            raise SourceUnreadable("no transcript can be read", hint="; ".join(catalogue.warnings[:2]))
         if not known:
             raise SessionNotFound(
                 "there is no transcript yet", hint="`jsonlstore status` shows where they are looked for"

@@ -10,6 +10,7 @@ import click
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import answer, command, dry_run_option, print_json, say, with_example
 from jsonlstore.cli.formatting import (
+    NO_SESSIONS_HINT,
     SWITCH_ON,
     SWITCHED_OFF,
     counted,
@@ -63,6 +64,8 @@ def restore(app: App, /, into: str | None, explain: bool, dry_run: bool, as_json
     if explain:
         document["left_out"] = [one.to_dict() for one in context.left_out]
     answer(as_json, document, lambda: _show_restored(context, place if dry_run or explain else None, explain=explain))
+    if not as_json and next(manager.store.entries(), None) is None:
+        say_folded(f"there are no sessions yet: {NO_SESSIONS_HINT}", err=True)
 
 
 def _placed(
@@ -164,7 +167,7 @@ def _show_restored(context: RestoredSessionContext, place: Mapping[str, Any] | N
     if context.already_restored:
         say_folded("already restored; --again does it once more")
     elif context.preamble is None:
-        say_folded("nothing to restore (cold start)")
+        say_folded("nothing to restore: a session would start without a block (cold start)")
     else:
         say_folded(context.preamble, indent="  ")
     if explain:

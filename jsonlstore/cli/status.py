@@ -12,6 +12,7 @@ from jsonlstore.cli.formatting import ago, counted, heading, megabytes, say_fold
 from jsonlstore.core.paths import shorten_home
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from jsonlstore.cli.app import App
@@ -56,7 +57,7 @@ def print_status(document: dict[str, Any], now: datetime, *, advise_watcher: boo
     """What is seen, what is kept, who is watching, and what is wrong."""
     heading("Sources")
     for row in document["sources"]:
-        _print_source(row, now)
+        _print_source(row, document["warnings"], now)
     if not document["sources"]:
         say_line(f"  no transcripts found under {shorten_home(document['state_dir'])}/agents")
     heading("Store")
@@ -68,7 +69,7 @@ def print_status(document: dict[str, Any], now: datetime, *, advise_watcher: boo
     if pipeline["state"] != "ok":
         say_value(
             "pipeline",
-            f"{shorten_home(pipeline['path'])} is {pipeline['state']}: tasks of a pipeline are kept as they were",
+            f"{shorten_home(pipeline['path'])} is {pipeline['state']}; tasks of a pipeline stay open until it is there",
         )
     if document["context"]:
         heading("Context windows")
@@ -105,10 +106,12 @@ def delivered(plugin: dict[str, Any], now: datetime) -> str:
     return re.sub(r"\b(at|since) (\d{4}-\d\d-\d\dT[\d:.]+Z)", aged, str(plugin["delivery"]))
 
 
-def _print_source(row: dict[str, Any], now: datetime) -> None:
+def _print_source(row: dict[str, Any], warnings: Sequence[str], now: datetime) -> None:
     in_bytes = "lag_bytes" in row
     lag = row["lag_bytes"] if in_bytes else row["lag_events"]
     behind = (megabytes(lag) if in_bytes else counted(lag, "event")) + " behind" if lag else "up to date"
+    if not lag and any(row["path"] in warning for warning in warnings):
+        behind = "not all of it can be read"
     newest = ago(row["newest_event_at"], now) if row["newest_event_at"] else "never"
     say_line(
         f"  {row['agent_id']}  {row['kind']}  {counted(row['transcripts'], 'transcript')}, newest {newest}, {behind}"

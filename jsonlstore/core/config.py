@@ -312,7 +312,9 @@ def _read_json5(path: Path, *, must_exist: bool) -> Any:
             raise ConfigError(f"no such config file: {path}", path=path) from None
         return {}
     except OSError as problem:
-        raise ConfigError(f"cannot read {path}: {problem.strerror}", path=path) from problem
+        from jsonlstore.core.files import hint_for
+
+        raise ConfigError(f"cannot read {path}: {problem.strerror}", hint=hint_for(problem), path=path) from problem
     try:
         return orjson.loads(data)  # plain JSON is the common case, and loading pyjson5 costs a hook 30 ms
     except orjson.JSONDecodeError:

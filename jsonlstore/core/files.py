@@ -35,22 +35,27 @@ def temp_target(path: Path) -> str:
     return path.name.removeprefix(TEMP_PREFIX).rpartition("-")[0]
 
 
+def hint_for(problem: BaseException) -> str | None:
+    """What to do about a failed file operation; None where nobody knows better than the message itself."""
+    return _HINTS.get(problem.errno or 0) if isinstance(problem, OSError) else None
+
+
 def write_failed(path: Path | str, problem: OSError) -> WriteFailed:
     """The error for a refused write, with a hint that fits its cause."""
     reason = problem.strerror or str(problem)
-    return WriteFailed(f"cannot write {path}: {reason}", hint=_HINTS.get(problem.errno or 0), path=path)
+    return WriteFailed(f"cannot write {path}: {reason}", hint=hint_for(problem), path=path)
 
 
 def unreadable(path: Path | str, problem: OSError) -> Unreadable:
     """The error for a file that exists but cannot be read."""
     reason = problem.strerror or str(problem)
-    return Unreadable(f"cannot read {path}: {reason}", hint=_HINTS.get(problem.errno or 0), path=path)
+    return Unreadable(f"cannot read {path}: {reason}", hint=hint_for(problem), path=path)
 
 
 def file_problem(problem: OSError) -> JsonlStoreError:
     """The error for a file operation that nobody foresaw would fail, with the file's name where the system gives it."""
     where = f"{os.fsdecode(problem.filename)}: " if isinstance(problem.filename, (str, bytes)) else ""
-    hint = _HINTS.get(problem.errno or 0, "`jsonlstore --debug …` shows where it happened")
+    hint = hint_for(problem) or "`jsonlstore --debug …` shows where it happened"
     return JsonlStoreError(f"{where}{problem.strerror or problem}", hint=hint)
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.errors import SearchUnavailable
+from jsonlstore.core.files import hint_for
 from jsonlstore.core.hashes import blake2b
 
 if TYPE_CHECKING:
@@ -55,9 +56,9 @@ def connect(path: Path, patience: float = PATIENCE) -> sqlite3.Connection:
 
 def unavailable(path: Path, problem: Exception) -> SearchUnavailable:
     """The error for an index that cannot be opened, read or written."""
-    return SearchUnavailable(
-        f"the search index cannot be used: {problem}", path=path, hint="`jsonlstore search rebuild` makes it anew"
-    )
+    reason = f"{path}: {problem.strerror}" if isinstance(problem, OSError) else problem
+    hint = hint_for(problem) or "`jsonlstore search rebuild` makes it anew"
+    return SearchUnavailable(f"the search index cannot be used: {reason}", path=path, hint=hint)
 
 
 def is_index_damaged(problem: BaseException | None) -> bool:

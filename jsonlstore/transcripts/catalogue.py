@@ -128,9 +128,10 @@ class Catalogue:
                 if entry.type == "reset" and stretch.id.startswith(id_or_prefix)
             }
         if not found:
-            raise SessionNotFound(
-                f"no transcript {id_or_prefix!r}", hint="`jsonlstore transcripts list` shows what there is"
-            )
+            unread = self.warnings  # what cannot be read may hold it
+            among = " among those that can be read" if unread else ""
+            hint = "; ".join(unread[:2]) or "`jsonlstore transcripts list` shows what there is"
+            raise SessionNotFound(f"no transcript {id_or_prefix!r}{among}", hint=hint)
         if len(found) > 1:
             ids = [stretch.id if stretch else session.session_id for session, stretch in found.values()]
             raise AmbiguousSessionId(

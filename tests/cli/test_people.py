@@ -170,8 +170,10 @@ def assert_well_behaved(text: str, columns: int) -> None:
 def test_with_nothing_kept_every_command_says_so_and_what_to_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "jsonlstore backfill" in shown(tmp_path, ["list"], capsys)
-    assert "jsonlstore backfill" in shown(tmp_path, ["recall"], capsys)
+    for words in (["list"], ["recall"], ["stats"], ["task", "list"], ["project", "show"], ["restore", "--dry-run"]):
+        text = shown(tmp_path, words, capsys)
+        assert "there are no sessions yet" in text, words
+        assert "jsonlstore backfill" in text, words
     assert "no transcripts found" in shown(tmp_path, ["status"], capsys)
     assert "everything is well" in shown(tmp_path, ["doctor"], capsys)
     assert "cold start" in shown(tmp_path, ["restore", "--dry-run"], capsys)

@@ -22,6 +22,8 @@ AS_USER = ["setpriv", "--inh-caps=-all", "--bounding-set=-all"] if os.geteuid() 
 COMMANDS = (
     ["status"], ["doctor"], ["doctor", "--fix"], ["openclaw", "status"], ["list"], ["show", "s-1"], ["metrics"],
     ["recall", "radio"], ["stats"], ["watch", "--once"], ["backfill"], ["restore", "--dry-run"], ["setup", "--dry-run"],
+    ["task", "list"], ["pin", "add", "x"], ["handoff", "list"], ["chain", "s-1"],
+    ["search", "rebuild"], ["export", "brain-db", "--dry-run"], ["config"], ["forget", "s-1", "--yes"],
 )  # fmt: skip
 
 
@@ -119,3 +121,35 @@ def test_a_store_that_may_not_be_written_fails_status(root: Path) -> None:
             path.chmod(0o700)
     assert status.returncode == 1
     assert "cannot be written to" in " ".join(status.stdout.split())
+
+
+@pytest.mark.skipif(bool(AS_USER) and not shutil.which("setpriv"), reason="root needs setpriv to be refused anything")
+def test_transcripts_that_cannot_be_read_are_not_said_to_be_missing(root: Path) -> None:
+    """Neither "there is none" nor "up to date" is said of a directory that nobody could look into."""
+    folder = root / "agents/main/sessions"
+    forbid(folder)
+    try:
+        where, signals, status = (run(root, *words) for words in (["where"], ["signals", "s-7"], ["status"]))
+    finally:
+        folder.chmod(0o700)
+    assert (where.returncode, signals.returncode, status.returncode) == (1, 1, 1)
+    assert "no transcript can be read" in where.stderr
+    assert "among those that can be read" in signals.stderr
+    assert str(folder) in where.stderr
+    assert str(folder) in signals.stderr
+    assert "up to date" not in status.stdout
+    assert "not all of it can be read" in status.stdout
+
+
+@pytest.mark.skipif(bool(AS_USER) and not shutil.which("setpriv"), reason="root needs setpriv to be refused anything")
+@pytest.mark.parametrize(("place", "words"), [("openclaw.json", ["list"]), ("sessions", ["search", "rebuild"])])
+def test_a_hint_does_not_send_people_back_to_what_just_failed(place: str, words: list[str], root: Path) -> None:
+    (forbid_writing if place == "sessions" else forbid)(root / place)
+    try:
+        done = run(root, *words)
+    finally:
+        for path in (root / "sessions", root / "sessions/states"):
+            path.chmod(0o700)
+    assert done.returncode in (1, 2)
+    assert "hint: `ls -ld` shows who owns it" in done.stderr
+    assert f"`jsonlstore {' '.join(words)}`" not in done.stderr

@@ -186,6 +186,19 @@ def test_forget_names_the_sessions_that_were_given_its_words(run: Any, filled: S
     assert run("forget", "bbb-2", "--yes", "--json").json["inherited_by"] == []
 
 
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_a_pin_that_cannot_be_added_says_which_reason_it_is(run: Any, dry: list[str]) -> None:
+    """Pinned already, or no room: a dry run says the same, and changes nothing."""
+    assert run("pin", "add", "one").code == 0
+    again = run("pin", "add", "one", *dry)
+    assert (again.code, "it is pinned already" in again.err) == (1, True)
+    for number in range(2, 11):
+        assert run("pin", "add", f"pin number {number}").code == 0
+    full = run("pin", "add", "one more", *dry)
+    assert (full.code, "no room for another pin" in full.err) == (1, True)
+    assert len(run("pin", "list", "--json").json["pins"]) == 10
+
+
 def test_config_shows_every_value_whole(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a narrow terminal a long value goes on below itself."""
     monkeypatch.setenv("COLUMNS", "80")

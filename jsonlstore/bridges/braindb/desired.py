@@ -10,7 +10,6 @@ import orjson
 
 from jsonlstore.bridges.braindb.rows import Row, to_row
 from jsonlstore.bridges.braindb.schema import IMPORTER
-from jsonlstore.core.errors import Unreadable
 from jsonlstore.core.files import read_bytes, unreadable
 from jsonlstore.store import FULL_STATE_TYPES, find_month, fold_events
 
@@ -55,7 +54,7 @@ def hot_logs(store: SessionReader, wanted: Container[str]) -> dict[str, LogVersi
     except FileNotFoundError:
         return {}
     except OSError as problem:
-        raise Unreadable(f"cannot read {store.paths.states}: {problem.strerror}") from problem
+        raise unreadable(store.paths.states, problem) from problem
     states = str(store.paths.states)
     # a log may move to the archive between being listed and being looked at
     return {each: log_version(states, each) if each in wanted else None for each in ids if each != "metrics"}
