@@ -123,7 +123,8 @@ def say_value(label: str, value: str, *, columns: int = 10, **style: Any) -> Non
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, flexible: int, whole: bool = False) -> None:
     """Aligned columns; the `flexible` one gives way when the terminal is narrow, then the last of the others go.
 
-    With `whole` its cells are continued on lines of their own instead of being cut.
+    With `whole` nothing is left out: its cells go on in the next line, and columns that do not fit stand below each
+    other.
     """
     room = terminal_width()
     shown = [[plain(cell[: 4 * room]) for cell in row] for row in (headings, *rows)]
@@ -131,8 +132,11 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, flexible: i
     columns = list(range(len(headings)))
     least = min(widths[flexible], 14)
     droppable = [i for i in reversed(columns[1:]) if i != flexible]
-    while droppable and _taken(widths, columns, flexible) + least > room:
+    while droppable and not whole and _taken(widths, columns, flexible) + least > room:
         columns.remove(droppable.pop(0))
+    if whole and _taken(widths, columns, flexible) + least > room:
+        _stacked(shown[1:])
+        return
     widths[flexible] = max(1, min(widths[flexible], room - _taken(widths, columns, flexible)))
     for number, row in enumerate(shown):
         style = {"bold": True} if number == 0 else {}
@@ -141,6 +145,13 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, flexible: i
             cells = [text if i == flexible else "" if part else cut_to_width(row[i], widths[i]) for i in columns]
             line = "  ".join(pad(cell, widths[i]) for i, cell in zip(columns, cells, strict=True))
             say_line(line.rstrip(), **style)
+
+
+def _stacked(rows: Sequence[Sequence[str]]) -> None:
+    """Rows where columns do not fit: the first cell, and the others below it."""
+    for first, *others in rows:
+        say_folded(first)
+        say_folded(f"  {'  '.join(others)}", indent="  ")
 
 
 def _taken(widths: Sequence[int], columns: Sequence[int], flexible: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import fields
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +16,7 @@ from jsonlstore.core.config import Config
 from jsonlstore.core.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from jsonlstore.store import Check, Forgotten, SessionStore
 
@@ -175,8 +175,14 @@ def config(app: App, as_json: bool) -> None:
     if as_json:
         print_json({**document, "unknown": list(loaded.unknown)})
         return
-    rows = [[name, _shown(each["value"]), str(each["origin"])] for name, each in (settings | session).items()]
-    table(["setting", "value", "from"], rows, flexible=1, whole=True)
+    for part in (settings, session):  # a table each, because the names of the second are much longer
+        rows = [[name, _with_origin(each)] for name, each in part.items()]
+        table(["setting", "value (origin, unless default)"], rows, flexible=1, whole=True)
+
+
+def _with_origin(setting: Mapping[str, Any]) -> str:
+    origin = setting["origin"]
+    return _shown(setting["value"]) + ("" if origin == "default" else f" ({origin})")
 
 
 def _shown(value: object) -> str:

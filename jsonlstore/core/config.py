@@ -31,7 +31,7 @@ def _setting(default: Any, help_text: str, **rules: Any) -> Any:
 class Config:
     """The settings in force. Construct it with keyword arguments; invalid ones raise `JsonlStoreError`."""
 
-    enabled: bool = _setting(True, "Master switch; false changes nothing anywhere.")
+    enabled: bool = _setting(True, "Master switch; with false, jsonlstore records and restores nothing.")
     lookback_days: int = _setting(7, "How many days back prior sessions are considered.", minimum=1, maximum=30)
     relevance_threshold: float = _setting(0.25, "Lowest score a session is restored with.", minimum=0.1, maximum=1.0)
     max_sessions_scored: int = _setting(3, "How many prior sessions may contribute at once.", minimum=1, maximum=10)
@@ -58,17 +58,24 @@ class Config:
         3, "A session with this many open tasks qualifies whatever its score; 0 turns that off.", minimum=0, maximum=100
     )
     task_stale_days: int = _setting(
-        14, "A task no session has touched for this many days is not told any more.", minimum=1, maximum=3650
+        14, "A task that no session has touched for this many days is no longer restored.", minimum=1, maximum=3650
     )
     stale_after_minutes: int = _setting(
-        120, "Without owner, transcript and sign of life for this long, a session crashed.", minimum=1, maximum=525600
+        120,
+        "A session without owner process and transcript counts as crashed after this many silent minutes.",
+        minimum=1,
+        maximum=525600,
     )
     pending_stages: tuple[str, ...] = _setting(
         ("build", "verify", "validate", "security", "test", "deploy"), "Pipeline stages that mean unfinished."
     )
     pipeline_state: str = _setting("workspace/pipeline/state.json", "The pipeline's state file.")
     working_memory: str = _setting("workspace/memory/working_memory.json", "The pin file.")
-    scope: str = _setting("conversation", "Whose sessions may come back.", choices=("conversation", "agent", "all"))
+    scope: str = _setting(
+        "conversation",
+        "Whose sessions may be restored: of the same conversation, the same agent, or all.",
+        choices=("conversation", "agent", "all"),
+    )
     restore_on: tuple[str, ...] = _setting(BOUNDARY_NAMES, "After which boundaries to restore.", choices=BOUNDARY_NAMES)
     restore_for: str = _setting(
         "session", "Whether an OpenClaw agent sees what was restored on every turn, or once.",
@@ -90,7 +97,7 @@ class Config:
         True, "Let the full-text index break ties between prior sessions of equal score."
     )
 
-    redact_rules: str | None = _setting(None, "Your own redaction rules, a file besides ours.")
+    redact_rules: str | None = _setting(None, "A file of your own redaction rules, in addition to the built-in ones.")
 
     status_max_lag_minutes: int = _setting(
         10, "How long a transcript may wait to be read before `status` fails when no watcher runs.",

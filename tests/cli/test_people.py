@@ -113,6 +113,7 @@ COMMANDS: dict[str, list[str]] = {
     "stats": ["stats", "--now", format_time(NOW)],
     "doctor": ["doctor"],
     "recall": ["recall", "saturday", "hamlib", "--now", format_time(NOW)],
+    "config": ["config"],
     "metrics": ["metrics", "--now", format_time(NOW)],
     "metrics-event": ["metrics", "--event", "session_restored", "-n", "2", "--now", format_time(NOW)],
     "transcripts": ["transcripts", "list"],
