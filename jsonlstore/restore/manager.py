@@ -117,7 +117,7 @@ class SessionPersistenceManager:
     def on_session_start(
         self, session_id: str, channel: str = "unknown", *, budget: Budget | None = None, **known: Any
     ) -> RestoredSessionContext:
-        """Recover the dead, bring back what earlier sessions left, and record the start. Never later than the budget.
+        """Close crashed sessions, bring back what earlier ones left, and record the start, all within the budget.
 
         `known` is what else a `RestoreRequest` takes: agent_id, session_key, cwd, prompt, pid, reason, clean, again.
         """

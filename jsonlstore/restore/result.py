@@ -108,7 +108,7 @@ class RestoredSessionContext(NamedTuple):
         active_projects: the projects that came back
         candidates: every prior session that was considered, its factors, and why it was taken or not
         pins: what became of every candidate pin, and why
-        left_out: sessions of other conversations that were not considered; for the operator alone
+        left_out: every other session, and why it does not come back; only when it was asked to explain
         sessions: the states of the sessions that contributed, each with its `relevance_score` and `inherited_at`
         handoff: what was handed over, or who took it
         explain: with candidates and pins
