@@ -138,11 +138,12 @@ def texts(value: Any) -> Iterator[str]:
 def contradictions(made: Checkpoint, facts: Facts) -> list[str]:
     """What a checkpoint says that the records deny."""
     found = []
-    failing = made.evidence.get("failing")
-    if isinstance(failing, dict):
-        same = [one for one in facts.runs if failing["command"][:40] and failing["command"][:40] in one]
-        if same and not any(facts.runs[one][1] for one in same):
-            found.append(f"told to fail, and passed: {failing['command'][:80]}")
+    for name in ("failing", "lastFailed"):
+        told = made.evidence.get(name)
+        if isinstance(told, dict):
+            same = [one for one in facts.runs if told["command"][:40] and told["command"][:40] in " ".join(one.split())]
+            if same and not any(facts.runs[one][1] for one in same):
+                found.append(f"told to fail, and passed: {told['command'][:80]}")
     found += [
         f"no such commit: {one}" for one in made.texts("done") if facts.commits and not _known(one, facts.commits)
     ]
