@@ -10,6 +10,7 @@ import json
 import re
 import subprocess
 import sys
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -152,6 +153,11 @@ def test_each_threshold_is_in_one_turn_of_its_cycle(version: str, tmp_path: Path
     talk.turn("turn 9 goes on", 60)
     expected = [("3", "50"), ("5", "75"), ("7", "90"), ("9", "50")]
     assert talk.asked() == expected
+    day = datetime.now().astimezone().strftime("memory/%Y-%m-%d.md")
+    assert day in json.dumps(talk.requests("turn 5 goes on")[0])
+    urgent = said_now(talk.requests("turn 7 goes on")[0][1:])
+    assert "Store what must last, then answer the user." in urgent
+    assert "NO_REPLY" not in urgent
     stored = [str(entry.raw) for entry in talk.entries()]
     assert not [one for one in stored if ASKED.search(one) or "memory flush]" in one]
     wait_until(lambda: len(talk.events("flush.actioned")) == len(expected), what="the settling")
