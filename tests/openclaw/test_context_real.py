@@ -241,7 +241,7 @@ def test_a_model_that_the_user_names_words_the_checkpoint(version: str, tmp_path
     document["plugins"]["entries"]["jsonlstore"]["llm"] = {"allowModelOverride": True}
     config.write_text(json.dumps(document))
     talk.stage.openclaw.start()
-    talk.turn(f"turn 1 please tune the antenna with the key {SECRET}", 20)
+    talk.turn("turn 1 please tune the antenna", 20, f" The key is {SECRET}")
     wait_until(lambda: talk.events("checkpoint.created")[-1:] and worded(talk), 120, "the wording")
     made = talk.events("checkpoint.created")[-1].data
     assert made["summary"] == WORDED

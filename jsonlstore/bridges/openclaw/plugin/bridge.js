@@ -312,8 +312,7 @@ export class Bridge {
     const wanted = this.#showsContext || this.#flush ? { tell_window: true } : {};
     if (session.settlesFlush) wanted.settle_flush = true;
     session.settlesFlush = false;
-    const next = ahead ? this.#flush?.askAhead(session, { messages, window: session.lastWindow }) : undefined;
-    if (next) this.#flushOffered(session, next);
+    if (ahead) this.#askAhead(session, messages);
     if (session.outcome?.value && !this.#firstTurnOnly) wanted.tell_block = true;
     this.#report("turn-end", { session_id, session_key, agent_id, channel, catch_up: true, ...wanted });
   }
@@ -349,12 +348,21 @@ export class Bridge {
     return session;
   }
 
+  /** What the next system prompt is given, for a version that makes it first; where no window is known yet, once it is. */
+  #askAhead(session, messages) {
+    const window = session.lastWindow ?? session.outcome?.value?.window;
+    session.askAheadOf = isCount(window) ? undefined : messages;
+    const offered = this.#flush?.askAhead(session, { messages, window });
+    if (offered) this.#flushOffered(session, offered);
+  }
+
   /** Older versions tell the window to nobody but their session index, which the program reads. */
   #noteWindowOnDisk(sessionId, window) {
     const session = this.#sessions.get(sessionId);
     if (!session) return;
     session.windowOnDisk = isCount(window) ? window : undefined;
     session.lastWindow = session.windowOnDisk ?? session.lastWindow; // the index tells none for a turn after a compaction
+    if (session.askAheadOf && session.lastWindow) this.#askAhead(session, session.askAheadOf);
   }
 
   /** What a report says of the block: a line is gone if the session closed something in it. */
@@ -466,6 +474,7 @@ function newSession() {
     window: undefined,
     windowOnDisk: undefined,
     lastWindow: undefined,
+    askAheadOf: undefined,
     contextLine: undefined,
     offer: undefined,
     flush: newFlush(),
