@@ -25,6 +25,8 @@ test("the model that is named words the newest checkpoint, after the turn", asyn
   assert.equal(asked[0].model, "mock/small");
   assert.equal(asked[0].messages[0].content, "word it");
   assert.equal(kept(host)[0].at, "2026-01-01T00:00:00.000Z");
+  const order = host.calls().map(({ words }) => words.at(-1)).filter((one) => ["turn-end", "checkpoint"].includes(one));
+  assert.deepEqual(order, ["turn-end", "checkpoint", "checkpoint"]); // the report makes the checkpoint that is worded
 });
 
 test("where that one fails the main one is asked, unless the user wants none", async () => {

@@ -317,6 +317,11 @@ export class Bridge {
     this.#report("turn-end", { session_id, session_key, agent_id, channel, catch_up: true, ...wanted });
   }
 
+  /** When the reports of a conversation so far have done their work, or have taken too long. */
+  reported(sessionKey) {
+    return this.#waitForReports(sessionKey, CATCH_UP_MS, { holds: false });
+  }
+
   /** The runtime is done with a session; one it only puts aside goes on. */
   sessionEnded(sessionId, sessionKey, reason) {
     if (NOT_AN_END.has(reason)) return;
@@ -399,7 +404,7 @@ export class Bridge {
   }
 
   /** Wait a moment for the report of the turn before, so that the preamble knows of it. */
-  async #waitForReports(sessionKey, mostMs) {
+  async #waitForReports(sessionKey, mostMs, { holds = true } = {}) {
     const hasReports = () =>
       this.#reporting?.session_key === sessionKey ||
       [...this.#waiting.values()].some(({ input }) => input.session_key === sessionKey);
@@ -407,6 +412,7 @@ export class Bridge {
     let timer;
     const late = new Promise((resolve) => {
       timer = setTimeout(resolve, mostMs, true);
+      if (!holds) timer.unref?.(); // what nobody waits for keeps no process alive
     });
     while (hasReports()) {
       if (await Promise.race([this.#reporting?.done, late])) break;
