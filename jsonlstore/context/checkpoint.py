@@ -22,15 +22,22 @@ if TYPE_CHECKING:
     from jsonlstore.transcripts import Entry
 
 MOST_BYTES = 8 * 1024
+_FOR_COUNTS = 200  # bytes that `omitted` may take
 _LONGEST_SUMMARY = 700
-_MOST_RULES = 14
+_MOST_RULES = 18
+_MOST_DECISIONS = 12
 _LONGEST_COMMAND = 160
 # what goes first when there is too much, and how many of each stay as long as anything else can go
 _TRIMMED = (
-    ("closed", 0), ("identifiers", 8), ("commands", 6), ("asks", 5), ("done", 10), ("files", 12), ("blocked", 3),
-    ("inProgress", 3), ("tasks", 5), ("memoryFiles", 3), ("constraints", 5),
+    ("asks", 10), ("closed", 0), ("constraints", 12), ("identifiers", 8), ("commands", 6), ("asks", 6), ("done", 10),
+    ("files", 12), ("blocked", 3), ("inProgress", 3), ("tasks", 5), ("memoryFiles", 3), ("constraints", 5),
 )  # fmt: skip
-_NEWEST_FIRST = frozenset({"files"})  # these end in the least important; the other lists begin with the oldest
+_LISTS = tuple(dict.fromkeys(name for name, _ in _TRIMMED))
+# which item of a list is missed least: the oldest, but the first request set the goal, and files begin with the newest
+_LEAST_MISSED = {"asks": 1, "files": -1}
+# what else may go, in this order, if the lists alone do not make room: words of another generator may be long
+_SINGLE = ("projects", "next", "lastRequest", "failing", "lastFailed")
+_LONG_LISTS = (("key_decisions", 4), ("open_questions", 1), ("topics", 3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +160,7 @@ def make_checkpoint(signals: Signals, facts: SessionFacts, tokens: int = 0) -> C
         facts.messages,
         signals.hot_topics[:10],
         signals.open_questions[:5],
-        tuple(notes["decision"][-12:]),
+        _newest_decisions(notes["decision"], evidence["constraints"]),
         evidence,
     )
     return bounded(replace(made, summary=_summary(made)))
@@ -166,6 +173,18 @@ def _rules(quoted: tuple[str, ...], noted: tuple[str, ...]) -> list[str]:
     return [*more, *noted][-_MOST_RULES:]
 
 
+def _newest_decisions(decisions: list[str], rules: list[str]) -> tuple[str, ...]:
+    """The latest decisions, oldest first; a rule, which stands among the rules as well, takes no other's place."""
+    kept: list[str] = []
+    places = _MOST_DECISIONS
+    for one in reversed(decisions[-2 * _MOST_DECISIONS :]):
+        places -= not any(_is_any(rule, {one.casefold()}) for rule in rules)
+        if places < 0:
+            break
+        kept.append(one)
+    return tuple(reversed(kept))
+
+
 def extended(old: Checkpoint, new: Checkpoint) -> Checkpoint:
     """`old` brought up to date by a checkpoint of what came after it: what is newer outranks what is older."""
     old = _without_taken_back(old, _number(new.evidence.get("takenBack")))
@@ -175,7 +194,7 @@ def extended(old: Checkpoint, new: Checkpoint) -> Checkpoint:
         "projects": list(dict.fromkeys([*new.texts("projects"), *old.texts("projects")]))[:2],
         "userMessages": sum(counted),
     }
-    for name, _ in _TRIMMED:
+    for name in _LISTS:
         before, after = old.evidence.get(name) or [], new.evidence.get(name) or []
         evidence[name] = _merged_commands(before, after) if name == "commands" else _merged(name, before, after)
     evidence["tasks"] = [one for one in evidence["tasks"] if one.casefold() not in closed]
@@ -190,7 +209,9 @@ def extended(old: Checkpoint, new: Checkpoint) -> Checkpoint:
         tokens=max(old.tokens, new.tokens),
         topics=tuple(dict.fromkeys([*new.topics, *old.topics]))[:10],
         open_questions=new.open_questions if new.evidence.get("asks") else old.open_questions,
-        key_decisions=tuple(dict.fromkeys([*old.key_decisions, *new.key_decisions]))[-12:],
+        key_decisions=_newest_decisions(
+            list(dict.fromkeys([*old.key_decisions, *new.key_decisions])), evidence["constraints"]
+        ),
         evidence={name: value for name, value in evidence.items() if value},
     )
     return bounded(replace(united, summary=_summary(united)))
@@ -275,19 +296,39 @@ def _summary(made: Checkpoint) -> str:
 
 def bounded(made: Checkpoint) -> Checkpoint:
     """`made` with as much as 8 KB hold; `omitted` counts what was left out of each list."""
+    if _size(made) <= MOST_BYTES:
+        return made
+    made = _with_shorter_lists(made)
+    for name, keep in (*_LONG_LISTS, *((name, 0) for name, _ in _LONG_LISTS)):
+        while _size(made) > MOST_BYTES and len(getattr(made, name)) > keep:
+            items = getattr(made, name)
+            made = replace(made, **{name: items[1:] if name == "key_decisions" else items[:-1]})
+    for name in _SINGLE:
+        if _size(made) > MOST_BYTES:
+            made = replace(made, evidence={key: value for key, value in made.evidence.items() if key != name})
+    while _size(made) > MOST_BYTES and made.summary:
+        made = replace(made, summary=made.summary[: len(made.summary) * 3 // 4])
+    return made
+
+
+def _size(made: Checkpoint) -> int:
+    return len(orjson.dumps(made.to_dict()))
+
+
+def _with_shorter_lists(made: Checkpoint) -> Checkpoint:
     evidence: dict[str, Any] = {name: list(v) if isinstance(v, list) else v for name, v in made.evidence.items()}
-    omitted: dict[str, int] = {}
-    size = len(orjson.dumps(made.to_dict())) + 200  # for the counts
+    before = made.evidence.get("omitted")
+    omitted: dict[str, int] = dict(before) if isinstance(before, dict) else {}
+    size = _size(made) + _FOR_COUNTS
     for least in (1, 0):
         for name, keep in _TRIMMED:
             items = evidence.get(name)
             while size > MOST_BYTES and isinstance(items, list) and len(items) > keep * least:
-                gone = items.pop() if name in _NEWEST_FIRST else items.pop(0)
+                at = _LEAST_MISSED.get(name, 0)
+                gone = items.pop(at if at < len(items) else 0)
                 size -= len(orjson.dumps(gone)) + 1
                 omitted[name] = omitted.get(name, 0) + 1
-    if not omitted:
-        return made
-    return replace(made, evidence={**evidence, "omitted": omitted})
+    return replace(made, evidence={**evidence, **({"omitted": omitted} if omitted else {})})
 
 
 def _number(value: object) -> int:

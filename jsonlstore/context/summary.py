@@ -34,7 +34,9 @@ def summary_text(made: Checkpoint, previous: str | None = None) -> str:
     for name in _LASTING:
         told[name] = tuple(dict.fromkeys([*earlier.get(name, ()), *told[name]]))[-40:]
     parts = [f"## {name}\n{_listed(told[name])}" for name in HEADINGS]
-    parts.append(f"## Where it stands\n{_listed([made.summary, *_work(made)])}")
+    # mostly answered, so not pending; these come first because a list that is too long loses its beginning
+    asked = [f"asked: {one}" for one in made.texts("asks")]
+    parts.append(f"## Where it stands\n{_listed([*asked, made.summary, *_work(made)])}")
     if previous and not all(name in earlier for name in HEADINGS):
         parts.append(f"## Earlier summary\n{_flat(previous)[:_EARLIER]}")
     return _capped(parts)
@@ -62,7 +64,7 @@ def _pending(made: Checkpoint) -> tuple[str, ...]:
     if isinstance(last, dict) and isinstance(last.get("text"), str):
         fate = last.get("fate") or "unknown"
         pending.append(f"last request ({fate}): {last['text']}")
-    return (*pending, *made.open_questions, *(f"asked: {one}" for one in made.texts("asks")))
+    return (*pending, *made.open_questions)
 
 
 def _identifiers(made: Checkpoint) -> tuple[str, ...]:

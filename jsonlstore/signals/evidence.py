@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.signals.outcome import Outcome, outcome
 from jsonlstore.signals.references import References
-from jsonlstore.signals.shell import Purpose, Step, commit_subject, steps, written_files
+from jsonlstore.signals.shell import Purpose, Step, commit_subject, may_commit, steps, written_files
 from jsonlstore.signals.todos import TodoBoard
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ MOST_MEMORY_WRITES = 100
 _LONGEST_COMMAND = 4_000
 _MOST_FAILED = 16
 _COMMITTED = re.compile(r"^\[([^\]\n]{1,80}?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
+# in what another program prints, git's next line must be there, too
+_COMMITTED_INSIDE = re.compile(_COMMITTED.pattern.removesuffix("$") + r"\n \d+ files? changed", re.MULTILINE)
+_MAY_SCRIPT = frozenset({Purpose.RUN, Purpose.SHIP})
 _UPDATED = re.compile(r"^[AMD] (\S.*)$", re.MULTILINE)
 _IN_THE_WAY = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.RUN, Purpose.SHIP, Purpose.INSTALL})
 _HOME = re.compile(r"^(?:/home/[^/]+|/Users/[^/]+|[A-Za-z]:/Users/[^/]+|/root)(?=/)")
@@ -115,8 +118,10 @@ class WorkLog:
             if len(self._failed) > _MOST_FAILED:
                 del self._failed[next(iter(self._failed))]
         self._note_steps(done, went, at, entry_id)
-        if "git commit" in command or "git merge" in command:
-            self._note_commits(command, text, went, at, entry_id)
+        if may_commit(command):
+            self._note_commits(_COMMITTED.findall(text[:20_000]), command, went, at, entry_id)
+        elif " changed" in text and any(one.purpose in _MAY_SCRIPT for one in done):
+            self._note_commits(_COMMITTED_INSIDE.findall(text[:20_000]), "", went, at, entry_id)
         if went.failed is not True:
             listed = (
                 _UPDATED.findall(text[:2_000]) if "*** " in command and "Updated the following files" in text else []
@@ -141,8 +146,9 @@ class WorkLog:
         if len(self._families) > MOST_FAMILIES:
             del self._families[next(iter(self._families))]
 
-    def _note_commits(self, command: str, text: str, went: Outcome, at: str, entry_id: str | None) -> None:
-        confirmed = _COMMITTED.findall(text[:20_000])
+    def _note_commits(
+        self, confirmed: list[tuple[str, str, str]], command: str, went: Outcome, at: str, entry_id: str | None
+    ) -> None:
         subject = commit_subject(command)
         made = [
             GitCommit(" ".join(said.split())[:200], at, entry_id, sha, turn=self.turn) for _, sha, said in confirmed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.signals.ending import is_nudge
 from jsonlstore.signals.evidence import WorkLog
 from jsonlstore.signals.options import ToolNames
-from jsonlstore.signals.sentences import prose_lines, shorten
+from jsonlstore.signals.sentences import is_document, own_lines, prose_lines, shorten, without_open_fence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from jsonlstore.signals.evidence import ChangedFile, Family, GitCommit
     from jsonlstore.transcripts import Entry, ToolCall
 
-_MOST_ASKS = 10
+_MOST_ASKS = 30  # as many as a checkpoint has room for: it leaves out the older ones first
 _LONGEST_ASK = 240
+_LONGEST_LAST_LINE = 160
 _MOST_IDENTIFIERS = 24
 _READ_BACK = 40  # exchanges whose identifiers are worth keeping
 _READ_OF_EACH = 2_000
@@ -30,17 +31,22 @@ _IDENTIFIER = re.compile(
     r"|\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b|(?<![\w&])#\d{1,6}\b|\bv\d+\.\d+(?:\.\d+)?\b"
     r"|\b(?:localhost|\d{1,3}(?:\.\d{1,3}){3}):\d{2,5}\b"
 )
-_MOST_RULES = 10
+_MOST_RULES = 16
 _SHORTEST_RULE = 12
 _SENTENCE_END = re.compile(r"(?<=[.!?。！])\s+")
 _MAY_RULE = re.compile(
-    r"never|always|n't|not|niemals|immer|auf keinen|nunca|siempre|jamais|toujours|不要|必须|禁止", re.IGNORECASE
+    r"never|always|n't|not|niemals|immer|auf keinen|nunca|siempre|jamais|toujours|不要|必须|禁止|绝不"
+    r"|\bno account|no circ| me (?:first|before|whenever)|without |only|frage? mich|ntame antes|-moi avant|先问我",
+    re.IGNORECASE,
 )
 # an order, not a statement: "never …", "must never …", and not "I never saw it"
 _RULE = re.compile(
     r"^(?:\d+[.)] )?(?:please,? |and |but )?(?:do not|don't|never|always|under no circumstances|on no account)\b"
     r"|\bmust (?:never|not|always|only)\b|\bshould never\b|(?:,|→|->|:) (?:never|always) \w"
     r"|^(?:bitte )?(?:niemals|immer nur|auf keinen fall)\b|^(?:por favor,? )?(?:nunca|siempre)\b"
+    r"|\b(?:ask|check with) me (?:first|before|whenever)\b"
+    r"|\bwithout (?:asking|my (?:ok|okay|approval|permission|consent))\b"
+    r"|\bfrage? mich (?:\w+ ){0,3}(?:bevor|vorher|zuerst)\b|\bpreg[uú]ntame antes\b|\bdemande-moi avant\b|先问我"
     r"|\b(?:il ne faut jamais|toujours utiliser)\b|^(?:请)?(?:不要|必须|禁止|绝不)",
     re.IGNORECASE,
 )
@@ -91,16 +97,24 @@ def memory_files_in(entries: Iterable[Entry]) -> tuple[str, ...]:
 
 def requests_in(talk: Sequence[Exchange]) -> tuple[str, ...]:
     """What the user asked, in their words: the first request, which set the goal, and the latest ones."""
-    said = [shorten(one.user.text, _LONGEST_ASK) for one in talk if one.user.text and not is_nudge(one.user.text)]
+    said = [_asked(one.user.text) for one in talk if one.user.text and not is_nudge(one.user.text)]
     kept = said if len(said) <= _MOST_ASKS else [said[0], *said[1 - _MOST_ASKS :]]
     return tuple(dict.fromkeys(kept))
+
+
+def _asked(text: str) -> str:
+    """A request in the user's words: how it begins, and its last line if what lies between is a pasted document."""
+    begun = shorten(text, _LONGEST_ASK)
+    own = own_lines(text) if len(text) > _LONGEST_ASK and is_document(text) else ()
+    last = shorten(own[-1], _LONGEST_LAST_LINE) if own else ""
+    return begun if not last or begun.startswith(last[:_SHORTEST_RULE]) else f"{begun} {last}"
 
 
 def hear_rules(rules: dict[str, None], text: str) -> None:
     """Add what the user rules here, sentence by sentence in their words, also inside long instructions; newest last."""
     if not _MAY_RULE.search(text):
         return
-    for line in prose_lines(text):
+    for line in prose_lines(without_open_fence(text)):
         for sentence in _SENTENCE_END.split(line.strip()):
             plain = sentence.replace("*", "").strip(" -•\t")
             if _SHORTEST_RULE <= len(plain) <= _LONGEST_ASK and _RULE.search(plain) and not _NO_RULE.search(plain):

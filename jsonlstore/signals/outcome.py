@@ -37,6 +37,7 @@ _GO = re.compile(r"^(?:FAIL|ok)\s+\S+(?:\s+[\d.]+s|\s+\[|\s+\(cached\))", re.MUL
 _MOCHA = re.compile(r"^\s+(\d+ failing)\b", re.MULTILINE)
 _UNITTEST = re.compile(r"^(FAILED \((?:failures|errors)=.*\)|OK(?: \(.*\))?)$", re.MULTILINE)
 _LINT = re.compile(r"^(Found \d+ errors?\b.*|✖ \d+ problems?.*|.*\berror TS\d+: .*)$", re.MULTILINE)
+_MENDED = re.compile(r"\b0 (?:errors?|problems?|remaining)\b")  # "Found 4 errors (4 fixed, 0 remaining)"
 _COUNTING = ("passed", "failed", "FAIL", "failing", "\nOK", "error TS", "Found ", "problem", "ok  ", "ok\t", " errors")
 _FAILED_COUNT = re.compile(r"\b([1-9]\d*) (?:failed|errors?)\b")
 _TROUBLE = re.compile(r"^(?:.*(?:command not found|No such file or directory|Permission denied).*|(?:fatal|error|ERROR|npm ERR!|npm error|Error|panic|Traceback)\b.*|error(?:\[\w+\])?: .*|[\w.]*(?:Error|Exception): .*)$", re.MULTILINE)  # fmt: skip
@@ -70,10 +71,11 @@ def outcome(text: str, details: Mapping[str, Any], *, is_error: bool, is_test: b
         return Outcome(None, interrupted=True)
     if details.get("status") == "running" or _RUNNING.search(text[:_HEAD]):
         return Outcome(None)
-    counted = _counted(tail)
-    if counted is not None:
-        return counted
     failed = _exit_failed(text, tail, details, is_error=is_error)
+    counted = _counted(tail)
+    # a checker may find no errors and fail for its warnings
+    if counted is not None and not (failed and not counted.failed and _MENDED.search(counted.summary)):
+        return counted
     if failed is None and (is_test or _opens_with_trouble(tail)):
         failed = True if _opens_with_trouble(tail) else None
     return Outcome(failed, last_error(tail) if failed else "")
@@ -106,7 +108,7 @@ def _counted(tail: str) -> Outcome | None:
         for counts, failed in _RUNNERS
         for match in counts.finditer(tail)
     ]
-    found = found or [(match.start(), True, match[1]) for match in _LINT.finditer(tail)]
+    found = found or [(match.start(), not _MENDED.search(match[1]), match[1]) for match in _LINT.finditer(tail)]
     if not found:
         return None
     failed = [one for one in found if one[1]]

@@ -13,7 +13,8 @@ LONGEST_SENTENCE = 600
 _LINE_HEAD = 200  # what a line is shows at its beginning; looking further would cost time on hostile input
 
 FENCES = ("```", "~~~")
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?P<end>^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_CODE_LINE = re.compile(r"\s|--|\Z")  # indented, a comment in SQL, or empty
 _THINKING = re.compile(r"<(think(?:ing)?)>.*?(?:</\1>|\Z)", re.DOTALL)
 _LOG_LINE = re.compile(
     r"""\s*(?:
@@ -47,6 +48,20 @@ def without_code(text: str) -> str:
     if backticks not in text and tildes not in text:
         return text
     return _FENCE.sub("\n", text)
+
+
+def without_open_fence(text: str) -> str:
+    """`text` without the code of a fence that nobody closed: a prompt copied from a page often goes on behind it.
+
+    Its code lasts until a blank line at least; from there on it is the lines that are set in, and others are prose.
+    """
+    if not any(fence in text for fence in FENCES):
+        return text
+    block = next((one for one in _FENCE.finditer(text) if not one["end"]), None)
+    if block is None:
+        return text
+    _, _, rest = block[0].partition("\n\n")
+    return text[: block.start()] + "\n".join(line for line in rest.split("\n") if not _CODE_LINE.match(line))
 
 
 def without_reasoning(text: str) -> str:

@@ -100,6 +100,16 @@ _RUNS = frozenset({"python", "node", "deno", "bun", "ruby", "perl", "java", "uvi
 _RUN_COMMANDS = frozenset({"cargo run", "go run", "npm start", "npm run", "pnpm run", "pnpm dev", "yarn run", "yarn dev", "bun run", "deno run", "dotnet run", "docker run", "docker-compose up", "flutter run", "swift run", "mvn spring-boot:run", "php artisan", "rails server", "manage.py runserver", "just run", "expo start"})  # fmt: skip
 
 
+_COMMITS = re.compile(
+    r"""\bgit(?:\s+(?:-[cC]\s?(?:"[^"\n]*"|'[^'\n]*'|[^\s"'])+|--no-pager)){0,4}\s+(?:commit|merge|cherry-pick|revert|am)\b"""
+)
+
+
+def may_commit(command: str) -> bool:
+    """Whether a command asks git for commits; options may stand between."""
+    return "git" in command and _COMMITS.search(command[:LONGEST_COMMAND]) is not None
+
+
 @lru_cache(maxsize=512)
 def steps(command: str) -> tuple[Step, ...]:
     """The simple commands of a line in order; what stands in quotes and here-documents is nobody's command."""
@@ -120,7 +130,7 @@ def steps(command: str) -> tuple[Step, ...]:
 
 def is_evidence(command: str) -> bool:
     """Whether what a command answers may matter: it checks, runs, ships or writes something, or asks git for a place."""
-    if "git commit" in command or "git merge" in command or "show-toplevel" in command or "*** " in command:
+    if may_commit(command) or "show-toplevel" in command or "*** " in command:
         return True
     return bool(written_files(command)) or any(one.purpose is not Purpose.LOOK for one in steps(command))
 
@@ -155,6 +165,8 @@ def _family(program: str, words: list[str]) -> str:
         return " ".join([program, *plain[:2]])
     if program in _WITH_SUBCOMMAND:
         return " ".join([program, *[word for word in plain[:1] if _FAMILY_WORD.fullmatch(word)]])
+    if program in {"powershell", "pwsh"}:
+        plain = [word for word in rest if word.lower().endswith(".ps1")]
     if program in _RUNS and plain:
         script = plain[0].replace("\\", "/").rpartition("/")[2]
         return f"{program} {script}" if "." in script and len(script) <= 60 and " " not in script else program
@@ -193,7 +205,8 @@ def written_files(command: str) -> list[str]:
 
 def commit_subject(command: str) -> str:
     """The first line of the message a `git commit` gives, empty if the command does not show it."""
-    after = command[command.find("git commit") :] if "git commit" in command else command
+    found = _COMMITS.search(command[:LONGEST_COMMAND])
+    after = command[found.start() :] if found else command
     match = _MESSAGE.search(after[:LONGEST_COMMAND])
     if not match:
         return ""

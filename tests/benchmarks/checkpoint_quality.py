@@ -1,19 +1,20 @@
 """What a checkpoint keeps of the facts a session holds: commits, files changed, the last failing command, asks, rules.
 
-python -m tests.benchmarks.checkpoint_quality DIRECTORY [--verbose]
+python -m tests.benchmarks.checkpoint_quality DIRECTORY [--verbose] [--read FILE]
 
-DIRECTORY holds transcripts (`*.jsonl`). The facts are counted by plain expressions over the raw records, written apart
-from the rules that make checkpoints; each is looked for in the checkpoint and in the summary made of it. A statement of
-the checkpoint that the facts contradict (a command told to fail that passed later, a file told uncommitted that was
-committed) is listed and counted.
+DIRECTORY holds transcripts (`*.jsonl`). FILE holds what a reader found to be rules of the user, before any checkpoint
+was made: {"name of a transcript": ["the user's words", ...]}. The other facts are counted by plain expressions over the
+raw records, written apart from the rules that make checkpoints; each is looked for in the checkpoint and in the summary
+made of it. A statement of the checkpoint that the facts contradict (a command told to fail that passed later, a file
+told uncommitted that was committed) is listed and counted.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import ntpath
 import re
-import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,17 +34,24 @@ COMMITTED = re.compile(r"^\[[^\]\n]{1,80} ([0-9a-f]{7,40})\] ", re.MULTILINE)
 PATCHED = re.compile(r"^\*\*\* (?:Add|Update) File: (.+)$", re.MULTILINE)
 EXIT = re.compile(r"(?:exited with code|exit code:?|Exit code) (\d+)|Process exited with code (\d+)")
 TROUBLE = re.compile(r"\b[1-9]\d* failed\b|^error: ", re.MULTILINE)  # a pipe hides the exit code
-RULE = re.compile(r"\b(?:never|always|don't|do not|must not|only use|make sure)\b", re.IGNORECASE)
+RULE = re.compile(
+    r"\b(?:never|always|don't|do not|must not|only use|make sure|from now on"
+    r"|nie|niemals|immer|nicht mehr|auf keinen fall|in zukunft|ab sofort|ab jetzt"
+    r"|nunca|siempre|a partir de ahora|jamais|toujours|désormais)\b|不要|必须|禁止|以后|一定要|才可以|(?:^|[，。])别",
+    re.IGNORECASE,
+)
+MOST_RULES = 20
 PRINTED = re.compile(
-    r"^\W*$|^\s*[(#]|\bpid=|  #|^.{0,11}$|^.{201,}$"
-)  # by a program, a comment in code, too short or long
+    r"^\W*$|^\s*[(#]|\bpid=|  #|^.{0,11}$|^.{201,}$|[?？]$"
+)  # by a program, a comment in code, too short or long, a question
 NUDGE = re.compile(r"^\W*(?:go on|continue|ok(?:ay)?|yes|weiter|ja|si|sí|继续|好的?)\W*$", re.IGNORECASE)
 
 
 class Facts:
     """What the raw records say."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, read: list[str]) -> None:
+        self.read = read
         self.commits: list[str] = []
         self.files: dict[str, int] = {}
         self.runs: dict[str, tuple[int, bool]] = {}
@@ -105,7 +113,8 @@ def parts(facts: Facts) -> Iterator[tuple[str, list[str]]]:
     failing = [one for one in sorted(facts.runs, key=lambda one: facts.runs[one][0]) if facts.runs[one][1]]
     yield "last failing command", failing[-1:]
     yield "asks", [*facts.asks[:1], *facts.asks[1:][-5:]]
-    yield "rules", list(dict.fromkeys(facts.rules))[-5:]
+    yield "rules", list(dict.fromkeys(facts.rules))[-MOST_RULES:]
+    yield "rules a reader found", facts.read
 
 
 def holds(made: str, fact: str, kind: str) -> bool:
@@ -129,11 +138,12 @@ def texts(value: Any) -> Iterator[str]:
 def contradictions(made: Checkpoint, facts: Facts) -> list[str]:
     """What a checkpoint says that the records deny."""
     found = []
-    failing = made.evidence.get("failing")
-    if isinstance(failing, dict):
-        same = [one for one in facts.runs if failing["command"][:40] and failing["command"][:40] in one]
-        if same and not any(facts.runs[one][1] for one in same):
-            found.append(f"told to fail, and passed: {failing['command'][:80]}")
+    for name in ("failing", "lastFailed"):
+        told = made.evidence.get(name)
+        if isinstance(told, dict):
+            same = [one for one in facts.runs if told["command"][:40] and told["command"][:40] in " ".join(one.split())]
+            if same and not any(facts.runs[one][1] for one in same):
+                found.append(f"told to fail, and passed: {told['command'][:80]}")
     found += [
         f"no such commit: {one}" for one in made.texts("done") if facts.commits and not _known(one, facts.commits)
     ]
@@ -145,14 +155,14 @@ def _known(told: str, commits: list[str]) -> bool:
     return not re.fullmatch(r"[0-9a-f]{7,40}", sha) or any(one.startswith(sha[:7]) for one in commits)
 
 
-def main(folder: Path, *, verbose: bool) -> None:
+def main(folder: Path, read: dict[str, list[str]], *, verbose: bool) -> None:
     kept: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     wrong: list[str] = []
     for path in sorted(folder.glob("*.jsonl")):
         lines = path.read_bytes().splitlines()
         made = distilled(entry for at, line in enumerate(lines) if (entry := parse_entry(line, at)) is not None)
         whole, text = "\n".join(texts(made.to_dict())), summary_text(made)
-        facts = Facts(path)
+        facts = Facts(path, read.get(path.stem, []))
         for kind, found in parts(facts):
             for fact in found:
                 there = holds(whole, fact, kind), holds(text, fact, kind)
@@ -170,4 +180,9 @@ def main(folder: Path, *, verbose: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), verbose="--verbose" in sys.argv)
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("folder", type=Path)
+    options.add_argument("--verbose", action="store_true")
+    options.add_argument("--read", type=Path)
+    chosen = options.parse_args()
+    main(chosen.folder, json.loads(chosen.read.read_text()) if chosen.read else {}, verbose=chosen.verbose)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.context import Checkpoint, checkpoint_due, extended, make_checkpoint, summary_text
 from jsonlstore.context.checkpoint import MOST_BYTES, bounded
 from jsonlstore.context.summary import HEADINGS, MOST_CHARACTERS, sections_of
+from jsonlstore.core.model import Note
 from jsonlstore.core.session_settings import CheckpointSettings
 from jsonlstore.signals import Distiller
 from jsonlstore.transcripts import Entry
@@ -135,6 +138,38 @@ def test_no_checkpoint_exceeds_8_kb_and_what_is_left_out_is_counted(evidence: di
     assert bounded(whole) == found
 
 
+WORDS = st.text(max_size=300) | st.sampled_from(["\U0001f4e1" * 300, "天线" * 150, '"\\\n' * 100])
+SINGLE = st.fixed_dictionaries({"command": WORDS, "summary": WORDS})
+
+
+@given(
+    st.fixed_dictionaries(dict.fromkeys(LISTS, TEXTS)),
+    st.lists(WORDS, max_size=24),
+    st.lists(WORDS, max_size=10),
+    st.fixed_dictionaries({"lastFailed": SINGLE, "failing": SINGLE, "next": WORDS}),
+    WORDS.map(lambda one: one * 7),
+)
+def test_no_words_of_a_generator_make_a_checkpoint_exceed_8_kb(
+    evidence: dict[str, Any], decisions: list[str], questions: list[str], single: dict[str, Any], said: str
+) -> None:
+    """Whatever is long: what stays is what was there, of decisions the newest."""
+    whole = Checkpoint(
+        None, None, said, 1, 1, tuple(questions), tuple(questions[:5]), tuple(decisions), {**evidence, **single}
+    )
+    found = bounded(whole)
+    assert len(orjson.dumps(found.to_dict())) <= MOST_BYTES
+    assert found.key_decisions == whole.key_decisions[len(decisions) - len(found.key_decisions) :]
+    assert said.startswith(found.summary)
+    assert bounded(found) == found
+
+
+def test_the_request_that_set_the_goal_stays_when_others_go() -> None:
+    asks = [f"request {number} about {'the mast ' * 30}" for number in range(40)]
+    found = bounded(Checkpoint(None, None, "s", 1, 1, evidence={"asks": asks}))
+    assert len(found.texts("asks")) < 40
+    assert found.texts("asks") == (asks[0], *asks[41 - len(found.texts("asks")) :])
+
+
 @given(st.fixed_dictionaries(dict.fromkeys(LISTS, TEXTS)), TEXTS, st.none() | st.text(max_size=20_000))
 def test_a_summary_has_the_five_headings_in_order_once_and_is_bounded(
     evidence: dict[str, list[str]], decisions: list[str], previous: str | None
@@ -177,6 +212,81 @@ I never saw it fail. Why do we never test that?
         "Do NOT touch archive/2024",
         "Server addresses → always from the settings",
     )
+
+
+def test_rules_behind_a_fence_that_nobody_closed_are_the_user_s_and_the_code_in_it_is_not() -> None:
+    """A prompt copied from a page has often lost the end of its code; a closed fence holds none either."""
+    document = """Build the chat command.
+
+```python
+# Always call this twice
+import radio
+Never import the old one
+
+def tune():
+    Never tune by hand.
+    return radio
+
+2. Guidelines
+Addresses → always from the settings
+-- never drop this table
+* Do not print, use the console
+"""
+    rules = told(("user", document), ("assistant", "Understood.")).facts().rules
+    assert rules == ("Addresses → always from the settings", "Do not print, use the console")
+    closed = document.replace("2. Guidelines", "```\n2. Guidelines").replace("Build", "~~~\nNever build\n~~~\nBuild")
+    assert told(("user", closed.replace("--", "#")), ("assistant", "Understood.")).facts().rules == rules
+
+
+def test_a_request_around_a_pasted_log_keeps_its_last_line() -> None:
+    """The first and the last line are the user's; what lies between was pasted."""
+    log = "\n".join(f"2026-02-01 10:00:{number:02} INFO request {number} took 12 ms" for number in range(60))
+    found = made(("user", f"look at this\n{log}\nand write a test first from now on"), ("assistant", "I will."))
+    (ask,) = found.texts("asks")
+    assert ask.startswith("look at this")
+    assert ask.endswith("and write a test first from now on")
+    assert len(ask) <= 410
+
+
+def test_requests_that_were_answered_are_not_told_to_be_pending() -> None:
+    text = summary_text(
+        made(("user", "Tune the antenna"), ("assistant", "Done."), ("user", "Paint it"), ("assistant", "Done."))
+    )
+    told_of = sections_of(text)
+    assert not any("Tune the antenna" in one for one in told_of["Pending user asks"])
+    assert any("Tune the antenna" in one for one in told_of["Where it stands"])
+
+
+def test_rules_take_no_decision_s_place() -> None:
+    rules = [f"never touch part {number} of the mast" for number in range(9)]
+    older = ["use the tall mast"]
+    signals, facts = told(("user", "hello there")).result(), told(("user", "hello there")).facts()
+    said = [*older, *(f"choose colour {number}" for number in range(11)), *rules]
+    notes = tuple(Note(f"n{number}", "decision", one) for number, one in enumerate(said))
+    found = make_checkpoint(replace(signals, notes=notes, constraints=tuple(rules)), facts)
+    assert found.key_decisions[0] == "use the tall mast"
+    assert found.key_decisions[-9:] == tuple(rules)
+
+
+GIT_SAYS = "[main 1a2b3c4] Release 1.2\n 2 files changed, 3 insertions(+)\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "commits"),
+    [
+        ("./release.sh", f"building\n{GIT_SAYS}pushed", ["1a2b3c4 Release 1.2"]),
+        ("powershell -ExecutionPolicy Bypass -File ./release.ps1", GIT_SAYS, ["1a2b3c4 Release 1.2"]),
+        ("git -c user.name='A B' -C tools commit -qm 'Mend it'", "Command exited with code 0", ["Mend it"]),
+        ("git -C tools commit -m 'Release 1.2'", GIT_SAYS, ["1a2b3c4 Release 1.2"]),
+        ("cat release.log", GIT_SAYS, []),
+        ("pytest tests", f"1 passed\n{GIT_SAYS}", []),
+        ("./release.sh", "[main 1a2b3c4] not what git says\nnothing", []),
+    ],
+)  # fmt: skip
+def test_commits_are_those_that_git_tells_of(command: str, output: str, commits: list[str]) -> None:
+    """Also through a script or with options before the subcommand; not what a file or a test prints."""
+    found = made(("user", "release it"), ("tool", ("exec", {"command": command}, output, False)), ("assistant", "ok"))
+    assert list(found.texts("done")) == commits
 
 
 def test_the_command_that_failed_last_is_told_until_it_passes() -> None:

@@ -216,19 +216,24 @@ def test_a_saved_cycle_goes_on_where_it_was(opened: Callable[..., TranscriptStor
 
 WORDS = """
 import json, sys
-given = json.load(sys.stdin)["checkpoint"]
+text = sys.stdin.read()
+open(sys.argv[1], "w").write(text)
+given = json.loads(text)["checkpoint"]
 print(json.dumps({"summary": "In my words: " + given["summary"][:20] + " ghp_" + "q7v2kd9zt5m1" * 3,
                   "keyDecisions": ["use the tall mast"], "evidence": {"asks": []}}))
 """
 
 
 def test_a_command_may_word_a_checkpoint_and_no_more(opened: Callable[..., TranscriptStore], tmp_path: Path) -> None:
-    """Its summary and decisions, without secrets; the evidence stays ours."""
-    script = tmp_path / "words.py"
+    """Its summary and decisions, without secrets; the evidence stays ours, and it is told none either."""
+    script, heard = tmp_path / "words.py", tmp_path / "heard.json"
     script.write_text(WORDS)
-    settings = {**SETTINGS, "checkpoint": {"minTokensForGen": 0, "command": [sys.executable, str(script)]}}
-    session = opened(**settings).load()
-    assert say(session, "tune the antenna for PROJ-12 please", 300)
+    command = [sys.executable, str(script), str(heard)]
+    session = opened(**{**SETTINGS, "checkpoint": {"minTokensForGen": 0, "command": command}}).load()
+    secret = "ghp_" + "m1t5zd9k2vq7" * 3
+    assert say(session, f"tune the antenna for PROJ-12 please, the token is {secret}", 300)
+    assert "PROJ-12" in heard.read_text()
+    assert secret not in heard.read_text()
     found = session.most_recent_checkpoint()
     assert found
     assert found.summary.startswith("In my words: ")

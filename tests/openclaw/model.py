@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _AUDITED = ("Decisions", "Open TODOs", "Constraints/Rules", "Pending user asks", "Exact identifiers")
-_WISH = re.compile(r"\[\[(exec|pin|continue|call|slow|usage):(.*?)\]\]", re.DOTALL)
+_WISH = re.compile(r"\[\[(exec|pin|continue|call|slow|usage|held):(.*?)\]\]", re.DOTALL)
+CHECKPOINT_ASKED = "Below is a checkpoint of a working session"
+WORDED = "The antenna is being tuned, says the model."
+_HELD = re.compile(r"\[\[held:(\d+)\]\]")
 _INJECTED = re.compile(
     r"<session-continuity.*?</session-continuity>\n*"
     r"|<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>\n*"
@@ -60,8 +63,10 @@ def answer(messages: list[dict[str, Any]]) -> tuple[str, dict[str, Any] | None, 
 
 
 def tokens_wished(messages: list[dict[str, Any]]) -> int:
-    """How many tokens the context is to hold."""
-    return int(dict(_WISH.findall(said_by_user(messages)[1])).get("usage", 120))
+    """How many tokens the context is to hold; what is `held` stays so in turns of the runtime's own."""
+    wished = dict(_WISH.findall(said_by_user(messages)[1])).get("usage")
+    held = _HELD.findall("".join(text_of(one.get("content")) for one in messages if one.get("role") == "user"))
+    return int(wished or (held[-1] if held else 120))
 
 
 def _any_call(wish: str) -> dict[str, Any]:
@@ -96,6 +101,8 @@ class _Handler(BaseHTTPRequestHandler):
         text, function, seconds = answer(body.get("messages", []))
         if not body.get("tools") and "## Open TODOs" in json.dumps(body.get("messages", [])):
             text = "\n".join([*(f"## {name}\n- {text}" for name in _AUDITED)])  # a summary that OpenClaw's audit takes
+        if not body.get("tools") and CHECKPOINT_ASKED in json.dumps(body.get("messages", [])):
+            text = json.dumps({"summary": WORDED})
         call = None
         if function and body.get("tools"):
             call = {"index": 0, "id": f"call_{time.time_ns()}", "type": "function", "function": function}

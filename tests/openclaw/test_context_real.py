@@ -10,16 +10,18 @@ import json
 import re
 import subprocess
 import sys
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from jsonlstore.context.flush import MARKER
 from jsonlstore.context.summary import HEADINGS, sections_of
 from jsonlstore.store import SessionStore
 from jsonlstore.transcripts import Catalogue
 from tests.openclaw.lab import each_version, installed, wait_until
-from tests.openclaw.model import said_by_user, text_of
-from tests.openclaw.stage import COMMAND, Stage
+from tests.openclaw.model import CHECKPOINT_ASKED, WORDED, said_by_user, text_of
+from tests.openclaw.stage import COMMAND, SECRET, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +34,7 @@ LONG = [pytest.param(one, marks=[pytest.mark.openclaw(one), pytest.mark.slow]) f
 SHORT_AND_LONG = [*each_version(VERSIONS[0]), *LONG]
 KEY = "agent:main:main"
 WINDOW = 64_000  # the lab's
+OWN_FLUSH = "re-compaction memory flush"  # in each version's prompt, with a capital letter or without
 ASKED = re.compile(r"Context at (\d+)%")
 FILLER = "The mast stands on the north side of the shed. " * 60  # some 700 tokens: there must be something to compact
 
@@ -150,6 +153,11 @@ def test_each_threshold_is_in_one_turn_of_its_cycle(version: str, tmp_path: Path
     talk.turn("turn 9 goes on", 60)
     expected = [("3", "50"), ("5", "75"), ("7", "90"), ("9", "50")]
     assert talk.asked() == expected
+    day = datetime.now().astimezone().strftime("memory/%Y-%m-%d.md")
+    assert day in json.dumps(talk.requests("turn 5 goes on")[0])
+    urgent = said_now(talk.requests("turn 7 goes on")[0][1:])
+    assert "Store what must last, then answer the user." in urgent
+    assert "NO_REPLY" not in urgent
     stored = [str(entry.raw) for entry in talk.entries()]
     assert not [one for one in stored if ASKED.search(one) or "memory flush]" in one]
     wait_until(lambda: len(talk.events("flush.actioned")) == len(expected), what="the settling")
@@ -157,18 +165,94 @@ def test_each_threshold_is_in_one_turn_of_its_cycle(version: str, tmp_path: Path
     assert [event.data["actioned"] for event in talk.events("flush.actioned")] == [one == "75" for _, one in expected]
 
 
+def cycles(talk: Talk) -> list[list[str]]:
+    """What the agent was asked in each cycle of the window, in order: `flush` by OpenClaw itself, else our percentage.
+
+    A cycle ends where OpenClaw asks its model for a summary, once or several times in a row.
+    """
+    found: list[list[str]] = [[]]
+    for before, body in zip([None, *talk.stage.model.requests], talk.stage.model.requests, strict=False):
+        if not is_turn(body):
+            found += [[]] if before is not None and is_turn(before) else []
+            continue
+        asked = said_now(body["messages"])
+        if OWN_FLUSH in asked:
+            found[-1].append("flush")
+        found[-1] += ASKED.findall(asked)
+    return found
+
+
+def said_now(messages: list[dict[str, Any]]) -> str:
+    """The system prompt of a request, and what nobody has answered yet."""
+    last = max((at for at, one in enumerate(messages) if one.get("role") == "assistant"), default=0)
+    now = [one for at, one in enumerate(messages) if one.get("role") == "system" or at > last]
+    return "\n".join(text_of(one.get("content")) for one in now)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("version", each_version(*VERSIONS))
 def test_openclaw_s_own_flush_is_not_doubled(version: str, tmp_path: Path, talks: list[Talk]) -> None:
-    """While it is on, it is the last stage: ours ends at 75 %."""
+    """While it is on, it is the last stage: in each cycle ours speaks at 75 % and OpenClaw's once, in its own turn.
+
+    The window stays full for turns after it, so that another would be due; 2026.7.1 compacts right after its flush.
+    """
     talk = begin(talks, version, tmp_path, memoryFlush={"enabled": True})
-    for number, percent in enumerate((20, 93, 95, 104), 1):
+    filled = (93, 95, 101) if version == "2026.7.1" else (93, 95, 101, 102, 103, 120)
+    for number, percent in enumerate((20, *filled, 30, *filled, 30, 40), 1):
+        held = f"[[held:{round(percent * usable(version) / 100)}]]"  # its own flush leaves the window as full as it is
+        talk.turn(f"turn {number} goes on", percent, held)
+    assert cycles(talk) == [["75", "flush"], ["75", "flush"], []]
+    said = [said_now(body["messages"]) for body in talk.stage.model.requests if is_turn(body)]
+    own = [one for one in said if OWN_FLUSH in one]
+    assert len(own) == 2
+    assert not [one for one in own if ASKED.search(one) or MARKER in one or "goes on" in one]
+    assert [event.data["percent"] for event in talk.events("flush.offered")] == [75, 75]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", each_version(*VERSIONS))
+def test_what_stands_in_the_system_prompt_stays_until_the_next_stage(
+    version: str, tmp_path: Path, talks: list[Talk]
+) -> None:
+    """From its threshold on it is in every turn, until the next stage takes its place or a compaction ends it."""
+    stages = [{"percent": one, "prompt": f"Context at {one}%. Note it.", "injectAs": "system"} for one in (50, 75)]
+    talk = begin(talks, version, tmp_path, {"session": {"memoryFlush": {"thresholds": stages}}})
+    for number, percent in enumerate((20, 53, 60, 62, 78, 80, 120, 30, 32), 1):
         talk.turn(f"turn {number} goes on", percent)
-    talk.turn("turn 5 goes on", 50)
-    assert talk.asked() == [("3", "75")]
-    flushes = [one for one in talk.stage.model.requests if "re-compaction memory flush" in json.dumps(one["messages"])]
-    assert flushes, "OpenClaw flushed by itself"
-    assert not any(ASKED.search(text_of(one["messages"][-1].get("content"))) for one in flushes)
+    wait_until(talk.compactions, what="the compaction")
+    told: dict[str, list[str]] = {}
+    for body in filter(is_turn, talk.stage.model.requests):
+        turn = re.findall(r"turn (\d+) goes on", json.dumps(body["messages"]))[-1]
+        told[turn] = ASKED.findall(said_now(body["messages"]))
+    assert [told[str(number)] for number in range(1, 10)] == [[], [], ["50"], ["50"], ["50"], ["75"], ["75"], [], []]
+    assert [event.data["percent"] for event in talk.events("flush.offered")] == [50, 75]
+    assert not [entry for entry in talk.entries() if ASKED.search(str(entry.raw))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", each_version(*VERSIONS[1:]))
+def test_a_model_that_the_user_names_words_the_checkpoint(version: str, tmp_path: Path, talks: list[Talk]) -> None:
+    """Through OpenClaw, after the turn, without a secret; the evidence stays ours."""
+    ours = {"model": "mock/mock-1", "minTokensForGen": 0, "turnThreshold": 1}
+    talk = Talk(version, tmp_path, {"session": {"checkpoint": ours}})
+    talks.append(talk)
+    config = talk.state_dir / "openclaw.json"
+    document = json.loads(config.read_text())
+    document["plugins"]["entries"]["jsonlstore"]["llm"] = {"allowModelOverride": True}
+    config.write_text(json.dumps(document))
+    talk.stage.openclaw.start()
+    talk.turn("turn 1 please tune the antenna", 20, f" The key is {SECRET}")
+    wait_until(lambda: talk.events("checkpoint.created")[-1:] and worded(talk), 120, "the wording")
+    made = talk.events("checkpoint.created")[-1].data
+    assert made["summary"] == WORDED
+    assert any("tune the antenna" in one for one in made["evidence"]["asks"])
+    (asked,) = [body for body in talk.stage.model.requests if CHECKPOINT_ASKED in json.dumps(body["messages"])]
+    assert "tune the antenna" in json.dumps(asked["messages"])
+    assert SECRET not in json.dumps(asked["messages"])
+
+
+def worded(talk: Talk) -> bool:
+    return any(event.data.get("summary") == WORDED for event in talk.events("checkpoint.created"))
 
 
 def install(talk: Talk) -> dict[str, Any]:

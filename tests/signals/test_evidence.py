@@ -81,6 +81,11 @@ def test_families_have_a_purpose(family: str, purpose: Purpose) -> None:
             True,
             "src/a.ts(1,2): error TS2304: Cannot find name 'x'.",
         ),
+        ("Found 4 errors (4 fixed, 0 remaining).", False, "Found 4 errors (4 fixed, 0 remaining)."),
+        ("Found 10 errors (2 fixed, 8 remaining).", True, "Found 10 errors (2 fixed, 8 remaining)."),
+        ("Found 0 errors. Watching for file changes.", False, "Found 0 errors. Watching for file changes."),
+        ("✖ 3 problems (0 errors, 3 warnings)", False, "✖ 3 problems (0 errors, 3 warnings)"),
+        ("✖ 10 problems (10 errors, 0 warnings)", True, "✖ 10 problems (10 errors, 0 warnings)"),
         ("nothing to see", None, ""),
         ("(Command exited with code 2)", True, ""),
         ("bash: foo: command not found", True, "bash: foo: command not found"),
@@ -96,6 +101,9 @@ def test_exit_codes_and_running_commands() -> None:
     """A command that still runs has no outcome."""
     assert outcome("", {"exitCode": 1}, is_error=False, is_test=False).failed is True
     assert outcome("", {"exitCode": 0}, is_error=False, is_test=False).failed is False
+    warned = "✖ 3 problems (0 errors, 3 warnings)"
+    assert outcome(warned, {"exitCode": 1}, is_error=False, is_test=False).failed is True
+    assert outcome(warned, {"exitCode": 0}, is_error=False, is_test=False).failed is False
     assert (
         outcome("Command still running (session x)", {"status": "running"}, is_error=False, is_test=True).failed is None
     )

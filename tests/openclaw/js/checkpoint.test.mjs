@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { AsyncLocalStorage } from "node:async_hooks";
 import test from "node:test";
 
 import { Host, said } from "./host.mjs";
@@ -25,6 +26,19 @@ test("the model that is named words the newest checkpoint, after the turn", asyn
   assert.equal(asked[0].model, "mock/small");
   assert.equal(asked[0].messages[0].content, "word it");
   assert.equal(kept(host)[0].at, "2026-01-01T00:00:00.000Z");
+  const order = host.calls().map(({ words }) => words.at(-1)).filter((one) => ["turn-end", "checkpoint"].includes(one));
+  assert.deepEqual(order, ["turn-end", "checkpoint", "checkpoint"]); // the report makes the checkpoint that is worded
+});
+
+test("the model is not asked from within the hook, whose scope is closed by then", async () => {
+  const scope = new AsyncLocalStorage();
+  const seen = [];
+  const llm = { complete: async () => (seen.push(scope.getStore()), { text: "{}" }) };
+  const later = new Host("good", { config: NAMED, llm });
+  await later.turn();
+  await scope.run("the hook", () => later.fire("agent_end", { success: true, messages: HISTORY }));
+  await later.until(() => kept(later).length === 1, "the wording");
+  assert.deepEqual(seen, [undefined]);
 });
 
 test("where that one fails the main one is asked, unless the user wants none", async () => {

@@ -166,6 +166,15 @@ test("in a version without a system prompt to add to it stands among the files, 
   assert.equal(await host.turn({ messages: at(10, { compacted: 5000 }) }), undefined);
 });
 
+test("a threshold that was reached before the window was known counts as soon as it is", async () => {
+  const thresholds = [{ percent: 50, prompt: "Half.", injectAs: "system" }, { percent: 75, prompt: "More.", injectAs: "user" }];
+  const host = gateway({ era: "2026.2", config: { session: { memoryFlush: { thresholds } } } });
+  await host.turn();
+  await host.fire("agent_end", { success: true, messages: at(51 * 1760) }); // nobody has told the window yet
+  await host.until(() => host.calls("flush-offered").length === 1, "the offer");
+  assert.equal(await host.turn({ messages: at(51 * 1760) }), "Half.");
+});
+
 test("up to 2026.3 the prompt is taken out of what is stored", async () => {
   const host = gateway({ era: "2026.2" });
   await host.turn();

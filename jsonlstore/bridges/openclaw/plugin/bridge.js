@@ -312,10 +312,14 @@ export class Bridge {
     const wanted = this.#showsContext || this.#flush ? { tell_window: true } : {};
     if (session.settlesFlush) wanted.settle_flush = true;
     session.settlesFlush = false;
-    const next = ahead ? this.#flush?.askAhead(session, { messages, window: session.lastWindow }) : undefined;
-    if (next) this.#flushOffered(session, next);
+    if (ahead) this.#askAhead(session, messages);
     if (session.outcome?.value && !this.#firstTurnOnly) wanted.tell_block = true;
     this.#report("turn-end", { session_id, session_key, agent_id, channel, catch_up: true, ...wanted });
+  }
+
+  /** When the reports of a conversation so far have done their work, or have taken too long. */
+  reported(sessionKey) {
+    return this.#waitForReports(sessionKey, CATCH_UP_MS, { holds: false });
   }
 
   /** The runtime is done with a session; one it only puts aside goes on. */
@@ -349,12 +353,21 @@ export class Bridge {
     return session;
   }
 
+  /** What the next system prompt is given, for a version that makes it first; where no window is known yet, once it is. */
+  #askAhead(session, messages) {
+    const window = session.lastWindow ?? session.outcome?.value?.window;
+    session.askAheadOf = isCount(window) ? undefined : messages;
+    const offered = this.#flush?.askAhead(session, { messages, window });
+    if (offered) this.#flushOffered(session, offered);
+  }
+
   /** Older versions tell the window to nobody but their session index, which the program reads. */
   #noteWindowOnDisk(sessionId, window) {
     const session = this.#sessions.get(sessionId);
     if (!session) return;
     session.windowOnDisk = isCount(window) ? window : undefined;
     session.lastWindow = session.windowOnDisk ?? session.lastWindow; // the index tells none for a turn after a compaction
+    if (session.askAheadOf && session.lastWindow) this.#askAhead(session, session.askAheadOf);
   }
 
   /** What a report says of the block: a line is gone if the session closed something in it. */
@@ -391,7 +404,7 @@ export class Bridge {
   }
 
   /** Wait a moment for the report of the turn before, so that the preamble knows of it. */
-  async #waitForReports(sessionKey, mostMs) {
+  async #waitForReports(sessionKey, mostMs, { holds = true } = {}) {
     const hasReports = () =>
       this.#reporting?.session_key === sessionKey ||
       [...this.#waiting.values()].some(({ input }) => input.session_key === sessionKey);
@@ -399,6 +412,7 @@ export class Bridge {
     let timer;
     const late = new Promise((resolve) => {
       timer = setTimeout(resolve, mostMs, true);
+      if (!holds) timer.unref?.(); // what nobody waits for keeps no process alive
     });
     while (hasReports()) {
       if (await Promise.race([this.#reporting?.done, late])) break;
@@ -466,6 +480,7 @@ function newSession() {
     window: undefined,
     windowOnDisk: undefined,
     lastWindow: undefined,
+    askAheadOf: undefined,
     contextLine: undefined,
     offer: undefined,
     flush: newFlush(),

@@ -2,6 +2,8 @@
 //
 // After a turn, never in its way, limited in time. Whatever fails leaves the words that were made without a model.
 
+import { AsyncResource } from "node:async_hooks";
+
 const MODEL_MS = 60_000;
 const MOST_TOKENS = 1_200;
 const MOST_TEXT = 32_000;
@@ -11,7 +13,10 @@ export function modelSettings(api) {
   const { enabled, model, fallbackToMain } = api.pluginConfig?.session?.checkpoint ?? {};
   const complete = api.runtime?.llm?.complete;
   if (enabled === false || typeof model !== "string" || model === "" || typeof complete !== "function") return undefined;
-  return { model, fallback: fallbackToMain !== false, complete: (params) => complete.call(api.runtime.llm, params) };
+  // 2026.9 refuses what a hook begins once the hook is over ("Async work scope is closed"): this is no part of the turn
+  const outside = new AsyncResource("jsonlstore checkpoint");
+  const ask = (params) => outside.runInAsyncScope(() => complete.call(api.runtime.llm, params));
+  return { model, fallback: fallbackToMain !== false, complete: ask };
 }
 
 /** Have the newest checkpoint of a session worded, if it was not yet. One at a time for each session. */

@@ -186,8 +186,9 @@ function reportWith(bridge, api) {
     if (!identity || isBackgroundTurn(undefined, context)) return; // what a heartbeat did is read with the next turn
     const success = event?.success !== false && hasHistory(event?.messages);
     bridge.turnEnded(identity, { success, messages: event?.messages, ahead: placeFor(api) === BOOTSTRAP });
-    // nobody waits for it: it is no part of the turn
-    if (model && success) wordCheckpoint(bridge, identity, model, wording).catch(() => {});
+    if (!model || !success) return;
+    // nobody waits for it: it is no part of the turn, and where no watcher runs the turn's report makes the checkpoint
+    bridge.reported(identity.session_key).then(() => wordCheckpoint(bridge, identity, model, wording)).catch(() => {});
   });
   on(api, "session_end", (event, context) => {
     const identity = identify(context, event);
