@@ -14,6 +14,7 @@ _END = re.compile(rb"-{4,5} ?END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _TRUNCATED = re.compile(
     rb"(?:[ \t]*(?:\r?\n|\\+r?\\*n|%0[aAdD]|\\+r)?[ \t]*(?:(?:Proc-Type|DEK-Info|Comment|Version|Hash|Charset):[^\r\n\\]*|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/]+={0,2}(?=[ \t]*(?:\r?\n|\\+n|[\"'`]|\Z))))*+"
 )
+_KEY = re.compile(rb"[A-Za-z0-9+/=]{8}")  # something of the key itself: not <KEY>, not two marks in a list of them
 _TAG = re.compile(rb"(?i)(?:<|\\u003c|&lt;)(/?)private(?:\s[^<>]{0,200}?)?(/?)(?:>|\\u003e|&gt;)")
 
 
@@ -32,7 +33,7 @@ def private_keys(data: bytes) -> list[tuple[int, int]]:
             end = ends[index][1]
         else:
             end = max(begin.end(), _TRUNCATED.match(data, begin.end()).end())  # type: ignore[union-attr]
-        if end > begin.end():
+        if end > begin.end() and _KEY.search(data, begin.end(), end):
             spans.append((begin.start(), end))
         at = max(end, begin.end())
     return spans

@@ -10,21 +10,23 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from jsonlstore.redact import rules
+from jsonlstore.redact import context, rules
 from jsonlstore.redact.looks import (
     is_code,
     is_foreign,
     is_key_hex,
+    is_label,
     is_placeholder,
     is_sentence,
     is_type,
     is_version,
+    is_wordy,
     looks_random,
     looks_secret,
     randomness,
     tells,
 )
-from jsonlstore.redact.names import Key
+from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.values import Value, measure, starts_line, to_line_end
 
 SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
@@ -46,6 +48,9 @@ class Link(NamedTuple):
 
 def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
     if data.startswith(_HIDDEN, link.op_end):
+        return []
+    inner = context.last_subscript(data, link.name_end, link.op_at)
+    if inner and classify(inner.decode("utf-8", "replace")) is Key.NONE:
         return []
     spans = [_judge(data, value, link) for value in measure(data, link.op_end, before=link.name_at)]
     return [span for span in spans if span]
@@ -72,6 +77,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None
     if not value.quoted and (_is_expression(text, op) or (level is not Key.PASSWORD and is_type(text))):
         return None
+    if not value.quoted and _is_code_here(data, value, text, link):
+        return None
     if (not value.quoted and _GENERIC.search(text[:_EXPRESSION])) or _REGEX.search(text[:_EXPRESSION]):
         return None
     if _BETWEEN.match(text) or (op == b"|" and data[link.op_at - 1 : link.op_at].isalnum()):
@@ -80,7 +87,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None  # sk-ant-...
     if _UNION.match(data, value.end, value.end + 24) or _CHOICE.search(data, max(0, link.name_at - 8), link.name_at):
         return None  # password: Buffer | None;  x ? "API_KEY" : "api-key"
-    if link.op_end == value.start and text.isalpha() and text.islower() and _is_namespaced(data, link, value.end):
+    if link.op_end == value.start and op == b":" and context.is_one_name(data, link.name_at, text, value.end):
         return None
     if (
         op == b"="
@@ -95,6 +102,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return start, start + len(default.group(1).encode())
     if is_placeholder(text, bare=not value.quoted):
         return None
+    if level is Key.HINT and b"(" in data[link.op_end : value.start]:
+        return (value.start, value.end) if looks_random(text) else None  # credentials.with_project("mine-123")
     if level is Key.HINT:
         count = text.isdigit() and not _CREDENTIAL.search(name)
         return (value.start, value.end) if (tells(text) or looks_random(text)) and not count else None
@@ -105,6 +114,9 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     between = data[link.op_end : value.start]
     if b"class=" in between:
         return None  # a span of coloured source code
+    keyed = _KEYED.search(data[max(0, value.start - 64) : value.start]) if b"{" in between else None
+    if keyed and keyed[1].lower() not in _VALUES:
+        return (value.start, value.end) if looks_random(text) else None  # a key of its own says what it is
     listed = level is Key.SECRET and (b"[" in between or b"(" in between)
     gap = data[link.name_end : link.op_at].strip()
     far = (len(between) > 3 and b"(" in between) or b"{" in between or listed or (b" " in gap and gap[:1].isalpha())
@@ -116,13 +128,15 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if value.quoted:
         if level is Key.SECRET and " " in text and data[value.end : value.end + 1] == b"`":
             return None  # the token: `openclaw status --probe`, a command
-        if (level is Key.SECRET and _LABEL.match(text)) or is_sentence(text) or is_foreign(text):
+        if (level is Key.SECRET and _LABEL.match(text)) or is_sentence(text) or is_foreign(text) or is_label(text):
+            return None
+        if _is_named_thing(data, value, name, text, level):
             return None
         if level is Key.SECRET and (_CONSTANT.match(text) or _DOTTED_WORDS.match(text)) and randomness(text) < 4.8:
             return None  # SILENT_REPLY_TOKEN = "NO_REPLY", storageKey: "app.panel.v1"
         if level is Key.SECRET and (name.endswith(b"key") or name == b"token") and _PLAIN_WORD.match(text):
             return None  # rootKey: "stock", {regex: /x/, token: "keyword"}
-        if text[0] == "`" and is_placeholder(text.strip("`"), bare=True):
+        if text[0] == "`" and (is_placeholder(text.strip("`"), bare=True) or _NAME_OF_CODE.match(text.strip("`"))):
             return None  # ``x509.Certificate``
         return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
     if text.isdigit():
@@ -146,8 +160,41 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     return (value.start, value.end)
 
 
+def _is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Key) -> bool:
+    """A quoted value that is a name itself: of an item in a store, a thing in a list, a choice, a grammar's class."""
+    if name.endswith(b"mnemonic") and " " not in text and not tells(text):
+        return True  # .mnemonic = "ENVELOPE", of an operation
+    if _CHOICES.match(text):
+        return True  # api|token|key|secret
+    named = NAME_OF_WORDS.match(text) or _CAMEL_WORDS.match(text)
+    if level is Key.SECRET and _LOOKUP.search(name) and named and randomness(text) < 4.8:
+        return True  # storageKey: "registry.page_size"
+    if level is Key.SECRET and (_SAMPLE.match(text) or _GRAMMAR.match(text)):
+        return True
+    if level is Key.SECRET and len(text) > _TABLE and len(_NOT_BASE64.findall(text)) * 5 > len(text):
+        return True  # a parser's table, packed into a string
+    if _PAIRS.match(text) and not any(tells(pair.partition("=")[2]) for pair in text.split(";")):
+        return True  # AccountName=xxxx;AccountKey=xxxx
+    listed = data[value.start - 2 : value.start - 1] in (b"[", b" ") and data[value.end + 1 : value.end + 2] in (b",", b"]")
+    inside = listed and data.rfind(b"[", max(0, value.start - 80), value.start) > data.rfind(b"]", max(0, value.start - 80), value.start)
+    return bool(inside and NAME_OF_WORDS.match(text) and randomness(text) < 4.8)
+
+
+_NAME_OF_CODE = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z]+)*(?:\(\))?\Z")
+_LOOKUP = re.compile(
+    rb"(?:storage|root|user|project|org|team|server|service|app|application|client|subscription|security|account|integration|write|ingest|bot)[ _.-]?keys?\Z"
+)
+_CHOICES = re.compile(r"[A-Za-z_-]{2,20}(?:\|[A-Za-z_-]{2,20}){2,40}\Z")
+_SAMPLE = re.compile(r"(?i)(?:api|auth|access|test|my|some|the)?[-_]?(?:key|token|secret)[-_]?(?:string|[0-9]{1,3})\Z")
+_GRAMMAR = re.compile(r"[a-z]+(?:[.-][a-z]+)*\.\$?(?:[0-9]|[a-z]{2,6})\Z")
+_TABLE, _NOT_BASE64 = 200, re.compile(r"[^A-Za-z0-9+/=._%-]")
+_PAIRS = re.compile(r"[A-Za-z ]{2,40}=[^;=]{0,200}={0,2}(?:;[A-Za-z ]{2,40}=[^;=]{0,200}={0,2})+;?\Z")
+
+
 # "blank bearer token": words about a secret, as language files and lists of errors hold them
 _CREDENTIAL = re.compile(rb"creds?|credentials?")
+_VALUES = frozenset((b"value", b"val", b"token", b"secret", b"password", b"key", b"data", b"current", b"default", b"raw", b"plain"))
+_KEYED = re.compile(rb"(\w+)\\*[\"'][ \t\r\n]*(?::|=>)[ \t\r\n]*\\*[\"']\Z")
 _PLAIN_WORD = re.compile(r"[a-z]{1,12}(?:-[0-9])?\Z")
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
 _DOTTED_WORDS = re.compile(r"[A-Za-z]+(?:[.:/][A-Za-z]+[0-9]{0,2})+\Z")
@@ -165,10 +212,20 @@ _UNION = re.compile(rb"[ \t]\|[ \t](?:None|null|undefined|str|string|bytes|[A-Z]
 _CHOICE = re.compile(rb"\?[ \t]*[\"'`]\Z")
 
 
-def _is_namespaced(data: bytes, link: Link, end: int) -> bool:
-    """`"passwd:shell"`: a string that is nothing but two names."""
-    quote = data[link.name_at - 1 : link.name_at]
-    return quote in (b'"', b"'") and data[link.op_at : link.op_end] == b":" and data[end : end + 1] == quote
+def _is_code_here(data: bytes, value: Value, text: str, link: Link) -> bool:
+    """Whether an unquoted value is code by what stands around it."""
+    name, op = data[link.name_at : link.name_end], data[link.op_at : link.op_end]
+    if context.goes_on_as_code(text, data[value.end : value.end + 96]) or context.is_member(text, name, op):
+        return True
+    if context.is_slice(data, link.op_at, value.end):
+        return True
+    if context.is_own(name) and op == b"=" and _IDENTIFIER.match(text) and is_wordy(text.strip(";")):
+        return True
+    word = link.level is Key.SECRET and text.isalpha() and randomness(text) < 4.8
+    return op == b"=" and word and context.is_parameter(data, link.name_at, value.end)
+
+
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*;?\Z")
 
 
 def _is_expression(text: str, op: bytes) -> bool:
@@ -186,11 +243,11 @@ def _is_expression(text: str, op: bytes) -> bool:
 
 
 _EXPRESSION = 160  # characters that show whether it is code
-_BETWEEN = re.compile(r"[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:")
-_CALLED = re.compile(r"(?:\A|[,;:=?&|!(])(?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$]+\((?:[\w$.]|\Z|\))")
+_BETWEEN = re.compile(r"%\}|\+[\w$.]{0,24}[);,]|[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:")
+_CALLED = re.compile(r"(?:\A|[,;:=?&|!(])(?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$]+\((?:[\w$.*&]|\Z|\))")
 _TERNARY = re.compile(r"[A-Za-z_$][\w$.]*\?[A-Za-z_$][\w$]*[.+:(]")
 _NOT = re.compile(r"![01](?:\W|\Z)|(?:\+\+|--)[A-Za-z_]")
-_REGEX = re.compile(r"\[A-Za-z|\[a-z0-9|\A/\^|\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b")
+_REGEX = re.compile(r"\[\^?(?:A-Z|a-z|0-9)|\A/\^|\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b")
 _INNER = re.compile(r"([\w.$]*)[)\]}]+[,.;:=(\[{)]")
 
 
@@ -263,6 +320,8 @@ def _judge_colon(  # noqa: C901, PLR0911 - one exit per answer
         return None  # "password": validate_password, is code: JSON has no bare words
     if spaced and _is_variable(text, data[value.end : value.end + 4]):
         return None
+    if spaced and _TYPE_ENDS.match(text):
+        return None  # privateKey: Buffer;
     if spaced and level is Key.SECRET and _WORD.match(text) and _in_braces(data, name_at):
         return None  # { kind: "refresh",  secret: refresh }
     begins = bool(around) or starts_line(data, name_at)
@@ -308,4 +367,5 @@ def _is_variable(text: str, after: bytes) -> bool:
     return bare != text or after.lstrip()[:1] in (b",", b")", b"}") or after[:2] == b" ?"
 
 
+_TYPE_ENDS = re.compile(r"(?:[A-Z][A-Za-z]{2,40}|[A-Z][0-9]?)(?:\[\])?[;,]\Z")
 _CAMEL_WORDS = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+)+\Z")

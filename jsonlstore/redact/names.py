@@ -30,6 +30,7 @@ PASSWORD_WORDS = _expression("password")
 SECRET_WORDS = _expression("secret")
 WEAK_WORDS = _expression("weak")
 _ABOUT, _OTHER, _OWN = rules.words("about"), rules.words("other"), rules.words("own")
+_ERRORS = frozenset(("er", "err", "error", "errno"))
 _WRONG = frozenset(("invalid", "missing", "wrong", "unexpected", "failed", "unsupported"))
 _PASSES = rules.words("passes")
 _ACCOUNTS, _RUNS, _HINTS, _SAME = (
@@ -72,6 +73,8 @@ def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
     rest = name[found.end() :]
     if any(part in _ABOUT for part in after):
         return Key.NONE
+    if before and before[0] in _ERRORS and name.isupper():
+        return Key.NONE  # ER_INCORRECT_PASSWORD = 3891
     if level is Key.SECRET and before and ("public" in before or before[0] in _WRONG):
         return Key.NONE  # publicKeyToken, InvalidClientSecret
     if before and before[-1] in _OTHER and not (level is Key.PASSWORD and before[-1] in _OWN):
@@ -90,6 +93,8 @@ def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
 
 def _pass_level(before: str, word: str, after: list[str]) -> Key:
     """`DB_PASS` and `dbpass` are passwords, `pass` may be one, `compass` and `first_pass` are not."""
+    if word not in (word.lower(), word.upper(), word.title()):
+        return Key.NONE  # a piece of base64
     parts = _PART.findall(before)
     account = bool(parts) and parts[-1].lower() in _ACCOUNTS
     if any(part not in _SAME and not part.isdigit() for part in after):

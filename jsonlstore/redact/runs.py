@@ -75,7 +75,7 @@ def is_token(token: bytes) -> bool:
         or found[1].lower().split(b"_")[0].decode() in _IDS
         or _FILE.search(token)
         or _TAGGED_ID.search(token)
-        or token[:4].lower() == b"xn--"  # a domain name beyond ASCII
+        or b"xn--" in token.lower()  # a domain name beyond ASCII
         or _VERSION.search(found[2][:24])
     ):
         return False

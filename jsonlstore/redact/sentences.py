@@ -9,6 +9,7 @@ import re
 
 from jsonlstore.redact.judging import NAME_OF_WORDS, PHRASE, SPACE_WORDS, TALK, Link, is_address, is_of_its_name
 from jsonlstore.redact.looks import (
+    is_code,
     is_foreign,
     is_key_hex,
     is_placeholder,
@@ -36,13 +37,13 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PL
     if is_placeholder(text) or is_type(text) or (len(text) < 12 and data.startswith(b"...", value.end)):
         return []
     chosen = level in (Key.PASSWORD, Key.HINT)
-    told = looks_secret(text, chosen=chosen and joint[:2] != b"as") or (level is not Key.HINT and tells(text))
+    told = looks_secret(text, chosen=chosen and joint[:2] not in (b"as", b"to")) or (level is not Key.HINT and tells(text))
     telling = told and text[:1] not in "{[(<*\\"
     strict = (
         joint.split(b" ")[0] in (b"to", b"as", b"-", b"\xe2\x80\x94", b"\xe2\x80\x93", b"on", b"er", b"es", b"are")
         or not chosen
     )
-    if telling or (value.quoted and not strict and b" " not in data[value.start : value.end].strip()):
+    if telling or (value.quoted and not strict and (level is not Key.HINT or tells(text)) and b" " not in data[value.start : value.end].strip()):
         return [(value.start, value.end)]
     if strict or level is Key.HINT or (value.quoted and not chosen):
         return []
@@ -72,7 +73,7 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911
     """The span to hide behind "with password hunter2", `PASSWORD 'x'`."""
     name = data[link.name_at : link.name_end]
     values = measure(data, link.op_end, before=link.name_at)[:1] if link.level >= Key.HINT else []
-    if not values or name == b"pwd":
+    if not values or name == b"pwd" or name.endswith(b"."):
         return []
     told = (name.isupper() and len(name) > 6) or (values[0].quoted and b"," in data[link.name_end : link.op_end])
     if link.level is Key.HINT and name.lower() != b"pw" and not told:
@@ -86,11 +87,14 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911
         or "##" in text
         or "\\" in text
         or "<" in text
+        or "{" in text
         or ".*" in text
         or _PATH.match(text)
     ):
         return []
     listed = b"," in data[link.name_end : link.op_end]
+    if listed and (name[-2:].lower() == b"pw" or _SETTING.match(text) or is_code(text) or _IS_NAME.match(text)):
+        return []  # AAEpW,KAAM; f(password, timeout=-1); ["password1", "password2"]
     if is_of_its_name(data, link, text) or text.startswith("-") or (listed and NAME_OF_WORDS.match(text)):
         return []
     if listed:
@@ -136,7 +140,8 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 -
 
 
 _PATH = re.compile(r"[a-z]+[0-9]?/[\w.-]+\Z|[a-z]+-?[0-9]+(?:\.[0-9]+)+\Z")
-_SETTING = re.compile(r"[a-z_]+=[a-z]")
+_SETTING = re.compile(r"[a-z_]+=\S")
+_IS_NAME = re.compile(r"(?i)(?:[a-z0-9]+[._-])*(?:new|old)?(?:password|token|secret)[0-9]?(?:\.[a-z]+)?\Z")
 _KEY_ENDS = re.compile(rb"(?:\\*[\"'`])?[ \t]*:")
 
 

@@ -34,7 +34,7 @@ _MORE = re.compile(
 )
 _BARE = re.compile(rb"(?:[^\s\"'`<\\\xe3]|\\++(?![\"'`nrt\s])|\\++\r?\n[ \t]*+|<(?!/)|\xe3(?!\x80[\x81\x82\x8d]))++")
 _CUT = re.compile(
-    rb"[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&(?:amp|quot|lt|gt|nbsp|[lr][ds]quo|#[0-9]{2,5}|#x[0-9a-fA-F]{2,5});?|[;,]\Z|\xef\xbc\x8c|\|\|?|&&"
+    rb"\)\]?[(\[]|[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&(?:amp|quot|lt|gt|nbsp|[lr][ds]quo|#[0-9]{2,5}|#x[0-9a-fA-F]{2,5});?|[;,]\Z|\xef\xbc\x8c|\|\|?|&&"
 )
 _TAIL = re.compile(rb"[)\]},;.:>]+\Z|\\+\Z")
 _LINE = re.compile(rb"(?:[^\r\n\"\\]|\\++(?![nr\"]))++")
@@ -192,7 +192,8 @@ def _bare(data: bytes, pos: int, before: int) -> Value | None:
         run = run[: cut.start()]
     elif quote in (b"'", b'"') and not _is_inside(data, before, quote):
         closed = _closing(data, end + 1, 0, quote)
-        if 0 <= closed < end + 200 and b"\n" not in data[end:closed]:
+        goes_on = data[end + 1 : end + 2] not in (b":", b",", b"}", b")", b";", b"]", b"")
+        if goes_on and 0 <= closed < end + 200 and b"\n" not in data[end:closed]:
             rest = _BARE.match(data, closed + 1, closed + 400)
             return Value(pos, rest.end() if rest else closed + 1, quoted=False)
     tail = None if len(run) == GLANCE else _TAIL.search(run)
