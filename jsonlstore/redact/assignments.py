@@ -25,7 +25,7 @@ _PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,
 _TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const token string = "…"
 _RUST = r"[ \t]*:[ \t]*&?(?:'[a-z]+[ \t]+)?(?:str|String|\[u8\])(?=[ \t]*=)"  # const TOKEN: &'static str = "…"
 _PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
-_FOR = rf"(?:[ \t]+(?:{_PREPOSITION}|to)(?:[ \t]+[^\s:=\"'\[\](){{}}%]{{1,40}}){{1,5}}?)"
+_FOR = rf"(?:[ \t]+(?:{_PREPOSITION}|to)(?:[ \t]+[^\s:=\[\](){{}}%]{{1,40}}){{1,5}}?)"
 _IS = (
     r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|c'est|c’est|—|–|-)"
     r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"

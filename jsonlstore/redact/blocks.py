@@ -14,7 +14,8 @@ _END = re.compile(rb"-{4,5} ?END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _TRUNCATED = re.compile(
     rb"(?:[ \t]*(?:\r?\n|\\+r?\\*n|%0[aAdD]|\\+r)?[ \t]*(?:(?:Proc-Type|DEK-Info|Comment|Version|Hash|Charset):[^\r\n\\]*|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/]+={0,2}(?=[ \t]*(?:\r?\n|\\+n|[\"'`]|\Z))))*+"
 )
-_KEY = re.compile(rb"[A-Za-z0-9+/=]{8}")  # something of the key itself: not <KEY>, not two marks in a list of them
+# nothing of a key: <KEY>, or the two marks beside each other in a list of them
+_NO_KEY = re.compile(rb"(?:\s|\\+[nr]|[\"',.:+()\[\]]|\xe2\x80\xa6|<[^<>]{0,40}>|[A-Za-z_]{1,30} ?= ?[bru]?(?=[\"'])|-{4,5} ?END[ A-Z0-9]* ?-{4,5})*+\Z")
 _TAG = re.compile(rb"(?i)(?:<|\\u003c|&lt;)(/?)private(?:\s[^<>]{0,200}?)?(/?)(?:>|\\u003e|&gt;)")
 
 
@@ -33,7 +34,7 @@ def private_keys(data: bytes) -> list[tuple[int, int]]:
             end = ends[index][1]
         else:
             end = max(begin.end(), _TRUNCATED.match(data, begin.end()).end())  # type: ignore[union-attr]
-        if end > begin.end() and _KEY.search(data, begin.end(), end):
+        if end > begin.end() and not _NO_KEY.match(data, begin.end(), end):
             spans.append((begin.start(), end))
         at = max(end, begin.end())
     return spans
@@ -44,8 +45,8 @@ def private_spans(data: bytes) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     depth = start = 0
     for tag in _TAG.finditer(data):
-        if tag.group(2):
-            continue
+        if tag.group(2) or data[tag.start() - 3 : tag.start()] == b"var":
+            continue  # empty, or a shader's variable
         if tag.group(1):
             depth = max(0, depth - 1)
             if (

@@ -28,7 +28,7 @@ _HEAD = re.compile(r"!?[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*(?:[+-][0-9]{1,3})
 _RUN = re.compile(r"[^\s\"'`]*(?: [^\s]{1,24})?")
 # a statement's end and the next one's beginning
 _STATEMENT = re.compile(
-    r"[;,)\]}]+(?:(?:return|const|var|let|if|for|else|case|break|function|throw|this|null|void|typeof|switch|while)\b"
+    r"[;,)\]}]+(?:(?:return|const|var|let|if|for|else|case|break|function|throw|this|null|void|typeof|switch|while|of|in)\b|(?:get|set|static|async) [a-z]"
     r"|[A-Za-z_$][\w$.]*\([^)]*\)?(?:[{;,.]|\Z)|[A-Za-z_$][\w$.]*(?:[!=]==?|=>|\+=|&&)|[A-Za-z_$][\w$.]*=[\w$.]+[;,](?:[a-z]{2,8}[({ ]|[\w$.]+=[^=]{1,40}[;(]))"
 )
 
@@ -87,6 +87,26 @@ _SUBSCRIPT = re.compile(rb"\]\[\\*[\"']([A-Za-z_][\w.-]{0,40})\\*[\"']\][ \t]*\Z
 def is_own(name: bytes) -> bool:
     """Whether a name is a member of an object in code: what is assigned to it without quotes is code, too."""
     return name.startswith((b"this.", b"self.", b"cls.", b"this->", b"$this->"))
+
+
+def is_caption(data: bytes, name_at: int) -> bool:
+    """`$labels['password'] = …`: a text for people, whatever it is called."""
+    return _CAPTIONS.search(data, max(0, name_at - 40), name_at) is not None
+
+
+_CAPTIONS = re.compile(rb"(?i)(?:labels?|messages?|strings?|texts?|i18n|lang|l10n|translations?|titles?|captions?)\[\\*[\"']\Z")
+
+
+def is_attribute(data: bytes, name_at: int) -> bool:
+    """`input[type=password]:focus`: the kind of a field."""
+    return data[max(0, name_at - 7) : name_at].rstrip(b"\\\"'").endswith(b"type=")
+
+
+def is_statement(data: bytes, at: int) -> bool:
+    """Whether the line above shows that this one is a statement of a program: an indented block begins there."""
+    start = data.rfind(b"\n", max(0, at - 200), at)
+    above = data[max(0, start - 200) : max(start, 0)].rstrip()
+    return start >= 0 and data[start + 1 : start + 5] == b"    " and above.endswith((b":", b"{", b";"))
 
 
 def is_parameter(data: bytes, at: int, end: int) -> bool:

@@ -49,6 +49,10 @@ class Link(NamedTuple):
 def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
     if data.startswith(_HIDDEN, link.op_end):
         return []
+    if context.is_attribute(data, link.name_at) or (
+        data[link.op_at : link.op_end] == b"|" == data[link.op_end : link.op_end + 1]
+    ):
+        return []
     inner = context.last_subscript(data, link.name_end, link.op_at)
     if inner and classify(inner.decode("utf-8", "replace")) is Key.NONE:
         return []
@@ -59,7 +63,7 @@ def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
 # what stands behind most names in the second look at a text
 _HIDDEN = (b"[REDACTED]", b'"[REDACTED]"', b" [REDACTED]", b' "[REDACTED]"', b'\\"[REDACTED]')
 # A value that no code, word, version or address looks like; most are, and need no further question.
-_GENERATED = re.compile(rb"(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,256}\Z")
+_GENERATED = re.compile(rb"(?![A-Za-z]*[0-9]+[A-Za-z]*\Z)(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,256}\Z")
 _JUDGED = 2048
 _SURE = frozenset((b"=", b":", b":=", b"=>", b"%3D"))
 
@@ -102,21 +106,22 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return start, start + len(default.group(1).encode())
     if is_placeholder(text, bare=not value.quoted):
         return None
-    if level is Key.HINT and b"(" in data[link.op_end : value.start]:
+    between = data[link.op_end : value.start]
+    keyed = _KEYED.search(data[max(0, value.start - 64) : value.start]) if b"{" in between else None
+    if keyed and keyed[1].lower() not in _VALUES:
+        return (value.start, value.end) if looks_random(text) else None  # a key of its own says what it is
+    if level is Key.HINT and (b"(" in between or b"[" in between):
         return (value.start, value.end) if looks_random(text) else None  # credentials.with_project("mine-123")
     if level is Key.HINT:
         count = text.isdigit() and not _CREDENTIAL.search(name)
         return (value.start, value.end) if (tells(text) or looks_random(text)) and not count else None
     if level is Key.WEAK:
         named = len(name) > 4  # `key` alone names anything, `facebook.key` a key
-        hexed = named and is_key_hex(text) and not name.endswith(b"signature")
-        return (value.start, value.end) if looks_random(text) or hexed else None
-    between = data[link.op_end : value.start]
+        signed = name.endswith((b"signature", b"sig"))
+        hexed = named and is_key_hex(text) and not signed
+        return (value.start, value.end) if (looks_random(text) and not (signed and _HASHED.match(text))) or hexed else None
     if b"class=" in between:
         return None  # a span of coloured source code
-    keyed = _KEYED.search(data[max(0, value.start - 64) : value.start]) if b"{" in between else None
-    if keyed and keyed[1].lower() not in _VALUES:
-        return (value.start, value.end) if looks_random(text) else None  # a key of its own says what it is
     listed = level is Key.SECRET and (b"[" in between or b"(" in between)
     gap = data[link.name_end : link.op_at].strip()
     far = (len(between) > 3 and b"(" in between) or b"{" in between or listed or (b" " in gap and gap[:1].isalpha())
@@ -130,11 +135,15 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
             return None  # the token: `openclaw status --probe`, a command
         if (level is Key.SECRET and _LABEL.match(text)) or is_sentence(text) or is_foreign(text) or is_label(text):
             return None
+        if level is Key.SECRET and _TITLE.match(text) and randomness(text) < 4.8:
+            return None  # "encryption_key": "Encryptiesleutel"
+        if text.replace(" ", "").isalpha() and context.is_caption(data, link.name_at):
+            return None
         if _is_named_thing(data, value, name, text, level):
             return None
         if level is Key.SECRET and (_CONSTANT.match(text) or _DOTTED_WORDS.match(text)) and randomness(text) < 4.8:
             return None  # SILENT_REPLY_TOKEN = "NO_REPLY", storageKey: "app.panel.v1"
-        if level is Key.SECRET and (name.endswith(b"key") or name == b"token") and _PLAIN_WORD.match(text):
+        if level is Key.SECRET and (name.endswith(b"key") or _LAST.sub(b"", name) in (b"token", b"defaulttoken")) and _PLAIN_WORD.match(text):
             return None  # rootKey: "stock", {regex: /x/, token: "keyword"}
         if text[0] == "`" and (is_placeholder(text.strip("`"), bare=True) or _NAME_OF_CODE.match(text.strip("`"))):
             return None  # ``x509.Certificate``
@@ -150,10 +159,10 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     ):
         return None
     if text.startswith(("True", "False", "None")) or (
-        _ARGUMENT.match(text) and data[value.end : value.end + 1] in b",)"
+        _ARGUMENT.match(text) and (data[value.end : value.end + 1] in b",)" or data[link.name_at - 2 : link.name_at] == b", ")
     ):
         return None  # f(token=token, extra_tokens=True)
-    if spaced and text.isalpha() and not _is_setting(data, link, value.end):
+    if spaced and text.isalpha() and (not _is_setting(data, link, value.end) or context.is_statement(data, link.name_at)):
         return None
     if spaced and level is Key.SECRET and text.isalpha() and text.islower() and _is_indented(data, link.name_at):
         return None  # a variable of a function
@@ -169,7 +178,7 @@ def _is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Ke
     named = NAME_OF_WORDS.match(text) or _CAMEL_WORDS.match(text)
     if level is Key.SECRET and _LOOKUP.search(name) and named and randomness(text) < 4.8:
         return True  # storageKey: "registry.page_size"
-    if level is Key.SECRET and (_SAMPLE.match(text) or _GRAMMAR.match(text)):
+    if level is Key.SECRET and (_SAMPLE.match(text) or _GRAMMAR.match(text) or _OF_SECRETS.match(text)):
         return True
     if level is Key.SECRET and len(text) > _TABLE and len(_NOT_BASE64.findall(text)) * 5 > len(text):
         return True  # a parser's table, packed into a string
@@ -180,24 +189,28 @@ def _is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Ke
     return bool(inside and NAME_OF_WORDS.match(text) and randomness(text) < 4.8)
 
 
+_TITLE = re.compile(r"[A-Z][a-z]{3,24}\Z")
 _NAME_OF_CODE = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z]+)*(?:\(\))?\Z")
 _LOOKUP = re.compile(
     rb"(?:storage|root|user|project|org|team|server|service|app|application|client|subscription|security|account|integration|write|ingest|bot)[ _.-]?keys?\Z"
 )
 _CHOICES = re.compile(r"[A-Za-z_-]{2,20}(?:\|[A-Za-z_-]{2,20}){2,40}\Z")
 _SAMPLE = re.compile(r"(?i)(?:api|auth|access|test|my|some|the)?[-_]?(?:key|token|secret)[-_]?(?:string|[0-9]{1,3})\Z")
+_OF_SECRETS = re.compile(r"(?:[a-z]+[-_.])*(?:password|passwd|token|secret|credential)s?(?:[-_.][a-z]+)*\Z")  # set-password
 _GRAMMAR = re.compile(r"[a-z]+(?:[.-][a-z]+)*\.\$?(?:[0-9]|[a-z]{2,6})\Z")
 _TABLE, _NOT_BASE64 = 200, re.compile(r"[^A-Za-z0-9+/=._%-]")
 _PAIRS = re.compile(r"[A-Za-z ]{2,40}=[^;=]{0,200}={0,2}(?:;[A-Za-z ]{2,40}=[^;=]{0,200}={0,2})+;?\Z")
 
 
 # "blank bearer token": words about a secret, as language files and lists of errors hold them
+_HASHED = re.compile(r"[0-9a-f]{32}")
 _CREDENTIAL = re.compile(rb"creds?|credentials?")
-_VALUES = frozenset((b"value", b"val", b"token", b"secret", b"password", b"key", b"data", b"current", b"default", b"raw", b"plain"))
+_VALUES = frozenset((b"value", b"val", b"token", b"secret", b"password", b"data", b"current", b"default", b"raw", b"plain"))
 _KEYED = re.compile(rb"(\w+)\\*[\"'][ \t\r\n]*(?::|=>)[ \t\r\n]*\\*[\"']\Z")
+_LAST = re.compile(rb"\A.*[.>]")
 _PLAIN_WORD = re.compile(r"[a-z]{1,12}(?:-[0-9])?\Z")
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
-_DOTTED_WORDS = re.compile(r"[A-Za-z]+(?:[.:/][A-Za-z]+[0-9]{0,2})+\Z")
+_DOTTED_WORDS = re.compile(r"(?=[\w-]*[.:/])[A-Za-z]+(?:[.:/_-][A-Za-z]+[0-9]{0,3})+\Z")
 _LABEL = re.compile(r"(?i)[a-z'’]+(?: [a-z'’,.()-]+)* (?:(?:[a-z]+ )*(?:token|key|secret|credential)s?\b)")
 
 
@@ -205,9 +218,12 @@ def is_address(text: str) -> bool:
     """Where something is, with no login and no question in it; a run of base64 may begin with two slashes."""
     if text.startswith("//"):
         return not tells(text)
+    if _LOOKED_UP.match(text):
+        return True  # hash:/etc/postfix/sasl_passwd
     return text.startswith(("http://", "https://")) and "@" not in text and "?" not in text
 
 
+_LOOKED_UP = re.compile(r"[a-z]{2,10}:/(?:[a-z][a-z0-9_.-]{0,30}/)+[a-z][a-z0-9_.-]{0,30}\Z")
 _UNION = re.compile(rb"[ \t]\|[ \t](?:None|null|undefined|str|string|bytes|[A-Z][A-Za-z]+)\b")
 _CHOICE = re.compile(rb"\?[ \t]*[\"'`]\Z")
 
@@ -221,7 +237,7 @@ def _is_code_here(data: bytes, value: Value, text: str, link: Link) -> bool:
         return True
     if context.is_own(name) and op == b"=" and _IDENTIFIER.match(text) and is_wordy(text.strip(";")):
         return True
-    word = link.level is Key.SECRET and text.isalpha() and randomness(text) < 4.8
+    word = link.level is Key.SECRET and text.isalpha() and (len(text) < 6 or randomness(text) < 4.8)
     return op == b"=" and word and context.is_parameter(data, link.name_at, value.end)
 
 
@@ -231,7 +247,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*;?\Z")
 def _is_expression(text: str, op: bytes) -> bool:
     """`AsmToken::TokenKind`, `{token:e.claim.token}:{}`, `e[e.CloseToken=2]="CloseToken"`: code goes on behind it."""
     text = text[:_EXPRESSION]
-    if (op == b":" and text.startswith(":")) or (len(text) <= 2 and text.isalpha()):
+    if (op == b":" and text.startswith(":")) or (len(text) <= 2 and text.isalpha()) or _LITERAL.match(text):
         return True
     if _CALLED.search(text) or _NOT.match(text) or _TERNARY.match(text) or is_code(text):
         return True
@@ -242,12 +258,17 @@ def _is_expression(text: str, op: bytes) -> bool:
     return inner is not None and (len(inner[1]) <= 2 or is_placeholder(inner[1], bare=True))
 
 
+# null!=(a=b), self.map[x, &callback, {block:{open:, e.First=e.Second=
+_LITERAL = re.compile(
+    r"(?:null|undefined|void|true|false|typeof)[!=?&|.(]|(?:self|this|cls)\.[\w.]*[\[(]|&[a-z]+(?:_[a-z]+)+\Z|\{[a-z]+:[{\"'\[]"
+    r"|[a-z$]{1,8}\.[A-Za-z]+=|[a-z]{1,3}=(?:null|void|this|[a-z]\.)|\*+[a-z_]\w*\Z|[{\[(]\*{1,2}[a-z]|-[0-9]{1,5}\Z"
+)
 _EXPRESSION = 160  # characters that show whether it is code
 _BETWEEN = re.compile(r"%\}|\+[\w$.]{0,24}[);,]|[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:")
 _CALLED = re.compile(r"(?:\A|[,;:=?&|!(])(?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$]+\((?:[\w$.*&]|\Z|\))")
-_TERNARY = re.compile(r"[A-Za-z_$][\w$.]*\?[A-Za-z_$][\w$]*[.+:(]")
+_TERNARY = re.compile(r"[A-Za-z_$][\w$.]*\?[A-Za-z_$][\w$]*[.+:(=]")
 _NOT = re.compile(r"![01](?:\W|\Z)|(?:\+\+|--)[A-Za-z_]")
-_REGEX = re.compile(r"\[\^?(?:A-Z|a-z|0-9)|\A/\^|\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b")
+_REGEX = re.compile(r"\(\.[*+]|\.\*\??\)|\[\^?(?:A-Z|a-z|0-9)|\A/\^|\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b")
 _INNER = re.compile(r"([\w.$]*)[)\]}]+[,.;:=(\[{)]")
 
 
@@ -258,7 +279,7 @@ def is_of_its_name(data: bytes, link: Link, text: str) -> bool:
         return True  # SCOPE_DEVICE_TOKEN = "device-token"
     if text.isupper() and text.isalpha() and name.endswith(text.encode()):
         return True
-    last = re.split(r"[./]", text)[-1].encode().lower()
+    last = re.split(r"[./:]", text)[-1].encode().lower()
     if len(last) > 8 and name.lower().endswith(last):
         return True
     if text.isalpha() and _plain(text) in _plain(name.decode("utf-8", "replace")):
@@ -275,7 +296,7 @@ NAME_OF_WORDS = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z")  #
 _FORMAT_SPEC = re.compile(r"[<>^+-]?0?\d{0,3}(?:\.\d+)?[a-zA-Z]?\Z")  # f"{token:02x}"
 _ARGUMENT = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")
 _WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
-_GENERIC = re.compile(r"[A-Za-z*]<(?:[\[A-Za-z]|\Z)")  # Secret<str>, 1*<any CHAR>
+_GENERIC = re.compile(r"[A-Za-z*]<(?:[\[A-Za-z{]|\Z)")  # Secret<str>, 1*<any CHAR>
 _VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*_(?![0-9]{2,}\Z)[A-Za-z0-9]+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
 _TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
 
@@ -295,6 +316,7 @@ def _is_setting(data: bytes, link: Link, end: int) -> bool:
     name = data[link.name_at : link.name_end]
     rest = data[end : end + 80].split(b"\n")[0].strip()
     own = name.startswith((b"self.", b"this.", b"cls.", b"_")) or (b"." in name and rest == b";")
+    own = own or rest == b";"
     return not own and starts_line(data, link.name_at) and (not rest or rest.startswith((b"#", b";", b'"', b"\\n")))
 
 
@@ -316,12 +338,15 @@ def _judge_colon(  # noqa: C901, PLR0911 - one exit per answer
         return None  # password: typeof x === "string";  :param password: the one you chose
     around = data[name_at - 1 : name_at] if name_at else b""
     around = around if around in (b"'", b'"', b"`") else b""
-    if around and (_WORDS_JOINED.match(text) or _BARE_WORD.match(text)):
+    closed = text.isalpha() and text.islower() and data[value.end : value.end + 1] in (b"}", b")", b"]", b",", b";")
+    if around and (_WORDS_JOINED.match(text) or _BARE_WORD.match(text) or closed):
         return None  # "password": validate_password, is code: JSON has no bare words
     if spaced and _is_variable(text, data[value.end : value.end + 4]):
         return None
-    if spaced and _TYPE_ENDS.match(text):
+    if spaced and _TYPE_ENDS.match(text + data[value.end : value.end + 1].decode("latin1")):
         return None  # privateKey: Buffer;
+    if spaced and level is Key.SECRET and _TITLE.match(text) and randomness(text) < 4.8:
+        return None  # token: Tensor
     if spaced and level is Key.SECRET and _WORD.match(text) and _in_braces(data, name_at):
         return None  # { kind: "refresh",  secret: refresh }
     begins = bool(around) or starts_line(data, name_at)
@@ -346,9 +371,13 @@ _OPERATED = re.compile(rb" (?:[!=]==?|&&|\|\||\?\??) |\Atypeof ")
 
 def _is_description(rest: bytes, name: bytes) -> bool:
     """`password: the one you chose`: words that say something; a phrase of words is a secret."""
-    return b" " in rest and not PHRASE.search(name) and is_sentence(rest.decode("utf-8", "replace"))
+    if b" " not in rest:
+        return False
+    text = rest.decode("utf-8", "replace")
+    return is_sentence(text) and (not PHRASE.search(name) or _PUNCTUATED.search(text) is not None)
 
 
+_PUNCTUATED = re.compile(r"[a-z][.,;:)]|\([a-z]")
 _WORD = re.compile(r"[A-Za-z_$]+,?\Z")
 _BARE_WORD = re.compile(r"[a-z_]+[})\],;]+\Z")
 

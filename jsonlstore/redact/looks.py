@@ -16,7 +16,7 @@ _PROSE = rules.words("talk")
 _STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
 _MASKED = re.compile(r"[^\s]{0,48}(?:\.\.\.|…)\Z|[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
 _REFERENCE = re.compile(
-    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\]|->|[{\[])|\\[a-z]+\Z|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
+    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\]|->|[{\[])|\\[a-z]+\Z|\$[0-9@*#]\Z|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
     r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\[\]]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
     r"os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
@@ -45,10 +45,10 @@ _TYPE = re.compile(
 )
 
 
-_SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)\s+")
+_SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)(?:\s+|%20)")
 _FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
 _NAME_LIKE = re.compile(
-    r"_[A-Za-z_]+\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][a-z]+-[A-Z][A-Za-z]+\Z|[A-Za-z0-9+/]{6,40}EXAMPLE(?:KEY)?\Z"
+    r"_[A-Za-z_]+\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][a-z]+-[A-Z][A-Za-z]+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/]{6,40}EXAMPLE(?:KEY)?\Z"
 )
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
 
@@ -75,7 +75,7 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
     value = value.strip()
     if len(value) > _LONGEST:
         return False
-    if " " in value:
+    if " " in value or "%20" in value[:12]:
         value = _SCHEME.sub("", value, count=1)
     if not value or "REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!") in _WORDS_NOT_SECRET:
         return True
@@ -105,11 +105,24 @@ def is_label(value: str) -> bool:
         return False
     if "\\" in value:
         value = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
-    if not value.isascii() and _LETTERS.match(value):
+    foreign = sum(not c.isascii() for c in value[:80]) * 2 > min(len(value), 80)
+    if not value.isascii() and (foreign or _LETTERS.match(value)):
         return True  # letters no password is typed with, and neither digit nor sign
+    if " " in value and not _DIGIT.search(value) and _is_caption(value):
+        return True
     return all(word in _LABELS for word in value.lower().rstrip(" :?*").split())
 
 
+def _is_caption(value: str) -> bool:
+    """Words, the first with a capital and the others without, or one of them a word for a secret."""
+    words = [word.strip(".,:;!?()\"'").lower() for word in value.split()]
+    if not all(_WORDS.match(word) for word in words if word):
+        return False
+    capital = value[:1].isupper() and len(words) > 2 and value.split()[1][:1].islower()
+    return capital or any(part in _LABELS and len(part) > 3 for word in words for part in word.split("-"))
+
+
+_WORDS = re.compile(r"[^\W\d_]+(?:['’/-][^\W\d_]+)*\Z")
 _LABELS = rules.words("labels")
 _ESCAPED = re.compile(r"\\{1,4}u([0-9a-fA-F]{4})")
 _LETTERS = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+)*[:?*]?\Z")
@@ -131,7 +144,7 @@ def _is_template(value: str) -> bool:
     return not any(looks_secret(part, chosen=True) for part in rest.split())
 
 
-_FILLED = re.compile(r"[$#]?\{\{?[A-Za-z_][\w.()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
+_FILLED = re.compile(r"[$#]?\{\{?\$?[A-Za-z_][\w.()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
 
 
 def is_code(value: str) -> bool:
@@ -181,7 +194,7 @@ def is_wordy(part: str) -> bool:
 _NUMBERED_TERM = re.compile(
     r"(?i:sha[-_]?(?:512|384|256|224|[123])|md[245]|(?:ed|x)(?:25519|448)|secp\d{3}[rk]1|mlkem\d{3,4}|ieee\d{3,5}x?|base(?:64|32|58|16)|b64|"
     r"utf_?(?:8|16|32)|oauth[12]|ipv[46]|http[23]|u2f|2fa|pkcs_?\d{1,2}|x509|asn1|aes_?(?:128|192|256)|rsa_?\d{4}|pb2|win32|k8s|i18n|ec2|p(?:256|384|521)"
-    r"|s3|3des|v[0-9]{1,2}(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)"
+    r"|s3|3des|v[0-9]{1,2}(?:_[0-9])?(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)|(?<![a-z])[a-z]2[a-z](?![a-z])"
 )
 
 
@@ -195,7 +208,11 @@ def is_type(value: str) -> bool:
     bare = value.rstrip(",;)|&?*")
     plain = _DIGIT.sub("", bare)
     few = len(bare) - len(plain) <= 2 and len(plain) >= 12  # RESTPostOAuth2AccessTokenResult
-    return bool(_CAMEL.match(bare) or (few and _CAMEL.match(plain))) and randomness(plain) < 4.6
+    versioned = _VERSIONED.match(bare)  # TokenV3
+    return bool(_CAMEL.match(bare) or versioned or (few and _CAMEL.match(plain))) and randomness(plain) < 4.6
+
+
+_VERSIONED = re.compile(r"(?:[A-Z][a-z]{2,})+V[0-9]\Z")
 
 
 def is_key_hex(value: str) -> bool:
@@ -287,10 +304,15 @@ def looks_random(value: str) -> bool:
     if is_worded(value):
         return False
     value = value[:256]
-    digits = len(_DIGIT.findall(value))
+    if _STAMPED.match(value):
+        return False
+    digits = len(_DIGIT.findall(_NUMBERED_TERM.sub("", value)))
     mixed = digits >= 2 or (digits == 1 and len(value) < 3 * len(_HUMP.findall(value)))
     letters = len(_LETTER.findall(value))
     return mixed and letters >= 4 and entropy(value) >= 3.2 and not _IDENTIFIER.match(value.strip("_"))
+
+
+_STAMPED = re.compile(r"20[0-9]{6}T[0-9]{4,6}")  # an id that begins with the time
 
 
 def is_worded(value: str) -> bool:

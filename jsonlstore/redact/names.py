@@ -65,6 +65,8 @@ def _weak_level(name: str) -> Key:
 @lru_cache(maxsize=4096)
 def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
     """What a name says about the value behind it: `GITHUB_TOKEN` much, `max_tokens` nothing."""
+    if name[:8] == "exports.":
+        name = name[8:]
     level, found = _last_word(name)
     if not found:
         return _weak_level(name)
@@ -73,13 +75,15 @@ def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
     rest = name[found.end() :]
     if any(part in _ABOUT for part in after):
         return Key.NONE
-    if before and before[0] in _ERRORS and name.isupper():
+    if before and name.isupper() and before[0] in _ERRORS:
         return Key.NONE  # ER_INCORRECT_PASSWORD = 3891
     if level is Key.SECRET and before and ("public" in before or before[0] in _WRONG):
         return Key.NONE  # publicKeyToken, InvalidClientSecret
     if before and before[-1] in _OTHER and not (level is Key.PASSWORD and before[-1] in _OWN):
         return Key.NONE
     word = found.group().lower()
+    if word == "mdp" and name[: found.start()][-1:].isalpha():
+        return Key.NONE  # cmdp
     if rest[:1].islower() and rest[:1].isascii() and found.group()[-1:].islower():
         return Key.NONE  # "secretary", "tokenize", "passworded": the word goes on
     if word in {"pass", "pw"}:

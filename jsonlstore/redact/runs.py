@@ -28,7 +28,7 @@ _RUN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~
 # the first byte of every match of `HINT`
 FIRST = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _TOKEN = re.compile(
-    rb"((?:[A-Za-z][A-Za-z0-9]{1,13}|[a-z0-9]{1,6})(?:[-_.~][A-Za-z0-9]{1,8}){0,3}?)[-_.~]([A-Za-z0-9_=.~-]{16,})\Z"
+    rb"((?:[A-Z]?[a-z]{1,13}[a-z0-9]{0,4}|[A-Z][A-Z0-9]{1,13}|[a-z][a-z0-9]{0,6})(?:[-_.~][A-Za-z0-9]{1,8}){0,3}?)[-_.~]([A-Za-z0-9_=.~-]{16,})\Z"
 )
 _FILE = re.compile(rb"\.[A-Za-z][A-Za-z0-9]{0,5}\Z|\.(?:min|d|test|spec)\.")
 _VERSION = re.compile(rb"[0-9]+\.[0-9]+|[0-9]{4}-[0-9]{2}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-")
@@ -81,6 +81,8 @@ def is_token(token: bytes) -> bool:
         return False
     pieces = [piece for piece in _PARTS.findall(found[2]) if len(piece) >= _LEAST_PIECE and not _HEX.match(piece)]
     tail = b"".join(pieces)
+    if len(token) >= 40 and len(set(token)) * 10 > len(token) * 9:
+        return False  # an alphabet
     if _CAMEL.match(tail) and randomness(tail.translate(None, b"0123456789").decode()) < _WORDS:
         return False  # PBES.PBESv2SHA256AndAES256CBC
     return (

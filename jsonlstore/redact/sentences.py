@@ -12,6 +12,7 @@ from jsonlstore.redact.looks import (
     is_code,
     is_foreign,
     is_key_hex,
+    is_label,
     is_placeholder,
     is_sentence,
     is_type,
@@ -33,7 +34,9 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PL
     if not values:
         return []
     value = values[0]
-    text = data[value.start : value.end].decode("utf-8", "replace")
+    text = data[value.start : value.end].decode("utf-8", "replace").strip("'\"") or "-"
+    if joint[:2] == b"as" and _IS_NAME.match(text):
+        return []  # import password as v3_password
     if is_placeholder(text) or is_type(text) or (len(text) < 12 and data.startswith(b"...", value.end)):
         return []
     chosen = level in (Key.PASSWORD, Key.HINT)
@@ -50,7 +53,13 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PL
     if PHRASE.search(data[link.name_at : link.name_end]):
         words = SPACE_WORDS.match(data, value.end, value.end + 400)
         return [(value.start, words.end() if words else value.end)] if words and len(words.group().split()) >= 7 else []
-    return _plain_words(data, value, text)
+    found = _plain_words(data, value, text)
+    # words of another language, of which none are listed: "le mot de passe est trop semblable"
+    spoken = joint.split(b" ")[0] not in _ENGLISH and any(b" " in data[start:end] for start, end in found)
+    return [] if spoken else found
+
+
+_ENGLISH = frozenset((b"is", b"was", b"equals", b"will", b"'s", b"ist", b"lautet"))
 
 
 def _plain_words(data: bytes, value: Value, text: str) -> list[tuple[int, int]]:
@@ -94,6 +103,14 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911
         return []
     listed = b"," in data[link.name_end : link.op_end]
     if listed and (name[-2:].lower() == b"pw" or _SETTING.match(text) or is_code(text) or _IS_NAME.match(text)):
+        return []
+    if listed and not values[0].quoted and is_placeholder(text, bare=True):
+        return []
+    if not values[0].quoted and (_ACRONYM.match(text) or (listed and _NUMBERED.match(text))):
+        return []  # password SOCKS5 credentials; (password, scramble1)
+    if link.level is Key.SECRET and data[link.op_at : link.op_at + 1] == b"(" and _NUMBERED.match(text):
+        return []  # token("comment2")
+    if is_label(text):
         return []  # AAEpW,KAAM; f(password, timeout=-1); ["password1", "password2"]
     if is_of_its_name(data, link, text) or text.startswith("-") or (listed and NAME_OF_WORDS.match(text)):
         return []
@@ -117,6 +134,8 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911
 def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
     """The span to hide behind `--password …`, `"--token", "…"`."""
     values = measure(data, link.op_end, before=link.name_at)[:1]
+    if _SWITCH.match(data, link.name_at, link.name_end):
+        return []  # --disable-security-key
     if not values or data[values[0].start : values[0].start + 1] in (b"-", b"|", b"=", b":"):
         return []
     value = values[0]
@@ -140,8 +159,11 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 -
 
 
 _PATH = re.compile(r"[a-z]+[0-9]?/[\w.-]+\Z|[a-z]+-?[0-9]+(?:\.[0-9]+)+\Z")
+_ACRONYM = re.compile(r"[A-Z]{3,8}-?[0-9]\Z")
+_NUMBERED = re.compile(r"[a-z]+[0-9]{1,2}\Z")
 _SETTING = re.compile(r"[a-z_]+=\S")
 _IS_NAME = re.compile(r"(?i)(?:[a-z0-9]+[._-])*(?:new|old)?(?:password|token|secret)[0-9]?(?:\.[a-z]+)?\Z")
+_SWITCH = re.compile(rb"--?(?:disable|enable|with|without|no|generate|show|print|list)-")
 _KEY_ENDS = re.compile(rb"(?:\\*[\"'`])?[ \t]*:")
 
 

@@ -72,6 +72,8 @@ def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]]
         if _RULED.match(data[start:end]):
             continue
         cells = list(_cells(data[start:end], delimiter))
+        if delimiter == b"," and _CALL.search(data[start:end]):
+            break
         if len(cells) != len(levels):
             break
         spans += _hidden(data, start, [_cell(data[start:end], *cell) for cell in cells], levels)
@@ -80,6 +82,9 @@ def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]]
 
 # a call or a statement, of which the arguments are no columns
 _CODE = re.compile(rb"\|\||[\w\]]\([^()]*\Z|\A[^()]*\)|\A[ \t]*(?:return|import|from|def|if|for|yield|assert|raise|let|const|var) ")
+
+
+_CALL = re.compile(rb"\w\([^()]*,|\A[ \t]*\)")
 
 
 def _framed(data: bytes, line: bytes, end: int) -> bool:

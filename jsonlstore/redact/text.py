@@ -176,6 +176,7 @@ _NOT_A_TOKEN = re.compile(
 )  # quotes, brackets, blanks: a piece of text
 # types-pywin32, scram-sha-256, asn1Spec: a name, whoever bears it
 _NAME = re.compile(rb"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z|[a-z]{2,}[0-9]{0,2}(?:[A-Z][a-z]+)+\Z")
+_NUMBERED = re.compile(rb"[a-z]+[0-9]\Z")
 _MOST_AGAIN = 1000
 _LEAST_RANDOM = 4.8
 _NO_LETTER = re.compile(r"[^A-Za-z]")
@@ -190,6 +191,8 @@ def is_telling(value: bytes) -> bool:
     text = value.decode("ascii")
     if is_type(text) or "://" in text or is_worded(text) or is_placeholder(text, bare=True):
         return False
+    if _NUMBERED.match(value) and randomness(text[:-1]) < _LEAST_RANDOM:
+        return False  # comment2, secp256r1
     if _NAME.match(value) and randomness(_NO_LETTER.sub("", text)) < _LEAST_RANDOM:
         return False
     return looks_secret(text, chosen=True) or randomness(text) >= _LEAST_RANDOM

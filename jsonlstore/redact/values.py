@@ -153,8 +153,8 @@ def _joined(data: bytes, end: int, depth: int) -> int:
         if not more and depth == 0 and data[after : after + 1].isalnum():
             rest = _BARE.match(data, after, after + 400)
             return rest.end() if rest else end
-        if not more or len(more.group(1)) != depth:
-            return end
+        if not more or len(more.group(1)) != depth or data.startswith(more.group(2) * 3, more.start(2)):
+            return end  # what comes next is a docstring
         closed = _closing(data, more.end(), depth, more.group(2))
         if closed < 0 or b"\n" in data[more.end() : closed]:
             return end
@@ -174,7 +174,7 @@ def _inside(data: bytes, at: int) -> list[Value]:
         end = _closing(data, opened.end(), len(opened.group(1)), opened.group(2))
         if end < 0:
             break
-        if not data[end + len(opened.group()) : end + len(opened.group()) + 2].lstrip().startswith((b":", b"=")):
+        if not data[end + len(opened.group()) : end + len(opened.group()) + 24].lstrip().startswith((b":", b"=")):
             values.append(Value(opened.end(), end, quoted=True))
         at = end + len(opened.group())
     return [value for value in values if value.end > value.start]
