@@ -42,6 +42,15 @@ _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _WORDLIKE = 4.8
 
 
+def is_symbol(text: str, data: bytes, op_at: int) -> bool:
+    """`has_secure_password :recovery_password`, `password :string`: a symbol of Ruby."""
+    beside = data[op_at - 1 : op_at + 2]
+    return beside[:2] == b" :" and beside[2:].isalpha() and _SYMBOL.match(text) is not None
+
+
+_SYMBOL = re.compile(r"[a-z]+(?:_[a-z]+)*,?\Z")
+
+
 def is_member(text: str, name: bytes, op: bytes) -> bool:
     """`pw->pw_name`, `req.auth->user`: a member of what bears the name, as C writes it."""
     return op == b"->" and name[-1:].isalnum() and _MEMBER.match(text) is not None and _is_name(text.partition("(")[0])
@@ -113,6 +122,9 @@ def is_parameter(data: bytes, at: int, end: int) -> bool:
     """`f(x, token=claims)`: an argument of a call, handed on by its name."""
     if data[end : end + 1] not in (b")", b","):
         return False
+    start = data.rfind(b"\n", max(0, at - 80), at)
+    if start > 0 and data[start:at].isspace() and data[end : end + 2] == b",\n":
+        return data[max(0, start - 80) : start].rstrip().endswith((b"(", b","))
     line = data[max(data.rfind(b"\n", max(0, at - 160), at) + 1, at - 160, 0) : at]
     opened = line.rfind(b"(")
     return opened > 0 and (line[opened - 1 : opened].isalnum() or line[opened - 1] == ord("_")) and line.rfind(b")") < opened

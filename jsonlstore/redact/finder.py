@@ -347,7 +347,7 @@ class _Scan:
             start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])
             if end == high < len(data):  # a long one goes on as it began
                 end = _GOES_ON.match(data, end).end()  # type: ignore[union-attr]
-            if fits(shape, data, start, end):
+            if fits(shape, data, start, end) and not _SAMPLE.search(data, start, min(end, start + 80)):
                 self.found.append((start, end, shape.kind))
                 if at - 64 < start <= at:
                     self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
@@ -409,6 +409,7 @@ class _Scan:
 _CONTAINER, _RUN = 1, 2
 # What a hit may be the beginning of, by its first byte: a look that cannot succeed costs more than all the others.
 _BEGINS = [_CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST) for byte in range(256)]
+_SAMPLE = re.compile(rb"(?i)[-_]your[-_]|[-_]x{8}")  # xoxb-your-slack-token
 _GOES_ON = re.compile(rb"[A-Za-z0-9_+/=.%~-]*+")
 _DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")
 

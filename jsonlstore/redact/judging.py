@@ -17,6 +17,7 @@ from jsonlstore.redact.looks import (
     is_key_hex,
     is_label,
     is_placeholder,
+    is_secrets_word,
     is_sentence,
     is_type,
     is_version,
@@ -25,6 +26,7 @@ from jsonlstore.redact.looks import (
     looks_secret,
     randomness,
     tells,
+    unescaped,
 )
 from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.values import Value, measure, starts_line, to_line_end
@@ -90,6 +92,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if data.startswith(b"...", value.end) and len(text) < 12:
         return None  # sk-ant-...
     if _UNION.match(data, value.end, value.end + 24) or _CHOICE.search(data, max(0, link.name_at - 8), link.name_at):
+        return None
+    if op == b":" and data[link.op_at - 1 : link.op_at + 2] == b" : " and data[link.name_at - 2 : link.name_at] == b"? ":
         return None  # password: Buffer | None;  x ? "API_KEY" : "api-key"
     if link.op_end == value.start and op == b":" and context.is_one_name(data, link.name_at, text, value.end):
         return None
@@ -122,6 +126,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return (value.start, value.end) if (looks_random(text) and not (signed and _HASHED.match(text))) or hexed else None
     if b"class=" in between:
         return None  # a span of coloured source code
+    if b"(" in between and (_OF_SECRETS.match(text) or _OWN_FIELD.match(text)):
+        return None  # fields.get("password1")
     listed = level is Key.SECRET and (b"[" in between or b"(" in between)
     gap = data[link.name_end : link.op_at].strip()
     far = (len(between) > 3 and b"(" in between) or b"{" in between or listed or (b" " in gap and gap[:1].isalpha())
@@ -131,9 +137,15 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         number = text.isdigit() and compared and not value.quoted and len(text) < 8
         return (value.start, value.end) if tells(text) and not number else None
     if value.quoted:
-        if level is Key.SECRET and " " in text and data[value.end : value.end + 1] == b"`":
-            return None  # the token: `openclaw status --probe`, a command
-        if (level is Key.SECRET and _LABEL.match(text)) or is_sentence(text) or is_foreign(text) or is_label(text):
+        if (level is Key.SECRET or op == b"=") and " " in text and data[value.end : value.end + 1] == b"`":
+            return None  # the token: `openclaw status --probe`, pass=`expr $pass + 1`
+        if level is Key.SECRET and not _ALNUM.search(text):
+            return None
+        if (level is Key.SECRET and _LABEL.match(text)) or is_sentence(unescaped(text)) or is_foreign(text) or is_label(text):
+            return None
+        if level is Key.SECRET and len(text) > 15 and is_type(text):
+            return None  # 'VAULT_SECRET': 'PotentialVaultSecretConnection'
+        if len(text) < 3 and text.isdigit():
             return None
         if level is Key.SECRET and _TITLE.match(text) and randomness(text) < 4.8:
             return None  # "encryption_key": "Encryptiesleutel"
@@ -141,7 +153,9 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
             return None
         if _is_named_thing(data, value, name, text, level):
             return None
-        if level is Key.SECRET and (_CONSTANT.match(text) or _DOTTED_WORDS.match(text)) and randomness(text) < 4.8:
+        if level is Key.SECRET and (
+            (_CONSTANT.match(text) or _DOTTED_WORDS.match(text)) and randomness(text) < 4.8 or _LONG_CONSTANT.match(text)
+        ):
             return None  # SILENT_REPLY_TOKEN = "NO_REPLY", storageKey: "app.panel.v1"
         if level is Key.SECRET and (name.endswith(b"key") or _LAST.sub(b"", name) in (b"token", b"defaulttoken")) and _PLAIN_WORD.match(text):
             return None  # rootKey: "stock", {regex: /x/, token: "keyword"}
@@ -149,7 +163,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
             return None  # ``x509.Certificate``
         return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
     if text.isdigit():
-        return (value.start, value.end) if len(text) >= (3 if level is Key.PASSWORD else 6) else None
+        return (value.start, value.end) if len(text) >= (4 if level is Key.PASSWORD else 6) else None
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
     if b":" in op or op in {b"\xef\xbc\x9a", b"%3A"}:
         return _judge_colon(data, value, text, link, spaced=spaced)
@@ -189,13 +203,15 @@ def _is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Ke
     return bool(inside and NAME_OF_WORDS.match(text) and randomness(text) < 4.8)
 
 
+_OWN_FIELD = re.compile(r"[a-z_]*password[0-9]\Z")
 _TITLE = re.compile(r"[A-Z][a-z]{3,24}\Z")
+_ALNUM = re.compile(r"[^\W_]")
 _NAME_OF_CODE = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z]+)*(?:\(\))?\Z")
 _LOOKUP = re.compile(
     rb"(?:storage|root|user|project|org|team|server|service|app|application|client|subscription|security|account|integration|write|ingest|bot)[ _.-]?keys?\Z"
 )
 _CHOICES = re.compile(r"[A-Za-z_-]{2,20}(?:\|[A-Za-z_-]{2,20}){2,40}\Z")
-_SAMPLE = re.compile(r"(?i)(?:api|auth|access|test|my|some|the)?[-_]?(?:key|token|secret)[-_]?(?:string|[0-9]{1,3})\Z")
+_SAMPLE = re.compile(r"(?i)(\w)\1{2,}\Z|(?:api|auth|access|test|my|some|the)?[-_]?(?:key|token|secret)[-_]?(?:string|[0-9]{1,3})\Z")
 _OF_SECRETS = re.compile(r"(?:[a-z]+[-_.])*(?:password|passwd|token|secret|credential)s?(?:[-_.][a-z]+)*\Z")  # set-password
 _GRAMMAR = re.compile(r"[a-z]+(?:[.-][a-z]+)*\.\$?(?:[0-9]|[a-z]{2,6})\Z")
 _TABLE, _NOT_BASE64 = 200, re.compile(r"[^A-Za-z0-9+/=._%-]")
@@ -210,7 +226,8 @@ _KEYED = re.compile(rb"(\w+)\\*[\"'][ \t\r\n]*(?::|=>)[ \t\r\n]*\\*[\"']\Z")
 _LAST = re.compile(rb"\A.*[.>]")
 _PLAIN_WORD = re.compile(r"[a-z]{1,12}(?:-[0-9])?\Z")
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
-_DOTTED_WORDS = re.compile(r"(?=[\w-]*[.:/])[A-Za-z]+(?:[.:/_-][A-Za-z]+[0-9]{0,3})+\Z")
+_LONG_CONSTANT = re.compile(r"(?:[A-Z]{1,12}_){2,8}[A-Z]{1,12}\Z")
+_DOTTED_WORDS = re.compile(r"@?(?=[\w-]*[.:/])[A-Za-z]+(?:[.:/_-][A-Za-z]+[0-9]{0,3})+\Z")
 _LABEL = re.compile(r"(?i)[a-z'’]+(?: [a-z'’,.()-]+)* (?:(?:[a-z]+ )*(?:token|key|secret|credential)s?\b)")
 
 
@@ -233,8 +250,10 @@ def _is_code_here(data: bytes, value: Value, text: str, link: Link) -> bool:
     name, op = data[link.name_at : link.name_end], data[link.op_at : link.op_end]
     if context.goes_on_as_code(text, data[value.end : value.end + 96]) or context.is_member(text, name, op):
         return True
-    if context.is_slice(data, link.op_at, value.end):
+    if context.is_slice(data, link.op_at, value.end) or context.is_symbol(text, data, link.op_at):
         return True
+    if op == b"::=" and not tells(text):
+        return True  # PrivateKey ::= SEQUENCE
     if context.is_own(name) and op == b"=" and _IDENTIFIER.match(text) and is_wordy(text.strip(";")):
         return True
     word = link.level is Key.SECRET and text.isalpha() and (len(text) < 6 or randomness(text) < 4.8)
@@ -247,7 +266,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*;?\Z")
 def _is_expression(text: str, op: bytes) -> bool:
     """`AsmToken::TokenKind`, `{token:e.claim.token}:{}`, `e[e.CloseToken=2]="CloseToken"`: code goes on behind it."""
     text = text[:_EXPRESSION]
-    if (op == b":" and text.startswith(":")) or (len(text) <= 2 and text.isalpha()) or _LITERAL.match(text):
+    if (op == b":" and text.startswith(":")) or (len(text) <= 2 and text[:1].isalpha() and text.isalnum()) or _LITERAL.match(text):
         return True
     if _CALLED.search(text) or _NOT.match(text) or _TERNARY.match(text) or is_code(text):
         return True
@@ -260,8 +279,8 @@ def _is_expression(text: str, op: bytes) -> bool:
 
 # null!=(a=b), self.map[x, &callback, {block:{open:, e.First=e.Second=
 _LITERAL = re.compile(
-    r"(?:null|undefined|void|true|false|typeof)[!=?&|.(]|(?:self|this|cls)\.[\w.]*[\[(]|&[a-z]+(?:_[a-z]+)+\Z|\{[a-z]+:[{\"'\[]"
-    r"|[a-z$]{1,8}\.[A-Za-z]+=|[a-z]{1,3}=(?:null|void|this|[a-z]\.)|\*+[a-z_]\w*\Z|[{\[(]\*{1,2}[a-z]|-[0-9]{1,5}\Z"
+    r"(?:null|undefined|void|true|false|typeof)[!=?&|.(]|(?:self|this|cls)\.[\w.]*[\[(]|&[a-z]+(?:[._][A-Za-z]+)+(?:\{|\Z)|[a-z]+(?:\.[a-z]+)+:[A-Z][A-Za-z]+\Z|\{[a-z]+:[{\"'\[]"
+    r"|[a-z$]{1,8}\.[A-Za-z]+=|[a-z]{1,3}=(?:null|void|this|[a-z]\.)|\*+[a-z_]\w*\Z|[{\[(]\*{1,2}[a-z]|-[0-9]{1,5}\Z|[A-Z]\{[a-zA-Z]|[A-Za-z_]\w*(?:::\w+)+[{(<]"
 )
 _EXPRESSION = 160  # characters that show whether it is code
 _BETWEEN = re.compile(r"%\}|\+[\w$.]{0,24}[);,]|[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:")
@@ -331,7 +350,7 @@ def _judge_colon(  # noqa: C901, PLR0911 - one exit per answer
     first = data[value.start : value.end].strip(b".,;:!?").lower()
     if is_foreign(text) and data[name_at : link.name_end].isascii():
         return None  # a description in another language
-    if first in TALK or text.startswith(("(", "{", "[", "*", "\\")) or "](" in text or (spaced and is_type(text)):
+    if first in TALK or is_secrets_word(text) or _ACCOUNT.match(text) or text.startswith(("(", "{", "[", "*", "\\")) or "](" in text or (spaced and is_type(text)):
         return None
     rest = _REST.match(data, value.start, value.start + 240).group()  # type: ignore[union-attr]
     if spaced and (_OPERATED.search(rest) or _is_description(rest, data[name_at : link.name_end])):
@@ -364,6 +383,7 @@ def _judge_colon(  # noqa: C901, PLR0911 - one exit per answer
     return None
 
 
+_ACCOUNT = re.compile(r"[0-9]+:[0-9]+:[^:]*:/")  # the rest of a line of /etc/passwd
 _PGP = re.compile(rb"(?i)gpg|pgp")
 _REST = re.compile(rb"(?:[^\r\n\"\\]|\\(?![nr\"]))*+")
 _OPERATED = re.compile(rb" (?:[!=]==?|&&|\|\||\?\??) |\Atypeof ")
@@ -391,10 +411,13 @@ def _in_braces(data: bytes, at: int) -> bool:
 def _is_variable(text: str, after: bytes) -> bool:
     """`token: identityTokenFile ? …`, `apiKey: tokenProvider ?? apiKey,`, `refresh: canRefreshCredential,`: code."""
     bare = text.rstrip(",")
+    if _MIXED.match(bare) and is_wordy(bare) and (bare != text or after[:1] in (b",", b")", b"}", b";")):
+        return True  # OAuth2TokenAuth$inboundSchema,
     if not _CAMEL_WORDS.match(bare) or randomness(bare) >= 4.8:
         return False
     return bare != text or after.lstrip()[:1] in (b",", b")", b"}") or after[:2] == b" ?"
 
 
-_TYPE_ENDS = re.compile(r"(?:[A-Z][A-Za-z]{2,40}|[A-Z][0-9]?)(?:\[\])?[;,]\Z")
+_TYPE_ENDS = re.compile(r"[a-z]{3,12};\Z|(?:[A-Z][A-Za-z]{2,40}|[A-Z][0-9]?)(?:\[\])?[;,]\Z")
+_MIXED = re.compile(r"[A-Za-z]{2,}[0-9]?[A-Za-z]+\$?[A-Za-z]*\Z(?<=[a-z])")
 _CAMEL_WORDS = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+)+\Z")

@@ -16,7 +16,7 @@ _PROSE = rules.words("talk")
 _STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
 _MASKED = re.compile(r"[^\s]{0,48}(?:\.\.\.|…)\Z|[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
 _REFERENCE = re.compile(
-    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\]|->|[{\[])|\\[a-z]+\Z|\$[0-9@*#]\Z|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
+    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\]|->|[{\[])|\\[a-z]+\Z|\$[0-9@*#]\Z|@[A-Z][A-Z0-9_]+@\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
     r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\[\]]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
     r"os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
@@ -35,7 +35,7 @@ _DOTTED = re.compile(r"[A-Za-z_$][A-Za-z_$0-9]{0,80}(?:(?:\??\.|->|::)[A-Za-z_$]
 _OWN_NAME = re.compile(
     r"(?i:(?:(?:user|new|old|db|my|your|the|current|self|raw|plain|input|form|given|hashed|access|auth|api|refresh|bearer|client|proxy|www|x|"
     r"confirm|repeat|default|admin|root|test|github|session|id|csrf|jwt|app|bot|encoded|decoded|req|request)[-_]?)*"
-    r"(?:password|passwd|pwd|pass|passphrase|secret|token|api[-_]?key|key|credentials?|authorization|auth|cookie|jwt)s?[0-9]?)\Z"
+    r"(?:password|passwd|pwd|pass|passphrase|secret|token|api[-_]?key|key|credentials?|authorization|auth|cookie|jwt)s?[-_]?[0-9]{0,2})\Z"
 )
 _ENV_NAME = re.compile(
     r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z"
@@ -48,7 +48,7 @@ _TYPE = re.compile(
 _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)(?:\s+|%20)")
 _FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
 _NAME_LIKE = re.compile(
-    r"_[A-Za-z_]+\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][a-z]+-[A-Z][A-Za-z]+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/]{6,40}EXAMPLE(?:KEY)?\Z"
+    r"_[A-Za-z_]+\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][A-Za-z]{0,20}(?:-[A-Z][a-z]{2,20})+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/]{6,40}EXAMPLE(?:KEY)?\Z"
 )
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
 
@@ -103,14 +103,26 @@ def is_label(value: str) -> bool:
     """`Mot de passe`, `Slapta\\u017eodis`: the word for a password or a key, in whatever language a form has it."""
     if len(value) > _LONGEST:
         return False
-    if "\\" in value:
-        value = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
+    value = unescaped(value)
     foreign = sum(not c.isascii() for c in value[:80]) * 2 > min(len(value), 80)
     if not value.isascii() and (foreign or _LETTERS.match(value)):
         return True  # letters no password is typed with, and neither digit nor sign
     if " " in value and not _DIGIT.search(value) and _is_caption(value):
         return True
+    parts = value.lower().split("-")
+    if len(parts) > 1 and all(map(str.isalpha, parts)) and any(part in _LABELS and len(part) > 3 for part in parts):
+        return True
+    return is_secrets_word(value)
+
+
+def is_secrets_word(value: str) -> bool:
+    """The word for a password or a key, and nothing else."""
     return all(word in _LABELS for word in value.lower().rstrip(" :?*").split())
+
+
+def unescaped(value: str) -> str:
+    """The value with its `\\u0142` as the letters they stand for."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value) if "\\" in value else value
 
 
 def _is_caption(value: str) -> bool:
@@ -144,7 +156,7 @@ def _is_template(value: str) -> bool:
     return not any(looks_secret(part, chosen=True) for part in rest.split())
 
 
-_FILLED = re.compile(r"[$#]?\{\{?\$?[A-Za-z_][\w.()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
+_FILLED = re.compile(r"\{\}|[$#]?\{\{?\$?[A-Za-z_][\w.()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
 
 
 def is_code(value: str) -> bool:
@@ -187,9 +199,10 @@ def is_wordy(part: str) -> bool:
         return randomness(letters) < _LEAST_RANDOM  # rememberX509Credential
     if any(c.isdigit() for c in bare) or len(part) - len(bare) > 3:
         return part.lower() in ("base64", "b64decode", "i18n", "utf8", "os2", "k8s") or "64" in part
-    return len(bare) < 8 or randomness(bare.replace("_", "").replace("$", "")) < 5
+    return len(bare) < 8 or all(len(each) < 8 or randomness(each) < 5 for each in _PIECES.split(bare))
 
 
+_PIECES = re.compile(r"[_$]+")
 # what has a figure in it and is a word all the same: Ed25519PrivateKey, passwordSha1, img2bpe
 _NUMBERED_TERM = re.compile(
     r"(?i:sha[-_]?(?:512|384|256|224|[123])|md[245]|(?:ed|x)(?:25519|448)|secp\d{3}[rk]1|mlkem\d{3,4}|ieee\d{3,5}x?|base(?:64|32|58|16)|b64|"
@@ -237,7 +250,7 @@ _TECHNICAL = re.compile(
     r"(?i)(?:sha-?[0-9]+|sha3-?\d*|md5|pkcs[#-]?[0-9]+|asn\.?1|x\.?509|secp[0-9]{3}[rk]1|prime256v1|(?:ed|x)(?:25519|448)|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,15}(?:Z|[+-][0-9:]{4,6})?)?|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|ed25519|x25519|"
     r"rsa-?\d*|aes-?\d*(?:-\w+)*|argon2(?:id|i|d)?|pbkdf2|bcrypt|scrypt|http/?[123](?:\.\d)?|ipv[46]|"
     r"(?:gpt|claude|gemini|llama|mistral|qwen|o1|o3|o4|deepseek|grok|phi|gemma|sonnet|opus|haiku)[-\w.:/]*|rfc-?\d+|cve-[\d-]+|"
-    r"iso-?\d+|web3|k8s|(?:big)?u?int\d+\w*|float\d+\w*|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34]))\Z"
+    r"iso-?\d+|web3|k8s|(?:big)?u?int\d+\w*|float\d+\w*|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34])|[\w-]+(?:\.[\w-]+){1,4}\.(?:key|pem|crt|cer|csr|p12|pfx|jks|json|ya?ml|toml|txt|ini|conf|cfg|env|[a-z]{2}))\Z"
 )
 _NUMBERED = re.compile(r"(?i)[a-z]{1,8}[-#]?\d{1,6}\Z|[a-z]+-?v?\d\Z")
 _PATHISH = re.compile(

@@ -82,6 +82,8 @@ def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
     if before and before[-1] in _OTHER and not (level is Key.PASSWORD and before[-1] in _OWN):
         return Key.NONE
     word = found.group().lower()
+    if len(word) < 5 and found.group() not in (word, word.upper(), word.title()):
+        return Key.NONE  # a piece of base64
     if word == "mdp" and name[: found.start()][-1:].isalpha():
         return Key.NONE  # cmdp
     if rest[:1].islower() and rest[:1].isascii() and found.group()[-1:].islower():
@@ -97,8 +99,6 @@ def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
 
 def _pass_level(before: str, word: str, after: list[str]) -> Key:
     """`DB_PASS` and `dbpass` are passwords, `pass` may be one, `compass` and `first_pass` are not."""
-    if word not in (word.lower(), word.upper(), word.title()):
-        return Key.NONE  # a piece of base64
     parts = _PART.findall(before)
     account = bool(parts) and parts[-1].lower() in _ACCOUNTS
     if any(part not in _SAME and not part.isdigit() for part in after):

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from jsonlstore.redact import rules
-from jsonlstore.redact.looks import randomness
+from jsonlstore.redact.looks import is_wordy, randomness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ _RUN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~
 # the first byte of every match of `HINT`
 FIRST = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _TOKEN = re.compile(
-    rb"((?:[A-Z]?[a-z]{1,13}[a-z0-9]{0,4}|[A-Z][A-Z0-9]{1,13}|[a-z][a-z0-9]{0,6})(?:[-_.~][A-Za-z0-9]{1,8}){0,3}?)[-_.~]([A-Za-z0-9_=.~-]{16,})\Z"
+    rb"((?:[A-Z]?[a-z]{1,13}[a-z0-9]{0,4}|[A-Z][A-Z0-9]{1,13}|[a-z][a-z0-9]{1,6})(?:[-_.~][A-Za-z0-9]{1,8}){0,3}?)[-_.~]([A-Za-z0-9_=.~-]{16,})\Z"
 )
 _FILE = re.compile(rb"\.[A-Za-z][A-Za-z0-9]{0,5}\Z|\.(?:min|d|test|spec)\.")
 _VERSION = re.compile(rb"[0-9]+\.[0-9]+|[0-9]{4}-[0-9]{2}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-")
@@ -83,7 +83,9 @@ def is_token(token: bytes) -> bool:
     tail = b"".join(pieces)
     if len(token) >= 40 and len(set(token)) * 10 > len(token) * 9:
         return False  # an alphabet
-    if _CAMEL.match(tail) and randomness(tail.translate(None, b"0123456789").decode()) < _WORDS:
+    if _CAMEL.match(tail) and (
+        randomness(tail.translate(None, b"0123456789").decode()) < _WORDS or all(is_wordy(piece.decode()) for piece in pieces)
+    ):
         return False  # PBES.PBESv2SHA256AndAES256CBC
     return (
         len(tail) >= _LEAST_TAIL
@@ -96,7 +98,13 @@ def _stands_alone(data: bytes, first: int, last: int) -> bool:
     """Not a part of an address or a path."""
     before, after = data[first - 1 : first], data[last : last + 1]
     escaped = data[first - 2 : first - 1] == b"\\"
+    if _IDENTIFIED.search(data, max(0, first - 24), first):
+        return False
     return (not before or before not in _BEFORE or escaped) and (not after or after not in _AFTER)
+
+
+# a name that says it is a hash or an id
+_IDENTIFIED = re.compile(rb"(?i)(?:digest|integrity|checksum|hash|etag|sha[0-9]*|(?<![a-z])[a-z]{0,8}_?id)[\\\"'`]*[ \t]*[:= ][ \t]*[\\\"'`]*\Z")
 
 
 def _tells(token: bytes, decoded: Callable[[bytes], bool]) -> bool:

@@ -34,9 +34,9 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PL
     if not values:
         return []
     value = values[0]
-    text = data[value.start : value.end].decode("utf-8", "replace").strip("'\"") or "-"
-    if joint[:2] == b"as" and _IS_NAME.match(text):
-        return []  # import password as v3_password
+    text = data[value.start : value.end].decode("utf-8", "replace").strip("'\"`") or "-"
+    if joint[:2] in (b"as", b"to") and (_IS_NAME.match(text) or data[link.name_at : link.name_end].lower() == b"pass"):
+        return []  # import password as v3_password; pass x to y
     if is_placeholder(text) or is_type(text) or (len(text) < 12 and data.startswith(b"...", value.end)):
         return []
     chosen = level in (Key.PASSWORD, Key.HINT)
@@ -53,12 +53,14 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PL
     if PHRASE.search(data[link.name_at : link.name_end]):
         words = SPACE_WORDS.match(data, value.end, value.end + 400)
         return [(value.start, words.end() if words else value.end)] if words and len(words.group().split()) >= 7 else []
+    if not _SPOKEN.search(data[link.name_at : link.name_end]):
+        return []  # a sentence of a language file: "wachtwoord is aangepast"
     found = _plain_words(data, value, text)
     # words of another language, of which none are listed: "le mot de passe est trop semblable"
-    spoken = joint.split(b" ")[0] not in _ENGLISH and any(b" " in data[start:end] for start, end in found)
-    return [] if spoken else found
+    return found if value.quoted or joint.split(b" ")[0] in _ENGLISH else []
 
 
+_SPOKEN = re.compile(rb"(?i)pass|pwd|pw|pin|psk|kennw|secret|phrase|code|wi-?fi")
 _ENGLISH = frozenset((b"is", b"was", b"equals", b"will", b"'s", b"ist", b"lautet"))
 
 
@@ -97,6 +99,8 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911
         or "\\" in text
         or "<" in text
         or "{" in text
+        or "%s" in text
+        or text.endswith("*")
         or ".*" in text
         or _PATH.match(text)
     ):
@@ -108,7 +112,8 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911
         return []
     if not values[0].quoted and (_ACRONYM.match(text) or (listed and _NUMBERED.match(text))):
         return []  # password SOCKS5 credentials; (password, scramble1)
-    if link.level is Key.SECRET and data[link.op_at : link.op_at + 1] == b"(" and _NUMBERED.match(text):
+    called = link.level is Key.SECRET and data[link.op_at : link.op_at + 1] == b"("
+    if called and (_NUMBERED.match(text) or _MAKES.search(name)):
         return []  # token("comment2")
     if is_label(text):
         return []  # AAEpW,KAAM; f(password, timeout=-1); ["password1", "password2"]
@@ -139,6 +144,8 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 -
     if not values or data[values[0].start : values[0].start + 1] in (b"-", b"|", b"=", b":"):
         return []
     value = values[0]
+    if b"<" in data[link.op_end : value.start]:
+        return []  # --password <value>  what it is for
     text = data[value.start : value.end].decode("utf-8", "replace")
     if is_placeholder(text, bare=not value.quoted) or text.encode().lower().strip(b".,;:") in TALK or is_foreign(text):
         return []
@@ -159,6 +166,7 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 -
 
 
 _PATH = re.compile(r"[a-z]+[0-9]?/[\w.-]+\Z|[a-z]+-?[0-9]+(?:\.[0-9]+)+\Z")
+_MAKES = re.compile(rb"(?:\A|\.)(?i:create|get|parse|next|add|read|peek|expect|consume|accept|find)_?[A-Z]")
 _ACRONYM = re.compile(r"[A-Z]{3,8}-?[0-9]\Z")
 _NUMBERED = re.compile(r"[a-z]+[0-9]{1,2}\Z")
 _SETTING = re.compile(r"[a-z_]+=\S")

@@ -186,8 +186,8 @@ def is_telling(value: bytes) -> bool:
     """Whether a value is long and odd enough to be known without its name: no ordinary word, no number."""
     if not 8 <= len(value) <= 512 or _NOT_A_TOKEN.search(value):
         return False
-    if value.isdigit():
-        return len(value) >= 12
+    if value.isdigit() or value.endswith(b"*"):
+        return value.isdigit() and len(value) >= 12
     text = value.decode("ascii")
     if is_type(text) or "://" in text or is_worded(text) or is_placeholder(text, bare=True):
         return False

@@ -80,6 +80,7 @@ def measure(data: bytes, at: int, *, before: int) -> list[Value]:
     return _one(_bare(data, pos, before))
 
 
+_ASSIGNED = re.compile(rb"[A-Za-z_][\w.]*[ \t]?=(?!=?\s*(?:\Z|\n))")  # the next setting: this one is empty
 _AWAY = frozenset((b"|", b">", b"\r", b"\n", b"\\"))
 _PLAIN_QUOTES = frozenset((b'"', b"'", b"`"))
 
@@ -94,7 +95,7 @@ def _on_next_line(data: bytes, at: int, pos: int, before: int) -> list[Value]:
         # pretty-printed JSON, or a wrapped assignment; behind a plain `name:` it is a docstring
         wrapped = data[at - 1 : at] == b"=" or data[max(0, at - 8) : at].rstrip(b" \t:")[-1:] in (b'"', b"'")
         return _quoted(data, opened, before) if wrapped else []
-    end = _BARE.match(data, pos)
+    end = None if _ASSIGNED.match(data, pos, pos + 80) else _BARE.match(data, pos)
     after = data[end.end() : end.end() + 1] if end else b""
     return [Value(pos, end.end(), quoted=False)] if end and after in (b"", b"\n", b"\r", b'"', b"\\") else []
 
