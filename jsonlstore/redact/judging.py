@@ -35,7 +35,7 @@ SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]+)\}?\Z")
 # What follows "password is" or "password:" in talk about passwords.
 TALK = frozenset(word.encode() for word in rules.words("talk"))
-PHRASE = re.compile(rb"(?i)mnemonic|(?:phrase|words|seed)\Z")
+PHRASE = re.compile(rb"(?i)mnemonic|(?:phrase|(?<!pass)words|seed)\Z")
 
 
 class Link(NamedTuple):
@@ -210,7 +210,7 @@ _NAME_OF_CODE = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z]+)*(?:\(\))?\Z")
 _LOOKUP = re.compile(
     rb"(?:storage|root|user|project|org|team|server|service|app|application|client|subscription|security|account|integration|write|ingest|bot)[ _.-]?keys?\Z"
 )
-_CHOICES = re.compile(r"[A-Za-z_-]{2,20}(?:\|[A-Za-z_-]{2,20}){2,40}\Z")
+_CHOICES = re.compile(r"[A-Za-z_-]{2,20}(?:\|[A-Za-z_-]{2,20}){2,40}\Z|[A-Z][A-Za-z]+\[[A-Z]\w*\]\Z")
 _SAMPLE = re.compile(r"(?i)(\w)\1{2,}\Z|(?:api|auth|access|test|my|some|the)?[-_]?(?:key|token|secret)[-_]?(?:string|[0-9]{1,3})\Z")
 _OF_SECRETS = re.compile(r"(?:[a-z]+[-_.])*(?:password|passwd|token|secret|credential)s?(?:[-_.][a-z]+)*\Z")  # set-password
 _GRAMMAR = re.compile(r"[a-z]+(?:[.-][a-z]+)*\.\$?(?:[0-9]|[a-z]{2,6})\Z")
@@ -252,14 +252,17 @@ def _is_code_here(data: bytes, value: Value, text: str, link: Link) -> bool:
         return True
     if context.is_slice(data, link.op_at, value.end) or context.is_symbol(text, data, link.op_at):
         return True
+    if op == b":" and data[link.name_at - 1 : link.name_at] == b":" and _SHORT_NAME.match(text):
+        return True  # inet:form:password:md5
     if op == b"::=" and not tells(text):
         return True  # PrivateKey ::= SEQUENCE
     if context.is_own(name) and op == b"=" and _IDENTIFIER.match(text) and is_wordy(text.strip(";")):
         return True
-    word = link.level is Key.SECRET and text.isalpha() and (len(text) < 6 or randomness(text) < 4.8)
+    word = link.level is Key.SECRET and text.isalpha() and len(text) <= 12 and is_wordy(text)
     return op == b"=" and word and context.is_parameter(data, link.name_at, value.end)
 
 
+_SHORT_NAME = re.compile(r"[a-z]{2,8}[0-9]?\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*;?\Z")
 
 
@@ -280,7 +283,7 @@ def _is_expression(text: str, op: bytes) -> bool:
 # null!=(a=b), self.map[x, &callback, {block:{open:, e.First=e.Second=
 _LITERAL = re.compile(
     r"(?:null|undefined|void|true|false|typeof)[!=?&|.(]|(?:self|this|cls)\.[\w.]*[\[(]|&[a-z]+(?:[._][A-Za-z]+)+(?:\{|\Z)|[a-z]+(?:\.[a-z]+)+:[A-Z][A-Za-z]+\Z|\{[a-z]+:[{\"'\[]"
-    r"|[a-z$]{1,8}\.[A-Za-z]+=|[a-z]{1,3}=(?:null|void|this|[a-z]\.)|\*+[a-z_]\w*\Z|[{\[(]\*{1,2}[a-z]|-[0-9]{1,5}\Z|[A-Z]\{[a-zA-Z]|[A-Za-z_]\w*(?:::\w+)+[{(<]"
+    r"|[a-z$]{1,8}\.[A-Za-z]+=|[a-z]{1,3}=(?:null|void|this|[a-z]\.)|\*+[a-z_]\w*\Z|[{\[(]\*{1,2}[a-z]|-[0-9]{1,5}\Z|\{0|[A-Z]\{[a-zA-Z]|[A-Za-z_]\w*(?:::\w+)+[{(<]"
 )
 _EXPRESSION = 160  # characters that show whether it is code
 _BETWEEN = re.compile(r"%\}|\+[\w$.]{0,24}[);,]|[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:")

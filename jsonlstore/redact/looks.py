@@ -16,7 +16,7 @@ _PROSE = rules.words("talk")
 _STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
 _MASKED = re.compile(r"[^\s]{0,48}(?:\.\.\.|…)\Z|[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
 _REFERENCE = re.compile(
-    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\]|->|[{\[])|\\[a-z]+\Z|\$[0-9@*#]\Z|@[A-Z][A-Z0-9_]+@\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
+    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\]|->|[{\[])|\\[a-z]+\Z|\$[0-9@*#]\Z|\{\}|@[A-Z][A-Z0-9_]+@\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
     r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\[\]]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
     r"os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
@@ -247,7 +247,7 @@ _DIMENSION = re.compile(
     r"(?i:0x[0-9a-f]{1,16}u?l{0,2}\Z|[~<>=+-]*v?[0-9][0-9.,_/:x%-]*(?:[a-z]{1,3}|ms|tokens?|bytes?|chars?|bits?|st|nd|rd|th|min|sec|hours?|days?|times)?(?:/[a-z]+)?)\Z"
 )
 _TECHNICAL = re.compile(
-    r"(?i)(?:sha-?[0-9]+|sha3-?\d*|md5|pkcs[#-]?[0-9]+|asn\.?1|x\.?509|secp[0-9]{3}[rk]1|prime256v1|(?:ed|x)(?:25519|448)|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,15}(?:Z|[+-][0-9:]{4,6})?)?|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|ed25519|x25519|"
+    r"(?i)(?:wpa[23]?(?:-[a-z]+)*|sha-?[0-9]+|sha3-?\d*|md5|pkcs[#-]?[0-9]+|asn\.?1|x\.?509|secp[0-9]{3}[rk]1|prime256v1|(?:ed|x)(?:25519|448)|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,15}(?:Z|[+-][0-9:]{4,6})?)?|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|ed25519|x25519|"
     r"rsa-?\d*|aes-?\d*(?:-\w+)*|argon2(?:id|i|d)?|pbkdf2|bcrypt|scrypt|http/?[123](?:\.\d)?|ipv[46]|"
     r"(?:gpt|claude|gemini|llama|mistral|qwen|o1|o3|o4|deepseek|grok|phi|gemma|sonnet|opus|haiku)[-\w.:/]*|rfc-?\d+|cve-[\d-]+|"
     r"iso-?\d+|web3|k8s|(?:big)?u?int\d+\w*|float\d+\w*|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34])|[\w-]+(?:\.[\w-]+){1,4}\.(?:key|pem|crt|cer|csr|p12|pfx|jks|json|ya?ml|toml|txt|ini|conf|cfg|env|[a-z]{2}))\Z"
@@ -316,15 +316,18 @@ def looks_random(value: str) -> bool:
         return False
     if is_worded(value):
         return False
+    letters = _DIGIT.sub("", value)
+    if len(value) - len(letters) <= 4 and _ACRONYMS.match(letters) and randomness(letters) < _LEAST_RANDOM:
+        return False  # heightOfGeoidAboveWGS84Units
     value = value[:256]
     if _STAMPED.match(value):
         return False
     digits = len(_DIGIT.findall(_NUMBERED_TERM.sub("", value)))
     mixed = digits >= 2 or (digits == 1 and len(value) < 3 * len(_HUMP.findall(value)))
-    letters = len(_LETTER.findall(value))
-    return mixed and letters >= 4 and entropy(value) >= 3.2 and not _IDENTIFIER.match(value.strip("_"))
+    return mixed and len(_LETTER.findall(value)) >= 4 and entropy(value) >= 3.2 and not _IDENTIFIER.match(value.strip("_"))
 
 
+_ACRONYMS = re.compile(r"[A-Za-z][a-z]+(?:[A-Z]{1,4}[a-z]+)+\Z")
 _STAMPED = re.compile(r"20[0-9]{6}T[0-9]{4,6}")  # an id that begins with the time
 
 

@@ -30,6 +30,7 @@ PASSWORD_WORDS = _expression("password")
 SECRET_WORDS = _expression("secret")
 WEAK_WORDS = _expression("weak")
 _ABOUT, _OTHER, _OWN = rules.words("about"), rules.words("other"), rules.words("own")
+_PROTOCOLS = frozenset(("eap", "tls", "dhe", "ecdhe", "rsa", "ft"))
 _ERRORS = frozenset(("er", "err", "error", "errno"))
 _WRONG = frozenset(("invalid", "missing", "wrong", "unexpected", "failed", "unsupported"))
 _PASSES = rules.words("passes")
@@ -84,8 +85,11 @@ def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
     word = found.group().lower()
     if len(word) < 5 and found.group() not in (word, word.upper(), word.title()):
         return Key.NONE  # a piece of base64
-    if word == "mdp" and name[: found.start()][-1:].isalpha():
+    joined = name[: found.start()][-1:].isalpha()
+    if word == "mdp" and joined:
         return Key.NONE  # cmdp
+    if word == "psk" and before and (before[-1] in _PROTOCOLS or (joined and before[-1] not in _ACCOUNTS)):
+        return Key.NONE  # EAP-PSK, GPSK_1
     if rest[:1].islower() and rest[:1].isascii() and found.group()[-1:].islower():
         return Key.NONE  # "secretary", "tokenize", "passworded": the word goes on
     if word in {"pass", "pw"}:

@@ -16,6 +16,7 @@ from jsonlstore.redact.looks import (
     is_placeholder,
     is_sentence,
     is_type,
+    is_wordy,
     looks_random,
     looks_secret,
     tells,
@@ -52,6 +53,8 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PL
         return []
     if PHRASE.search(data[link.name_at : link.name_end]):
         words = SPACE_WORDS.match(data, value.end, value.end + 400)
+        if text.encode().lower() in TALK:
+            return []  # one mnemonic is that they go in order
         return [(value.start, words.end() if words else value.end)] if words and len(words.group().split()) >= 7 else []
     if not _SPOKEN.search(data[link.name_at : link.name_end]):
         return []  # a sentence of a language file: "wachtwoord is aangepast"
@@ -108,6 +111,8 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911
     listed = b"," in data[link.name_end : link.op_end]
     if listed and (name[-2:].lower() == b"pw" or _SETTING.match(text) or is_code(text) or _IS_NAME.match(text)):
         return []
+    if listed and len(text) > 12 and text.isalpha() and is_wordy(text):
+        return []  # (".api_keys", "APIKeysWithRawResponse")
     if listed and not values[0].quoted and is_placeholder(text, bare=True):
         return []
     if not values[0].quoted and (_ACRONYM.match(text) or (listed and _NUMBERED.match(text))):
@@ -165,7 +170,7 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 -
     return [(value.start, value.end)]
 
 
-_PATH = re.compile(r"[a-z]+[0-9]?/[\w.-]+\Z|[a-z]+-?[0-9]+(?:\.[0-9]+)+\Z")
+_PATH = re.compile(r"[a-z_-]+\.[0-9]\Z|[a-z]+&[a-z]+;[a-z]*\Z|\w{2,20}(?:,\w{2,20}){2,}\Z|[a-z]+[0-9]?/[\w.-]+\Z|[a-z]+-?[0-9]+(?:\.[0-9]+)+\Z")
 _MAKES = re.compile(rb"(?:\A|\.)(?i:create|get|parse|next|add|read|peek|expect|consume|accept|find)_?[A-Z]")
 _ACRONYM = re.compile(r"[A-Z]{3,8}-?[0-9]\Z")
 _NUMBERED = re.compile(r"[a-z]+[0-9]{1,2}\Z")
@@ -206,6 +211,8 @@ def header_value(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]
     end = begin + (GLANCE if len(found.group()) == GLANCE else len(found.group().rstrip()))
     text = data[begin:end].decode("utf-8", "replace")
     first = text.split(" ")[0]
+    if first[-1:] == "=" and first[:-1].isalpha() and first.islower():
+        return []  # Digest username="…"
     if is_placeholder(text, bare=True) or is_placeholder(first, bare=True):
         return []
     if cookie:

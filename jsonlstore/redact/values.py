@@ -81,6 +81,7 @@ def measure(data: bytes, at: int, *, before: int) -> list[Value]:
 
 
 _ASSIGNED = re.compile(rb"[A-Za-z_][\w.]*[ \t]?=(?!=?\s*(?:\Z|\n))")  # the next setting: this one is empty
+_DOTTED = re.compile(rb"\.(?!format\(|join\(|encode\(|decode\()")
 _AWAY = frozenset((b"|", b">", b"\r", b"\n", b"\\"))
 _PLAIN_QUOTES = frozenset((b'"', b"'", b"`"))
 
@@ -115,7 +116,8 @@ def _quoted(data: bytes, opened: re.Match[bytes], before: int) -> list[Value]:  
         _is_inside(data, before, quote)
         and data[before - 1 : before] != quote
         and opened.end() - opened.start() == depth + 1
-        and data[start : start + 1] in (b"", b",", b")", b" ", b"\n", b";", b"]", b"}", b"+", b"\\")
+        and data[start : start + 1] in (b"", b",", b")", b" ", b"\n", b";", b"]", b"}", b"+", b"\\", b".")
+        and not _DOTTED.match(data, start)
     ):
         return []  # `"…password="` ends here
     if data[before - 1 : before] == quote and data.find(quote, before, opened.start()) < 0:
