@@ -76,6 +76,8 @@ NAME = (
     rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?{_NOT_UUID})"""
     r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
 )
+# the first byte of every match of `NAME`
+FIRST = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-<0&") | frozenset(range(128, 256))
 _JOINT = re.compile(
     (
         rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR}|{_TYPED}|{_RUST})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은|(?:'|’)s[ \t])[ \t]*+"
@@ -89,6 +91,8 @@ _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[
 _HEADER = re.compile(
     rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=]|(?<=[\"']),|%3A|:=|=>|(?=\\*[\"'](?i:bearer|basic|token)[ \t]))"""
 )
+# Bearer ${TOKEN}: a value that is elsewhere, and nothing behind it
+_REFERRED = re.compile(rb"""[ \t]*(?:\\*["'])?(?i:bearer|basic|token)[ \t]+(?:\$\{[A-Za-z_][\w.]*\}|\$[A-Za-z_]\w*|<[a-z_ -]{1,40}>)(?=[\s"'`\\]|\Z)""")
 
 _NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
 
@@ -115,6 +119,8 @@ def judge_name(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
     part = head.group(2) or data[at - 1 : at].isalnum()  # of a longer name: AggregationAuthorization
     if word in (b"cookie", b"authorization", b"x-auth") and not (part and word == b"authorization"):
         header = _HEADER.match(data, end, end + 80)
+        if header and word != b"cookie" and _REFERRED.match(data, header.end(), header.end() + 80):
+            return end, []
         spans = header_value(data, header.end(), cookie=word == b"cookie") if header else []
         if spans or word == b"cookie":
             return end, spans

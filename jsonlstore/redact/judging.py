@@ -66,6 +66,7 @@ def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
 _HIDDEN = (b"[REDACTED]", b'"[REDACTED]"', b" [REDACTED]", b' "[REDACTED]"', b'\\"[REDACTED]')
 # A value that no code, word, version or address looks like; most are, and need no further question.
 _GENERATED = re.compile(rb"(?![A-Za-z]*[0-9]+[A-Za-z]*\Z)(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,256}\Z")
+_CHOSEN = re.compile(rb"(?!sha|md5|utf|aes|rsa|base|arg|param|val)[a-z]{2,12}[0-9]{3,8}[a-z!@#%^*]{0,4}\Z")
 _JUDGED = 2048
 _SURE = frozenset((b"=", b":", b":=", b"=>", b"%3D"))
 
@@ -74,6 +75,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     level, op = link.level, data[link.op_at : link.op_end]
     run = data[value.start : min(value.end, value.start + _JUDGED)]  # a longer one is judged by its beginning
     if level >= Key.SECRET and op in _SURE and value.start - link.name_end < 6 and _GENERATED.match(run):
+        return value.start, value.end
+    if level is Key.PASSWORD and op == b"=" and value.start == link.op_end and _CHOSEN.match(run):
         return value.start, value.end
     name = data[link.name_at : link.name_end].lower()
     text = run.decode("utf-8", "replace")

@@ -44,10 +44,29 @@ def _first_bytes() -> list[Collection[int]]:
     """For each shape the bytes its trigger may begin with, so that a hit asks a few of them and not all."""
     first: list[Collection[int]] = []
     for shape in SHAPES:
-        least, most = compiled(shape.trigger).possiblematchrange(8)
-        either_case = least[:1].lower() == most[:1].lower()
-        first.append({least[0], most[0]} if either_case else range(least[0], most[0] + 1))
+        bytes_: set[int] = set()
+        for branch in _branches(shape.trigger):
+            least, most = compiled(branch).possiblematchrange(8)
+            either_case = least[:1].lower() == most[:1].lower()
+            bytes_.update((least[0], most[0]) if either_case else range(least[0], most[0] + 1))
+        first.append(bytes_)
     return first
+
+
+def _branches(trigger: str) -> list[str]:
+    """The alternatives of a trigger: what one range would hold is far more than what its ends say."""
+    flag = "(?i)" if trigger.startswith("(?i)") else ""
+    branches, depth = [""], 0
+    for part in _PARTS.findall(trigger.removeprefix("(?i)")):
+        depth += (part == "(") - (part == ")")
+        if part == "|" and depth == 0:
+            branches.append("")
+        else:
+            branches[-1] += part
+    return [flag + branch for branch in branches]
+
+
+_PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)  # an escape, a class, a character
 
 
 @cache
