@@ -56,7 +56,7 @@ def is_member(text: str, name: bytes, op: bytes) -> bool:
     return op == b"->" and name[-1:].isalnum() and _MEMBER.match(text) is not None and _is_name(text.partition("(")[0])
 
 
-_MEMBER = re.compile(r"[a-z_]+(?:[A-Z_][a-z]+)*(?:[,;)(.&\[]|->|\Z)")
+_MEMBER = re.compile(r"[a-z_]+(?:[A-Z_][a-z]+)*(?:[,;)(.&\[+-]|->|\Z)")
 
 
 def is_slice(data: bytes, op_at: int, end: int) -> bool:

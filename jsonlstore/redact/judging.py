@@ -134,6 +134,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     listed = level is Key.SECRET and (b"[" in between or b"(" in between)
     gap = data[link.name_end : link.op_at].strip()
     far = (len(between) > 3 and b"(" in between) or b"{" in between or listed or (b" " in gap and gap[:1].isalpha())
+    if op.startswith(b"==") and b"||" in between:
+        return None
     compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD and len(text) >= 6)
     loose = compared or op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or far
     if loose:
@@ -195,6 +197,13 @@ def _is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Ke
     named = NAME_OF_WORDS.match(text) or _CAMEL_WORDS.match(text)
     if level is Key.SECRET and _LOOKUP.search(name) and named and randomness(text) < 4.8:
         return True  # storageKey: "registry.page_size"
+    if _MODULE.match(text) and all(map(is_wordy, text.replace(":", ".").split("."))):
+        return True  # "pwd": "core.magics.osm:Magics"
+    told = level is Key.SECRET and b"secret" not in name
+    if told and len(text) > 4 and _ONE_NAME.match(text) and is_wordy(text.strip("?")):
+        return True  # token: "pluralCase", "COUNT"
+    if told and _FEW_WORDS.match(text) and randomness(text) < 4.6:
+        return True  # "no-check", "if_available"
     if level is Key.SECRET and (_SAMPLE.match(text) or _GRAMMAR.match(text) or _OF_SECRETS.match(text)):
         return True
     if level is Key.SECRET and len(text) > _TABLE and len(_NOT_BASE64.findall(text)) * 5 > len(text):
@@ -215,6 +224,9 @@ _LOOKUP = re.compile(
 )
 _CHOICES = re.compile(r"[A-Za-z_-]{2,20}(?:\|[A-Za-z_-]{2,20}){2,40}\Z|[A-Z][A-Za-z]+\[[A-Z]\w*\]\Z")
 _SAMPLE = re.compile(r"(?i)(\w)\1{2,}\Z|(?:api|auth|access|test|my|some|the)?[-_]?(?:key|token|secret)[-_]?(?:string|[0-9]{1,3})\Z")
+_MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[a-z_]\w*){2,}(?:[:.][A-Z]\w*)?\Z")
+_ONE_NAME = re.compile(r"\??[a-z]+(?:[A-Z][a-z]+)+\Z|\??(?:[A-Z][a-z]+){2,}\Z|[A-Z]{4,10}\Z")
+_FEW_WORDS = re.compile(r"[a-z]{2,12}(?:[-_][a-z]{2,12}){1,2}\Z")
 _OF_SECRETS = re.compile(r"(?:[a-z]+[-_.])*(?:password|passwd|token|secret|credential)s?(?:[-_.][a-z]+)*\Z")  # set-password
 _GRAMMAR = re.compile(r"[a-z]+(?:[.-][a-z]+)*\.\$?(?:[0-9]|[a-z]{2,6})\Z")
 _TABLE, _NOT_BASE64 = 200, re.compile(r"[^A-Za-z0-9+/=._%-]")
@@ -251,7 +263,9 @@ _CHOICE = re.compile(rb"\?[ \t]*[\"'`]\Z")
 def _is_code_here(data: bytes, value: Value, text: str, link: Link) -> bool:
     """Whether an unquoted value is code by what stands around it."""
     name, op = data[link.name_at : link.name_end], data[link.op_at : link.op_end]
-    if context.goes_on_as_code(text, data[value.end : value.end + 96]) or context.is_member(text, name, op):
+    if context.goes_on_as_code(text, data[value.end : value.end + 96]) or (
+        link.name_end == link.op_at and link.op_end == value.start and context.is_member(text, name, op)
+    ):
         return True
     if context.is_slice(data, link.op_at, value.end) or context.is_symbol(text, data, link.op_at):
         return True
@@ -261,10 +275,13 @@ def _is_code_here(data: bytes, value: Value, text: str, link: Link) -> bool:
         return True  # PrivateKey ::= SEQUENCE
     if context.is_own(name) and op == b"=" and _IDENTIFIER.match(text) and is_wordy(text.strip(";")):
         return True
+    if link.level is Key.SECRET and len(text) > 11 and _HUMPED.match(text) and is_wordy(text):
+        return True  # authKey=userAuthKeyLocalized
     word = link.level is Key.SECRET and text.isalpha() and len(text) <= 12 and is_wordy(text)
     return op == b"=" and word and context.is_parameter(data, link.name_at, value.end)
 
 
+_HUMPED = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+){2,}[0-9]?,?\Z")
 _SHORT_NAME = re.compile(r"[a-z]{2,8}[0-9]?\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*;?\Z")
 
@@ -286,7 +303,7 @@ def _is_expression(text: str, op: bytes) -> bool:
 # null!=(a=b), self.map[x, &callback, {block:{open:, e.First=e.Second=
 _LITERAL = re.compile(
     r"(?:null|undefined|void|true|false|typeof)[!=?&|.(]|(?:self|this|cls)\.[\w.]*[\[(]|&[a-z]+(?:[._][A-Za-z]+)+(?:\{|\Z)|[a-z]+(?:\.[a-z]+)+:[A-Z][A-Za-z]+\Z|\{[a-z]+:[{\"'\[]"
-    r"|[a-z$]{1,8}\.[A-Za-z]+=|[a-z]{1,3}=(?:null|void|this|[a-z]\.)|\*+[a-z_]\w*\Z|[{\[(]\*{1,2}[a-z]|-[0-9]{1,5}\Z|\{0|[A-Z]\{[a-zA-Z]|[A-Za-z_]\w*(?:::\w+)+[{(<]"
+    r"|[a-z$]{1,8}\.[A-Za-z]+=|[a-z]{1,3}=(?:null|void|this|[a-z]\.)|\*+[a-z_]\w*\Z|[{\[(]\*{1,2}[a-z]|-[0-9]{1,5}\Z|\{0|==|[a-z]\w*(?:\+\+|--)\Z|[a-z]\w*(?:\.\w+)+[+-][0-9]{1,3}\Z|[A-Z_]{3,}=|[A-Z]\{[a-zA-Z]|[A-Za-z_]\w*(?:::\w+)+[{(<]"
 )
 _EXPRESSION = 160  # characters that show whether it is code
 _BETWEEN = re.compile(r"%\}|\+[\w$.]{0,24}[);,]|[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:")
@@ -321,7 +338,7 @@ NAME_OF_WORDS = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z")  #
 _FORMAT_SPEC = re.compile(r"[<>^+-]?0?\d{0,3}(?:\.\d+)?[a-zA-Z]?\Z")  # f"{token:02x}"
 _ARGUMENT = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")
 _WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
-_GENERIC = re.compile(r"[A-Za-z*]<(?:[\[A-Za-z{]|\Z)")  # Secret<str>, 1*<any CHAR>
+_GENERIC = re.compile(r"[A-Za-z0-9*]<(?:[\[A-Za-z{]|\Z)")  # Secret<str>, 1*<any CHAR>
 _VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*_(?![0-9]{2,}\Z)[A-Za-z0-9]+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
 _TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
 

@@ -31,6 +31,7 @@ SECRET_WORDS = _expression("secret")
 WEAK_WORDS = _expression("weak")
 _ABOUT, _OTHER, _OWN = rules.words("about"), rules.words("other"), rules.words("own")
 _PROTOCOLS = frozenset(("eap", "tls", "dhe", "ecdhe", "rsa", "ft"))
+_SOURCE = re.compile(r"\.(?:c|h|cc|cpp|py|js|ts|go|rb|php|java|sh|rs|pl|md)\Z")
 _ERRORS = frozenset(("er", "err", "error", "errno"))
 _WRONG = frozenset(("invalid", "missing", "wrong", "unexpected", "failed", "unsupported"))
 _PASSES = rules.words("passes")
@@ -66,6 +67,8 @@ def _weak_level(name: str) -> Key:
 @lru_cache(maxsize=4096)
 def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
     """What a name says about the value behind it: `GITHUB_TOKEN` much, `max_tokens` nothing."""
+    if _SOURCE.search(name):
+        return Key.NONE  # password.c, which is a file
     if name[:8] == "exports.":
         name = name[8:]
     level, found = _last_word(name)

@@ -36,6 +36,8 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PL
         return []
     value = values[0]
     text = data[value.start : value.end].decode("utf-8", "replace").strip("'\"`") or "-"
+    if "<" in text[1:] or "]" in text or (value.quoted and "\n" in text):
+        return []
     if joint[:2] in (b"as", b"to") and (_IS_NAME.match(text) or data[link.name_at : link.name_end].lower() == b"pass"):
         return []  # import password as v3_password; pass x to y
     if is_placeholder(text) or is_type(text) or (len(text) < 12 and data.startswith(b"...", value.end)):
@@ -113,6 +115,8 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911
         return []
     if listed and len(text) > 12 and text.isalpha() and is_wordy(text):
         return []  # (".api_keys", "APIKeysWithRawResponse")
+    if listed and not values[0].quoted and ("," in text or (_WORDY.match(text) and is_wordy(text))):
+        return []
     if listed and not values[0].quoted and is_placeholder(text, bare=True):
         return []
     if not values[0].quoted and (_ACRONYM.match(text) or (listed and _NUMBERED.match(text))):
@@ -149,7 +153,7 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 -
     if not values or data[values[0].start : values[0].start + 1] in (b"-", b"|", b"=", b":"):
         return []
     value = values[0]
-    if b"<" in data[link.op_end : value.start]:
+    if b"<" in data[link.op_end : value.start] or b"=" in data[link.op_end : value.start]:
         return []  # --password <value>  what it is for
     text = data[value.start : value.end].decode("utf-8", "replace")
     if is_placeholder(text, bare=not value.quoted) or text.encode().lower().strip(b".,;:") in TALK or is_foreign(text):
@@ -172,6 +176,7 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 -
 
 _PATH = re.compile(r"[a-z_-]+\.[0-9]\Z|[a-z]+&[a-z]+;[a-z]*\Z|\w{2,20}(?:,\w{2,20}){2,}\Z|[a-z]+[0-9]?/[\w.-]+\Z|[a-z]+-?[0-9]+(?:\.[0-9]+)+\Z")
 _MAKES = re.compile(rb"(?:\A|\.)(?i:create|get|parse|next|add|read|peek|expect|consume|accept|find)_?[A-Z]")
+_WORDY = re.compile(r"[A-Za-z_]\w*\Z")
 _ACRONYM = re.compile(r"[A-Z]{3,8}-?[0-9]\Z")
 _NUMBERED = re.compile(r"[a-z]+[0-9]{1,2}\Z")
 _SETTING = re.compile(r"[a-z_]+=\S")
