@@ -92,7 +92,9 @@ _HEADER = re.compile(
     rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=]|(?<=[\"']),|%3A|:=|=>|(?=\\*[\"'](?i:bearer|basic|token)[ \t]))"""
 )
 # Bearer ${TOKEN}: a value that is elsewhere, and nothing behind it
-_REFERRED = re.compile(rb"""[ \t]*(?:\\*["'])?(?i:bearer|basic|token)[ \t]+(?:\$\{[A-Za-z_][\w.]*\}|\$[A-Za-z_]\w*|<[a-z_ -]{1,40}>)(?=[\s"'`\\]|\Z)""")
+_REFERRED = re.compile(
+    rb"""[ \t]*(?:\\*["'])?(?i:bearer|basic|token)[ \t]+(?:\$\{[A-Za-z_][\w.]*\}|\$[A-Za-z_]\w*|<[a-z_ -]{1,40}>)(?=[\s"'`\\]|\Z)"""
+)
 
 _NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
 

@@ -15,7 +15,9 @@ _TRUNCATED = re.compile(
     rb"(?:[ \t]*(?:\r?\n|\\+r?\\*n|%0[aAdD]|\\+r)?[ \t]*(?:(?:Proc-Type|DEK-Info|Comment|Version|Hash|Charset):[^\r\n\\]*|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/]+={0,2}(?=[ \t]*(?:\r?\n|\\+n|[\"'`]|\Z))))*+"
 )
 # nothing of a key: <KEY>, or the two marks beside each other in a list of them
-_NO_KEY = re.compile(rb"(?:\s|\\+[nr]|[\"',.:+*?()\[\]]|\xe2\x80\xa6|<[^<>]{0,40}>|[xX]{4,40}|[A-Za-z_]{1,30} ?= ?[bru]?(?=[\"'])|-{4,5} ?END[ A-Z0-9]* ?-{4,5})*+\Z")
+_NO_KEY = re.compile(
+    rb"(?:\s|\\+[nr]|[\"',.:+*?()\[\]]|\xe2\x80\xa6|<[^<>]{0,40}>|[xX]{4,40}|[A-Za-z_]{1,30} ?= ?[bru]?(?=[\"'])|-{4,5} ?END[ A-Z0-9]* ?-{4,5})*+\Z"
+)
 _TAG = re.compile(rb"(?i)(?:<|\\u003c|&lt;)(/?)private(?:\s[^<>]{0,200}?)?(/?)(?:>|\\u003e|&gt;)")
 
 
@@ -56,7 +58,11 @@ def private_spans(data: bytes) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     depth = start = 0
     for tag in _TAG.finditer(data):
-        if tag.group(2) or (_WORDED.match(tag.group()) and not _CLOSED.search(data)) or data[tag.start() - 3 : tag.start()] == b"var":
+        if (
+            tag.group(2)
+            or (_WORDED.match(tag.group()) and not _CLOSED.search(data))
+            or data[tag.start() - 3 : tag.start()] == b"var"
+        ):
             continue  # empty, or a shader's variable
         if tag.group(1):
             depth = max(0, depth - 1)

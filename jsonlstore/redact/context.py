@@ -103,7 +103,9 @@ def is_caption(data: bytes, name_at: int) -> bool:
     return _CAPTIONS.search(data, max(0, name_at - 40), name_at) is not None
 
 
-_CAPTIONS = re.compile(rb"(?i)(?:labels?|messages?|strings?|texts?|i18n|lang|l10n|translations?|titles?|captions?)\[\\*[\"']\Z")
+_CAPTIONS = re.compile(
+    rb"(?i)(?:labels?|messages?|strings?|texts?|i18n|lang|l10n|translations?|titles?|captions?)\[\\*[\"']\Z"
+)
 
 
 def is_attribute(data: bytes, name_at: int) -> bool:
@@ -127,4 +129,8 @@ def is_parameter(data: bytes, at: int, end: int) -> bool:
         return data[max(0, start - 80) : start].rstrip().endswith((b"(", b","))
     line = data[max(data.rfind(b"\n", max(0, at - 160), at) + 1, at - 160, 0) : at]
     opened = line.rfind(b"(")
-    return opened > 0 and (line[opened - 1 : opened].isalnum() or line[opened - 1] == ord("_")) and line.rfind(b")") < opened
+    return (
+        opened > 0
+        and (line[opened - 1 : opened].isalnum() or line[opened - 1] == ord("_"))
+        and line.rfind(b")") < opened
+    )

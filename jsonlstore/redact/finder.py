@@ -73,7 +73,11 @@ def find_spans(data: bytes, budget: Steps, first: int = 0) -> list[Span]:
     beyond: list[Span] = []
     if len(data) > MOST_BYTES:
         beyond, data = [(MOST_BYTES, len(data), "unread")], data[:MOST_BYTES]
-    return [_snap(data, span) for span in [*finder.spans(data, budget, min(first, MOST_BYTES)), *beyond] if not _is_left(data, span)]
+    return [
+        _snap(data, span)
+        for span in [*finder.spans(data, budget, min(first, MOST_BYTES)), *beyond]
+        if not _is_left(data, span)
+    ]
 
 
 def mark_of(kind: str) -> bytes:
@@ -436,9 +440,7 @@ def _told(groups: Groups) -> tuple[int, int]:
 _CONTAINER, _RUN, _NAME = 1, 2, 4
 # What a hit may be the beginning of, by its first byte: a look that cannot succeed costs more than all the others.
 _BEGINS = [
-    _CONTAINER * (byte in containers.FIRST)
-    | _RUN * (byte in runs.FIRST)
-    | _NAME * (byte in named.FIRST)
+    _CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST) | _NAME * (byte in named.FIRST)
     for byte in range(256)
 ]
 _SAMPLE = re.compile(rb"(?i)[-_]your[-_]|[-_]x{8}")  # xoxb-your-slack-token

@@ -65,7 +65,9 @@ def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
 # what stands behind most names in the second look at a text
 _HIDDEN = (b"[REDACTED]", b'"[REDACTED]"', b" [REDACTED]", b' "[REDACTED]"', b'\\"[REDACTED]')
 # A value that no code, word, version or address looks like; most are, and need no further question.
-_GENERATED = re.compile(rb"(?![A-Za-z]*[0-9]+[A-Za-z]*\Z)(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,256}\Z")
+_GENERATED = re.compile(
+    rb"(?![A-Za-z]*[0-9]+[A-Za-z]*\Z)(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,256}\Z"
+)
 _CHOSEN = re.compile(rb"(?!sha|md5|utf|aes|rsa|base|arg|param|val)[a-z]{2,12}[0-9]{3,8}[a-z!@#%^*]{0,4}\Z")
 _JUDGED = 2048
 _SURE = frozenset((b"=", b":", b":=", b"=>", b"%3D"))
@@ -96,7 +98,11 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None  # sk-ant-...
     if _UNION.match(data, value.end, value.end + 24) or _CHOICE.search(data, max(0, link.name_at - 8), link.name_at):
         return None
-    if op == b":" and data[link.op_at - 1 : link.op_at + 2] == b" : " and data[link.name_at - 2 : link.name_at] == b"? ":
+    if (
+        op == b":"
+        and data[link.op_at - 1 : link.op_at + 2] == b" : "
+        and data[link.name_at - 2 : link.name_at] == b"? "
+    ):
         return None  # password: Buffer | None;  x ? "API_KEY" : "api-key"
     if link.op_end == value.start and op == b":" and context.is_one_name(data, link.name_at, text, value.end):
         return None
@@ -126,7 +132,9 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         named = len(name) > 4  # `key` alone names anything, `facebook.key` a key
         signed = name.endswith((b"signature", b"sig"))
         hexed = named and is_key_hex(text) and not signed
-        return (value.start, value.end) if (looks_random(text) and not (signed and _HASHED.match(text))) or hexed else None
+        return (
+            (value.start, value.end) if (looks_random(text) and not (signed and _HASHED.match(text))) or hexed else None
+        )
     if b"class=" in between:
         return None  # a span of coloured source code
     if b"(" in between and (_OF_SECRETS.match(text) or _OWN_FIELD.match(text)):
@@ -140,13 +148,22 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     loose = compared or op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or far
     if loose:
         number = text.isdigit() and compared and not value.quoted and len(text) < 8
-        return (value.start, value.end) if tells(text) and not number else None
+        return (
+            (value.start, value.end)
+            if tells(text) and not number and not (level is Key.SECRET and _SAMPLE.match(text))
+            else None
+        )
     if value.quoted:
         if (level is Key.SECRET or op == b"=") and " " in text and data[value.end : value.end + 1] == b"`":
             return None  # the token: `openclaw status --probe`, pass=`expr $pass + 1`
         if level is Key.SECRET and not _ALNUM.search(text):
             return None
-        if (level is Key.SECRET and _LABEL.match(text)) or is_sentence(unescaped(text)) or is_foreign(text) or is_label(text):
+        if (
+            (level is Key.SECRET and _LABEL.match(text))
+            or is_sentence(unescaped(text))
+            or is_foreign(text)
+            or is_label(text)
+        ):
             return None
         if level is Key.SECRET and len(text) > 15 and is_type(text):
             return None  # 'VAULT_SECRET': 'PotentialVaultSecretConnection'
@@ -159,10 +176,16 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         if _is_named_thing(data, value, name, text, level):
             return None
         if level is Key.SECRET and (
-            (_CONSTANT.match(text) or _DOTTED_WORDS.match(text)) and randomness(text) < 4.8 or _LONG_CONSTANT.match(text)
+            (_CONSTANT.match(text) or _DOTTED_WORDS.match(text))
+            and randomness(text) < 4.8
+            or _LONG_CONSTANT.match(text)
         ):
             return None  # SILENT_REPLY_TOKEN = "NO_REPLY", storageKey: "app.panel.v1"
-        if level is Key.SECRET and (name.endswith(b"key") or _LAST.sub(b"", name) in (b"token", b"defaulttoken")) and _PLAIN_WORD.match(text):
+        if (
+            level is Key.SECRET
+            and (name.endswith(b"key") or _LAST.sub(b"", name) in (b"token", b"defaulttoken"))
+            and _PLAIN_WORD.match(text)
+        ):
             return None  # rootKey: "stock", {regex: /x/, token: "keyword"}
         if text[0] == "`" and (is_placeholder(text.strip("`"), bare=True) or _NAME_OF_CODE.match(text.strip("`"))):
             return None  # ``x509.Certificate``
@@ -178,10 +201,15 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     ):
         return None
     if text.startswith(("True", "False", "None")) or (
-        _ARGUMENT.match(text) and (data[value.end : value.end + 1] in b",)" or data[link.name_at - 2 : link.name_at] == b", ")
+        _ARGUMENT.match(text)
+        and (data[value.end : value.end + 1] in b",)" or data[link.name_at - 2 : link.name_at] == b", ")
     ):
         return None  # f(token=token, extra_tokens=True)
-    if spaced and text.isalpha() and (not _is_setting(data, link, value.end) or context.is_statement(data, link.name_at)):
+    if (
+        spaced
+        and text.isalpha()
+        and (not _is_setting(data, link, value.end) or context.is_statement(data, link.name_at))
+    ):
         return None
     if spaced and level is Key.SECRET and text.isalpha() and text.islower() and _is_indented(data, link.name_at):
         return None  # a variable of a function
@@ -202,6 +230,10 @@ def _is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Ke
     told = level is Key.SECRET and b"secret" not in name
     if told and len(text) > 4 and _ONE_NAME.match(text) and is_wordy(text.strip("?")):
         return True  # token: "pluralCase", "COUNT"
+    if told and " " in text.strip() and not any(c.isdigit() for c in text):
+        return True  # TOKEN_DATA: "template data / text"
+    if _CALLS.match(text):
+        return True  # `url('./icon.png')`
     if told and _FEW_WORDS.match(text) and randomness(text) < 4.6:
         return True  # "no-check", "if_available"
     if level is Key.SECRET and (_SAMPLE.match(text) or _GRAMMAR.match(text) or _OF_SECRETS.match(text)):
@@ -210,8 +242,13 @@ def _is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Ke
         return True  # a parser's table, packed into a string
     if _PAIRS.match(text) and not any(tells(pair.partition("=")[2]) for pair in text.split(";")):
         return True  # AccountName=xxxx;AccountKey=xxxx
-    listed = data[value.start - 2 : value.start - 1] in (b"[", b" ") and data[value.end + 1 : value.end + 2] in (b",", b"]")
-    inside = listed and data.rfind(b"[", max(0, value.start - 80), value.start) > data.rfind(b"]", max(0, value.start - 80), value.start)
+    listed = data[value.start - 2 : value.start - 1] in (b"[", b" ") and data[value.end + 1 : value.end + 2] in (
+        b",",
+        b"]",
+    )
+    inside = listed and data.rfind(b"[", max(0, value.start - 80), value.start) > data.rfind(
+        b"]", max(0, value.start - 80), value.start
+    )
     return bool(inside and NAME_OF_WORDS.match(text) and randomness(text) < 4.8)
 
 
@@ -223,11 +260,16 @@ _LOOKUP = re.compile(
     rb"(?:storage|root|user|project|org|team|server|service|app|application|client|subscription|security|account|integration|write|ingest|bot)[ _.-]?keys?\Z"
 )
 _CHOICES = re.compile(r"[A-Za-z_-]{2,20}(?:\|[A-Za-z_-]{2,20}){2,40}\Z|[A-Z][A-Za-z]+\[[A-Z]\w*\]\Z")
-_SAMPLE = re.compile(r"(?i)(\w)\1{2,}\Z|(?:api|auth|access|test|my|some|the)?[-_]?(?:key|token|secret)[-_]?(?:string|[0-9]{1,3})\Z")
+_SAMPLE = re.compile(
+    r"(?i)(\w)\1{2,}\Z|(?:api|auth|access|test|my|some|the)?[-_]?(?:key|token|secret)[-_]?(?:string|[0-9]{1,3})\Z"
+)
+_CALLS = re.compile(r"[a-z]+\(\\?['\"./]")
 _MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[a-z_]\w*){2,}(?:[:.][A-Z]\w*)?\Z")
 _ONE_NAME = re.compile(r"\??[a-z]+(?:[A-Z][a-z]+)+\Z|\??(?:[A-Z][a-z]+){2,}\Z|[A-Z]{4,10}\Z")
-_FEW_WORDS = re.compile(r"[a-z]{2,12}(?:[-_][a-z]{2,12}){1,2}\Z")
-_OF_SECRETS = re.compile(r"(?:[a-z]+[-_.])*(?:password|passwd|token|secret|credential)s?(?:[-_.][a-z]+)*\Z")  # set-password
+_FEW_WORDS = re.compile(r"\.?[a-z]{2,12}(?:[-_][a-z]{2,12}){1,2}\Z")
+_OF_SECRETS = re.compile(
+    r"(?:[a-z]+[-_.])*(?:password|passwd|token|secret|credential)s?(?:[-_.][a-z]+)*\Z"
+)  # set-password
 _GRAMMAR = re.compile(r"[a-z]+(?:[.-][a-z]+)*\.\$?(?:[0-9]|[a-z]{2,6})\Z")
 _TABLE, _NOT_BASE64 = 200, re.compile(r"[^A-Za-z0-9+/=._%-]")
 _PAIRS = re.compile(r"[A-Za-z ]{2,40}=[^;=]{0,200}={0,2}(?:;[A-Za-z ]{2,40}=[^;=]{0,200}={0,2})+;?\Z")
@@ -236,7 +278,9 @@ _PAIRS = re.compile(r"[A-Za-z ]{2,40}=[^;=]{0,200}={0,2}(?:;[A-Za-z ]{2,40}=[^;=
 # "blank bearer token": words about a secret, as language files and lists of errors hold them
 _HASHED = re.compile(r"[0-9a-f]{32}")
 _CREDENTIAL = re.compile(rb"creds?|credentials?")
-_VALUES = frozenset((b"value", b"val", b"token", b"secret", b"password", b"data", b"current", b"default", b"raw", b"plain"))
+_VALUES = frozenset(
+    (b"value", b"val", b"token", b"secret", b"password", b"data", b"current", b"default", b"raw", b"plain")
+)
 _KEYED = re.compile(rb"(\w+)\\*[\"'][ \t\r\n]*(?::|=>)[ \t\r\n]*\\*[\"']\Z")
 _LAST = re.compile(rb"\A.*[.>]")
 _PLAIN_WORD = re.compile(r"[a-z]{1,12}(?:-[0-9])?\Z")
@@ -282,14 +326,18 @@ def _is_code_here(data: bytes, value: Value, text: str, link: Link) -> bool:
 
 
 _HUMPED = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+){2,}[0-9]?,?\Z")
-_SHORT_NAME = re.compile(r"[a-z]{2,8}[0-9]?\Z")
+_SHORT_NAME = re.compile(r"[a-z]{2,8}[0-9]?\Z|(?i:[a-z_]+(?::[a-z_]+)+:?)\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*;?\Z")
 
 
 def _is_expression(text: str, op: bytes) -> bool:
     """`AsmToken::TokenKind`, `{token:e.claim.token}:{}`, `e[e.CloseToken=2]="CloseToken"`: code goes on behind it."""
     text = text[:_EXPRESSION]
-    if (op == b":" and text.startswith(":")) or (len(text) <= 2 and text[:1].isalpha() and text.isalnum()) or _LITERAL.match(text):
+    if (
+        (op == b":" and text.startswith(":"))
+        or (len(text) <= 2 and text[:1].isalpha() and text.isalnum())
+        or _LITERAL.match(text)
+    ):
         return True
     if _CALLED.search(text) or _NOT.match(text) or _TERNARY.match(text) or is_code(text):
         return True
@@ -303,10 +351,12 @@ def _is_expression(text: str, op: bytes) -> bool:
 # null!=(a=b), self.map[x, &callback, {block:{open:, e.First=e.Second=
 _LITERAL = re.compile(
     r"(?:null|undefined|void|true|false|typeof)[!=?&|.(]|(?:self|this|cls)\.[\w.]*[\[(]|&[a-z]+(?:[._][A-Za-z]+)+(?:\{|\Z)|[a-z]+(?:\.[a-z]+)+:[A-Z][A-Za-z]+\Z|\{[a-z]+:[{\"'\[]"
-    r"|[a-z$]{1,8}\.[A-Za-z]+=|[a-z]{1,3}=(?:null|void|this|[a-z]\.)|\*+[a-z_]\w*\Z|[{\[(]\*{1,2}[a-z]|-[0-9]{1,5}\Z|\{0|==|[a-z]\w*(?:\+\+|--)\Z|[a-z]\w*(?:\.\w+)+[+-][0-9]{1,3}\Z|[A-Z_]{3,}=|[A-Z]\{[a-zA-Z]|[A-Za-z_]\w*(?:::\w+)+[{(<]"
+    r"|[a-z$]{1,8}\.[A-Za-z]+=|[a-z]{1,3}=(?:null|void|this|[a-z]\.)|\*+[a-z_]\w*\Z|[{\[(]\*{1,2}[a-z]|-[0-9]{1,5}\Z|!\w+:!|![a-z]+(?:[A-Z][a-z]+)+\Z|[A-Z_]{3,}\$[0-9],?\Z|[a-z-]+(?:/[a-z-]+)+\Z|\{0|==|[a-z]\w*(?:\+\+|--)\Z|[a-z]\w*(?:\.\w+)+[+-][0-9]{1,3}\Z|[A-Z_]{3,}=|[A-Z]\{[a-zA-Z]|[A-Za-z_]\w*(?:::\w+)+[{(<]"
 )
 _EXPRESSION = 160  # characters that show whether it is code
-_BETWEEN = re.compile(r"%\}|\+[\w$.]{0,24}[);,]|[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:")
+_BETWEEN = re.compile(
+    r"%\}|\+[\w$.]{0,24}[);,]|[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:"
+)
 _CALLED = re.compile(r"(?:\A|[,;:=?&|!(])(?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$]+\((?:[\w$.*&]|\Z|\))")
 _TERNARY = re.compile(r"[A-Za-z_$][\w$.]*\?[A-Za-z_$][\w$]*[.+:(=]")
 _NOT = re.compile(r"![01](?:\W|\Z)|(?:\+\+|--)[A-Za-z_]")
@@ -373,7 +423,14 @@ def _judge_colon(  # noqa: C901, PLR0911 - one exit per answer
     first = data[value.start : value.end].strip(b".,;:!?").lower()
     if is_foreign(text) and data[name_at : link.name_end].isascii():
         return None  # a description in another language
-    if first in TALK or is_secrets_word(text) or _ACCOUNT.match(text) or text.startswith(("(", "{", "[", "*", "\\")) or "](" in text or (spaced and is_type(text)):
+    if (
+        first in TALK
+        or is_secrets_word(text)
+        or _ACCOUNT.match(text)
+        or text.startswith(("(", "{", "[", "*", "\\"))
+        or "](" in text
+        or (spaced and is_type(text))
+    ):
         return None
     rest = _REST.match(data, value.start, value.start + 240).group()  # type: ignore[union-attr]
     if spaced and (_OPERATED.search(rest) or _is_description(rest, data[name_at : link.name_end])):
@@ -436,7 +493,7 @@ def _is_variable(text: str, after: bytes) -> bool:
     bare = text.rstrip(",")
     if _MIXED.match(bare) and is_wordy(bare) and (bare != text or after[:1] in (b",", b")", b"}", b";")):
         return True  # OAuth2TokenAuth$inboundSchema,
-    if not _CAMEL_WORDS.match(bare) or randomness(bare) >= 4.8:
+    if not _CAMEL_WORDS.match(bare) or not (len(bare) < 9 or randomness(bare) < 4.8):
         return False
     return bare != text or after.lstrip()[:1] in (b",", b")", b"}") or after[:2] == b" ?"
 

@@ -101,9 +101,7 @@ def is_sentence(value: str) -> bool:
 
 def is_label(value: str) -> bool:
     """`Mot de passe`, `Slapta\\u017eodis`: the word for a password or a key, in whatever language a form has it."""
-    if len(value) > _LONGEST:
-        return False
-    value = unescaped(value)
+    value = unescaped(value[:_LONGEST])
     foreign = sum(not c.isascii() for c in value[:80]) * 2 > min(len(value), 80)
     if not value.isascii() and (foreign or _LETTERS.match(value)):
         return True  # letters no password is typed with, and neither digit nor sign
@@ -324,11 +322,13 @@ def looks_random(value: str) -> bool:
         return False
     digits = len(_DIGIT.findall(_NUMBERED_TERM.sub("", value)))
     mixed = digits >= 2 or (digits == 1 and len(value) < 3 * len(_HUMP.findall(value)))
-    return mixed and len(_LETTER.findall(value)) >= 4 and entropy(value) >= 3.2 and not _IDENTIFIER.match(value.strip("_"))
+    return (
+        mixed and len(_LETTER.findall(value)) >= 4 and entropy(value) >= 3.2 and not _IDENTIFIER.match(value.strip("_"))
+    )
 
 
 _ACRONYMS = re.compile(r"[A-Za-z][a-z]+(?:[A-Z]{1,4}[a-z]+)+\Z")
-_STAMPED = re.compile(r"20[0-9]{6}T[0-9]{4,6}")  # an id that begins with the time
+_STAMPED = re.compile(r"[A-Za-z]*[0-9]?_?0\.[0-9]{8,}\Z|20[0-9]{6}T[0-9]{4,6}")  # an id that begins with the time
 
 
 def is_worded(value: str) -> bool:

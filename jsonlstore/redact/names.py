@@ -106,6 +106,8 @@ def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
 
 def _pass_level(before: str, word: str, after: list[str]) -> Key:
     """`DB_PASS` and `dbpass` are passwords, `pass` may be one, `compass` and `first_pass` are not."""
+    if word.lower() == "pw" and any(c.isdigit() for c in before):
+        return Key.NONE  # a piece of a table
     parts = _PART.findall(before)
     account = bool(parts) and parts[-1].lower() in _ACCOUNTS
     if any(part not in _SAME and not part.isdigit() for part in after):

@@ -84,7 +84,8 @@ def is_token(token: bytes) -> bool:
     if len(token) >= 40 and len(set(token)) * 10 > len(token) * 9:
         return False  # an alphabet
     if _CAMEL.match(tail) and (
-        randomness(tail.translate(None, b"0123456789").decode()) < _WORDS or all(is_wordy(piece.decode()) for piece in pieces)
+        randomness(tail.translate(None, b"0123456789").decode()) < _WORDS
+        or all(is_wordy(piece.decode()) for piece in pieces)
     ):
         return False  # PBES.PBESv2SHA256AndAES256CBC
     return (
@@ -104,7 +105,9 @@ def _stands_alone(data: bytes, first: int, last: int) -> bool:
 
 
 # a name that says it is a hash or an id
-_IDENTIFIED = re.compile(rb"(?i)(?:digest|integrity|checksum|hash|etag|sha[0-9]*|(?<![a-z])[a-z]{0,8}_?id)[\\\"'`]*[ \t]*[:= ][ \t]*[\\\"'`]*\Z")
+_IDENTIFIED = re.compile(
+    rb"(?i)(?:digest|integrity|checksum|hash|etag|sha[0-9]*|(?<![a-z])[a-z]{0,8}_?id)[\\\"'`]*[ \t]*[:= ][ \t]*[\\\"'`]*\Z"
+)
 
 
 def _tells(token: bytes, decoded: Callable[[bytes], bool]) -> bool:

@@ -43,13 +43,20 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PL
     if is_placeholder(text) or is_type(text) or (len(text) < 12 and data.startswith(b"...", value.end)):
         return []
     chosen = level in (Key.PASSWORD, Key.HINT)
-    told = looks_secret(text, chosen=chosen and joint[:2] not in (b"as", b"to")) or (level is not Key.HINT and tells(text))
+    told = looks_secret(text, chosen=chosen and joint[:2] not in (b"as", b"to")) or (
+        level is not Key.HINT and tells(text)
+    )
     telling = told and text[:1] not in "{[(<*\\"
     strict = (
         joint.split(b" ")[0] in (b"to", b"as", b"-", b"\xe2\x80\x94", b"\xe2\x80\x93", b"on", b"er", b"es", b"are")
         or not chosen
     )
-    if telling or (value.quoted and not strict and (level is not Key.HINT or tells(text)) and b" " not in data[value.start : value.end].strip()):
+    if telling or (
+        value.quoted
+        and not strict
+        and (level is not Key.HINT or tells(text))
+        and b" " not in data[value.start : value.end].strip()
+    ):
         return [(value.start, value.end)]
     if strict or level is Key.HINT or (value.quoted and not chosen):
         return []
@@ -160,7 +167,7 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 -
         return []
     if _KEY_ENDS.match(data, value.end, value.end + 8):
         return []  # "flag": "--api-key",  "next": …
-    if not value.quoted and _SETTING.match(text):
+    if not value.quoted and (_SETTING.match(text) or _METAVAR.match(text)):
         return []  # "--password", type=str
     if " " in text.strip() and (link.level is not Key.PASSWORD or is_sentence(text)):
         return []  # .option("--with-secrets", "Keep the tables")
@@ -174,14 +181,17 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 -
     return [(value.start, value.end)]
 
 
-_PATH = re.compile(r"[a-z_-]+\.[0-9]\Z|[a-z]+&[a-z]+;[a-z]*\Z|\w{2,20}(?:,\w{2,20}){2,}\Z|[a-z]+[0-9]?/[\w.-]+\Z|[a-z]+-?[0-9]+(?:\.[0-9]+)+\Z")
+_PATH = re.compile(
+    r"[a-z_-]+\.[0-9]\Z|[a-z]+&[a-z]+;[a-z]*\Z|\w{2,20}(?:,\w{2,20}){2,}\Z|[a-z]+[0-9]?/[\w.-]+\Z|[a-z]+-?[0-9]+(?:\.[0-9]+)+\Z"
+)
 _MAKES = re.compile(rb"(?:\A|\.)(?i:create|get|parse|next|add|read|peek|expect|consume|accept|find)_?[A-Z]")
 _WORDY = re.compile(r"[A-Za-z_]\w*\Z")
+_METAVAR = re.compile(r"[A-Z]{2,}(?:[-_][A-Z]+)+\Z")  # --export KEY-ID
 _ACRONYM = re.compile(r"[A-Z]{3,8}-?[0-9]\Z")
 _NUMBERED = re.compile(r"[a-z]+[0-9]{1,2}\Z")
 _SETTING = re.compile(r"[a-z_]+=\S")
 _IS_NAME = re.compile(r"(?i)(?:[a-z0-9]+[._-])*(?:new|old)?(?:password|token|secret)[0-9]?(?:\.[a-z]+)?\Z")
-_SWITCH = re.compile(rb"--?(?:disable|enable|with|without|no|generate|show|print|list)-")
+_SWITCH = re.compile(rb"--?(?:disable|enable|with|without|no|generate|show|print|list|export|import|delete)-")
 _KEY_ENDS = re.compile(rb"(?:\\*[\"'`])?[ \t]*:")
 
 

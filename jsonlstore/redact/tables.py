@@ -81,7 +81,9 @@ def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]]
 
 
 # a call or a statement, of which the arguments are no columns
-_CODE = re.compile(rb"\|\||[\w\]]\([^()]*\Z|\A[^()]*\)|\A[ \t]*(?:return|import|from|def|if|for|yield|assert|raise|let|const|var) ")
+_CODE = re.compile(
+    rb"\|\|| // |[\w\]]\([^()]*\Z|\A[^()]*\)|\A[ \t]*(?:return|import|from|def|if|for|yield|assert|raise|let|const|var) "
+)
 
 
 _CALL = re.compile(rb"\w\([^()]*,|\A[ \t]*\)")

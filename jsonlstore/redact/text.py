@@ -183,7 +183,9 @@ _NOT_A_TOKEN = re.compile(
     rb"[^!-~]|[\"'`()\[\]{}<>,;\\]|\A[\w.-]+:[0-9]{1,5}\Z"
 )  # quotes, brackets, blanks: a piece of text
 # types-pywin32, scram-sha-256, asn1Spec: a name, whoever bears it
-_NAME = re.compile(rb"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z|[a-z]{2,}[0-9]{0,2}(?:[A-Z][a-z]+)+\Z|[a-z]+(?:_[a-z]+[0-9]?)+\Z")
+_NAME = re.compile(
+    rb"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z|[a-z]{2,}[0-9]{0,2}(?:[A-Z][a-z]+)+\Z|[a-z]+(?:_[a-z]+[0-9]?)+\Z"
+)
 _NUMBERED = re.compile(rb"[a-z]+[0-9]\Z")
 _MOST_AGAIN = 1000
 _LEAST_RANDOM = 4.8

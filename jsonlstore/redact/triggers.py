@@ -85,7 +85,9 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
         return False  # -u http://host: an address, no user and password
     if shape.unlike == "url":
         # `secret` is a word, but nobody writes one between a user and a host; `user:password` stands in every manual
-        return not (is_reference(value) or re.match(r"\d+[/?#]", value) or value.lower().strip("[]()<>{}") in _URL_WORDS)
+        return not (
+            is_reference(value) or re.match(r"\d+[/?#]", value) or value.lower().strip("[]()<>{}") in _URL_WORDS
+        )
     if is_placeholder(value, bare=shape.unlike not in ("random", "chosen")):
         return False
     if shape.unlike == "plain":
