@@ -57,12 +57,9 @@ def private_spans(data: bytes) -> list[tuple[int, int]]:
     """Every `<private>` span, tags included; nested ones belong to the outer, an open one reaches to the end."""
     spans: list[tuple[int, int]] = []
     depth = start = 0
+    closed = _CLOSED.search(data) is not None
     for tag in _TAG.finditer(data):
-        if (
-            tag.group(2)
-            or (_WORDED.match(tag.group()) and not _CLOSED.search(data))
-            or data[tag.start() - 3 : tag.start()] == b"var"
-        ):
+        if tag.group(2) or (_WORDED.match(tag.group()) and not closed) or data[tag.start() - 3 : tag.start()] == b"var":
             continue  # empty, or a shader's variable
         if tag.group(1):
             depth = max(0, depth - 1)

@@ -9,8 +9,14 @@ Every look around is bounded.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from jsonlstore.redact.looks import WORDS_LIMIT, is_wordy, randomness
+from jsonlstore.redact.looks import WORDS_LIMIT, is_code, is_placeholder, is_wordy, randomness, tells
+from jsonlstore.redact.names import Key
+
+if TYPE_CHECKING:
+    from jsonlstore.redact.judging import Link
+    from jsonlstore.redact.values import Value
 
 _AHEAD = 96  # bytes behind a value that may show what it is part of
 
@@ -134,3 +140,60 @@ def is_parameter(data: bytes, at: int, end: int) -> bool:
         and (line[opened - 1 : opened].isalnum() or line[opened - 1] == ord("_"))
         and line.rfind(b")") < opened
     )
+
+
+def is_code_here(data: bytes, value: Value, text: str, link: Link) -> bool:  # noqa: PLR0911 - one exit per answer
+    """Whether an unquoted value is code by what stands around it."""
+    name, op = data[link.name_at : link.name_end], data[link.op_at : link.op_end]
+    if goes_on_as_code(text, data[value.end : value.end + 96]) or (
+        link.name_end == link.op_at and link.op_end == value.start and is_member(text, name, op)
+    ):
+        return True
+    if is_slice(data, link.op_at, value.end) or is_symbol(text, data, link.op_at):
+        return True
+    if op == b":" and data[link.name_at - 1 : link.name_at] == b":" and _SHORT_NAME.match(text):
+        return True  # inet:form:password:md5
+    if op == b"::=" and not tells(text):
+        return True  # PrivateKey ::= SEQUENCE
+    if is_own(name) and op == b"=" and _IDENTIFIER.match(text) and is_wordy(text.strip(";")):
+        return True
+    if link.level is Key.SECRET and len(text) > 11 and _HUMPED.match(text) and is_wordy(text):
+        return True  # authKey=userAuthKeyLocalized
+    word = link.level is Key.SECRET and text.isalpha() and len(text) <= 12 and is_wordy(text)
+    return op == b"=" and word and is_parameter(data, link.name_at, value.end)
+
+
+_HUMPED = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+){2,}[0-9]?,?\Z")
+_SHORT_NAME = re.compile(r"[a-z]{2,8}[0-9]?\Z|(?i:[a-z_]+(?::[a-z_]+)+:?)\Z")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*;?\Z")
+
+
+def is_expression(text: str, op: bytes) -> bool:
+    """`AsmToken::TokenKind`, `{token:e.claim.token}:{}`, `e[e.CloseToken=2]="CloseToken"`: code goes on behind it."""
+    text = text[:EXPRESSION]
+    if (
+        (op == b":" and text.startswith(":"))
+        or (len(text) <= 2 and text[:1].isalpha() and text.isalnum())
+        or _LITERAL.match(text)
+    ):
+        return True
+    if _CALLED.search(text) or _NOT.match(text) or _TERNARY.match(text) or is_code(text):
+        return True
+    first, comma, _ = text.partition(",")
+    if comma and (is_placeholder(first, bare=True) or VARIABLE.fullmatch(first)) and randomness(first) < 4.8:
+        return True
+    inner = _INNER.match(text)
+    return inner is not None and (len(inner[1]) <= 2 or is_placeholder(inner[1], bare=True))
+
+
+# null!=(a=b), self.map[x, &callback, {block:{open:, e.First=e.Second=
+_LITERAL = re.compile(
+    r"(?:null|undefined|void|true|false|typeof)[!=?&|.(]|(?:self|this|cls)\.[\w.]*[\[(]|&[a-z]+(?:[._][A-Za-z]+)+(?:\{|\Z)|[a-z]+(?:\.[a-z]+)+:[A-Z][A-Za-z]+\Z|\{[a-z]+:[{\"'\[]"
+    r"|[a-z$]{1,8}\.[A-Za-z]+=|[a-z]{1,3}=(?:null|void|this|[a-z]\.)|\*+[a-z_]\w*\Z|[{\[(]\*{1,2}[a-z]|-[0-9]{1,5}\Z|!\w+:!|![a-z]+(?:[A-Z][a-z]+)+\Z|[A-Z_]{3,}\$[0-9],?\Z|[a-z-]+(?:/[a-z-]+)+\Z|\{0|==|[a-z]\w*(?:\+\+|--)\Z|[a-z]\w*(?:\.\w+)+[+-][0-9]{1,3}\Z|[A-Z_]{3,}=|[A-Z]\{[a-zA-Z]|[A-Za-z_]\w*(?:::\w+)+[{(<]"
+)
+EXPRESSION = 160  # characters that show whether it is code
+_CALLED = re.compile(r"(?:\A|[,;:=?&|!(])(?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$]+\((?:[\w$.*&]|\Z|\))")
+_TERNARY = re.compile(r"[A-Za-z_$][\w$.]*\?[A-Za-z_$][\w$]*[.+:(=]")
+_NOT = re.compile(r"![01](?:\W|\Z)|(?:\+\+|--)[A-Za-z_]")
+_INNER = re.compile(r"([\w.$]*)[)\]}]+[,.;:=(\[{)]")
+VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*_(?![0-9]{2,}\Z)[A-Za-z0-9]+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")

@@ -292,10 +292,10 @@ class _Scan:
         self.hints: list[int] = []
         self.disguised = False
 
-    def run(self, first: int = 0) -> list[Span]:  # noqa: C901 - one loop, two cursors
+    def run(self, first: int = 0) -> list[Span]:
         """What is to be hidden as the text stands, from `first` on.
 
-        Whether one automaton finds the places or two do: they are the same places, and at each of them the same is done.
+        Whether one automaton finds the places or two do: they are the same, and at each of them the same is done.
         """
         data, budget, whole = self._data, self._budget, self._finder.whole
         triggered, named_ = (whole, whole) if whole else (self._finder.triggered, self._finder.named)

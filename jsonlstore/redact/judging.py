@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from jsonlstore.redact import context, rules
 from jsonlstore.redact.looks import (
-    is_code,
     is_foreign,
     is_key_hex,
     is_label,
@@ -29,6 +28,7 @@ from jsonlstore.redact.looks import (
     unescaped,
 )
 from jsonlstore.redact.names import Key, classify
+from jsonlstore.redact.things import CAMEL_WORDS, OF_SECRETS, SAMPLE, is_named_thing
 from jsonlstore.redact.values import Value, measure, starts_line, to_line_end
 
 SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
@@ -73,7 +73,7 @@ _JUDGED = 2048
 _SURE = frozenset((b"=", b":", b":=", b"=>", b"%3D"))
 
 
-def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911, PLR0912 - a decision list
+def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911, PLR0912, PLR0915 - a decision list
     level, op = link.level, data[link.op_at : link.op_end]
     run = data[value.start : min(value.end, value.start + _JUDGED)]  # a longer one is judged by its beginning
     if level >= Key.SECRET and op in _SURE and value.start - link.name_end < 6 and _GENERATED.match(run):
@@ -86,11 +86,11 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None
     if is_version(text) or is_address(text) or is_of_its_name(data, link, text):
         return None
-    if not value.quoted and (_is_expression(text, op) or (level is not Key.PASSWORD and is_type(text))):
+    if not value.quoted and (context.is_expression(text, op) or (level is not Key.PASSWORD and is_type(text))):
         return None
-    if not value.quoted and _is_code_here(data, value, text, link):
+    if not value.quoted and context.is_code_here(data, value, text, link):
         return None
-    if (not value.quoted and _GENERIC.search(text[:_EXPRESSION])) or _REGEX.search(text[:_EXPRESSION]):
+    if (not value.quoted and _GENERIC.search(text[: context.EXPRESSION])) or _REGEX.search(text[: context.EXPRESSION]):
         return None
     if _BETWEEN.match(text) or (op == b"|" and data[link.op_at - 1 : link.op_at].isalnum()):
         return None  # what stands between two strings; /token|secret/
@@ -137,7 +137,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         )
     if b"class=" in between:
         return None  # a span of coloured source code
-    if b"(" in between and (_OF_SECRETS.match(text) or _OWN_FIELD.match(text)):
+    if b"(" in between and (OF_SECRETS.match(text) or _OWN_FIELD.match(text)):
         return None  # fields.get("password1")
     listed = level is Key.SECRET and (b"[" in between or b"(" in between)
     gap = data[link.name_end : link.op_at].strip()
@@ -150,7 +150,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         number = text.isdigit() and compared and not value.quoted and len(text) < 8
         return (
             (value.start, value.end)
-            if tells(text) and not number and not (level is Key.SECRET and _SAMPLE.match(text))
+            if tells(text) and not number and not (level is Key.SECRET and SAMPLE.match(text))
             else None
         )
     if value.quoted:
@@ -173,11 +173,10 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
             return None  # "encryption_key": "Encryptiesleutel"
         if text.replace(" ", "").isalpha() and context.is_caption(data, link.name_at):
             return None
-        if _is_named_thing(data, value, name, text, level):
+        if is_named_thing(data, value, name, text, level):
             return None
         if level is Key.SECRET and (
-            (_CONSTANT.match(text) or _DOTTED_WORDS.match(text))
-            and randomness(text) < 4.8
+            ((_CONSTANT.match(text) or _DOTTED_WORDS.match(text)) and randomness(text) < 4.8)
             or _LONG_CONSTANT.match(text)
         ):
             return None  # SILENT_REPLY_TOKEN = "NO_REPLY", storageKey: "app.panel.v1"
@@ -196,7 +195,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if b":" in op or op in {b"\xef\xbc\x9a", b"%3A"}:
         return _judge_colon(data, value, text, link, spaced=spaced)
     if spaced and (
-        (_VARIABLE.fullmatch(text) and randomness(text) < 4.8)
+        (context.VARIABLE.fullmatch(text) and randomness(text) < 4.8)
         or (level is Key.SECRET and text.isalpha() and text.istitle())
     ):
         return None
@@ -216,63 +215,10 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     return (value.start, value.end)
 
 
-def _is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Key) -> bool:
-    """A quoted value that is a name itself: of an item in a store, a thing in a list, a choice, a grammar's class."""
-    if name.endswith(b"mnemonic") and " " not in text and not tells(text):
-        return True  # .mnemonic = "ENVELOPE", of an operation
-    if _CHOICES.match(text):
-        return True  # api|token|key|secret
-    named = NAME_OF_WORDS.match(text) or _CAMEL_WORDS.match(text)
-    if level is Key.SECRET and _LOOKUP.search(name) and named and randomness(text) < 4.8:
-        return True  # storageKey: "registry.page_size"
-    if _MODULE.match(text) and all(map(is_wordy, text.replace(":", ".").split("."))):
-        return True  # "pwd": "core.magics.osm:Magics"
-    told = level is Key.SECRET and b"secret" not in name
-    if told and len(text) > 4 and _ONE_NAME.match(text) and is_wordy(text.strip("?")):
-        return True  # token: "pluralCase", "COUNT"
-    if told and " " in text.strip() and not any(c.isdigit() for c in text):
-        return True  # TOKEN_DATA: "template data / text"
-    if _CALLS.match(text):
-        return True  # `url('./icon.png')`
-    if told and _FEW_WORDS.match(text) and randomness(text) < 4.6:
-        return True  # "no-check", "if_available"
-    if level is Key.SECRET and (_SAMPLE.match(text) or _GRAMMAR.match(text) or _OF_SECRETS.match(text)):
-        return True
-    if level is Key.SECRET and len(text) > _TABLE and len(_NOT_BASE64.findall(text)) * 5 > len(text):
-        return True  # a parser's table, packed into a string
-    if _PAIRS.match(text) and not any(tells(pair.partition("=")[2]) for pair in text.split(";")):
-        return True  # AccountName=xxxx;AccountKey=xxxx
-    listed = data[value.start - 2 : value.start - 1] in (b"[", b" ") and data[value.end + 1 : value.end + 2] in (
-        b",",
-        b"]",
-    )
-    inside = listed and data.rfind(b"[", max(0, value.start - 80), value.start) > data.rfind(
-        b"]", max(0, value.start - 80), value.start
-    )
-    return bool(inside and NAME_OF_WORDS.match(text) and randomness(text) < 4.8)
-
-
 _OWN_FIELD = re.compile(r"[a-z_]*password[0-9]\Z")
 _TITLE = re.compile(r"[A-Z][a-z]{3,24}\Z")
 _ALNUM = re.compile(r"[^\W_]")
 _NAME_OF_CODE = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z]+)*(?:\(\))?\Z")
-_LOOKUP = re.compile(
-    rb"(?:storage|root|user|project|org|team|server|service|app|application|client|subscription|security|account|integration|write|ingest|bot)[ _.-]?keys?\Z"
-)
-_CHOICES = re.compile(r"[A-Za-z_-]{2,20}(?:\|[A-Za-z_-]{2,20}){2,40}\Z|[A-Z][A-Za-z]+\[[A-Z]\w*\]\Z")
-_SAMPLE = re.compile(
-    r"(?i)(\w)\1{2,}\Z|(?:api|auth|access|test|my|some|the)?[-_]?(?:key|token|secret)[-_]?(?:string|[0-9]{1,3})\Z"
-)
-_CALLS = re.compile(r"[a-z]+\(\\?['\"./]")
-_MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[a-z_]\w*){2,}(?:[:.][A-Z]\w*)?\Z")
-_ONE_NAME = re.compile(r"\??[a-z]+(?:[A-Z][a-z]+)+\Z|\??(?:[A-Z][a-z]+){2,}\Z|[A-Z]{4,10}\Z")
-_FEW_WORDS = re.compile(r"\.?[a-z]{2,12}(?:[-_][a-z]{2,12}){1,2}\Z")
-_OF_SECRETS = re.compile(
-    r"(?:[a-z]+[-_.])*(?:password|passwd|token|secret|credential)s?(?:[-_.][a-z]+)*\Z"
-)  # set-password
-_GRAMMAR = re.compile(r"[a-z]+(?:[.-][a-z]+)*\.\$?(?:[0-9]|[a-z]{2,6})\Z")
-_TABLE, _NOT_BASE64 = 200, re.compile(r"[^A-Za-z0-9+/=._%-]")
-_PAIRS = re.compile(r"[A-Za-z ]{2,40}=[^;=]{0,200}={0,2}(?:;[A-Za-z ]{2,40}=[^;=]{0,200}={0,2})+;?\Z")
 
 
 # "blank bearer token": words about a secret, as language files and lists of errors hold them
@@ -304,64 +250,10 @@ _UNION = re.compile(rb"[ \t]\|[ \t](?:None|null|undefined|str|string|bytes|[A-Z]
 _CHOICE = re.compile(rb"\?[ \t]*[\"'`]\Z")
 
 
-def _is_code_here(data: bytes, value: Value, text: str, link: Link) -> bool:
-    """Whether an unquoted value is code by what stands around it."""
-    name, op = data[link.name_at : link.name_end], data[link.op_at : link.op_end]
-    if context.goes_on_as_code(text, data[value.end : value.end + 96]) or (
-        link.name_end == link.op_at and link.op_end == value.start and context.is_member(text, name, op)
-    ):
-        return True
-    if context.is_slice(data, link.op_at, value.end) or context.is_symbol(text, data, link.op_at):
-        return True
-    if op == b":" and data[link.name_at - 1 : link.name_at] == b":" and _SHORT_NAME.match(text):
-        return True  # inet:form:password:md5
-    if op == b"::=" and not tells(text):
-        return True  # PrivateKey ::= SEQUENCE
-    if context.is_own(name) and op == b"=" and _IDENTIFIER.match(text) and is_wordy(text.strip(";")):
-        return True
-    if link.level is Key.SECRET and len(text) > 11 and _HUMPED.match(text) and is_wordy(text):
-        return True  # authKey=userAuthKeyLocalized
-    word = link.level is Key.SECRET and text.isalpha() and len(text) <= 12 and is_wordy(text)
-    return op == b"=" and word and context.is_parameter(data, link.name_at, value.end)
-
-
-_HUMPED = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+){2,}[0-9]?,?\Z")
-_SHORT_NAME = re.compile(r"[a-z]{2,8}[0-9]?\Z|(?i:[a-z_]+(?::[a-z_]+)+:?)\Z")
-_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*;?\Z")
-
-
-def _is_expression(text: str, op: bytes) -> bool:
-    """`AsmToken::TokenKind`, `{token:e.claim.token}:{}`, `e[e.CloseToken=2]="CloseToken"`: code goes on behind it."""
-    text = text[:_EXPRESSION]
-    if (
-        (op == b":" and text.startswith(":"))
-        or (len(text) <= 2 and text[:1].isalpha() and text.isalnum())
-        or _LITERAL.match(text)
-    ):
-        return True
-    if _CALLED.search(text) or _NOT.match(text) or _TERNARY.match(text) or is_code(text):
-        return True
-    first, comma, _ = text.partition(",")
-    if comma and (is_placeholder(first, bare=True) or _VARIABLE.fullmatch(first)) and randomness(first) < 4.8:
-        return True
-    inner = _INNER.match(text)
-    return inner is not None and (len(inner[1]) <= 2 or is_placeholder(inner[1], bare=True))
-
-
-# null!=(a=b), self.map[x, &callback, {block:{open:, e.First=e.Second=
-_LITERAL = re.compile(
-    r"(?:null|undefined|void|true|false|typeof)[!=?&|.(]|(?:self|this|cls)\.[\w.]*[\[(]|&[a-z]+(?:[._][A-Za-z]+)+(?:\{|\Z)|[a-z]+(?:\.[a-z]+)+:[A-Z][A-Za-z]+\Z|\{[a-z]+:[{\"'\[]"
-    r"|[a-z$]{1,8}\.[A-Za-z]+=|[a-z]{1,3}=(?:null|void|this|[a-z]\.)|\*+[a-z_]\w*\Z|[{\[(]\*{1,2}[a-z]|-[0-9]{1,5}\Z|!\w+:!|![a-z]+(?:[A-Z][a-z]+)+\Z|[A-Z_]{3,}\$[0-9],?\Z|[a-z-]+(?:/[a-z-]+)+\Z|\{0|==|[a-z]\w*(?:\+\+|--)\Z|[a-z]\w*(?:\.\w+)+[+-][0-9]{1,3}\Z|[A-Z_]{3,}=|[A-Z]\{[a-zA-Z]|[A-Za-z_]\w*(?:::\w+)+[{(<]"
-)
-_EXPRESSION = 160  # characters that show whether it is code
 _BETWEEN = re.compile(
     r"%\}|\+[\w$.]{0,24}[);,]|[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:"
 )
-_CALLED = re.compile(r"(?:\A|[,;:=?&|!(])(?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$]+\((?:[\w$.*&]|\Z|\))")
-_TERNARY = re.compile(r"[A-Za-z_$][\w$.]*\?[A-Za-z_$][\w$]*[.+:(=]")
-_NOT = re.compile(r"![01](?:\W|\Z)|(?:\+\+|--)[A-Za-z_]")
 _REGEX = re.compile(r"\(\.[*+]|\.\*\??\)|\[\^?(?:A-Z|a-z|0-9)|\A/\^|\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b")
-_INNER = re.compile(r"([\w.$]*)[)\]}]+[,.;:=(\[{)]")
 
 
 def is_of_its_name(data: bytes, link: Link, text: str) -> bool:
@@ -384,12 +276,10 @@ def _plain(name: str) -> str:
 
 
 _JOINED_WORDS = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)+\Z")
-NAME_OF_WORDS = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z")  # scram-sha-256
 _FORMAT_SPEC = re.compile(r"[<>^+-]?0?\d{0,3}(?:\.\d+)?[a-zA-Z]?\Z")  # f"{token:02x}"
 _ARGUMENT = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")
 _WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
 _GENERIC = re.compile(r"[A-Za-z0-9*]<(?:[\[A-Za-z{]|\Z)")  # Secret<str>, 1*<any CHAR>
-_VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*_(?![0-9]{2,}\Z)[A-Za-z0-9]+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
 _TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
 
 
@@ -412,7 +302,7 @@ def _is_setting(data: bytes, link: Link, end: int) -> bool:
     return not own and starts_line(data, link.name_at) and (not rest or rest.startswith((b"#", b";", b'"', b"\\n")))
 
 
-def _judge_colon(  # noqa: C901, PLR0911 - one exit per answer
+def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     data: bytes, value: Value, text: str, link: Link, *, spaced: bool
 ) -> tuple[int, int] | None:
     level, name_at = link.level, link.name_at
@@ -493,11 +383,10 @@ def _is_variable(text: str, after: bytes) -> bool:
     bare = text.rstrip(",")
     if _MIXED.match(bare) and is_wordy(bare) and (bare != text or after[:1] in (b",", b")", b"}", b";")):
         return True  # OAuth2TokenAuth$inboundSchema,
-    if not _CAMEL_WORDS.match(bare) or not (len(bare) < 9 or randomness(bare) < 4.8):
+    if not CAMEL_WORDS.match(bare) or not (len(bare) < 9 or randomness(bare) < 4.8):
         return False
     return bare != text or after.lstrip()[:1] in (b",", b")", b"}") or after[:2] == b" ?"
 
 
 _TYPE_ENDS = re.compile(r"[a-z]{3,12};\Z|(?:[A-Z][A-Za-z]{2,40}|[A-Z][0-9]?)(?:\[\])?[;,]\Z")
 _MIXED = re.compile(r"[A-Za-z]{2,}[0-9]?[A-Za-z]+\$?[A-Za-z]*\Z(?<=[a-z])")
-_CAMEL_WORDS = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+)+\Z")

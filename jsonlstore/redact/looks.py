@@ -300,7 +300,7 @@ _LEAST_RANDOM = 4.8
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{16,512}={0,2}\Z")
 
 
-def looks_random(value: str) -> bool:
+def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
     """Long and mixed enough to be generated, and no hash, id, path or sentence."""
     if not 16 <= len(value) <= 4096 or _NOT_RUN.search(value) or "://" in value:
         return False

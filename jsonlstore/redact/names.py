@@ -65,7 +65,7 @@ def _weak_level(name: str) -> Key:
 
 
 @lru_cache(maxsize=4096)
-def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
+def classify(name: str) -> Key:  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     """What a name says about the value behind it: `GITHUB_TOKEN` much, `max_tokens` nothing."""
     if _SOURCE.search(name):
         return Key.NONE  # password.c, which is a file

@@ -4,6 +4,9 @@ Ids of messages, calls and runs look just so. Their prefixes stand in `data/word
 left alone here: a hash, an id and a key cannot be told apart by their letters.
 """
 
+# An expression is easier to read whole than in pieces.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import base64

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from jsonlstore.redact.judging import NAME_OF_WORDS, PHRASE, SPACE_WORDS, TALK, Link, is_address, is_of_its_name
+from jsonlstore.redact.judging import PHRASE, SPACE_WORDS, TALK, Link, is_address, is_of_its_name
 from jsonlstore.redact.looks import (
     is_code,
     is_foreign,
@@ -22,10 +22,11 @@ from jsonlstore.redact.looks import (
     tells,
 )
 from jsonlstore.redact.names import Key
+from jsonlstore.redact.things import NAME_OF_WORDS
 from jsonlstore.redact.values import GLANCE, OPEN, SKIP, Value, measure
 
 
-def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
+def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per answer
     """The spans to hide behind "my password is …"."""
     level = link.level
     if level < Key.HINT:
@@ -92,7 +93,7 @@ def _plain_words(data: bytes, value: Value, text: str) -> list[tuple[int, int]]:
     return [(value.start, more.end() if more else value.end)]
 
 
-def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
+def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     """The span to hide behind "with password hunter2", `PASSWORD 'x'`."""
     name = data[link.name_at : link.name_end]
     values = measure(data, link.op_end, before=link.name_at)[:1] if link.level >= Key.HINT else []
@@ -152,7 +153,7 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911
     return [(values[0].start, values[0].end)]
 
 
-def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
+def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per answer
     """The span to hide behind `--password …`, `"--token", "…"`."""
     values = measure(data, link.op_end, before=link.name_at)[:1]
     if _SWITCH.match(data, link.name_at, link.name_end):

@@ -160,7 +160,7 @@ def _settle(data: bytes, steps: int, first: int) -> list[Span]:
 def _again(data: bytes, spans: list[Span]) -> list[Span]:
     """The spans, and wherever else in the text one of their values stands."""
     values = {data[start:end] for start, end, kind in spans if kind not in _NOT_VALUES}
-    if len(values) == 1 and data.count(*values) == len(spans) == 1:
+    if len(values) == len(spans) == 1 and data.count(next(iter(values))) == 1:
         return spans  # nearly always: one value, which stands there once
     places = {start for start, _, _ in spans}
     more: list[Span] = []
