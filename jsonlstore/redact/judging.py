@@ -332,6 +332,8 @@ def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
         return None  # "password": validate_password, is code: JSON has no bare words
     if spaced and _is_variable(text, data[value.end : value.end + 4]):
         return None
+    if spaced and level is Key.SECRET and not tells(text.rstrip(",;")) and text[-1:] in ",;":
+        return None  # privateKey: pkcs8,
     if spaced and _TYPE_ENDS.match(text + data[value.end : value.end + 1].decode("latin1")):
         return None  # privateKey: Buffer;
     if spaced and level is Key.SECRET and _TITLE.match(text) and randomness(text) < 4.8:

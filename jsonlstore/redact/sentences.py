@@ -113,6 +113,7 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
         or "<" in text
         or "{" in text
         or "%s" in text
+        or "%0A" in text
         or text.endswith("*")
         or ".*" in text
         or _PATH.match(text)
@@ -168,7 +169,7 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR
         return []
     if _KEY_ENDS.match(data, value.end, value.end + 8):
         return []  # "flag": "--api-key",  "next": …
-    if not value.quoted and (_SETTING.match(text) or _METAVAR.match(text)):
+    if not value.quoted and (_SETTING.match(text) or _SET.match(text) or _METAVAR.match(text)):
         return []  # "--password", type=str
     if " " in text.strip() and (link.level is not Key.PASSWORD or is_sentence(text)):
         return []  # .option("--with-secrets", "Keep the tables")
@@ -187,6 +188,7 @@ _PATH = re.compile(
 )
 _MAKES = re.compile(rb"(?:\A|\.)(?i:create|get|parse|next|add|read|peek|expect|consume|accept|find)_?[A-Z]")
 _WORDY = re.compile(r"[A-Za-z_]\w*\Z")
+_SET = re.compile(r"[A-Z_]{2,}=(?:value|VALUE)?\Z")
 _METAVAR = re.compile(r"[A-Z]{2,}(?:[-_][A-Z]+)+\Z")  # --export KEY-ID
 _ACRONYM = re.compile(r"[A-Z]{3,8}-?[0-9]\Z")
 _NUMBERED = re.compile(r"[a-z]+[0-9]{1,2}\Z")

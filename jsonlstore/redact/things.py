@@ -36,7 +36,11 @@ def is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Key
         return True  # TOKEN_DATA: "template data / text"
     if _CALLS.match(text):
         return True  # `url('./icon.png')`
-    if told and _FEW_WORDS.match(text) and randomness(text) < 4.6:
+    if (
+        told
+        and _FEW_WORDS.match(text)
+        and all(randomness(part) < 4.6 for part in re.split(r"[-_.]", text) if len(part) > 3)
+    ):
         return True  # "no-check", "if_available"
     if level is Key.SECRET and (SAMPLE.match(text) or _GRAMMAR.match(text) or OF_SECRETS.match(text)):
         return True
