@@ -25,7 +25,7 @@ _PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,
 _TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const token string = "…"
 _RUST = r"[ \t]*:[ \t]*&?(?:'[a-z]+[ \t]+)?(?:str|String|\[u8\])(?=[ \t]*=)"  # const TOKEN: &'static str = "…"
 _PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
-_FOR = rf"(?:[ \t]+(?:{_PREPOSITION}|to)(?:[ \t]+[^\s:=]{{1,40}}){{1,5}}?)"
+_FOR = rf"(?:[ \t]+(?:{_PREPOSITION}|to)(?:[ \t]+[^\s:=\[\](){{}}%]{{1,40}}){{1,5}}?)"
 _IS = (
     r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|c'est|c’est|—|–|-)"
     r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
@@ -76,6 +76,8 @@ NAME = (
     rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?{_NOT_UUID})"""
     r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
 )
+# the first byte of every match of `NAME`
+FIRST = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-<0&") | frozenset(range(128, 256))
 _JOINT = re.compile(
     (
         rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR}|{_TYPED}|{_RUST})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은|(?:'|’)s[ \t])[ \t]*+"
@@ -88,6 +90,10 @@ _JOINT_WINDOW = 640  # `re` may backtrack: within this many bytes, whatever the 
 _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
 _HEADER = re.compile(
     rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=]|(?<=[\"']),|%3A|:=|=>|(?=\\*[\"'](?i:bearer|basic|token)[ \t]))"""
+)
+# Bearer ${TOKEN}: a value that is elsewhere, and nothing behind it
+_REFERRED = re.compile(
+    rb"""[ \t]*(?:\\*["'])?(?i:bearer|basic|token)[ \t]+(?:\$\{[A-Za-z_][\w.]*\}|\$[A-Za-z_]\w*|<[a-z_ -]{1,40}>)(?=[\s"'`\\]|\Z)"""
 )
 
 _NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
@@ -115,6 +121,8 @@ def judge_name(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
     part = head.group(2) or data[at - 1 : at].isalnum()  # of a longer name: AggregationAuthorization
     if word in (b"cookie", b"authorization", b"x-auth") and not (part and word == b"authorization"):
         header = _HEADER.match(data, end, end + 80)
+        if header and word != b"cookie" and _REFERRED.match(data, header.end(), header.end() + 80):
+            return end, []
         spans = header_value(data, header.end(), cookie=word == b"cookie") if header else []
         if spans or word == b"cookie":
             return end, spans

@@ -25,7 +25,7 @@ from jsonlstore.redact.values import whole
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from jsonlstore.core.regex import Search, SearchWithin
+    from jsonlstore.core.regex import Groups, Search, SearchWithin
 
 MARK = b"[REDACTED]"
 UNREAD = b"[UNREAD]"
@@ -47,11 +47,16 @@ _TAIL = 32  # of a word is looked at as if it began there: a name may end it
 
 def may_hide(data: bytes) -> bool:
     """Whether there may be something to hide; False is certain."""
+    return first_hit(data) >= 0
+
+
+def first_hit(data: bytes) -> int:
+    """Where the first place is that may hold something to hide, or -1."""
     finder = _FINDER or _finder()
     whole = finder.whole
     if whole is not None and len(data) < _LONG_TEXT:
-        return whole(data, 0)[0][0] >= 0
-    return finder.sees(data)
+        return whole(data, 0)[0][0]
+    return finder.first(data)
 
 
 def steps_for(data: bytes) -> int:
@@ -59,13 +64,20 @@ def steps_for(data: bytes) -> int:
     return _STEPS + len(data) // _BYTES_A_STEP
 
 
-def find_spans(data: bytes, budget: Steps) -> list[Span]:
-    """Byte spans to hide, unmerged, in the order of the rules; what is beyond the budget is unread."""
+def find_spans(data: bytes, budget: Steps, first: int = 0) -> list[Span]:
+    """Byte spans to hide, unmerged, in the order of the rules; what is beyond the budget is unread.
+
+    Nothing telling begins before `first`.
+    """
     finder = _finder()
     beyond: list[Span] = []
     if len(data) > MOST_BYTES:
         beyond, data = [(MOST_BYTES, len(data), "unread")], data[:MOST_BYTES]
-    return [_snap(data, span) for span in [*finder.spans(data, budget), *beyond] if not _is_left(data, span)]
+    return [
+        _snap(data, span)
+        for span in [*finder.spans(data, budget, min(first, MOST_BYTES)), *beyond]
+        if not _is_left(data, span)
+    ]
 
 
 def mark_of(kind: str) -> bytes:
@@ -166,14 +178,18 @@ class _Finder:
         """The same up to an end."""
         return searcher_within(compiled(all_triggers()))
 
-    def sees(self, data: bytes) -> bool:
-        """Whether there may be something to hide."""
+    def first(self, data: bytes) -> int:
+        """Where the first place is that may hold something to hide, or -1."""
         whole = self.whole
         if whole is None:
-            return self.named(data, 0)[0][0] >= 0 or self.triggered(data, 0)[0][0] >= 0 or len(data) > MOST_BYTES
-        self._texts += 1
-        if self._texts & _SAMPLED:
-            return whole(data, 0)[0][0] >= 0 or len(data) > MOST_BYTES
+            name, trigger = self.named(data, 0)[0][0], self.triggered(data, 0)[0][0]
+            at = max(name, trigger) if name < 0 or trigger < 0 else min(name, trigger)
+        else:
+            self._texts += 1
+            at = whole(data, 0)[0][0] if self._texts & _SAMPLED else self._timed(whole, data)
+        return min(len(data), MOST_BYTES) if at < 0 and len(data) > MOST_BYTES else at
+
+    def _timed(self, whole: Search, data: bytes) -> int:
         started = process_time()
         at = whole(data, 0)[0][0]
         self._seconds += process_time() - started
@@ -183,12 +199,12 @@ class _Finder:
             if self._slow > 1:  # the first states of an automaton are slow to make whatever the text
                 self.whole = None
             self._bytes, self._seconds = 0, 0.0
-        return at >= 0 or len(data) > MOST_BYTES
+        return at
 
-    def spans(self, data: bytes, budget: Steps) -> list[Span]:
+    def spans(self, data: bytes, budget: Steps, first: int = 0) -> list[Span]:
         """Every span of every rule, unmerged."""
         scan = _Scan(self, data, budget)
-        found = scan.run()
+        found = scan.run(first)
         for start, end in joints.windows(data, scan.hints) if scan.hints else ():
             if budget.left <= 0:
                 found.append((start, len(data), "unread"))
@@ -276,23 +292,25 @@ class _Scan:
         self.hints: list[int] = []
         self.disguised = False
 
-    def run(self) -> list[Span]:  # noqa: C901 - one loop, two cursors
-        """What is to be hidden as the text stands."""
+    def run(self, first: int = 0) -> list[Span]:
+        """What is to be hidden as the text stands, from `first` on.
+
+        Whether one automaton finds the places or two do: they are the same, and at each of them the same is done.
+        """
         data, budget, whole = self._data, self._budget, self._finder.whole
         triggered, named_ = (whole, whole) if whole else (self._finder.triggered, self._finder.named)
-        trigger = name = triggered(data, 0)[0][0]
+        trigger = name = triggered(data, first)[0][0]
         if not whole:
-            name = named_(data, 0)[0][0]
+            name = named_(data, first)[0][0]
         while trigger >= 0 or name >= 0:
             at = name if trigger < 0 or 0 <= name < trigger else trigger
             budget.left -= 1
             if budget.left <= 0:
                 self.found.append((at, len(data), "unread"))
                 break
-            if at == trigger:
-                self._shapes(at)
-            if at == name:
-                self._look(at)
+            what = _BEGINS[data[at]]
+            self._shapes(at)
+            self._look(at, what)
             if budget.left <= 0:
                 self.found.append((max(at, self._table_until), len(data), "unread"))
                 break
@@ -309,7 +327,7 @@ class _Scan:
             self.found += ((start, end, "private-key") for start, end in private_keys(data))
         return self.found
 
-    def _look(self, at: int) -> None:
+    def _look(self, at: int, what: int) -> None:
         data = self._data
         if not self._plain:
             if data[at + 1 : at + 2] in joints.SECOND:
@@ -317,12 +335,11 @@ class _Scan:
             if data[at] in _DISGUISES:
                 self.disguised = True
                 self._skipped = max(self._skipped, escapes_end(data, at) - 1)
-        what = _BEGINS[data[at]]
         if what & _CONTAINER and at >= self._held_until:
             self._held_until, held = containers.values(data, at)
             self._budget.left -= _JUDGED + len(held)
             self.found += held
-        if self._names and at >= self._named_until:
+        if what & _NAME and self._names and at >= self._named_until:
             self._named(at)
         if what & _RUN and at >= self._run_until and at >= self._skipped:
             self._run(at)
@@ -330,7 +347,7 @@ class _Scan:
     def _shapes(self, at: int) -> None:
         data = self._data
         any_of_them, each = triggers(data[at])
-        if any_of_them.match(data, at, at + 512):
+        if each and any_of_them.match(data, at, at + 512):
             self._budget.left -= 2
             for index, trigger in each:
                 if at >= self._searched.get(index, 0) and trigger.match(data, at, at + 512):
@@ -344,12 +361,15 @@ class _Scan:
         low, high = max(self._searched.get(index, 0) - _BACK, at - _BACK, 0), min(len(data), at + _AHEAD)
         while (groups := find(data, low, high))[0][0] >= 0:
             self._budget.left -= 2
-            start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])
+            start, end = _told(groups)
             if end == high < len(data):  # a long one goes on as it began
                 end = _GOES_ON.match(data, end).end()  # type: ignore[union-attr]
-            if fits(shape, data, start, end):
+            if end - start <= len(MARK) + 3 and data.startswith(MARK, start):
+                pass  # hidden before
+            elif fits(shape, data, start, end) and not _SAMPLE.search(data, start, min(end, start + 80)):
                 self.found.append((start, end, shape.kind))
-                if at - 64 < start <= at:
+                near = at - 64 < start <= at or (data[at] == _COLON and start < at + 64)  # an address, or a token
+                if near and b"private" not in data[at:end].lower():
                     self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
             low = max(groups[0][1], groups[0][0] + 1, end)
             if low >= high:
@@ -406,9 +426,24 @@ class _Scan:
         return not self._plain and bool(_Scan(self._finder, text, self._budget, plain=True).run())
 
 
-_CONTAINER, _RUN = 1, 2
+_COLON = ord(":")
+
+
+def _told(groups: Groups) -> tuple[int, int]:
+    """The first group that matched, or all of the match."""
+    for group in groups[1:]:
+        if group[0] >= 0:
+            return group
+    return groups[0]
+
+
+_CONTAINER, _RUN, _NAME = 1, 2, 4
 # What a hit may be the beginning of, by its first byte: a look that cannot succeed costs more than all the others.
-_BEGINS = [_CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST) for byte in range(256)]
+_BEGINS = [
+    _CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST) | _NAME * (byte in named.FIRST)
+    for byte in range(256)
+]
+_SAMPLE = re.compile(rb"(?i)[-_]your[-_]|[-_]x{8}")  # xoxb-your-slack-token
 _GOES_ON = re.compile(rb"[A-Za-z0-9_+/=.%~-]*+")
 _DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")
 

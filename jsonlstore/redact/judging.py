@@ -10,28 +10,32 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from jsonlstore.redact import rules
+from jsonlstore.redact import context, rules
 from jsonlstore.redact.looks import (
-    is_code,
     is_foreign,
     is_key_hex,
+    is_label,
     is_placeholder,
+    is_secrets_word,
     is_sentence,
     is_type,
     is_version,
+    is_wordy,
     looks_random,
     looks_secret,
     randomness,
     tells,
+    unescaped,
 )
-from jsonlstore.redact.names import Key
+from jsonlstore.redact.names import Key, classify
+from jsonlstore.redact.things import CAMEL_WORDS, OF_SECRETS, SAMPLE, is_named_thing
 from jsonlstore.redact.values import Value, measure, starts_line, to_line_end
 
 SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]+)\}?\Z")
 # What follows "password is" or "password:" in talk about passwords.
 TALK = frozenset(word.encode() for word in rules.words("talk"))
-PHRASE = re.compile(rb"(?i)mnemonic|(?:phrase|words|seed)\Z")
+PHRASE = re.compile(rb"(?i)mnemonic|(?:phrase|(?<!pass)words|seed)\Z")
 
 
 class Link(NamedTuple):
@@ -47,6 +51,13 @@ class Link(NamedTuple):
 def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
     if data.startswith(_HIDDEN, link.op_end):
         return []
+    if context.is_attribute(data, link.name_at) or (
+        data[link.op_at : link.op_end] == b"|" == data[link.op_end : link.op_end + 1]
+    ):
+        return []
+    inner = context.last_subscript(data, link.name_end, link.op_at)
+    if inner and classify(inner.decode("utf-8", "replace")) is Key.NONE:
+        return []
     spans = [_judge(data, value, link) for value in measure(data, link.op_end, before=link.name_at)]
     return [span for span in spans if span]
 
@@ -54,15 +65,20 @@ def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
 # what stands behind most names in the second look at a text
 _HIDDEN = (b"[REDACTED]", b'"[REDACTED]"', b" [REDACTED]", b' "[REDACTED]"', b'\\"[REDACTED]')
 # A value that no code, word, version or address looks like; most are, and need no further question.
-_GENERATED = re.compile(rb"(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,256}\Z")
+_GENERATED = re.compile(
+    rb"(?![A-Za-z]*[0-9]+[A-Za-z]*\Z)(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,256}\Z"
+)
+_CHOSEN = re.compile(rb"(?!sha|md5|utf|aes|rsa|base|arg|param|val)[a-z]{2,12}[0-9]{3,8}[a-z!@#%^*]{0,4}\Z")
 _JUDGED = 2048
 _SURE = frozenset((b"=", b":", b":=", b"=>", b"%3D"))
 
 
-def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911, PLR0912 - a decision list
+def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911, PLR0912, PLR0915 - a decision list
     level, op = link.level, data[link.op_at : link.op_end]
     run = data[value.start : min(value.end, value.start + _JUDGED)]  # a longer one is judged by its beginning
     if level >= Key.SECRET and op in _SURE and value.start - link.name_end < 6 and _GENERATED.match(run):
+        return value.start, value.end
+    if level is Key.PASSWORD and op == b"=" and value.start == link.op_end and _CHOSEN.match(run):
         return value.start, value.end
     name = data[link.name_at : link.name_end].lower()
     text = run.decode("utf-8", "replace")
@@ -70,17 +86,25 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None
     if is_version(text) or is_address(text) or is_of_its_name(data, link, text):
         return None
-    if not value.quoted and (_is_expression(text, op) or (level is not Key.PASSWORD and is_type(text))):
+    if not value.quoted and (context.is_expression(text, op) or (level is not Key.PASSWORD and is_type(text))):
         return None
-    if (not value.quoted and _GENERIC.search(text[:_EXPRESSION])) or _REGEX.search(text[:_EXPRESSION]):
+    if not value.quoted and context.is_code_here(data, value, text, link):
+        return None
+    if (not value.quoted and _GENERIC.search(text[: context.EXPRESSION])) or _REGEX.search(text[: context.EXPRESSION]):
         return None
     if _BETWEEN.match(text) or (op == b"|" and data[link.op_at - 1 : link.op_at].isalnum()):
         return None  # what stands between two strings; /token|secret/
     if data.startswith(b"...", value.end) and len(text) < 12:
         return None  # sk-ant-...
     if _UNION.match(data, value.end, value.end + 24) or _CHOICE.search(data, max(0, link.name_at - 8), link.name_at):
+        return None
+    if (
+        op == b":"
+        and data[link.op_at - 1 : link.op_at + 2] == b" : "
+        and data[link.name_at - 2 : link.name_at] == b"? "
+    ):
         return None  # password: Buffer | None;  x ? "API_KEY" : "api-key"
-    if link.op_end == value.start and text.isalpha() and text.islower() and _is_namespaced(data, link, value.end):
+    if link.op_end == value.start and op == b":" and context.is_one_name(data, link.name_at, text, value.end):
         return None
     if (
         op == b"="
@@ -95,62 +119,120 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return start, start + len(default.group(1).encode())
     if is_placeholder(text, bare=not value.quoted):
         return None
+    between = data[link.op_end : value.start]
+    keyed = _KEYED.search(data[max(0, value.start - 64) : value.start]) if b"{" in between else None
+    if keyed and keyed[1].lower() not in _VALUES:
+        return (value.start, value.end) if looks_random(text) else None  # a key of its own says what it is
+    if level is Key.HINT and (b"(" in between or b"[" in between):
+        return (value.start, value.end) if looks_random(text) else None  # credentials.with_project("mine-123")
     if level is Key.HINT:
         count = text.isdigit() and not _CREDENTIAL.search(name)
         return (value.start, value.end) if (tells(text) or looks_random(text)) and not count else None
     if level is Key.WEAK:
         named = len(name) > 4  # `key` alone names anything, `facebook.key` a key
-        hexed = named and is_key_hex(text) and not name.endswith(b"signature")
-        return (value.start, value.end) if looks_random(text) or hexed else None
-    between = data[link.op_end : value.start]
+        signed = name.endswith((b"signature", b"sig"))
+        hexed = named and is_key_hex(text) and not signed
+        return (
+            (value.start, value.end) if (looks_random(text) and not (signed and _HASHED.match(text))) or hexed else None
+        )
     if b"class=" in between:
         return None  # a span of coloured source code
+    if b"(" in between and (OF_SECRETS.match(text) or _OWN_FIELD.match(text)):
+        return None  # fields.get("password1")
     listed = level is Key.SECRET and (b"[" in between or b"(" in between)
     gap = data[link.name_end : link.op_at].strip()
     far = (len(between) > 3 and b"(" in between) or b"{" in between or listed or (b" " in gap and gap[:1].isalpha())
+    if op.startswith(b"==") and b"||" in between:
+        return None
     compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD and len(text) >= 6)
     loose = compared or op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or far
     if loose:
         number = text.isdigit() and compared and not value.quoted and len(text) < 8
-        return (value.start, value.end) if tells(text) and not number else None
+        return (
+            (value.start, value.end)
+            if tells(text) and not number and not (level is Key.SECRET and SAMPLE.match(text))
+            else None
+        )
     if value.quoted:
-        if level is Key.SECRET and " " in text and data[value.end : value.end + 1] == b"`":
-            return None  # the token: `openclaw status --probe`, a command
-        if (level is Key.SECRET and _LABEL.match(text)) or is_sentence(text) or is_foreign(text):
+        if (level is Key.SECRET or op == b"=") and " " in text and data[value.end : value.end + 1] == b"`":
+            return None  # the token: `openclaw status --probe`, pass=`expr $pass + 1`
+        if level is Key.SECRET and not _ALNUM.search(text):
             return None
-        if level is Key.SECRET and (_CONSTANT.match(text) or _DOTTED_WORDS.match(text)) and randomness(text) < 4.8:
+        if (
+            (level is Key.SECRET and _LABEL.match(text))
+            or is_sentence(unescaped(text))
+            or is_foreign(text)
+            or is_label(text)
+        ):
+            return None
+        if level is Key.SECRET and len(text) > 15 and is_type(text):
+            return None  # 'VAULT_SECRET': 'PotentialVaultSecretConnection'
+        if len(text) < 3 and text.isdigit():
+            return None
+        if level is Key.SECRET and _TITLE.match(text) and randomness(text) < 4.8:
+            return None  # "encryption_key": "Encryptiesleutel"
+        if text.replace(" ", "").isalpha() and context.is_caption(data, link.name_at):
+            return None
+        if is_named_thing(data, value, name, text, level):
+            return None
+        if level is Key.SECRET and (
+            ((_CONSTANT.match(text) or _DOTTED_WORDS.match(text)) and randomness(text) < 4.8)
+            or _LONG_CONSTANT.match(text)
+        ):
             return None  # SILENT_REPLY_TOKEN = "NO_REPLY", storageKey: "app.panel.v1"
-        if level is Key.SECRET and (name.endswith(b"key") or name == b"token") and _PLAIN_WORD.match(text):
+        if (
+            level is Key.SECRET
+            and (name.endswith(b"key") or _LAST.sub(b"", name) in (b"token", b"defaulttoken"))
+            and _PLAIN_WORD.match(text)
+        ):
             return None  # rootKey: "stock", {regex: /x/, token: "keyword"}
-        if text[0] == "`" and is_placeholder(text.strip("`"), bare=True):
+        if text[0] == "`" and (is_placeholder(text.strip("`"), bare=True) or _NAME_OF_CODE.match(text.strip("`"))):
             return None  # ``x509.Certificate``
         return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
     if text.isdigit():
-        return (value.start, value.end) if len(text) >= (3 if level is Key.PASSWORD else 6) else None
+        return (value.start, value.end) if len(text) >= (4 if level is Key.PASSWORD else 6) else None
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
     if b":" in op or op in {b"\xef\xbc\x9a", b"%3A"}:
         return _judge_colon(data, value, text, link, spaced=spaced)
     if spaced and (
-        (_VARIABLE.fullmatch(text) and randomness(text) < 4.8)
+        (context.VARIABLE.fullmatch(text) and randomness(text) < 4.8)
         or (level is Key.SECRET and text.isalpha() and text.istitle())
     ):
         return None
     if text.startswith(("True", "False", "None")) or (
-        _ARGUMENT.match(text) and data[value.end : value.end + 1] in b",)"
+        _ARGUMENT.match(text)
+        and (data[value.end : value.end + 1] in b",)" or data[link.name_at - 2 : link.name_at] == b", ")
     ):
         return None  # f(token=token, extra_tokens=True)
-    if spaced and text.isalpha() and not _is_setting(data, link, value.end):
+    if (
+        spaced
+        and text.isalpha()
+        and (not _is_setting(data, link, value.end) or context.is_statement(data, link.name_at))
+    ):
         return None
     if spaced and level is Key.SECRET and text.isalpha() and text.islower() and _is_indented(data, link.name_at):
         return None  # a variable of a function
     return (value.start, value.end)
 
 
+_OWN_FIELD = re.compile(r"[a-z_]*password[0-9]\Z")
+_TITLE = re.compile(r"[A-Z][a-z]{3,24}\Z")
+_ALNUM = re.compile(r"[^\W_]")
+_NAME_OF_CODE = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z]+)*(?:\(\))?\Z")
+
+
 # "blank bearer token": words about a secret, as language files and lists of errors hold them
+_HASHED = re.compile(r"[0-9a-f]{32}")
 _CREDENTIAL = re.compile(rb"creds?|credentials?")
+_VALUES = frozenset(
+    (b"value", b"val", b"token", b"secret", b"password", b"data", b"current", b"default", b"raw", b"plain")
+)
+_KEYED = re.compile(rb"(\w+)\\*[\"'][ \t\r\n]*(?::|=>)[ \t\r\n]*\\*[\"']\Z")
+_LAST = re.compile(rb"\A.*[.>]")
 _PLAIN_WORD = re.compile(r"[a-z]{1,12}(?:-[0-9])?\Z")
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
-_DOTTED_WORDS = re.compile(r"[A-Za-z]+(?:[.:/][A-Za-z]+[0-9]{0,2})+\Z")
+_LONG_CONSTANT = re.compile(r"(?:[A-Z]{1,12}_){2,8}[A-Z]{1,12}\Z")
+_DOTTED_WORDS = re.compile(r"@?(?=[\w-]*[.:/])[A-Za-z]+(?:[.:/_-][A-Za-z]+[0-9]{0,3})+\Z")
 _LABEL = re.compile(r"(?i)[a-z'’]+(?: [a-z'’,.()-]+)* (?:(?:[a-z]+ )*(?:token|key|secret|credential)s?\b)")
 
 
@@ -158,40 +240,20 @@ def is_address(text: str) -> bool:
     """Where something is, with no login and no question in it; a run of base64 may begin with two slashes."""
     if text.startswith("//"):
         return not tells(text)
+    if _LOOKED_UP.match(text):
+        return True  # hash:/etc/postfix/sasl_passwd
     return text.startswith(("http://", "https://")) and "@" not in text and "?" not in text
 
 
+_LOOKED_UP = re.compile(r"[a-z]{2,10}:/(?:[a-z][a-z0-9_.-]{0,30}/)+[a-z][a-z0-9_.-]{0,30}\Z")
 _UNION = re.compile(rb"[ \t]\|[ \t](?:None|null|undefined|str|string|bytes|[A-Z][A-Za-z]+)\b")
 _CHOICE = re.compile(rb"\?[ \t]*[\"'`]\Z")
 
 
-def _is_namespaced(data: bytes, link: Link, end: int) -> bool:
-    """`"passwd:shell"`: a string that is nothing but two names."""
-    quote = data[link.name_at - 1 : link.name_at]
-    return quote in (b'"', b"'") and data[link.op_at : link.op_end] == b":" and data[end : end + 1] == quote
-
-
-def _is_expression(text: str, op: bytes) -> bool:
-    """`AsmToken::TokenKind`, `{token:e.claim.token}:{}`, `e[e.CloseToken=2]="CloseToken"`: code goes on behind it."""
-    text = text[:_EXPRESSION]
-    if (op == b":" and text.startswith(":")) or (len(text) <= 2 and text.isalpha()):
-        return True
-    if _CALLED.search(text) or _NOT.match(text) or _TERNARY.match(text) or is_code(text):
-        return True
-    first, comma, _ = text.partition(",")
-    if comma and (is_placeholder(first, bare=True) or _VARIABLE.fullmatch(first)) and randomness(first) < 4.8:
-        return True
-    inner = _INNER.match(text)
-    return inner is not None and (len(inner[1]) <= 2 or is_placeholder(inner[1], bare=True))
-
-
-_EXPRESSION = 160  # characters that show whether it is code
-_BETWEEN = re.compile(r"[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:")
-_CALLED = re.compile(r"(?:\A|[,;:=?&|!(])(?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$]+\((?:[\w$.]|\Z|\))")
-_TERNARY = re.compile(r"[A-Za-z_$][\w$.]*\?[A-Za-z_$][\w$]*[.+:(]")
-_NOT = re.compile(r"![01](?:\W|\Z)|(?:\+\+|--)[A-Za-z_]")
-_REGEX = re.compile(r"\[A-Za-z|\[a-z0-9|\A/\^|\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b")
-_INNER = re.compile(r"([\w.$]*)[)\]}]+[,.;:=(\[{)]")
+_BETWEEN = re.compile(
+    r"%\}|\+[\w$.]{0,24}[);,]|[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:"
+)
+_REGEX = re.compile(r"\(\.[*+]|\.\*\??\)|\[\^?(?:A-Z|a-z|0-9)|\A/\^|\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b")
 
 
 def is_of_its_name(data: bytes, link: Link, text: str) -> bool:
@@ -201,7 +263,7 @@ def is_of_its_name(data: bytes, link: Link, text: str) -> bool:
         return True  # SCOPE_DEVICE_TOKEN = "device-token"
     if text.isupper() and text.isalpha() and name.endswith(text.encode()):
         return True
-    last = re.split(r"[./]", text)[-1].encode().lower()
+    last = re.split(r"[./:]", text)[-1].encode().lower()
     if len(last) > 8 and name.lower().endswith(last):
         return True
     if text.isalpha() and _plain(text) in _plain(name.decode("utf-8", "replace")):
@@ -214,12 +276,10 @@ def _plain(name: str) -> str:
 
 
 _JOINED_WORDS = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)+\Z")
-NAME_OF_WORDS = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z")  # scram-sha-256
 _FORMAT_SPEC = re.compile(r"[<>^+-]?0?\d{0,3}(?:\.\d+)?[a-zA-Z]?\Z")  # f"{token:02x}"
 _ARGUMENT = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")
 _WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
-_GENERIC = re.compile(r"[A-Za-z*]<(?:[\[A-Za-z]|\Z)")  # Secret<str>, 1*<any CHAR>
-_VARIABLE = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)*_(?![0-9]{2,}\Z)[A-Za-z0-9]+|[a-z]+(?:[A-Z][a-z0-9]+)+|[a-z]{1,3}")
+_GENERIC = re.compile(r"[A-Za-z0-9*]<(?:[\[A-Za-z{]|\Z)")  # Secret<str>, 1*<any CHAR>
 _TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
 
 
@@ -238,10 +298,11 @@ def _is_setting(data: bytes, link: Link, end: int) -> bool:
     name = data[link.name_at : link.name_end]
     rest = data[end : end + 80].split(b"\n")[0].strip()
     own = name.startswith((b"self.", b"this.", b"cls.", b"_")) or (b"." in name and rest == b";")
+    own = own or rest == b";"
     return not own and starts_line(data, link.name_at) and (not rest or rest.startswith((b"#", b";", b'"', b"\\n")))
 
 
-def _judge_colon(  # noqa: C901, PLR0911 - one exit per answer
+def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     data: bytes, value: Value, text: str, link: Link, *, spaced: bool
 ) -> tuple[int, int] | None:
     level, name_at = link.level, link.name_at
@@ -252,17 +313,31 @@ def _judge_colon(  # noqa: C901, PLR0911 - one exit per answer
     first = data[value.start : value.end].strip(b".,;:!?").lower()
     if is_foreign(text) and data[name_at : link.name_end].isascii():
         return None  # a description in another language
-    if first in TALK or text.startswith(("(", "{", "[", "*", "\\")) or "](" in text or (spaced and is_type(text)):
+    if (
+        first in TALK
+        or is_secrets_word(text)
+        or _ACCOUNT.match(text)
+        or text.startswith(("(", "{", "[", "*", "\\"))
+        or "](" in text
+        or (spaced and is_type(text))
+    ):
         return None
     rest = _REST.match(data, value.start, value.start + 240).group()  # type: ignore[union-attr]
     if spaced and (_OPERATED.search(rest) or _is_description(rest, data[name_at : link.name_end])):
         return None  # password: typeof x === "string";  :param password: the one you chose
     around = data[name_at - 1 : name_at] if name_at else b""
     around = around if around in (b"'", b'"', b"`") else b""
-    if around and (_WORDS_JOINED.match(text) or _BARE_WORD.match(text)):
+    closed = text.isalpha() and text.islower() and data[value.end : value.end + 1] in (b"}", b")", b"]", b",", b";")
+    if around and (_WORDS_JOINED.match(text) or _BARE_WORD.match(text) or closed):
         return None  # "password": validate_password, is code: JSON has no bare words
     if spaced and _is_variable(text, data[value.end : value.end + 4]):
         return None
+    if spaced and level is Key.SECRET and not tells(text.rstrip(",;")) and text[-1:] in ",;":
+        return None  # privateKey: pkcs8,
+    if spaced and _TYPE_ENDS.match(text + data[value.end : value.end + 1].decode("latin1")):
+        return None  # privateKey: Buffer;
+    if spaced and level is Key.SECRET and _TITLE.match(text) and randomness(text) < 4.8:
+        return None  # token: Tensor
     if spaced and level is Key.SECRET and _WORD.match(text) and _in_braces(data, name_at):
         return None  # { kind: "refresh",  secret: refresh }
     begins = bool(around) or starts_line(data, name_at)
@@ -280,6 +355,7 @@ def _judge_colon(  # noqa: C901, PLR0911 - one exit per answer
     return None
 
 
+_ACCOUNT = re.compile(r"[0-9]+:[0-9]+:[^:]*:/")  # the rest of a line of /etc/passwd
 _PGP = re.compile(rb"(?i)gpg|pgp")
 _REST = re.compile(rb"(?:[^\r\n\"\\]|\\(?![nr\"]))*+")
 _OPERATED = re.compile(rb" (?:[!=]==?|&&|\|\||\?\??) |\Atypeof ")
@@ -287,9 +363,13 @@ _OPERATED = re.compile(rb" (?:[!=]==?|&&|\|\||\?\??) |\Atypeof ")
 
 def _is_description(rest: bytes, name: bytes) -> bool:
     """`password: the one you chose`: words that say something; a phrase of words is a secret."""
-    return b" " in rest and not PHRASE.search(name) and is_sentence(rest.decode("utf-8", "replace"))
+    if b" " not in rest:
+        return False
+    text = rest.decode("utf-8", "replace")
+    return is_sentence(text) and (not PHRASE.search(name) or _PUNCTUATED.search(text) is not None)
 
 
+_PUNCTUATED = re.compile(r"[a-z][.,;:)]|\([a-z]")
 _WORD = re.compile(r"[A-Za-z_$]+,?\Z")
 _BARE_WORD = re.compile(r"[a-z_]+[})\],;]+\Z")
 
@@ -303,9 +383,12 @@ def _in_braces(data: bytes, at: int) -> bool:
 def _is_variable(text: str, after: bytes) -> bool:
     """`token: identityTokenFile ? …`, `apiKey: tokenProvider ?? apiKey,`, `refresh: canRefreshCredential,`: code."""
     bare = text.rstrip(",")
-    if not _CAMEL_WORDS.match(bare) or randomness(bare) >= 4.8:
+    if _MIXED.match(bare) and is_wordy(bare) and (bare != text or after[:1] in (b",", b")", b"}", b";")):
+        return True  # OAuth2TokenAuth$inboundSchema,
+    if not CAMEL_WORDS.match(bare) or not (len(bare) < 9 or randomness(bare) < 4.8):
         return False
     return bare != text or after.lstrip()[:1] in (b",", b")", b"}") or after[:2] == b" ?"
 
 
-_CAMEL_WORDS = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+)+\Z")
+_TYPE_ENDS = re.compile(r"[a-z]{3,12};\Z|(?:[A-Z][A-Za-z]{2,40}|[A-Z][0-9]?)(?:\[\])?[;,]\Z")
+_MIXED = re.compile(r"[A-Za-z]{2,}[0-9]?[A-Za-z]+\$?[A-Za-z]*\Z(?<=[a-z])")

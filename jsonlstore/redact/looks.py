@@ -14,10 +14,10 @@ from jsonlstore.redact import rules
 _WORDS_NOT_SECRET = rules.words("not-secret")
 _PROSE = rules.words("talk")
 _STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
-_MASKED = re.compile(r"[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
+_MASKED = re.compile(r"[^\s]{0,48}(?:\.\.\.|…)\Z|[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
 _REFERENCE = re.compile(
-    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\]|->|[{\[])|\\[a-z]+\Z|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
-    r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$]+\Z|\[[A-Za-z_ =-]+\]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
+    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\]|->|[{\[])|\\[a-z]+\Z|\$[0-9@*#]\Z|\{\}|@[A-Z][A-Z0-9_]+@\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
+    r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$#]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\[\]]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
     r"os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
 _YOURS = re.compile(
@@ -35,7 +35,7 @@ _DOTTED = re.compile(r"[A-Za-z_$][A-Za-z_$0-9]{0,80}(?:(?:\??\.|->|::)[A-Za-z_$]
 _OWN_NAME = re.compile(
     r"(?i:(?:(?:user|new|old|db|my|your|the|current|self|raw|plain|input|form|given|hashed|access|auth|api|refresh|bearer|client|proxy|www|x|"
     r"confirm|repeat|default|admin|root|test|github|session|id|csrf|jwt|app|bot|encoded|decoded|req|request)[-_]?)*"
-    r"(?:password|passwd|pwd|pass|passphrase|secret|token|api[-_]?key|key|credentials?|authorization|auth|cookie|jwt)s?[0-9]?)\Z"
+    r"(?:password|passwd|pwd|pass|passphrase|secret|token|api[-_]?key|key|credentials?|authorization|auth|cookie|jwt)s?[-_]?[0-9]{0,2})\Z"
 )
 _ENV_NAME = re.compile(
     r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z"
@@ -45,10 +45,10 @@ _TYPE = re.compile(
 )
 
 
-_SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)\s+")
+_SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)(?:\s+|%20)")
 _FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
 _NAME_LIKE = re.compile(
-    r"_[A-Za-z_]+\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z"
+    r"_[A-Za-z_]+\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][A-Za-z]{0,20}(?:-[A-Z][a-z]{2,20})+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/]{6,40}EXAMPLE(?:KEY)?\Z"
 )
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
 
@@ -64,7 +64,7 @@ _SHAPED_CODE = _either(_CODE, _DOTTED)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _CAMEL = re.compile(r"[A-Z][A-Za-z]*[0-9]{0,5}(?:[A-Z][a-z]+)+[0-9]?\Z")
 _VERSION = re.compile(
-    r"[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[a-z]|[\w.\[\]-]{2,30}[<>=~!]=v?[0-9]"
+    r"[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[A-Za-z]|[\w.\[\]-]{2,30}[<>=~!]=v?[0-9]"
 )
 _CAMEL_NAME = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+[0-9]{0,4}\Z")
 _ONLY_HEX = re.compile(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]+\Z")
@@ -75,9 +75,9 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
     value = value.strip()
     if len(value) > _LONGEST:
         return False
-    if " " in value:
+    if " " in value or "%20" in value[:12]:
         value = _SCHEME.sub("", value, count=1)
-    if not value or "REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!") in _WORDS_NOT_SECRET:
+    if not value or "REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!*/") in _WORDS_NOT_SECRET:
         return True
     if _STANDS_IN.match(value) or _is_template(value):
         return True
@@ -99,6 +99,45 @@ def is_sentence(value: str) -> bool:
     return bool(_PUNCTUATED.search(value)) or any(word in _PROSE or _OWN_NAME.match(word) for word in plain)
 
 
+def is_label(value: str) -> bool:
+    """`Mot de passe`, `Slapta\\u017eodis`: the word for a password or a key, in whatever language a form has it."""
+    value = unescaped(value[:_LONGEST])
+    foreign = sum(not c.isascii() for c in value[:80]) * 2 > min(len(value), 80)
+    if not value.isascii() and (foreign or _LETTERS.match(value)):
+        return True  # letters no password is typed with, and neither digit nor sign
+    if " " in value and not _DIGIT.search(value) and _is_caption(value):
+        return True
+    parts = value.lower().split("-")
+    if len(parts) > 1 and all(map(str.isalpha, parts)) and any(part in _LABELS and len(part) > 3 for part in parts):
+        return True
+    return is_secrets_word(value)
+
+
+def is_secrets_word(value: str) -> bool:
+    """The word for a password or a key, and nothing else."""
+    return all(word in _LABELS for word in value.lower().rstrip(" :?*").split())
+
+
+def unescaped(value: str) -> str:
+    """The value with its `\\u0142` as the letters they stand for."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value) if "\\" in value else value
+
+
+def _is_caption(value: str) -> bool:
+    """Words, the first with a capital and the others without, or one of them a word for a secret."""
+    words = [word.strip(".,:;!?()\"'").lower() for word in value.split()]
+    if not all(_WORDS.match(word) for word in words if word):
+        return False
+    capital = value[:1].isupper() and len(words) > 2 and value.split()[1][:1].islower()
+    return capital or any(part in _LABELS and len(part) > 3 for word in words for part in word.split("-"))
+
+
+_WORDS = re.compile(r"[^\W\d_]+(?:['’/-][^\W\d_]+)*\Z")
+_LABELS = rules.words("labels")
+_ESCAPED = re.compile(r"\\{1,4}u([0-9a-fA-F]{4})")
+_LETTERS = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+)*[:?*]?\Z")
+
+
 def is_foreign(value: str) -> bool:
     """Words of another script and nothing else: a label, in languages that have no blanks between words."""
     return not value.isascii() and _ASCII_ALNUM.search(value) is None
@@ -115,18 +154,18 @@ def _is_template(value: str) -> bool:
     return not any(looks_secret(part, chosen=True) for part in rest.split())
 
 
-_FILLED = re.compile(r"[$#]?\{\{?[A-Za-z_][\w.()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
+_FILLED = re.compile(r"\{\}|[$#]?\{\{?\$?[A-Za-z_][\w.()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
 
 
 def is_code(value: str) -> bool:
     """An unquoted run of code: `!!e.auth.token??t`, `n.privateKey}}return{id:n.id`."""
     if not _CODE_SIGN.search(value):
         return False
-    words = _WORD.findall(value)[:_MOST_WORDS]
-    return bool(words) and all(len(word) < 4 or _is_wordy(word) for word in words)
+    words = _WORD.findall(value)[:WORDS_LIMIT]
+    return bool(words) and all(len(word) < 4 or is_wordy(word) for word in words)
 
 
-_MOST_WORDS = 8
+WORDS_LIMIT = 8
 _CODE_SIGN = re.compile(
     r"\?\?|&&|\|\||=>|\A!!|\}\}[a-z]|\}\)|\)\)|\);|\};|->|\?\.|\)\.|\A[A-Za-z]+\$\{[A-Za-z]+\Z|\}[a-z]{4,}|[\w\])]\.[A-Za-z_$]\w*[?(\[}]"
 )
@@ -143,11 +182,13 @@ def _is_code(value: str) -> bool:
     if _PLAIN_CODE.match(value):
         return True
     # `config.password` and `get("x")` are made of words; `ab8Q.zz19pp` is not, whatever stands between its halves
-    return _SHAPED_CODE.match(value) is not None and all(map(_is_wordy, _WORD.findall(value[:200])[:4]))
+    return _SHAPED_CODE.match(value) is not None and all(map(is_wordy, _WORD.findall(value[:200])[:4]))
 
 
-def _is_wordy(part: str) -> bool:
+def is_wordy(part: str) -> bool:
     """Whether an identifier is made of words, perhaps with a number behind them."""
+    if _DIGIT.search(part):
+        part = _NUMBERED_TERM.sub("", part)
     bare = part.rstrip("0123456789").strip("_$")
     letters = _DIGIT.sub("", bare)
     if _TECHNICAL.match(part):
@@ -156,7 +197,16 @@ def _is_wordy(part: str) -> bool:
         return randomness(letters) < _LEAST_RANDOM  # rememberX509Credential
     if any(c.isdigit() for c in bare) or len(part) - len(bare) > 3:
         return part.lower() in ("base64", "b64decode", "i18n", "utf8", "os2", "k8s") or "64" in part
-    return len(bare) < 8 or randomness(bare.replace("_", "").replace("$", "")) < 5
+    return len(bare) < 8 or all(len(each) < 8 or randomness(each) < 5 for each in _PIECES.split(bare))
+
+
+_PIECES = re.compile(r"[_$]+")
+# what has a figure in it and is a word all the same: Ed25519PrivateKey, passwordSha1, img2bpe
+_NUMBERED_TERM = re.compile(
+    r"(?i:sha[-_]?(?:512|384|256|224|[123])|md[245]|(?:ed|x)(?:25519|448)|secp\d{3}[rk]1|mlkem\d{3,4}|ieee\d{3,5}x?|base(?:64|32|58|16)|b64|"
+    r"utf_?(?:8|16|32)|oauth[12]|ipv[46]|http[23]|u2f|2fa|pkcs_?\d{1,2}|x509|asn1|aes_?(?:128|192|256)|rsa_?\d{4}|pb2|win32|k8s|i18n|ec2|p(?:256|384|521)"
+    r"|s3|3des|pbkdf2|v[0-9]{1,2}(?:_[0-9])?(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)|(?<![a-z])[a-z]2[a-z](?![a-z])"
+)
 
 
 def is_version(value: str) -> bool:
@@ -169,7 +219,11 @@ def is_type(value: str) -> bool:
     bare = value.rstrip(",;)|&?*")
     plain = _DIGIT.sub("", bare)
     few = len(bare) - len(plain) <= 2 and len(plain) >= 12  # RESTPostOAuth2AccessTokenResult
-    return bool(_CAMEL.match(bare) or (few and _CAMEL.match(plain))) and randomness(plain) < 4.6
+    versioned = _VERSIONED.match(bare)  # TokenV3
+    return bool(_CAMEL.match(bare) or versioned or (few and _CAMEL.match(plain))) and randomness(plain) < 4.6
+
+
+_VERSIONED = re.compile(r"(?:[A-Z][a-z]{2,})+V[0-9]\Z")
 
 
 def is_key_hex(value: str) -> bool:
@@ -191,10 +245,10 @@ _DIMENSION = re.compile(
     r"(?i:0x[0-9a-f]{1,16}u?l{0,2}\Z|[~<>=+-]*v?[0-9][0-9.,_/:x%-]*(?:[a-z]{1,3}|ms|tokens?|bytes?|chars?|bits?|st|nd|rd|th|min|sec|hours?|days?|times)?(?:/[a-z]+)?)\Z"
 )
 _TECHNICAL = re.compile(
-    r"(?i)(?:sha-?[0-9]+|sha3-?\d*|md5|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|ed25519|x25519|"
+    r"(?i)(?:[0-9]{4}_[a-z_]+|wpa[23]?(?:-[a-z]+)*|sha-?[0-9]+|sha3-?\d*|md5|pkcs[#-]?[0-9]+|asn\.?1|x\.?509|secp[0-9]{3}[rk]1|prime256v1|(?:ed|x)(?:25519|448)|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,15}(?:Z|[+-][0-9:]{4,6})?)?|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?(?:-[a-z]+)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|ed25519|x25519|"
     r"rsa-?\d*|aes-?\d*(?:-\w+)*|argon2(?:id|i|d)?|pbkdf2|bcrypt|scrypt|http/?[123](?:\.\d)?|ipv[46]|"
     r"(?:gpt|claude|gemini|llama|mistral|qwen|o1|o3|o4|deepseek|grok|phi|gemma|sonnet|opus|haiku)[-\w.:/]*|rfc-?\d+|cve-[\d-]+|"
-    r"iso-?\d+|web3|k8s|(?:big)?u?int\d+\w*|float\d+\w*|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34]))\Z"
+    r"iso-?\d+|web3|k8s|(?:big)?u?int\d+\w*|float\d+\w*|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34])|[\w-]+(?:\.[\w-]+){1,4}\.(?:key|pem|crt|cer|csr|p12|pfx|jks|json|ya?ml|toml|txt|ini|conf|cfg|env|[a-z]{2}))\Z"
 )
 _NUMBERED = re.compile(r"(?i)[a-z]{1,8}[-#]?\d{1,6}\Z|[a-z]+-?v?\d\Z")
 _PATHISH = re.compile(
@@ -246,7 +300,7 @@ _LEAST_RANDOM = 4.8
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{16,512}={0,2}\Z")
 
 
-def looks_random(value: str) -> bool:
+def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
     """Long and mixed enough to be generated, and no hash, id, path or sentence."""
     if not 16 <= len(value) <= 4096 or _NOT_RUN.search(value) or "://" in value:
         return False
@@ -260,11 +314,21 @@ def looks_random(value: str) -> bool:
         return False
     if is_worded(value):
         return False
+    letters = _DIGIT.sub("", value)
+    if len(value) - len(letters) <= 4 and _ACRONYMS.match(letters) and randomness(letters) < _LEAST_RANDOM:
+        return False  # heightOfGeoidAboveWGS84Units
     value = value[:256]
-    digits = len(_DIGIT.findall(value))
+    if _STAMPED.match(value):
+        return False
+    digits = len(_DIGIT.findall(_NUMBERED_TERM.sub("", value)))
     mixed = digits >= 2 or (digits == 1 and len(value) < 3 * len(_HUMP.findall(value)))
-    letters = len(_LETTER.findall(value))
-    return mixed and letters >= 4 and entropy(value) >= 3.2 and not _IDENTIFIER.match(value.strip("_"))
+    return (
+        mixed and len(_LETTER.findall(value)) >= 4 and entropy(value) >= 3.2 and not _IDENTIFIER.match(value.strip("_"))
+    )
+
+
+_ACRONYMS = re.compile(r"[A-Za-z][a-z]+(?:[A-Z]{1,4}[a-z]+)+\Z")
+_STAMPED = re.compile(r"[A-Za-z]*[0-9]?_?0\.[0-9]{8,}\Z|20[0-9]{6}T[0-9]{4,6}")  # an id that begins with the time
 
 
 def is_worded(value: str) -> bool:

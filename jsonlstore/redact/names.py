@@ -30,6 +30,9 @@ PASSWORD_WORDS = _expression("password")
 SECRET_WORDS = _expression("secret")
 WEAK_WORDS = _expression("weak")
 _ABOUT, _OTHER, _OWN = rules.words("about"), rules.words("other"), rules.words("own")
+_PROTOCOLS = frozenset(("eap", "tls", "dhe", "ecdhe", "rsa", "ft"))
+_SOURCE = re.compile(r"\.(?:c|h|cc|cpp|py|js|ts|go|rb|php|java|sh|rs|pl|md)\Z")
+_ERRORS = frozenset(("er", "err", "error", "errno"))
 _WRONG = frozenset(("invalid", "missing", "wrong", "unexpected", "failed", "unsupported"))
 _PASSES = rules.words("passes")
 _ACCOUNTS, _RUNS, _HINTS, _SAME = (
@@ -62,8 +65,12 @@ def _weak_level(name: str) -> Key:
 
 
 @lru_cache(maxsize=4096)
-def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
+def classify(name: str) -> Key:  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     """What a name says about the value behind it: `GITHUB_TOKEN` much, `max_tokens` nothing."""
+    if _SOURCE.search(name):
+        return Key.NONE  # password.c, which is a file
+    if name[:8] == "exports.":
+        name = name[8:]
     level, found = _last_word(name)
     if not found:
         return _weak_level(name)
@@ -72,11 +79,20 @@ def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
     rest = name[found.end() :]
     if any(part in _ABOUT for part in after):
         return Key.NONE
+    if before and name.isupper() and before[0] in _ERRORS:
+        return Key.NONE  # ER_INCORRECT_PASSWORD = 3891
     if level is Key.SECRET and before and ("public" in before or before[0] in _WRONG):
         return Key.NONE  # publicKeyToken, InvalidClientSecret
     if before and before[-1] in _OTHER and not (level is Key.PASSWORD and before[-1] in _OWN):
         return Key.NONE
     word = found.group().lower()
+    if len(word) < 5 and found.group() not in (word, word.upper(), word.title()):
+        return Key.NONE  # a piece of base64
+    joined = name[: found.start()][-1:].isalpha()
+    if word == "mdp" and joined:
+        return Key.NONE  # cmdp
+    if word == "psk" and before and (before[-1] in _PROTOCOLS or (joined and before[-1] not in _ACCOUNTS)):
+        return Key.NONE  # EAP-PSK, GPSK_1
     if rest[:1].islower() and rest[:1].isascii() and found.group()[-1:].islower():
         return Key.NONE  # "secretary", "tokenize", "passworded": the word goes on
     if word in {"pass", "pw"}:
@@ -90,6 +106,8 @@ def classify(name: str) -> Key:  # noqa: PLR0911 - one exit per answer
 
 def _pass_level(before: str, word: str, after: list[str]) -> Key:
     """`DB_PASS` and `dbpass` are passwords, `pass` may be one, `compass` and `first_pass` are not."""
+    if word.lower() == "pw" and any(c.isdigit() for c in before):
+        return Key.NONE  # a piece of a table
     parts = _PART.findall(before)
     account = bool(parts) and parts[-1].lower() in _ACCOUNTS
     if any(part not in _SAME and not part.isdigit() for part in after):

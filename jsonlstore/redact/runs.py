@@ -4,6 +4,9 @@ Ids of messages, calls and runs look just so. Their prefixes stand in `data/word
 left alone here: a hash, an id and a key cannot be told apart by their letters.
 """
 
+# An expression is easier to read whole than in pieces.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import base64
@@ -12,7 +15,7 @@ import re
 from typing import TYPE_CHECKING
 
 from jsonlstore.redact import rules
-from jsonlstore.redact.looks import randomness
+from jsonlstore.redact.looks import is_wordy, randomness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +31,7 @@ _RUN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~
 # the first byte of every match of `HINT`
 FIRST = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _TOKEN = re.compile(
-    rb"((?:[A-Za-z][A-Za-z0-9]{1,13}|[a-z0-9]{1,6})(?:[-_.~][A-Za-z0-9]{1,8}){0,3}?)[-_.~]([A-Za-z0-9_=.~-]{16,})\Z"
+    rb"((?:[A-Z]?[a-z]{1,13}[a-z0-9]{0,4}|[A-Z][A-Z0-9]{1,13}|[a-z][a-z0-9]{1,6})(?:[-_.~][A-Za-z0-9]{1,8}){0,3}?)[-_.~]([A-Za-z0-9_=.~-]{16,})\Z"
 )
 _FILE = re.compile(rb"\.[A-Za-z][A-Za-z0-9]{0,5}\Z|\.(?:min|d|test|spec)\.")
 _VERSION = re.compile(rb"[0-9]+\.[0-9]+|[0-9]{4}-[0-9]{2}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-")
@@ -75,13 +78,18 @@ def is_token(token: bytes) -> bool:
         or found[1].lower().split(b"_")[0].decode() in _IDS
         or _FILE.search(token)
         or _TAGGED_ID.search(token)
-        or token[:4].lower() == b"xn--"  # a domain name beyond ASCII
+        or b"xn--" in token.lower()  # a domain name beyond ASCII
         or _VERSION.search(found[2][:24])
     ):
         return False
     pieces = [piece for piece in _PARTS.findall(found[2]) if len(piece) >= _LEAST_PIECE and not _HEX.match(piece)]
     tail = b"".join(pieces)
-    if _CAMEL.match(tail) and randomness(tail.translate(None, b"0123456789").decode()) < _WORDS:
+    if len(token) >= 40 and len(set(token)) * 10 > len(token) * 9:
+        return False  # an alphabet
+    if _CAMEL.match(tail) and (
+        randomness(tail.translate(None, b"0123456789").decode()) < _WORDS
+        or all(is_wordy(piece.decode()) for piece in pieces)
+    ):
         return False  # PBES.PBESv2SHA256AndAES256CBC
     return (
         len(tail) >= _LEAST_TAIL
@@ -94,7 +102,15 @@ def _stands_alone(data: bytes, first: int, last: int) -> bool:
     """Not a part of an address or a path."""
     before, after = data[first - 1 : first], data[last : last + 1]
     escaped = data[first - 2 : first - 1] == b"\\"
+    if _IDENTIFIED.search(data, max(0, first - 24), first):
+        return False
     return (not before or before not in _BEFORE or escaped) and (not after or after not in _AFTER)
+
+
+# a name that says it is a hash or an id
+_IDENTIFIED = re.compile(
+    rb"(?i)(?:digest|integrity|checksum|hash|etag|sha[0-9]*|(?<![a-z])[a-z]{0,8}_?id)[\\\"'`]*[ \t]*[:= ][ \t]*[\\\"'`]*\Z"
+)
 
 
 def _tells(token: bytes, decoded: Callable[[bytes], bool]) -> bool:

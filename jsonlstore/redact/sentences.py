@@ -7,22 +7,26 @@ from __future__ import annotations
 
 import re
 
-from jsonlstore.redact.judging import NAME_OF_WORDS, PHRASE, SPACE_WORDS, TALK, Link, is_address, is_of_its_name
+from jsonlstore.redact.judging import PHRASE, SPACE_WORDS, TALK, Link, is_address, is_of_its_name
 from jsonlstore.redact.looks import (
+    is_code,
     is_foreign,
     is_key_hex,
+    is_label,
     is_placeholder,
     is_sentence,
     is_type,
+    is_wordy,
     looks_random,
     looks_secret,
     tells,
 )
 from jsonlstore.redact.names import Key
+from jsonlstore.redact.things import NAME_OF_WORDS
 from jsonlstore.redact.values import GLANCE, OPEN, SKIP, Value, measure
 
 
-def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
+def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per answer
     """The spans to hide behind "my password is …"."""
     level = link.level
     if level < Key.HINT:
@@ -32,24 +36,45 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: PL
     if not values:
         return []
     value = values[0]
-    text = data[value.start : value.end].decode("utf-8", "replace")
+    text = data[value.start : value.end].decode("utf-8", "replace").strip("'\"`") or "-"
+    if "<" in text[1:] or "]" in text or (value.quoted and "\n" in text):
+        return []
+    if joint[:2] in (b"as", b"to") and (_IS_NAME.match(text) or data[link.name_at : link.name_end].lower() == b"pass"):
+        return []  # import password as v3_password; pass x to y
     if is_placeholder(text) or is_type(text) or (len(text) < 12 and data.startswith(b"...", value.end)):
         return []
     chosen = level in (Key.PASSWORD, Key.HINT)
-    told = looks_secret(text, chosen=chosen and joint[:2] != b"as") or (level is not Key.HINT and tells(text))
+    told = looks_secret(text, chosen=chosen and joint[:2] not in (b"as", b"to")) or (
+        level is not Key.HINT and tells(text)
+    )
     telling = told and text[:1] not in "{[(<*\\"
     strict = (
         joint.split(b" ")[0] in (b"to", b"as", b"-", b"\xe2\x80\x94", b"\xe2\x80\x93", b"on", b"er", b"es", b"are")
         or not chosen
     )
-    if telling or (value.quoted and not strict and b" " not in data[value.start : value.end].strip()):
+    if telling or (
+        value.quoted
+        and not strict
+        and (level is not Key.HINT or tells(text))
+        and b" " not in data[value.start : value.end].strip()
+    ):
         return [(value.start, value.end)]
     if strict or level is Key.HINT or (value.quoted and not chosen):
         return []
     if PHRASE.search(data[link.name_at : link.name_end]):
         words = SPACE_WORDS.match(data, value.end, value.end + 400)
+        if text.encode().lower() in TALK:
+            return []  # one mnemonic is that they go in order
         return [(value.start, words.end() if words else value.end)] if words and len(words.group().split()) >= 7 else []
-    return _plain_words(data, value, text)
+    if not _SPOKEN.search(data[link.name_at : link.name_end]):
+        return []  # a sentence of a language file: "wachtwoord is aangepast"
+    found = _plain_words(data, value, text)
+    # words of another language, of which none are listed: "le mot de passe est trop semblable"
+    return found if value.quoted or joint.split(b" ")[0] in _ENGLISH else []
+
+
+_SPOKEN = re.compile(rb"(?i)pass|pwd|pw|pin|psk|kennw|secret|phrase|code|wi-?fi")
+_ENGLISH = frozenset((b"is", b"was", b"equals", b"will", b"'s", b"ist", b"lautet"))
 
 
 def _plain_words(data: bytes, value: Value, text: str) -> list[tuple[int, int]]:
@@ -68,11 +93,11 @@ def _plain_words(data: bytes, value: Value, text: str) -> list[tuple[int, int]]:
     return [(value.start, more.end() if more else value.end)]
 
 
-def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
+def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     """The span to hide behind "with password hunter2", `PASSWORD 'x'`."""
     name = data[link.name_at : link.name_end]
     values = measure(data, link.op_end, before=link.name_at)[:1] if link.level >= Key.HINT else []
-    if not values or name == b"pwd":
+    if not values or name == b"pwd" or name.endswith(b"."):
         return []
     told = (name.isupper() and len(name) > 6) or (values[0].quoted and b"," in data[link.name_end : link.op_end])
     if link.level is Key.HINT and name.lower() != b"pw" and not told:
@@ -86,11 +111,30 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911
         or "##" in text
         or "\\" in text
         or "<" in text
+        or "{" in text
+        or "%s" in text
+        or "%0A" in text
+        or text.endswith("*")
         or ".*" in text
         or _PATH.match(text)
     ):
         return []
     listed = b"," in data[link.name_end : link.op_end]
+    if listed and (name[-2:].lower() == b"pw" or _SETTING.match(text) or is_code(text) or _IS_NAME.match(text)):
+        return []
+    if listed and len(text) > 12 and text.isalpha() and is_wordy(text):
+        return []  # (".api_keys", "APIKeysWithRawResponse")
+    if listed and not values[0].quoted and ("," in text or (_WORDY.match(text) and is_wordy(text))):
+        return []
+    if listed and not values[0].quoted and is_placeholder(text, bare=True):
+        return []
+    if not values[0].quoted and (_ACRONYM.match(text) or (listed and _NUMBERED.match(text))):
+        return []  # password SOCKS5 credentials; (password, scramble1)
+    called = link.level is Key.SECRET and data[link.op_at : link.op_at + 1] == b"("
+    if called and (_NUMBERED.match(text) or _MAKES.search(name)):
+        return []  # token("comment2")
+    if is_label(text):
+        return []  # AAEpW,KAAM; f(password, timeout=-1); ["password1", "password2"]
     if is_of_its_name(data, link, text) or text.startswith("-") or (listed and NAME_OF_WORDS.match(text)):
         return []
     if listed:
@@ -110,18 +154,22 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911
     return [(values[0].start, values[0].end)]
 
 
-def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
+def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per answer
     """The span to hide behind `--password …`, `"--token", "…"`."""
     values = measure(data, link.op_end, before=link.name_at)[:1]
+    if _SWITCH.match(data, link.name_at, link.name_end):
+        return []  # --disable-security-key
     if not values or data[values[0].start : values[0].start + 1] in (b"-", b"|", b"=", b":"):
         return []
     value = values[0]
+    if b"<" in data[link.op_end : value.start] or b"=" in data[link.op_end : value.start]:
+        return []  # --password <value>  what it is for
     text = data[value.start : value.end].decode("utf-8", "replace")
     if is_placeholder(text, bare=not value.quoted) or text.encode().lower().strip(b".,;:") in TALK or is_foreign(text):
         return []
     if _KEY_ENDS.match(data, value.end, value.end + 8):
         return []  # "flag": "--api-key",  "next": …
-    if not value.quoted and _SETTING.match(text):
+    if not value.quoted and (_SETTING.match(text) or _SET.match(text) or _METAVAR.match(text)):
         return []  # "--password", type=str
     if " " in text.strip() and (link.level is not Key.PASSWORD or is_sentence(text)):
         return []  # .option("--with-secrets", "Keep the tables")
@@ -135,8 +183,18 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: PLR0911 -
     return [(value.start, value.end)]
 
 
-_PATH = re.compile(r"[a-z]+[0-9]?/[\w.-]+\Z|[a-z]+-?[0-9]+(?:\.[0-9]+)+\Z")
-_SETTING = re.compile(r"[a-z_]+=[a-z]")
+_PATH = re.compile(
+    r"[a-z_-]+\.[0-9]\Z|[a-z]+&[a-z]+;[a-z]*\Z|\w{2,20}(?:,\w{2,20}){2,}\Z|[a-z]+[0-9]?/[\w.-]+\Z|[a-z]+-?[0-9]+(?:\.[0-9]+)+\Z"
+)
+_MAKES = re.compile(rb"(?:\A|\.)(?i:create|get|parse|next|add|read|peek|expect|consume|accept|find)_?[A-Z]")
+_WORDY = re.compile(r"[A-Za-z_]\w*\Z")
+_SET = re.compile(r"[A-Z_]{2,}=(?:value|VALUE)?\Z")
+_METAVAR = re.compile(r"[A-Z]{2,}(?:[-_][A-Z]+)+\Z")  # --export KEY-ID
+_ACRONYM = re.compile(r"[A-Z]{3,8}-?[0-9]\Z")
+_NUMBERED = re.compile(r"[a-z]+[0-9]{1,2}\Z")
+_SETTING = re.compile(r"[a-z_]+=\S")
+_IS_NAME = re.compile(r"(?i)(?:[a-z0-9]+[._-])*(?:new|old)?(?:password|token|secret)[0-9]?(?:\.[a-z]+)?\Z")
+_SWITCH = re.compile(rb"--?(?:disable|enable|with|without|no|generate|show|print|list|export|import|delete)-")
 _KEY_ENDS = re.compile(rb"(?:\\*[\"'`])?[ \t]*:")
 
 
@@ -171,6 +229,8 @@ def header_value(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]
     end = begin + (GLANCE if len(found.group()) == GLANCE else len(found.group().rstrip()))
     text = data[begin:end].decode("utf-8", "replace")
     first = text.split(" ")[0]
+    if first[-1:] == "=" and first[:-1].isalpha() and first.islower():
+        return []  # Digest username="…"
     if is_placeholder(text, bare=True) or is_placeholder(first, bare=True):
         return []
     if cookie:

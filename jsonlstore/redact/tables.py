@@ -54,6 +54,8 @@ def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]]
         and delimiter in data[max(0, start - 400) : max(0, start - 1)].rpartition(b"\n")[2]
     ):
         return max(end, at + 1), [], 0  # a row of a table, not its head
+    if _CODE.search(line) or (delimiter == b"|" and not _framed(data, line, end)):
+        return max(end, at + 1), [], 0  # a call's arguments, or a union of types
     heads = [_cell(line, *cell) for cell in _cells(line, delimiter)]
     names = [line[first:last].decode("utf-8", "replace") for first, last in heads]
     levels = _levels(names) if delimiter[-1:] in b"|\x82\x91" or all(names) else []
@@ -70,10 +72,30 @@ def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]]
         if _RULED.match(data[start:end]):
             continue
         cells = list(_cells(data[start:end], delimiter))
+        if delimiter == b"," and _CALL.search(data[start:end]):
+            break
         if len(cells) != len(levels):
             break
         spans += _hidden(data, start, [_cell(data[start:end], *cell) for cell in cells], levels)
     return max(start, at + 1), spans, rows
+
+
+# a call or a statement, of which the arguments are no columns
+_CODE = re.compile(
+    rb"\|\|| // |[\w\]]\([^()]*\Z|\A[^()]*\)|\A[ \t]*(?:return|import|from|def|if|for|yield|assert|raise|let|const|var) "
+)
+
+
+_CALL = re.compile(rb"\w\([^()]*,|\A[ \t]*\)")
+
+
+def _framed(data: bytes, line: bytes, end: int) -> bool:
+    """Whether a line of cells is ruled off below, or has a bar at both ends or at neither: `| A` alone is a type."""
+    bare = line.strip()
+    if bare.startswith(b"|") == bare.endswith(b"|"):
+        return True
+    row = _LINE_END.match(data, end)
+    return row is not None and _RULED.match(data[row.end() : _line_end(data, row.end())]) is not None
 
 
 _INSERTED = re.compile(rb"(?i)[^()\n]{0,400}\)\s*values\s*(?=\()")

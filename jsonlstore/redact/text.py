@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from jsonlstore.redact.finder import Span, Steps, back, find_spans, hide, mark_of, may_hide, steps_for
+from jsonlstore.redact.finder import Span, Steps, back, find_spans, first_hit, hide, mark_of, steps_for
 from jsonlstore.redact.looks import is_placeholder, is_type, is_worded, looks_random, looks_secret, randomness
 from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.rules import MARK
@@ -19,6 +19,7 @@ JSON: TypeAlias = Any
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SHORT = 200  # characters; entry ids, kinds and titles, which a state repeats and every writer redacts again
+_BEFORE = 1024  # bytes before a hidden value in which its mark may change what is seen
 _PASSES = 6  # hiding one value may lay bare another; more than two passes is hostile text
 
 
@@ -41,9 +42,10 @@ def redact(text: str) -> tuple[str, list[Finding]]:
     except UnicodeEncodeError:
         text = _SURROGATE.sub("\ufffd", text)
         data = text.encode()
-    if not may_hide(data):  # nearly every text: nothing more is worked out for it
+    first = first_hit(data)
+    if first < 0:  # nearly every text: nothing more is worked out for it
         return text, []
-    spans = _settle(data, steps_for(data))
+    spans = _settle(data, steps_for(data), first)
     return _rebuild(text, data, spans) if spans else (text, [])
 
 
@@ -54,7 +56,8 @@ def redact_text(text: str) -> str:
 
 def redact_bytes(data: bytes, steps: int | None = None) -> tuple[bytes, list[Span]]:
     """The same for bytes of any encoding, with the spans as (start, end, kind) in bytes; `steps` is the budget."""
-    spans = _settle(data, steps_for(data) if steps is None else steps) if may_hide(data) else []
+    first = first_hit(data)
+    spans = _settle(data, steps_for(data) if steps is None else steps, first) if first >= 0 else []
     return (hide(data, spans)[0], spans) if spans else (data, [])
 
 
@@ -134,19 +137,20 @@ def _short_text(text: str) -> str:
     return redact_text(text)
 
 
-def _settle(data: bytes, steps: int) -> list[Span]:
+def _settle(data: bytes, steps: int, first: int) -> list[Span]:
     """All spans to hide, in the coordinates of `data`, such that the result has none left."""
-    found = find_spans(data, Steps(steps))
+    found = find_spans(data, Steps(steps), first)
     if not found:
         return found
     spans = _again(data, _merge(found))
-    if all(kind == "unread" for _, _, kind in spans):
+    kinds = {span[2] for span in spans}
+    if kinds == _UNREAD:
         return spans  # what was read held nothing, and nothing in it has changed
     # for all further passes: a text that needs many, or more than it may take, must not cost many times as much
-    budget = Steps(steps // 2 if any(kind == "unread" for _, _, kind in found) else steps + steps // 4)
+    budget = Steps(steps // 2 if "unread" in kinds else steps + steps // 4)
     for _ in range(_PASSES):
         shown, pieces = hide(data, spans)
-        more = find_spans(shown, budget)
+        more = find_spans(shown, budget, min(first, max(0, spans[0][0] - _BEFORE)))
         if not more:
             break
         spans = _merge([*spans, *(back(span, pieces, spans) for span in more)])
@@ -156,6 +160,8 @@ def _settle(data: bytes, steps: int) -> list[Span]:
 def _again(data: bytes, spans: list[Span]) -> list[Span]:
     """The spans, and wherever else in the text one of their values stands."""
     values = {data[start:end] for start, end, kind in spans if kind not in _NOT_VALUES}
+    if len(values) == len(spans) == 1 and data.count(next(iter(values))) == 1:
+        return spans  # nearly always: one value, which stands there once
     places = {start for start, _, _ in spans}
     more: list[Span] = []
     for value in sorted(values, key=len, reverse=True)[:_MOST_VALUES]:
@@ -169,13 +175,18 @@ def _again(data: bytes, spans: list[Span]) -> list[Span]:
     return _merge([*spans, *more]) if more else spans
 
 
+_UNREAD = {"unread"}
+_OTHER_MARKS = ("private", "unread")
 _NOT_VALUES = ("private", "private-key", "unread")
 _MOST_VALUES = 64
 _NOT_A_TOKEN = re.compile(
     rb"[^!-~]|[\"'`()\[\]{}<>,;\\]|\A[\w.-]+:[0-9]{1,5}\Z"
 )  # quotes, brackets, blanks: a piece of text
 # types-pywin32, scram-sha-256, asn1Spec: a name, whoever bears it
-_NAME = re.compile(rb"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z|[a-z]{2,}[0-9]{0,2}(?:[A-Z][a-z]+)+\Z")
+_NAME = re.compile(
+    rb"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z|[a-z]{2,}[0-9]{0,2}(?:[A-Z][a-z]+)+\Z|[a-z]+(?:_[a-z]+[0-9]?)+\Z"
+)
+_NUMBERED = re.compile(rb"[a-z]+[0-9]\Z")
 _MOST_AGAIN = 1000
 _LEAST_RANDOM = 4.8
 _NO_LETTER = re.compile(r"[^A-Za-z]")
@@ -185,11 +196,13 @@ def is_telling(value: bytes) -> bool:
     """Whether a value is long and odd enough to be known without its name: no ordinary word, no number."""
     if not 8 <= len(value) <= 512 or _NOT_A_TOKEN.search(value):
         return False
-    if value.isdigit():
-        return len(value) >= 12
+    if value.isdigit() or value.endswith(b"*"):
+        return value.isdigit() and len(value) >= 12
     text = value.decode("ascii")
     if is_type(text) or "://" in text or is_worded(text) or is_placeholder(text, bare=True):
         return False
+    if _NUMBERED.match(value) and randomness(text[:-1]) < _LEAST_RANDOM:
+        return False  # comment2, secp256r1
     if _NAME.match(value) and randomness(_NO_LETTER.sub("", text)) < _LEAST_RANDOM:
         return False
     return looks_secret(text, chosen=True) or randomness(text) >= _LEAST_RANDOM
@@ -197,6 +210,8 @@ def is_telling(value: bytes) -> bool:
 
 def _merge(spans: list[Span]) -> list[Span]:
     """Sorted, without overlap: the earliest span names the kind, the longer one where two begin together."""
+    if len(spans) == 1:
+        return spans
     merged: list[Span] = []
     for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1], span[2])):
         if merged and start < merged[-1][1]:
@@ -216,7 +231,7 @@ def _rebuild(text: str, data: bytes, spans: list[Span]) -> tuple[str, list[Findi
     for start, end, kind in spans:
         first = start if ascii_only else char_at + _chars(data, byte_at, start)
         last = end if ascii_only else first + _chars(data, start, end)
-        parts += (text[char_at:first], mark_of(kind).decode())
+        parts += (text[char_at:first], MARK if kind not in _OTHER_MARKS else mark_of(kind).decode())
         findings.append(Finding(kind, first, last))
         byte_at, char_at = end, last
     parts.append(text[char_at:])

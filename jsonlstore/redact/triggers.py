@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jsonlstore.core.regex import SearchWithin
 
 SHAPES = shapes()
-_URL_WORDS = frozenset(("password", "pass", "pwd", "pw", "passwd"))
+_URL_WORDS = frozenset(("redacted", "xxxxx", "masked", "hidden", "password", "pass", "pwd", "pw", "passwd"))
 _Trigger: TypeAlias = "tuple[int, re.Pattern[bytes]]"
 
 
@@ -44,10 +44,29 @@ def _first_bytes() -> list[Collection[int]]:
     """For each shape the bytes its trigger may begin with, so that a hit asks a few of them and not all."""
     first: list[Collection[int]] = []
     for shape in SHAPES:
-        least, most = compiled(shape.trigger).possiblematchrange(8)
-        either_case = least[:1].lower() == most[:1].lower()
-        first.append({least[0], most[0]} if either_case else range(least[0], most[0] + 1))
+        bytes_: set[int] = set()
+        for branch in _branches(shape.trigger):
+            least, most = compiled(branch).possiblematchrange(8)
+            either_case = least[:1].lower() == most[:1].lower()
+            bytes_.update((least[0], most[0]) if either_case else range(least[0], most[0] + 1))
+        first.append(bytes_)
     return first
+
+
+def _branches(trigger: str) -> list[str]:
+    """The alternatives of a trigger: what one range would hold is far more than what its ends say."""
+    flag = "(?i)" if trigger.startswith("(?i)") else ""
+    branches, depth = [""], 0
+    for part in _PARTS.findall(trigger.removeprefix("(?i)")):
+        depth += (part == "(") - (part == ")")
+        if part == "|" and depth == 0:
+            branches.append("")
+        else:
+            branches[-1] += part
+    return [flag + branch for branch in branches]
+
+
+_PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)  # an escape, a class, a character
 
 
 @cache
@@ -66,7 +85,9 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
         return False  # -u http://host: an address, no user and password
     if shape.unlike == "url":
         # `secret` is a word, but nobody writes one between a user and a host; `user:password` stands in every manual
-        return not (is_reference(value) or re.match(r"\d+[/?#]", value) or value.lower() in _URL_WORDS)
+        return not (
+            is_reference(value) or re.match(r"\d+[/?#]", value) or value.lower().strip("[]()<>{}") in _URL_WORDS
+        )
     if is_placeholder(value, bare=shape.unlike not in ("random", "chosen")):
         return False
     if shape.unlike == "plain":

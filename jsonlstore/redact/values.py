@@ -34,7 +34,7 @@ _MORE = re.compile(
 )
 _BARE = re.compile(rb"(?:[^\s\"'`<\\\xe3]|\\++(?![\"'`nrt\s])|\\++\r?\n[ \t]*+|<(?!/)|\xe3(?!\x80[\x81\x82\x8d]))++")
 _CUT = re.compile(
-    rb"[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&(?:amp|quot|lt|gt|nbsp|[lr][ds]quo|#[0-9]{2,5}|#x[0-9a-fA-F]{2,5});?|[;,]\Z|\xef\xbc\x8c|\|\|?|&&"
+    rb"\)\]?[(\[]|[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&(?:amp|quot|lt|gt|nbsp|[lr][ds]quo|#[0-9]{2,5}|#x[0-9a-fA-F]{2,5});?|[;,]\Z|\xef\xbc\x8c|\|\|?|&&"
 )
 _TAIL = re.compile(rb"[)\]},;.:>]+\Z|\\+\Z")
 _LINE = re.compile(rb"(?:[^\r\n\"\\]|\\++(?![nr\"]))++")
@@ -80,6 +80,8 @@ def measure(data: bytes, at: int, *, before: int) -> list[Value]:
     return _one(_bare(data, pos, before))
 
 
+_ASSIGNED = re.compile(rb"[A-Za-z_][\w.]*[ \t]?=(?!=?\s*(?:\Z|\n))")  # the next setting: this one is empty
+_DOTTED = re.compile(rb"\.(?!format\(|join\(|encode\(|decode\()")
 _AWAY = frozenset((b"|", b">", b"\r", b"\n", b"\\"))
 _PLAIN_QUOTES = frozenset((b'"', b"'", b"`"))
 
@@ -94,7 +96,7 @@ def _on_next_line(data: bytes, at: int, pos: int, before: int) -> list[Value]:
         # pretty-printed JSON, or a wrapped assignment; behind a plain `name:` it is a docstring
         wrapped = data[at - 1 : at] == b"=" or data[max(0, at - 8) : at].rstrip(b" \t:")[-1:] in (b'"', b"'")
         return _quoted(data, opened, before) if wrapped else []
-    end = _BARE.match(data, pos)
+    end = None if _ASSIGNED.match(data, pos, pos + 80) else _BARE.match(data, pos)
     after = data[end.end() : end.end() + 1] if end else b""
     return [Value(pos, end.end(), quoted=False)] if end and after in (b"", b"\n", b"\r", b'"', b"\\") else []
 
@@ -114,7 +116,8 @@ def _quoted(data: bytes, opened: re.Match[bytes], before: int) -> list[Value]:  
         _is_inside(data, before, quote)
         and data[before - 1 : before] != quote
         and opened.end() - opened.start() == depth + 1
-        and data[start : start + 1] in (b"", b",", b")", b" ", b"\n", b";", b"]", b"}", b"+", b"\\")
+        and data[start : start + 1] in (b"", b",", b")", b" ", b"\n", b";", b"]", b"}", b"+", b"\\", b".")
+        and not _DOTTED.match(data, start)
     ):
         return []  # `"…password="` ends here
     if data[before - 1 : before] == quote and data.find(quote, before, opened.start()) < 0:
@@ -153,8 +156,8 @@ def _joined(data: bytes, end: int, depth: int) -> int:
         if not more and depth == 0 and data[after : after + 1].isalnum():
             rest = _BARE.match(data, after, after + 400)
             return rest.end() if rest else end
-        if not more or len(more.group(1)) != depth:
-            return end
+        if not more or len(more.group(1)) != depth or data.startswith(more.group(2) * 3, more.start(2)):
+            return end  # what comes next is a docstring
         closed = _closing(data, more.end(), depth, more.group(2))
         if closed < 0 or b"\n" in data[more.end() : closed]:
             return end
@@ -174,7 +177,7 @@ def _inside(data: bytes, at: int) -> list[Value]:
         end = _closing(data, opened.end(), len(opened.group(1)), opened.group(2))
         if end < 0:
             break
-        if not data[end + len(opened.group()) : end + len(opened.group()) + 2].lstrip().startswith((b":", b"=")):
+        if not data[end + len(opened.group()) : end + len(opened.group()) + 24].lstrip().startswith((b":", b"=")):
             values.append(Value(opened.end(), end, quoted=True))
         at = end + len(opened.group())
     return [value for value in values if value.end > value.start]
@@ -192,7 +195,8 @@ def _bare(data: bytes, pos: int, before: int) -> Value | None:
         run = run[: cut.start()]
     elif quote in (b"'", b'"') and not _is_inside(data, before, quote):
         closed = _closing(data, end + 1, 0, quote)
-        if 0 <= closed < end + 200 and b"\n" not in data[end:closed]:
+        goes_on = data[end + 1 : end + 2] not in (b":", b",", b"}", b")", b";", b"]", b"")
+        if goes_on and 0 <= closed < end + 200 and b"\n" not in data[end:closed]:
             rest = _BARE.match(data, closed + 1, closed + 400)
             return Value(pos, rest.end() if rest else closed + 1, quoted=False)
     tail = None if len(run) == GLANCE else _TAIL.search(run)
