@@ -8,11 +8,11 @@ There is one question, `may_hold_secret`, and one way to be safe without paying 
 Both are cheap to import. The rules themselves (`data/*.tsv`, one line each) are loaded when a text first needs them.
 
 The way of a text: `finder` sees in one pass of RE2 whether and where anything may be, and looks for the shapes
-(`triggers`); `assignments` finds what a name announces (`names` judges names, `values` measures values, `judging` and
-`looks` judge them, `sentences` finds those that are said rather than assigned), `tables` reads columns, `blocks` keys
-and `<private>` spans, `joints` literals that are one text, `folding` undoes disguises. `text` hides what
-was found, `stream` does so for input of any size, and `generated` hides, where people read, what only a machine can
-have made up.
+(`triggers`); `assignments` finds what a name announces (`names` judges names, `values` measures values; `judging`,
+`looks`, `context` and `things` judge them; `sentences` finds those that are said rather than assigned), `tables` reads
+columns, `blocks` keys and `<private>` spans, `joints` literals that are one text, `folding` undoes disguises. `text`
+hides what was found, `stream` does so for input of any size, and `generated` hides, where people read, what only a
+machine can have made up.
 """
 
 from __future__ import annotations

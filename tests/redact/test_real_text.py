@@ -33,9 +33,46 @@ SAMPLES = (
     "a Workspace ID (for example, `wrkspc_014b7Qm2XyT9kLwZ3sRuVa5d`)",
     'node app.js | pino-http-send -u "http://localhost:8080/logs"',
 )
+AROUND = (
+    "if isinstance(private_key, ed25519.Ed25519PrivateKey):",
+    "this.token=C,this.pos!=e){if(this.pos=e",
+    "raw[start_of_token:start_of_token+20]",
+    "    if self._credential:\n        self._credential.__exit__(*args)\n",
+    "return pw->pw_name;",
+    "has_secure_password :recovery_password, validations: false",
+    "input[type=password]:focus { color: red }",
+    "ER_INCORRECT_CURRENT_PASSWORD = 3891",
+    "CAAEpW,KAAM,YAAaqW",
+    "RSAPrivateKey ::= SEQUENCE",
+    "data['token']['region_name'] = \"North\"",
+    "    | ec.EllipticCurvePrivateKey\n    | mlkem.MLKEM768PrivateKey\n",
+    "xpass=`expr $xpass + 1`",
+    "hostname:port:username:password:base_dn:flags",
+    "const char* password, char* challenge",
+)
+LABELS = (
+    '"password": "Mot de passe"',
+    '"password": "Slapta\\u017eodis"',
+    "$labels['password'] = 'Contrasigno';",
+    '"access_token": "[%key:common::data::access_token%]"',
+    '"encryption_key": "Encryptiesleutel"',
+    'TOKEN_DATA: "template data / text"',
+    "La password è stata modificata correttamente.",
+    "your database passwords will be cryptographically hashed and sent to this service",
+)
+THINGS = (
+    'storageKey: "registry.page_size"',
+    '{token: "keyword.$0", next: "@imports"}',
+    '"pwd": "core.magics.osm:Magics"',
+    're.compile("api|token|key|secret|password")',
+    'REQUEST_TYPE_ACCESS_TOKEN = "auth-request-type/at"',
+    '"secrets": "List[V1ObjectReference]"',
+    'connection_string = "AccountName=xxxx;AccountKey=xxxx;Suffix=core.example.net"',
+    '"private_key": "-----BEGIN PRIVATE KEY-----\\n<key bytes>\\n-----END PRIVATE KEY-----\\n"',
+)
 
 
-@pytest.mark.parametrize("text", [*CODE, *SAMPLES])
+@pytest.mark.parametrize("text", [*CODE, *SAMPLES, *AROUND, *LABELS, *THINGS])
 def test_code_and_samples_stay(text: str) -> None:
     """Each stands for a class of wrong hits found in 30 MB of other people's text."""
     assert redact_text(text) == text
