@@ -20,7 +20,7 @@ from jsonlstore.redact.blocks import private_keys, private_spans
 from jsonlstore.redact.folding import FOLDED, escapes_end, folds
 from jsonlstore.redact.rules import own_rules
 from jsonlstore.redact.triggers import SHAPES, all_triggers, fits, search_of, triggers
-from jsonlstore.redact.values import whole
+from jsonlstore.redact.values import GLANCE, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,9 +35,10 @@ Span: TypeAlias = tuple[int, int, str]
 MOST_BYTES = 16 << 20  # of one text; the rest of a longer one is not read
 # A megabyte of real text takes about 10,000 steps and one of nothing but hostile triggers a million: what lies between
 # is code and configuration full of names, which is read whole up to 120 KB. The file of real text that takes most takes
-# 10,574 steps for 261 KB.
-_STEPS, _BYTES_A_STEP = 7_500, 80
-_JUDGED, _MATCHED, _ROW = 10, 4, 8
+# 10,779 steps for 256 KB.
+_STEPS, _BYTES_A_STEP = 8_000, 80
+_JUDGED, _MATCHED, _FITTED, _ROW = 10, 4, 10, 8
+_BYTES_JUDGED = 64  # bytes a step: a long word takes longer to judge
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONG_NAME = 256
 _FOLDS = 4  # disguises a step
@@ -130,8 +131,9 @@ class Steps:
         self.left = steps
 
 
-_NAMED = (named.NAME, joints.HINT, containers.HEAD, runs.HINT, FOLDED)
+_NAMED = (named.NAME, joints.HINT, containers.HEAD, FOLDED)
 _LONG_TEXT = 2048  # bytes
+_MANY_HITS = 2000  # a megabyte of talk has some hundred
 _SAMPLED = 7  # of eight texts are not timed: the clock costs as much as a page of text
 _WATCHED, _SLOW = 1 << 16, 100e6  # bytes, and bytes a second
 
@@ -142,19 +144,25 @@ class _Finder:
     Not an RE2 set: a set's automaton remembers which members have matched so far, so a dozen common triggers make
     thousands of states of it, and it crawls. Even the one expression's automaton has states that are pairs of a
     trigger's and a name's. Much and varied text, source code above all, fills its memory with them; then RE2 begins
-    anew again and again, at a tenth of its speed (25 MB/s). So the time of long texts is watched, and from there on two
-    expressions are used, each with few states (500 MB/s). Both ways find the same: only the speed depends on the clock.
+    anew again and again, at a tenth of its speed (25 MB/s). So the time of long texts is watched, and from there on three
+    expressions are used, each with few states (400 MB/s), as they are for the rest of any text with thousands of hits. Both
+    ways find the same: only the speed depends on the clock.
     """
 
     def __init__(self) -> None:
         self._joint = searcher(compiled(f"{joints.JOINT}|{joints.LONE}"))
-        self.whole: Search | None = searcher(compiled(any_of([all_triggers(), *_NAMED])))
+        self.whole: Search | None = searcher(compiled(any_of([all_triggers(), *_NAMED, runs.HINT])))
         self._texts, self._bytes, self._seconds, self._slow = 0, 0, 0.0, 0
 
     @cached_property
     def named(self) -> Search:
-        """Where a name, a container, a run or a joint may begin."""
+        """Where a name, a container or a joint may begin."""
         return searcher(compiled(any_of(_NAMED)))
+
+    @cached_property
+    def run(self) -> Search:
+        """Where a run may begin."""
+        return searcher(compiled(runs.HINT))
 
     @cached_property
     def triggered(self) -> Search:
@@ -170,7 +178,8 @@ class _Finder:
         """Whether there may be something to hide."""
         whole = self.whole
         if whole is None:
-            return self.named(data, 0)[0][0] >= 0 or self.triggered(data, 0)[0][0] >= 0 or len(data) > MOST_BYTES
+            found = any(one(data, 0)[0][0] >= 0 for one in (self.named, self.run, self.triggered))
+            return found or len(data) > MOST_BYTES
         self._texts += 1
         if self._texts & _SAMPLED:
             return whole(data, 0)[0][0] >= 0 or len(data) > MOST_BYTES
@@ -249,9 +258,11 @@ class _Scan:
         "_finder",
         "_held_until",
         "_inserts",
+        "_name_at",
         "_named_until",
         "_names",
         "_plain",
+        "_run_at",
         "_run_until",
         "_searched",
         "_skipped",
@@ -270,21 +281,28 @@ class _Scan:
         self._inserts = b"VALUES" in data or b"values" in data
         self._searched: dict[int, int] = {}  # how far each shape was looked for
         self._named_until = self._table_until = self._held_until = self._run_until = 0
-        self._skipped = 0
+        self._skipped = self._name_at = self._run_at = 0
         self._blocks = False
         self.found: list[Span] = []
         self.hints: list[int] = []
         self.disguised = False
 
-    def run(self) -> list[Span]:  # noqa: C901 - one loop, two cursors
+    def run(self) -> list[Span]:  # noqa: C901 - one loop, several cursors
         """What is to be hidden as the text stands."""
         data, budget, whole = self._data, self._budget, self._finder.whole
-        triggered, named_ = (whole, whole) if whole else (self._finder.triggered, self._finder.named)
+        triggered = whole or self._finder.triggered
         trigger = name = triggered(data, 0)[0][0]
         if not whole:
-            name = named_(data, 0)[0][0]
+            name = self._start_apart(0)
+        hits = 0
         while trigger >= 0 or name >= 0:
             at = name if trigger < 0 or 0 <= name < trigger else trigger
+            hits += 1
+            if (
+                hits == _MANY_HITS and whole
+            ):  # no text but a hostile one, which may be made to crowd the large automaton
+                whole, triggered = None, self._finder.triggered
+                trigger, name = triggered(data, at)[0][0], self._start_apart(at)
             budget.left -= 1
             if budget.left <= 0:
                 self.found.append((at, len(data), "unread"))
@@ -303,11 +321,24 @@ class _Scan:
             if whole:
                 name = trigger
             elif 0 <= name < go_on:
-                name = named_(data, go_on)[0][0]
+                name = self._next_name(go_on)
         if self._blocks:
             self.found += ((start, end, "private") for start, end in private_spans(data))
             self.found += ((start, end, "private-key") for start, end in private_keys(data))
         return self.found
+
+    def _next_name(self, at: int) -> int:
+        """Where a name or a run may begin from `at` on; inside of a run that was judged there is no other."""
+        if 0 <= self._name_at < at:
+            self._name_at = self._finder.named(self._data, at)[0][0]
+        if 0 <= self._run_at < max(at, self._run_until):
+            self._run_at = self._finder.run(self._data, max(at, self._run_until))[0][0]
+        return self._name_at if self._run_at < 0 or 0 <= self._name_at < self._run_at else self._run_at
+
+    def _start_apart(self, at: int) -> int:
+        """The same, from a place where nothing is known."""
+        self._name_at, self._run_at = self._finder.named(self._data, at)[0][0], self._finder.run(self._data, at)[0][0]
+        return self._next_name(at)
 
     def _look(self, at: int) -> None:
         data = self._data
@@ -343,7 +374,7 @@ class _Scan:
         shape, find = SHAPES[index], search_of(index)
         low, high = max(self._searched.get(index, 0) - _BACK, at - _BACK, 0), min(len(data), at + _AHEAD)
         while (groups := find(data, low, high))[0][0] >= 0:
-            self._budget.left -= 2
+            self._budget.left -= _FITTED if shape.unlike else 2
             start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])
             if end == high < len(data):  # a long one goes on as it began
                 end = _GOES_ON.match(data, end).end()  # type: ignore[union-attr]
@@ -361,7 +392,8 @@ class _Scan:
         self._blocks = self._blocks or b"private" in data[at : at + 12].lower()
         self._named_until, values = named.judge_name(data, at)
         if self._named_until > at + 1:
-            self._budget.left -= _JUDGED
+            word = _WORD.match(data, self._named_until, self._named_until + GLANCE).end()  # type: ignore[union-attr]
+            self._budget.left -= _JUDGED + (word - self._named_until) // _BYTES_JUDGED
             if at >= self._table_until and tables.may_begin(data, at):
                 self._table_until, cells, rows = tables.columns(data, at, max(0, self._budget.left) // _ROW)
                 self._budget.left -= _JUDGED + rows * _ROW
@@ -382,7 +414,7 @@ class _Scan:
                 self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
 
     def _run(self, at: int) -> None:
-        self._budget.left -= 1
+        self._budget.left -= 2
         self._run_until, span, inside = runs.judge_run(self._data, at, self._holds)
         self._skip(at, self._run_until if span else inside)
         if span:
@@ -409,6 +441,7 @@ class _Scan:
 _CONTAINER, _RUN = 1, 2
 # What a hit may be the beginning of, by its first byte: a look that cannot succeed costs more than all the others.
 _BEGINS = [_CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST) for byte in range(256)]
+_WORD = re.compile(rb"[^\s\"']*+")
 _GOES_ON = re.compile(rb"[A-Za-z0-9_+/=.%~-]*+")
 _DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")
 
