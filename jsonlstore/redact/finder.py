@@ -144,9 +144,9 @@ class _Finder:
     Not an RE2 set: a set's automaton remembers which members have matched so far, so a dozen common triggers make
     thousands of states of it, and it crawls. Even the one expression's automaton has states that are pairs of a
     trigger's and a name's. Much and varied text, source code above all, fills its memory with them; then RE2 begins
-    anew again and again, at a tenth of its speed (25 MB/s). So the time of long texts is watched, and from there on three
-    expressions are used, each with few states (400 MB/s), as they are for the rest of any text with thousands of hits. Both
-    ways find the same: only the speed depends on the clock.
+    anew again and again, at a tenth of its speed (25 MB/s). So the time of long texts is watched, and from there on
+    three expressions are used, each with few states (400 MB/s), as they are for the rest of any text with thousands of
+    hits. Both ways find the same: only the speed depends on the clock.
     """
 
     def __init__(self) -> None:
@@ -298,9 +298,7 @@ class _Scan:
         while trigger >= 0 or name >= 0:
             at = name if trigger < 0 or 0 <= name < trigger else trigger
             hits += 1
-            if (
-                hits == _MANY_HITS and whole
-            ):  # no text but a hostile one, which may be made to crowd the large automaton
+            if hits == _MANY_HITS and whole:  # hostile, or nearly: it may crowd the large automaton
                 whole, triggered = None, self._finder.triggered
                 trigger, name = triggered(data, at)[0][0], self._start_apart(at)
             budget.left -= 1

@@ -134,11 +134,11 @@ def slow(family: Family, base: float, tries: int = 7) -> str | None:
     """
     half, quarter = family.make(MEGABYTE // 2), family.make(MEGABYTE // 4)
     at_2n = seconds(half)
-    if at_2n <= _LEAST_SECONDS or 2 * at_2n <= base * WORST_TIMES * _NEAR:
-        if at_2n <= _LEAST_SECONDS or at_2n <= WORST_RATIO * _NEAR * seconds(quarter):
-            return None
+    cheap = 2 * at_2n <= base * WORST_TIMES * _NEAR
+    if at_2n <= _LEAST_SECONDS or (cheap and at_2n <= WORST_RATIO * _NEAR * seconds(quarter)):
+        return None
     ratio = _middle([_ratio(quarter, half) for _ in range(tries)])
-    if at_2n > _LEAST_SECONDS and ratio > WORST_RATIO:
+    if ratio > WORST_RATIO:
         return f"ratio {ratio:.1f}"
     whole = family.make(MEGABYTE)
     times = _middle([_times(whole) for _ in range(tries)])
