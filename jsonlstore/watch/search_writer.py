@@ -2,7 +2,9 @@
 
 The index has cursors of its own, so it may lag behind, be removed or be made anew without touching a log. A transcript
 that only grew is read on from its cursor; any other change reads it from the start. Everything that reaches the index
-has passed the redactor as a whole turn.
+has passed the redactor as a whole turn, after all turns before it: a value that was named once is hidden from there on. What
+a redactor has learnt is nowhere on disk, so a transcript that taught one something is read again from its start by the
+next process.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from jsonlstore.recall import (
     is_index_damaged,
     remove_index,
 )
-from jsonlstore.redact import redact_text
+from jsonlstore.redact import Redactor, redact_text
 from jsonlstore.transcripts import (
     CopyMerger,
     Cursor,
@@ -54,6 +56,7 @@ _SAYS_NOTHING = frozenset({"HEARTBEAT_OK", "NO_REPLY"})
 _DELETED = frozenset({"delete", "deleted"})
 _BATCH_BYTES = 4 << 20
 _TOOL_CHARS = 2000
+_MOST_REDACTORS = 64  # of sessions that go on
 _WATCHER_PATIENCE = 0.1  # a capture must not wait for whoever else writes the index
 
 
@@ -67,6 +70,7 @@ class SearchWriter:
         self._index: SearchIndex | None = None
         self._marks: dict[str, str | None] = {}
         self._due: dict[str, RecordedSession] = {}
+        self._redactors: dict[str, tuple[Cursor, Redactor]] = {}  # what each transcript has taught up to a place
         self.enabled = config.enabled and config.search_enabled and has_fts5()
         self.problem: str | None = None
 
@@ -253,6 +257,8 @@ class SearchWriter:
         imprint = source.imprint(newest, cursor)
         if (imprint.hex() if imprint else None) != known[2].get("imprint") or not known[2].get("stretch"):
             return False
+        if known[2].get("taught") is not False and self._redactors.get(key, (None,))[0] != cursor:
+            return False
         try:
             self._read(index, session, key, extent, cursor, Stretch(*known[2]["stretch"]))
         except CursorOutdated:
@@ -272,11 +278,14 @@ class SearchWriter:
         merger = CopyMerger() if len(session.copies) > 1 else None
         pending: list[Turn] = []
         size = 0
+        place_learnt, learnt = self._redactors.pop(key, (None, Redactor()))
+        redactor = learnt if after is not None and place_learnt == after else Redactor()
         for place, entry in by_stretch(stretch, read_copies(session.copies, reading, merger, after)):
             if place.id != stretch.id or size >= _BATCH_BYTES:
                 self._write(index, session, key, stretch, pending)
+                redactor = redactor if place.id == stretch.id else Redactor()
                 stretch, pending, size = place, [], 0
-            for turn in self._turns(entry):
+            for turn in self._turns(entry, redactor):
                 pending.append(turn)
                 size += len(turn.text)
         if reading.problems:
@@ -287,7 +296,12 @@ class SearchWriter:
         tail = {
             "imprint": imprint.hex() if imprint else None,
             "stretch": [stretch.id, stretch.number, stretch.runtime_id, stretch.reset_entry_id, stretch.begun_by],
+            "taught": not redactor.is_new,
         }
+        if not redactor.is_new and reading.cursor is not None:
+            self._redactors[key] = reading.cursor, redactor
+            if len(self._redactors) > _MOST_REDACTORS:
+                del self._redactors[next(iter(self._redactors))]
         index.set_source(key, extent, reading.cursor.to_json() if reading.cursor else None, tail)
 
     def _write(
@@ -313,24 +327,26 @@ class SearchWriter:
         index.append(document, turns)
         index.set_state(document, state_turns(state))
 
-    def _turns(self, entry: Entry) -> Iterator[Turn]:
+    def _turns(self, entry: Entry, redactor: Redactor) -> Iterator[Turn]:
         speaker = entry.speaker
         if speaker in _SPOKEN:
             text = entry.text.strip()
             if text and text not in _SAYS_NOTHING:
-                yield Turn(entry.id, entry.timestamp, _SPOKEN[speaker], redact_text(text))
-        if self._config.search_tools:
-            yield from _tool_turns(entry)
+                yield Turn(entry.id, entry.timestamp, _SPOKEN[speaker], redactor.heard(text))
+        for command in _commands(entry):
+            shown = redactor.text(command)
+            if self._config.search_tools:
+                yield Turn(entry.id, entry.timestamp, "tool", shown[:_TOOL_CHARS])
+        if self._config.search_tools and speaker is Speaker.TOOL and entry.is_error:
+            yield Turn(entry.id, entry.timestamp, "tool", redactor.text(entry.text)[:_TOOL_CHARS])
 
 
-def _tool_turns(entry: Entry) -> Iterator[Turn]:
-    """The commands an assistant ran, and what a failed one said."""
+def _commands(entry: Entry) -> Iterator[str]:
+    """The commands an assistant ran."""
     for call in entry.tool_calls:
         command = call.arguments.get("command") or call.arguments.get("cmd")
         if isinstance(command, str):
-            yield Turn(entry.id, entry.timestamp, "tool", redact_text(command)[:_TOOL_CHARS])
-    if entry.speaker is Speaker.TOOL and entry.is_error:
-        yield Turn(entry.id, entry.timestamp, "tool", redact_text(entry.text)[:_TOOL_CHARS])
+            yield command
 
 
 def state_turns(state: SessionState) -> list[Turn]:
