@@ -13,7 +13,7 @@ from functools import cached_property
 from time import process_time
 from typing import TYPE_CHECKING, TypeAlias
 
-from jsonlstore.core.regex import any_of, compiled, searcher, searcher_within
+from jsonlstore.core.regex import any_of, compiled, matcher, searcher, searcher_within
 from jsonlstore.redact import assignments as named
 from jsonlstore.redact import containers, joints, runs, tables
 from jsonlstore.redact.blocks import private_keys, private_spans
@@ -35,8 +35,8 @@ Span: TypeAlias = tuple[int, int, str]
 MOST_BYTES = 16 << 20  # of one text; the rest of a longer one is not read
 # A megabyte of real text takes about 10,000 steps and one of nothing but hostile triggers a million: what lies between
 # is code and configuration full of names, which is read whole up to 120 KB. The file of real text that takes most takes
-# 10,779 steps for 256 KB.
-_STEPS, _BYTES_A_STEP = 8_000, 80
+# 10,917 steps for 256 KB.
+_STEPS, _BYTES_A_STEP = 8_700, 80
 _JUDGED, _MATCHED, _FITTED, _ROW = 10, 4, 10, 8
 _BYTES_JUDGED = 64  # bytes a step: a long word takes longer to judge
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
@@ -131,9 +131,10 @@ class Steps:
         self.left = steps
 
 
-_NAMED = (named.NAME, joints.HINT, containers.HEAD, FOLDED)
+_SIGNS = (joints.HINT, containers.HEAD, FOLDED)
 _LONG_TEXT = 2048  # bytes
 _MANY_HITS = 2000  # a megabyte of talk has some hundred
+_TIMED, _CRAWL = 64, 2e6  # hits, and bytes a second: only text made for it crowds the large automaton so
 _SAMPLED = 7  # of eight texts are not timed: the clock costs as much as a page of text
 _WATCHED, _SLOW = 1 << 16, 100e6  # bytes, and bytes a second
 
@@ -145,24 +146,37 @@ class _Finder:
     thousands of states of it, and it crawls. Even the one expression's automaton has states that are pairs of a
     trigger's and a name's. Much and varied text, source code above all, fills its memory with them; then RE2 begins
     anew again and again, at a tenth of its speed (25 MB/s). So the time of long texts is watched, and from there on
-    three expressions are used, each with few states (400 MB/s), as they are for the rest of any text with thousands of
+    four expressions are used, each with few states (300 MB/s), as they are for the rest of any text with thousands of
     hits. Both ways find the same: only the speed depends on the clock.
     """
 
     def __init__(self) -> None:
         self._joint = searcher(compiled(f"{joints.JOINT}|{joints.LONE}"))
-        self.whole: Search | None = searcher(compiled(any_of([all_triggers(), *_NAMED, runs.HINT])))
+        self.whole: Search | None = searcher(compiled(any_of([all_triggers(), named.NAME, *_SIGNS, runs.HINT])))
         self._texts, self._bytes, self._seconds, self._slow = 0, 0, 0.0, 0
 
     @cached_property
-    def named(self) -> Search:
-        """Where a name, a container or a joint may begin."""
-        return searcher(compiled(any_of(_NAMED)))
+    def any_named(self) -> Search:
+        """Whether one of `named` finds anything: in clean text one pass is faster than three."""
+        return searcher(compiled(any_of([named.NAME, *_SIGNS, runs.HINT])))
 
     @cached_property
-    def run(self) -> Search:
-        """Where a run may begin."""
-        return searcher(compiled(runs.HINT))
+    def named(self) -> tuple[Search, ...]:
+        """Where a name, a joint, a container or a disguise may begin, and where a run may.
+
+        A name's joint may be too far from it.
+        """
+        return tuple(searcher(compiled(one)) for one in (named.ENDLESS_NAME, any_of(_SIGNS), runs.HINT))
+
+    @cached_property
+    def joined(self) -> SearchWithin:
+        """Whether the name that begins here has a joint."""
+        return matcher(compiled(named.NAME))
+
+    @cached_property
+    def signed(self) -> SearchWithin:
+        """Whether a joint, a container or a disguise begins here."""
+        return matcher(compiled(any_of(_SIGNS)))
 
     @cached_property
     def triggered(self) -> Search:
@@ -178,8 +192,7 @@ class _Finder:
         """Whether there may be something to hide."""
         whole = self.whole
         if whole is None:
-            found = any(one(data, 0)[0][0] >= 0 for one in (self.named, self.run, self.triggered))
-            return found or len(data) > MOST_BYTES
+            return self.any_named(data, 0)[0][0] >= 0 or self.triggered(data, 0)[0][0] >= 0 or len(data) > MOST_BYTES
         self._texts += 1
         if self._texts & _SAMPLED:
             return whole(data, 0)[0][0] >= 0 or len(data) > MOST_BYTES
@@ -258,11 +271,10 @@ class _Scan:
         "_finder",
         "_held_until",
         "_inserts",
-        "_name_at",
         "_named_until",
         "_names",
+        "_places",
         "_plain",
-        "_run_at",
         "_run_until",
         "_searched",
         "_skipped",
@@ -281,7 +293,8 @@ class _Scan:
         self._inserts = b"VALUES" in data or b"values" in data
         self._searched: dict[int, int] = {}  # how far each shape was looked for
         self._named_until = self._table_until = self._held_until = self._run_until = 0
-        self._skipped = self._name_at = self._run_at = 0
+        self._skipped = 0
+        self._places: list[int] = []  # where each of the small automata has found something
         self._blocks = False
         self.found: list[Span] = []
         self.hints: list[int] = []
@@ -294,21 +307,20 @@ class _Scan:
         trigger = name = triggered(data, 0)[0][0]
         if not whole:
             name = self._start_apart(0)
-        hits = 0
+        hits, started = 0, process_time() if len(data) >= _LONG_TEXT else 0.0
         while trigger >= 0 or name >= 0:
             at = name if trigger < 0 or 0 <= name < trigger else trigger
             hits += 1
-            if hits == _MANY_HITS and whole:  # hostile, or nearly: it may crowd the large automaton
+            if whole and (hits == _MANY_HITS or (hits % _TIMED == 0 and started and _crawls(started, at))):
                 whole, triggered = None, self._finder.triggered
                 trigger, name = triggered(data, at)[0][0], self._start_apart(at)
-            budget.left -= 1
+            if at >= self._run_until:  # inside of a run that was judged not every way stops at every letter
+                budget.left -= 1
             if budget.left <= 0:
                 self.found.append((at, len(data), "unread"))
                 break
-            if at == trigger:
-                self._shapes(at)
-            if at == name:
-                self._look(at)
+            self._shapes(at)
+            self._look(at)
             if budget.left <= 0:
                 self.found.append((max(at, self._table_until), len(data), "unread"))
                 break
@@ -326,20 +338,37 @@ class _Scan:
         return self.found
 
     def _next_name(self, at: int) -> int:
-        """Where a name or a run may begin from `at` on; inside of a run that was judged there is no other."""
-        if 0 <= self._name_at < at:
-            self._name_at = self._finder.named(self._data, at)[0][0]
-        if 0 <= self._run_at < max(at, self._run_until):
-            self._run_at = self._finder.run(self._data, max(at, self._run_until))[0][0]
-        return self._name_at if self._run_at < 0 or 0 <= self._name_at < self._run_at else self._run_at
+        """Where a name, a sign or a run may begin from `at` on; inside of a run that was judged there is no other."""
+        places = self._places
+        for number, find in enumerate(self._finder.named):
+            least = max(at, self._run_until) if number == _RUNS else at
+            if 0 <= places[number] < least:
+                places[number] = self._joined(least) if number == _NAMES else find(self._data, least)[0][0]
+        return min((place for place in places if place >= 0), default=-1)
 
     def _start_apart(self, at: int) -> int:
         """The same, from a place where nothing is known."""
-        self._name_at, self._run_at = self._finder.named(self._data, at)[0][0], self._finder.run(self._data, at)[0][0]
+        self._places = [find(self._data, at)[0][0] for find in self._finder.named]
+        self._places[_NAMES] = self._joined(at)
         return self._next_name(at)
+
+    def _begins(self, matched: SearchWithin, at: int) -> bool:
+        return matched(self._data, at, min(len(self._data), at + _JOINT_WINDOW))[0][0] >= 0
+
+    def _joined(self, at: int) -> int:
+        """Where the next name begins that has a joint near enough: of an endless word only the last ones may."""
+        find, joined = self._finder.named[_NAMES], self._finder.joined
+        while (at := find(self._data, at)[0][0]) >= 0 and not self._begins(joined, at):
+            at = max(at + 1, _ENDLESS.match(self._data, at).end() - _NEAR_JOINT)  # type: ignore[union-attr]
+        return at
 
     def _look(self, at: int) -> None:
         data = self._data
+        inside = at < self._run_until
+        if inside and not self._begins(self._finder.signed, at):
+            if self._names and at >= self._named_until and self._begins(self._finder.joined, at):
+                self._named(at)
+            return
         if not self._plain:
             if data[at + 1 : at + 2] in joints.SECOND:
                 self.hints.append(at)
@@ -351,7 +380,7 @@ class _Scan:
             self._held_until, held = containers.values(data, at)
             self._budget.left -= _JUDGED + len(held)
             self.found += held
-        if self._names and at >= self._named_until:
+        if self._names and at >= self._named_until and (not inside or self._begins(self._finder.joined, at)):
             self._named(at)
         if what & _RUN and at >= self._run_until and at >= self._skipped:
             self._run(at)
@@ -368,9 +397,9 @@ class _Scan:
     def _shape(self, index: int, at: int) -> None:
         """A shape around its trigger. Once looked for, it is not looked for again in the same stretch."""
         data = self._data
-        self._budget.left -= _MATCHED
         shape, find = SHAPES[index], search_of(index)
         low, high = max(self._searched.get(index, 0) - _BACK, at - _BACK, 0), min(len(data), at + _AHEAD)
+        self._budget.left -= _MATCHED
         while (groups := find(data, low, high))[0][0] >= 0:
             self._budget.left -= _FITTED if shape.unlike else 2
             start, end = next((group for group in groups[1:] if group[0] >= 0), groups[0])
@@ -434,6 +463,15 @@ class _Scan:
         """Whether a text that was found encoded holds a secret; what is encoded in it in turn is not looked at."""
         self._budget.left -= len(text) // 256
         return not self._plain and bool(_Scan(self._finder, text, self._budget, plain=True).run())
+
+
+_NAMES, _RUNS = 0, 2  # their places among the small automata
+_JOINT_WINDOW = 4096
+_ENDLESS, _NEAR_JOINT = re.compile(rb"[\w.-]*+"), 104
+
+
+def _crawls(started: float, at: int) -> bool:
+    return (process_time() - started) * _CRAWL > at
 
 
 _CONTAINER, _RUN = 1, 2

@@ -2,9 +2,9 @@
 
 The index has cursors of its own, so it may lag behind, be removed or be made anew without touching a log. A transcript
 that only grew is read on from its cursor; any other change reads it from the start. Everything that reaches the index
-has passed the redactor as a whole turn, after all turns before it: a value that was named once is hidden from there on. What
-a redactor has learnt is nowhere on disk, so a transcript that taught one something is read again from its start by the
-next process.
+has passed the redactor as a whole turn, after all turns before it: a value that was named once is hidden from there on.
+What a redactor has learnt is nowhere on disk, so a transcript that taught one something is read again from its start by
+the next process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A value once found is hidden from there on in the session, whichever way we read it and however often we start anew."""
+"""A value once found is hidden from there on in the session, whichever way it is read and however often we start."""
 
 from __future__ import annotations
 
@@ -89,9 +89,7 @@ def _written(state_dir: Path) -> bytes:
     """Every byte of ours; the pages of the search index are compressed, so its texts are read through it."""
     from jsonlstore.recall import SearchIndex
 
-    raw = b"".join(
-        file.read_bytes() for file in state_dir.rglob("*") if file.is_file() and "agents" not in file.parts
-    )
+    raw = b"".join(file.read_bytes() for file in state_dir.rglob("*") if file.is_file() and "agents" not in file.parts)
     index = SearchIndex.open(StatePaths.of(state_dir).search)
     try:
         texts = [turn.text for one in index.documents("1 = 1") for turn in index.all_turns(one.no)]
