@@ -307,7 +307,8 @@ class _Scan:
         trigger = name = triggered(data, 0)[0][0]
         if not whole:
             name = self._start_apart(0)
-        hits, started = 0, process_time() if len(data) >= _LONG_TEXT else 0.0
+        until, hits = len(data), 0
+        started = process_time() if len(data) >= _LONG_TEXT else 0.0
         while trigger >= 0 or name >= 0:
             at = name if trigger < 0 or 0 <= name < trigger else trigger
             hits += 1
@@ -317,12 +318,12 @@ class _Scan:
             if at >= self._run_until:  # inside of a run that was judged not every way stops at every letter
                 budget.left -= 1
             if budget.left <= 0:
-                self.found.append((at, len(data), "unread"))
+                until = at
                 break
             self._shapes(at)
             self._look(at)
             if budget.left <= 0:
-                self.found.append((max(at, self._table_until), len(data), "unread"))
+                until = max(at, self._table_until)
                 break
             # an endless word is one word, and what is hidden is done with: neither is looked at letter by letter
             go_on = max(at + 1, self._skipped)
@@ -332,9 +333,11 @@ class _Scan:
                 name = trigger
             elif 0 <= name < go_on:
                 name = self._next_name(go_on)
+        if until < len(data):
+            self.found.append((until, len(data), "unread"))
         if self._blocks:
-            self.found += ((start, end, "private") for start, end in private_spans(data))
-            self.found += ((start, end, "private-key") for start, end in private_keys(data))
+            self.found += ((start, end, "private") for start, end in private_spans(data[:until]))
+            self.found += ((start, end, "private-key") for start, end in private_keys(data[:until]))
         return self.found
 
     def _next_name(self, at: int) -> int:
