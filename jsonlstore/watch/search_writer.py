@@ -28,7 +28,7 @@ from jsonlstore.recall import (
     is_index_damaged,
     remove_index,
 )
-from jsonlstore.redact import Redactor, redact_text
+from jsonlstore.redact import Redactor, is_secret_id, redact_text
 from jsonlstore.transcripts import Cursor, Speaker, Stretch
 from jsonlstore.watch.search_pass import BATCH_BYTES, SearchPass
 
@@ -47,6 +47,7 @@ _SPOKEN = {Speaker.USER: "user", Speaker.ASSISTANT: "assistant"}
 _SAYS_NOTHING = frozenset({"HEARTBEAT_OK", "NO_REPLY"})
 _DELETED = frozenset({"delete", "deleted"})
 _TOOL_CHARS = 2000
+_SHORT_ID = 16
 _MOST_REDACTORS = 64  # of sessions that go on
 _WATCHER_PATIENCE = 0.1  # a capture must not wait for whoever else writes the index
 
@@ -286,6 +287,8 @@ class SearchWriter:
         """Note how far a transcript was read, and keep what it has taught."""
         source, newest = done.session.copies[-1]
         cursor, stretch = done.reading.cursor, done.stretch
+        if cursor is not None and is_secret_id(cursor.last_entry_id or ""):
+            cursor = None  # not to be kept: it is read from its start next time
         imprint = source.imprint(newest, cursor) if cursor else None
         tail = {
             "imprint": imprint.hex() if imprint else None,
@@ -326,13 +329,19 @@ class SearchWriter:
         if speaker in _SPOKEN:
             text = entry.text.strip()
             if text and text not in _SAYS_NOTHING:
-                yield Turn(entry.id, entry.timestamp, _SPOKEN[speaker], redactor.heard(text))
+                yield Turn(_id(entry), entry.timestamp, _SPOKEN[speaker], redactor.heard(text))
         for command in _commands(entry):
             shown = redactor.text(command)
             if self._config.search_tools:
-                yield Turn(entry.id, entry.timestamp, "tool", shown[:_TOOL_CHARS])
+                yield Turn(_id(entry), entry.timestamp, "tool", shown[:_TOOL_CHARS])
         if self._config.search_tools and speaker is Speaker.TOOL and entry.is_error:
-            yield Turn(entry.id, entry.timestamp, "tool", redactor.text(entry.text)[:_TOOL_CHARS])
+            yield Turn(_id(entry), entry.timestamp, "tool", redactor.text(entry.text)[:_TOOL_CHARS])
+
+
+def _id(entry: Entry) -> str | None:
+    """The id of an entry, unless it is a secret."""
+    plain = entry.id is None or (len(entry.id) <= _SHORT_ID and entry.id.isalnum())
+    return entry.id if plain or not is_secret_id(entry.id or "") else None
 
 
 def _commands(entry: Entry) -> Iterator[str]:
