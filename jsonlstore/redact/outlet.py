@@ -24,7 +24,7 @@ def shown(text: str) -> str:
 
 
 def shown_document(document: Any) -> Any:
-    """A document whose texts, keys included, hold no secret; its own names announce none: `session_key` is an address."""
+    """A document whose texts and keys hold no secret; its own names announce none: `session_key` is one."""
     texts: list[str] = []
     _gather(document, texts)
     if not may_hold_secret("\n".join(texts)) and not any(_TRANSCRIPT in text for text in texts):

@@ -31,7 +31,8 @@ RUNNER = Path(__file__).with_name("every_door.py")
 # a value that stands beside the planted one where a command asks for it
 BESIDE = {
     "session_id": SID, "session_ids": SID, "id_": SID, "id_or_file": SID, "content": "see the antenna",
-    "wanted": "repair the mast",    "name": "lbf-radio", "names": "mast", "spoken": "antenna", "number": "1", "event": "turn-end",
+    "wanted": "repair the mast", "name": "lbf-radio", "names": "mast", "spoken": "antenna", "number": "1",
+    "event": "turn-end",
     "shell": "bash",
     "path": "given", "paths": "given", "folder": "given",
 }  # fmt: skip
