@@ -52,13 +52,13 @@ def export_brain_db(app: App, path: Path | None, since: Any, dry_run: bool, as_j
         return
     would = "would be " if dry_run else ""
     removed = len(report.removed)
-    click.echo(f"{report.path}: {would}{report.added} added, {report.updated} updated, {removed} removed")
+    say(f"{report.path}: {would}{report.added} added, {report.updated} updated, {removed} removed")
     if report.backup:
-        click.echo(f"the database as it was before: {report.backup}", err=True)
+        say(f"the database as it was before: {report.backup}", err=True)
     for session_id in report.kept:
-        click.echo(f"kept the row of archived session {session_id}: it says more than the archive", err=True)
+        say(f"kept the row of archived session {session_id}: it says more than the archive", err=True)
     for problem in report.problems:
-        click.echo(problem, err=True)
+        say(problem, err=True)
 
 
 @with_example("jsonlstore import brain-db", "jsonlstore import brain-db ~/old/brain.db --dry-run --json")
@@ -74,14 +74,14 @@ def import_brain_db(app: App, path: Path | None, dry_run: bool, as_json: bool) -
         print_json(report.to_dict())
         return
     taken = len(report.imported) + len(report.completed)
-    click.echo(
+    say(
         f"{report.path}: {'would import' if dry_run else 'imported'} {taken}, "
         f"{report.known} already known, {report.forgotten} forgotten, {len(report.skipped)} skipped"
     )
     for row, reason in report.skipped.items():
         say(f"skipped {row}: {reason}", err=True)
     for session_id, problems in report.problems.items():
-        click.echo(f"{session_id}: {'; '.join(problems)}", err=True)
+        say(f"{session_id}: {'; '.join(problems)}", err=True)
 
 
 def _path(app: App, given: Path | None) -> Path:

@@ -14,7 +14,7 @@ from jsonlstore.cli.app import App
 from jsonlstore.core.clock import parse_time
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.paths import resolve_state_dir
-from jsonlstore.redact import sanitised
+from jsonlstore.redact import shown, shown_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -72,7 +72,8 @@ class Duration(click.ParamType[timedelta]):
 
 
 def print_json(document: Any) -> None:
-    """One JSON document on stdout, nothing else."""
+    """One JSON document on stdout, nothing else, and no secret in it."""
+    document = shown_document(document)
     try:
         text = orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
     except TypeError:
@@ -114,8 +115,8 @@ def say(text: str = "", *, err: bool = False, **style: Any) -> None:
     """
     from jsonlstore.cli.formatting import plain
 
-    shown = "\n".join(map(plain, sanitised(text).split("\n")))
-    click.echo(click.style(shown, **style) if style and shown else shown, err=err, color=_colour())
+    lines = "\n".join(map(plain, shown(text).split("\n")))
+    click.echo(click.style(lines, **style) if style and lines else lines, err=err, color=_colour())
 
 
 def _colour() -> bool | None:

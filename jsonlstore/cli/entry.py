@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import gc
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 _WITH_VALUE = ("--state-dir", "--config")
 _FLAGS = ("-v", "--verbose", "--debug", "-q", "--quiet")
@@ -11,6 +15,7 @@ _FLAGS = ("-v", "--verbose", "--debug", "-q", "--quiet")
 
 def run() -> None:
     """Run the process's command line and exit with its code."""
+    sys.excepthook = tell_crash
     arguments = sys.argv[1:]
     if "hook" in arguments:
         call = hook_call(arguments)
@@ -22,6 +27,15 @@ def run() -> None:
     from jsonlstore.cli.main import main
 
     sys.exit(main())
+
+
+def tell_crash(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
+    """A traceback as Python shows it, without secrets: it quotes what it stumbled over."""
+    import traceback
+
+    from jsonlstore.redact import shown
+
+    sys.stderr.write(shown("".join(traceback.format_exception(kind, problem, trace))))
 
 
 def hook_call(arguments: list[str]) -> tuple[str, dict[str, str]] | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.cli.console import say
 from jsonlstore.core.clock import parse_time
-from jsonlstore.redact import sanitised
+from jsonlstore.redact import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,13 +105,13 @@ def is_terminal(*, err: bool = False) -> bool:
 
 def say_line(text: str, **style: Any) -> None:
     """One line, cut to the terminal."""
-    say(cut_to_width(text, terminal_width()), **style)
+    say(cut_to_width(shown(text), terminal_width()), **style)  # half a secret is no longer seen either
 
 
 def say_folded(text: str, indent: str = "", **style: Any) -> None:
     """As many lines as it takes, each within the terminal and ended between words: for what must not be cut."""
     # redacted before it is folded: over two lines a secret is no longer seen
-    for line in fold_text(sanitised(text), terminal_width(err=bool(style.get("err"))), indent):
+    for line in fold_text(shown(text), terminal_width(err=bool(style.get("err"))), indent):
         say(line, **style)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.core.errors import JsonlStoreError, UsageError
-from jsonlstore.redact import sanitised
+from jsonlstore.redact import shown, shown_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,7 +132,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         click.echo("aborted", err=True)
         return 130  # what a shell reports for Ctrl-C: 128 and the signal's number
     except click.ClickException as problem:
-        problem.show()
+        _show(problem)
         return problem.exit_code
     except BrokenPipeError:
         return 141  # the same for SIGPIPE: `jsonlstore list | head` is no failure worth a message
@@ -140,6 +140,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(problem, OSError) and "--debug" in arguments:
             raise
         return _fail(problem, as_json="--json" in arguments)
+
+
+def _show(problem: click.ClickException) -> None:
+    """What is wrong with the command line, which click quotes as it was given."""
+    import io
+
+    told = io.StringIO()
+    problem.show(file=told)
+    click.echo(shown(told.getvalue()), err=True, nl=False)
 
 
 def _fail(problem: JsonlStoreError | OSError, *, as_json: bool) -> int:
@@ -151,5 +160,5 @@ def _fail(problem: JsonlStoreError | OSError, *, as_json: bool) -> int:
     if as_json:
         import orjson
 
-        click.echo(orjson.dumps({"error": sanitised(problem.to_dict())}).decode())
+        click.echo(orjson.dumps({"error": shown_document(problem.to_dict())}).decode())
     return 2 if isinstance(problem, UsageError) else 1

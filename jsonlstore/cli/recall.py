@@ -93,9 +93,11 @@ def recall_(app: App, spoken: tuple[str, ...], full: bool, as_json: bool, **opti
 
     words = (*spoken, *ctx.meta.get(_WITHOUT, ()))
     if (safe := sanitised(" ".join(words))) != " ".join(words):
-        words = tuple(safe.split())  # the answer repeats the question, and nothing we keep could match a secret
+        words = tuple(
+            map(sanitised, safe.split())
+        )  # the answer repeats the question, and nothing kept matches a secret
     now = app.clock()
-    asked = Search(words, literal=ctx.meta.get(_LITERAL, ()), **options)
+    asked = Search(words, literal=tuple(map(sanitised, ctx.meta.get(_LITERAL, ()))), **sanitised(options))
     found = search_sessions(app.open_store(live=False), asked, now=now)
     answer(as_json, [one.to_dict() for one in found.found], lambda: _tell(found, now, full=full))
 

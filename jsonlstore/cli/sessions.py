@@ -28,6 +28,7 @@ from jsonlstore.cli.formatting import (
 )
 from jsonlstore.cli.listing import Filters, complete_session, filter_options, limit_option
 from jsonlstore.core.errors import JsonlStoreError
+from jsonlstore.redact import shown_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +91,7 @@ def _follow(app: App, store: SessionStore, wanted: Filters, *, as_json: bool) ->
 
 def _print_change(row: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        click.echo(orjson.dumps(row).decode())
+        click.echo(orjson.dumps(shown_document(row)).decode())
         return
     at = row["end_time"] or row["updated_at"] or row["start_time"]
     what = "ended" if row["end_time"] else "open"
@@ -148,7 +149,7 @@ def show_session(app: App, session_id: str, full: bool, markdown: bool, explain:
     store = app.open_store()
     state = store.get(store.resolve(session_id))
     if markdown and not as_json:
-        click.echo(as_markdown(state, app.clock()))
+        say(as_markdown(state, app.clock()))
         return
     # whoever reads a pipe cannot ask for more
     most = None if full or not is_terminal() else _MOST

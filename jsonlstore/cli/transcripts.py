@@ -10,6 +10,7 @@ from jsonlstore.cli.console import dry_run_option, json_option, pass_app, print_
 from jsonlstore.cli.formatting import counted, cut_to_width, is_terminal, local, megabytes, say_folded, table
 from jsonlstore.cli.listing import Span, span_options
 from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,8 +74,9 @@ def show(app: App, /, *, id_: str, as_json: bool) -> None:
     found, wanted = _catalogue(app, everything=True).find(id_)
     reading = found.read()
     entries = _entries_of(found, wanted.id if wanted else None, reading)
+    redactor = Redactor()
     if as_json:
-        shown = [_entry(entry, stretch) for stretch, entry in entries]
+        shown = [_entry(entry, stretch, redactor) for stretch, entry in entries]
         row = _row(found, reading.problems)
         print_json(
             {**row, "entries": shown, "bad": reading.bad_count, "warnings": list(dict.fromkeys(reading.problems))}
@@ -84,7 +86,7 @@ def show(app: App, /, *, id_: str, as_json: bool) -> None:
         if entry.type == "reset":
             say(f"--- reset ({entry.raw.get('reason')}) {local(entry.timestamp)} ---")
         elif entry.speaker != "none":
-            say_folded(f"{local(entry.timestamp)}  {entry.speaker:<10} {_line(entry)}", indent=" " * 33)
+            say_folded(f"{local(entry.timestamp)}  {entry.speaker:<10} {_line(entry, redactor)}", indent=" " * 33)
     if reading.bad_count:
         click.echo(f"{counted(reading.bad_count, 'bad line')} skipped", err=True)
     _warn(reading.problems)
@@ -109,11 +111,15 @@ def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_j
     _warn(reading.problems)
     seen = build_context(entries, leaf)
     tokens = count_tokens(entries, window, leaf)
+    redactor = Redactor()
+    for entry in entries:
+        redactor.overhear(entry.text)
+    messages = [redactor.value(message) for message in seen.messages]
     if as_json:
         print_json(
             {
                 "session_id": wanted.id if wanted else found.session_id,
-                "messages": list(seen.messages),
+                "messages": messages,
                 "model": seen.model,
                 "thinking_level": seen.thinking_level,
                 "path": [entry.id for entry in seen.path],
@@ -126,7 +132,7 @@ def context(app: App, /, *, id_: str, leaf: str | None, window: int | None, as_j
             }
         )
         return
-    for message in seen.messages:
+    for message in messages:
         text = _short(str(message.get("summary") or message.get("content") or ""))
         say_folded(f"{message.get('role')}: {text}", indent="    ")
     click.echo(tokens.line or f"{tokens.used} tokens ({tokens.method})")
@@ -231,7 +237,7 @@ def _entries_of(found: Found, wanted: str | None, reading: Any) -> list[tuple[st
     return [(stretch.id, entry) for stretch, entry in pairs if wanted in {None, stretch.id}]
 
 
-def _entry(entry: Entry, stretch: str) -> dict[str, Any]:
+def _entry(entry: Entry, stretch: str, redactor: Redactor) -> dict[str, Any]:
     return {
         "stretch": stretch,
         "id": entry.id,
@@ -240,15 +246,18 @@ def _entry(entry: Entry, stretch: str) -> dict[str, Any]:
         "timestamp": entry.timestamp,
         "role": entry.role,
         "speaker": str(entry.speaker),
-        "text": entry.text,
-        "tool_calls": [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in entry.tool_calls],
+        "text": redactor.heard(entry.text),
+        "tool_calls": [
+            {"id": call.id, "name": call.name, "arguments": redactor.value(dict(call.arguments))}
+            for call in entry.tool_calls
+        ],
         "tool_name": entry.tool_name,
     }
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: Entry, redactor: Redactor) -> str:
     calls = " ".join(f"[{call.name}]" for call in entry.tool_calls)
-    return _short(f"{entry.text} {calls}".strip())
+    return _short(f"{redactor.heard(entry.text)} {calls}".strip())
 
 
 def _short(text: str) -> str:

@@ -46,6 +46,28 @@ def searcher(expression: Any) -> Search:
     return search_directly
 
 
+def matcher(expression: Any) -> SearchWithin:
+    """A function like `searcher_within`'s that finds only what begins at the offset."""
+    groups = range(expression.groups + 1)
+    none = [(-1, -1)] * (expression.groups + 1)
+
+    def match(data: bytes, at: int, end: int) -> Groups:
+        found = expression.match(data, at, end)
+        return [found.span(group) for group in groups] if found else none
+
+    try:
+        import re2
+
+        direct, anchor = expression._regexp.Match, re2._Anchor.ANCHOR_START  # noqa: SLF001
+    except AttributeError:
+        return match
+
+    def match_directly(data: bytes, at: int, end: int) -> Groups:
+        return direct(anchor, data, at, end)  # type: ignore[no-any-return]
+
+    return match_directly
+
+
 def searcher_within(expression: Any) -> SearchWithin:
     """A function like `searcher`'s that stops at an end offset, which anchors do not take for the end of the text."""
     groups = range(expression.groups + 1)

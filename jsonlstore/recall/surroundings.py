@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.core.logs import logger
-from jsonlstore.redact import redact_text
+from jsonlstore.redact import Redactor
 from jsonlstore.transcripts import Speaker
 
 if TYPE_CHECKING:
@@ -47,9 +47,10 @@ def _from_transcript(store: SessionStore, index: SearchIndex, document: StoredDo
     for session in Catalogue.open(store.paths.state_dir).sessions:
         if f"{session.agent_id}/{session.session_id}" != wanted:
             continue
+        redactor = Redactor()
         for stretch, entry in session.stretches():
             if stretch.id == document.id and entry.speaker in _SPOKEN and entry.text.strip():
-                text = redact_text(entry.text.strip())
+                text = redactor.heard(entry.text.strip())
                 yield {"entry_id": entry.id, "at": entry.timestamp, "speaker": _SPOKEN[entry.speaker], "text": text}
 
 

@@ -11,8 +11,8 @@ The way of a text: `finder` sees in one pass of RE2 whether and where anything m
 (`triggers`); `assignments` finds what a name announces (`names` judges names, `values` measures values; `judging`,
 `looks`, `context` and `things` judge them; `sentences` finds those that are said rather than assigned), `tables` reads
 columns, `blocks` keys and `<private>` spans, `joints` literals that are one text, `folding` undoes disguises. `text`
-hides what was found, `stream` does so for input of any size, and `generated` hides, where people read, what only a
-machine can have made up.
+hides what was found, `stream` does so for input of any size, `outlet` for what is printed, and `generated` hides, where
+people read, what only a machine can have made up.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from jsonlstore.redact.generated import hide_generated, hide_generated_in
     from jsonlstore.redact.logs import log_to_stderr, log_with_time
     from jsonlstore.redact.memory import Redactor
+    from jsonlstore.redact.outlet import shown, shown_document
     from jsonlstore.redact.rules import MARK, own_rules
     from jsonlstore.redact.stream import LineFinding, redact_stream
     from jsonlstore.redact.text import Finding, redact, redact_bytes, redact_text, redact_value
@@ -51,6 +52,8 @@ __all__ = [
     "redact_text",
     "redact_value",
     "sanitised",
+    "shown",
+    "shown_document",
     "use_rules",
 ]
 
@@ -60,6 +63,7 @@ __getattr__ = lazy(
         "generated": "hide_generated hide_generated_in",
         "logs": "log_to_stderr log_with_time",
         "memory": "Redactor",
+        "outlet": "shown shown_document",
         "rules": "MARK own_rules",
         "stream": "LineFinding redact_stream",
         "text": "Finding redact redact_bytes redact_text redact_value",

@@ -78,6 +78,8 @@ NAME = (
 )
 # the first byte of every match of `NAME`
 FIRST = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-<0&") | frozenset(range(128, 256))
+# The same with endless tails: an automaton that counts the letters behind each of many names has a state for each sum
+ENDLESS_NAME = NAME.replace("{0,40}", "*").replace("{1,40}", "+")
 _JOINT = re.compile(
     (
         rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR}|{_TYPED}|{_RUST})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은|(?:'|’)s[ \t])[ \t]*+"

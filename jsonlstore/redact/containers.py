@@ -44,9 +44,9 @@ def values(data: bytes, at: int) -> tuple[int, list[Span]]:
     """Where to go on, and what to hide in the container whose head stands at `at`, a match of `HEAD`."""
     if _KIND.match(data, at, at + 16):
         low = max(0, at - _WINDOW)
-        before = [found.end() for found in _EDGE.finditer(data, low, at)]
         after = _EDGE.search(data, at, at + _WINDOW)
-        start, end = (before[-1] if before else low), (after.start() if after else min(len(data), at + _WINDOW))
+        start = max(low, data.rfind(b"\n---", low, at), data.rfind(b"\\n---", low, at))  # the nearest edge before
+        end = after.start() if after else min(len(data), at + _WINDOW)
         found = _DATA.search(data, start, end)
         return end, list(_below(data, found, end, everything=True)) if found else []  # one head a document
     found = _DATA.match(data, at, at + 160) if data[at] != ord("k") else None

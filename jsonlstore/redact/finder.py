@@ -13,14 +13,14 @@ from functools import cached_property
 from time import process_time
 from typing import TYPE_CHECKING, TypeAlias
 
-from jsonlstore.core.regex import any_of, compiled, searcher, searcher_within
+from jsonlstore.core.regex import any_of, compiled, matcher, searcher, searcher_within
 from jsonlstore.redact import assignments as named
 from jsonlstore.redact import containers, joints, runs, tables
 from jsonlstore.redact.blocks import private_keys, private_spans
 from jsonlstore.redact.folding import FOLDED, escapes_end, folds
 from jsonlstore.redact.rules import own_rules
 from jsonlstore.redact.triggers import SHAPES, all_triggers, fits, search_of, triggers
-from jsonlstore.redact.values import whole
+from jsonlstore.redact.values import GLANCE, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,9 +35,10 @@ Span: TypeAlias = tuple[int, int, str]
 MOST_BYTES = 16 << 20  # of one text; the rest of a longer one is not read
 # A megabyte of real text takes about 10,000 steps and one of nothing but hostile triggers a million: what lies between
 # is code and configuration full of names, which is read whole up to 120 KB. The file of real text that takes most takes
-# 10,574 steps for 261 KB.
-_STEPS, _BYTES_A_STEP = 7_500, 80
-_JUDGED, _MATCHED, _ROW = 10, 4, 8
+# 10,917 steps for 256 KB.
+_STEPS, _BYTES_A_STEP = 8_700, 80
+_JUDGED, _MATCHED, _FITTED, _ROW = 10, 4, 10, 8
+_BYTES_JUDGED = 64  # bytes a step: a long word takes longer to judge
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONG_NAME = 256
 _FOLDS = 4  # disguises a step
@@ -142,8 +143,10 @@ class Steps:
         self.left = steps
 
 
-_NAMED = (named.NAME, joints.HINT, containers.HEAD, runs.HINT, FOLDED)
+_SIGNS = (joints.HINT, containers.HEAD, FOLDED)
 _LONG_TEXT = 2048  # bytes
+_MANY_HITS = 2000  # a megabyte of talk has some hundred
+_TIMED, _CRAWL = 64, 2e6  # hits, and bytes a second: only text made for it crowds the large automaton so
 _SAMPLED = 7  # of eight texts are not timed: the clock costs as much as a page of text
 _WATCHED, _SLOW = 1 << 16, 100e6  # bytes, and bytes a second
 
@@ -154,19 +157,38 @@ class _Finder:
     Not an RE2 set: a set's automaton remembers which members have matched so far, so a dozen common triggers make
     thousands of states of it, and it crawls. Even the one expression's automaton has states that are pairs of a
     trigger's and a name's. Much and varied text, source code above all, fills its memory with them; then RE2 begins
-    anew again and again, at a tenth of its speed (25 MB/s). So the time of long texts is watched, and from there on two
-    expressions are used, each with few states (500 MB/s). Both ways find the same: only the speed depends on the clock.
+    anew again and again, at a tenth of its speed (25 MB/s). So the time of long texts is watched, and from there on
+    four expressions are used, each with few states (300 MB/s), as they are for the rest of any text with thousands of
+    hits. Both ways find the same: only the speed depends on the clock.
     """
 
     def __init__(self) -> None:
         self._joint = searcher(compiled(f"{joints.JOINT}|{joints.LONE}"))
-        self.whole: Search | None = searcher(compiled(any_of([all_triggers(), *_NAMED])))
+        self.whole: Search | None = searcher(compiled(any_of([all_triggers(), named.NAME, *_SIGNS, runs.HINT])))
         self._texts, self._bytes, self._seconds, self._slow = 0, 0, 0.0, 0
 
     @cached_property
-    def named(self) -> Search:
-        """Where a name, a container, a run or a joint may begin."""
-        return searcher(compiled(any_of(_NAMED)))
+    def any_named(self) -> Search:
+        """Whether one of `named` finds anything: in clean text one pass is faster than three."""
+        return searcher(compiled(any_of([named.NAME, *_SIGNS, runs.HINT])))
+
+    @cached_property
+    def named(self) -> tuple[Search, ...]:
+        """Where a name, a joint, a container or a disguise may begin, and where a run may.
+
+        A name's joint may be too far from it.
+        """
+        return tuple(searcher(compiled(one)) for one in (named.ENDLESS_NAME, any_of(_SIGNS), runs.HINT))
+
+    @cached_property
+    def joined(self) -> SearchWithin:
+        """Whether the name that begins here has a joint."""
+        return matcher(compiled(named.NAME))
+
+    @cached_property
+    def signed(self) -> SearchWithin:
+        """Whether a joint, a container or a disguise begins here."""
+        return matcher(compiled(any_of(_SIGNS)))
 
     @cached_property
     def triggered(self) -> Search:
@@ -182,7 +204,7 @@ class _Finder:
         """Where the first place is that may hold something to hide, or -1."""
         whole = self.whole
         if whole is None:
-            name, trigger = self.named(data, 0)[0][0], self.triggered(data, 0)[0][0]
+            name, trigger = self.any_named(data, 0)[0][0], self.triggered(data, 0)[0][0]
             at = max(name, trigger) if name < 0 or trigger < 0 else min(name, trigger)
         else:
             self._texts += 1
@@ -267,6 +289,7 @@ class _Scan:
         "_inserts",
         "_named_until",
         "_names",
+        "_places",
         "_plain",
         "_run_until",
         "_searched",
@@ -287,32 +310,39 @@ class _Scan:
         self._searched: dict[int, int] = {}  # how far each shape was looked for
         self._named_until = self._table_until = self._held_until = self._run_until = 0
         self._skipped = 0
+        self._places: list[int] = []  # where each of the small automata has found something
         self._blocks = False
         self.found: list[Span] = []
         self.hints: list[int] = []
         self.disguised = False
 
-    def run(self, first: int = 0) -> list[Span]:
+    def run(self, first: int = 0) -> list[Span]:  # noqa: C901 - one loop, several cursors
         """What is to be hidden as the text stands, from `first` on.
 
-        Whether one automaton finds the places or two do: they are the same, and at each of them the same is done.
+        Whether one automaton finds the places or several do: they are the same, and at each of them the same is done.
         """
         data, budget, whole = self._data, self._budget, self._finder.whole
-        triggered, named_ = (whole, whole) if whole else (self._finder.triggered, self._finder.named)
+        triggered = whole or self._finder.triggered
         trigger = name = triggered(data, first)[0][0]
         if not whole:
-            name = named_(data, first)[0][0]
+            name = self._start_apart(first)
+        until, hits = len(data), 0
+        started = process_time() if len(data) >= _LONG_TEXT else 0.0
         while trigger >= 0 or name >= 0:
             at = name if trigger < 0 or 0 <= name < trigger else trigger
-            budget.left -= 1
+            hits += 1
+            if whole and (hits == _MANY_HITS or (hits % _TIMED == 0 and started and _crawls(started, at))):
+                whole, triggered = None, self._finder.triggered
+                trigger, name = triggered(data, at)[0][0], self._start_apart(at)
+            if at >= self._run_until:  # inside of a run that was judged not every way stops at every letter
+                budget.left -= 1
             if budget.left <= 0:
-                self.found.append((at, len(data), "unread"))
+                until = at
                 break
-            what = _BEGINS[data[at]]
             self._shapes(at)
-            self._look(at, what)
+            self._look(at)
             if budget.left <= 0:
-                self.found.append((max(at, self._table_until), len(data), "unread"))
+                until = max(at, self._table_until)
                 break
             # an endless word is one word, and what is hidden is done with: neither is looked at letter by letter
             go_on = max(at + 1, self._skipped)
@@ -321,14 +351,46 @@ class _Scan:
             if whole:
                 name = trigger
             elif 0 <= name < go_on:
-                name = named_(data, go_on)[0][0]
+                name = self._next_name(go_on)
+        if until < len(data):
+            self.found.append((until, len(data), "unread"))
         if self._blocks:
-            self.found += ((start, end, "private") for start, end in private_spans(data))
-            self.found += ((start, end, "private-key") for start, end in private_keys(data))
+            self.found += ((start, end, "private") for start, end in private_spans(data[:until]))
+            self.found += ((start, end, "private-key") for start, end in private_keys(data[:until]))
         return self.found
 
-    def _look(self, at: int, what: int) -> None:
-        data = self._data
+    def _next_name(self, at: int) -> int:
+        """Where a name, a sign or a run may begin from `at` on; inside of a run that was judged there is no other."""
+        places = self._places
+        for number, find in enumerate(self._finder.named):
+            least = max(at, self._run_until) if number == _RUNS else at
+            if 0 <= places[number] < least:
+                places[number] = self._joined(least) if number == _NAMES else find(self._data, least)[0][0]
+        return min((place for place in places if place >= 0), default=-1)
+
+    def _start_apart(self, at: int) -> int:
+        """The same, from a place where nothing is known."""
+        self._places = [find(self._data, at)[0][0] for find in self._finder.named]
+        self._places[_NAMES] = self._joined(at)
+        return self._next_name(at)
+
+    def _begins(self, matched: SearchWithin, at: int) -> bool:
+        return matched(self._data, at, min(len(self._data), at + _JOINT_WINDOW))[0][0] >= 0
+
+    def _joined(self, at: int) -> int:
+        """Where the next name begins that has a joint near enough: of an endless word only the last ones may."""
+        find, joined = self._finder.named[_NAMES], self._finder.joined
+        while (at := find(self._data, at)[0][0]) >= 0 and not self._begins(joined, at):
+            at = max(at + 1, _ENDLESS.match(self._data, at).end() - _NEAR_JOINT)  # type: ignore[union-attr]
+        return at
+
+    def _look(self, at: int) -> None:
+        data, what = self._data, _BEGINS[self._data[at]]
+        inside = at < self._run_until
+        if inside and not self._begins(self._finder.signed, at):
+            if what & _NAME and self._names and at >= self._named_until and self._begins(self._finder.joined, at):
+                self._named(at)
+            return
         if not self._plain:
             if data[at + 1 : at + 2] in joints.SECOND:
                 self.hints.append(at)
@@ -339,7 +401,8 @@ class _Scan:
             self._held_until, held = containers.values(data, at)
             self._budget.left -= _JUDGED + len(held)
             self.found += held
-        if what & _NAME and self._names and at >= self._named_until:
+        named_here = what & _NAME and self._names and at >= self._named_until
+        if named_here and (not inside or self._begins(self._finder.joined, at)):
             self._named(at)
         if what & _RUN and at >= self._run_until and at >= self._skipped:
             self._run(at)
@@ -356,11 +419,11 @@ class _Scan:
     def _shape(self, index: int, at: int) -> None:
         """A shape around its trigger. Once looked for, it is not looked for again in the same stretch."""
         data = self._data
-        self._budget.left -= _MATCHED
         shape, find = SHAPES[index], search_of(index)
         low, high = max(self._searched.get(index, 0) - _BACK, at - _BACK, 0), min(len(data), at + _AHEAD)
+        self._budget.left -= _MATCHED
         while (groups := find(data, low, high))[0][0] >= 0:
-            self._budget.left -= 2
+            self._budget.left -= _FITTED if shape.unlike else 2
             start, end = _told(groups)
             if end == high < len(data):  # a long one goes on as it began
                 end = _GOES_ON.match(data, end).end()  # type: ignore[union-attr]
@@ -381,7 +444,8 @@ class _Scan:
         self._blocks = self._blocks or b"private" in data[at : at + 12].lower()
         self._named_until, values = named.judge_name(data, at)
         if self._named_until > at + 1:
-            self._budget.left -= _JUDGED
+            word = _WORD.match(data, self._named_until, self._named_until + GLANCE).end()  # type: ignore[union-attr]
+            self._budget.left -= _JUDGED + (word - self._named_until) // _BYTES_JUDGED
             if at >= self._table_until and tables.may_begin(data, at):
                 self._table_until, cells, rows = tables.columns(data, at, max(0, self._budget.left) // _ROW)
                 self._budget.left -= _JUDGED + rows * _ROW
@@ -402,7 +466,7 @@ class _Scan:
                 self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
 
     def _run(self, at: int) -> None:
-        self._budget.left -= 1
+        self._budget.left -= 2
         self._run_until, span, inside = runs.judge_run(self._data, at, self._holds)
         self._skip(at, self._run_until if span else inside)
         if span:
@@ -426,6 +490,15 @@ class _Scan:
         return not self._plain and bool(_Scan(self._finder, text, self._budget, plain=True).run())
 
 
+_NAMES, _RUNS = 0, 2  # their places among the small automata
+_JOINT_WINDOW = 4096
+_ENDLESS, _NEAR_JOINT = re.compile(rb"[\w.-]*+"), 104
+
+
+def _crawls(started: float, at: int) -> bool:
+    return (process_time() - started) * _CRAWL > at
+
+
 _COLON = ord(":")
 
 
@@ -444,6 +517,7 @@ _BEGINS = [
     for byte in range(256)
 ]
 _SAMPLE = re.compile(rb"(?i)[-_]your[-_]|[-_]x{8}")  # xoxb-your-slack-token
+_WORD = re.compile(rb"[^\s\"']*+")
 _GOES_ON = re.compile(rb"[A-Za-z0-9_+/=.%~-]*+")
 _DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")
 

@@ -323,7 +323,8 @@ def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     ):
         return None
     rest = _REST.match(data, value.start, value.start + 240).group()  # type: ignore[union-attr]
-    if spaced and (_OPERATED.search(rest) or _is_description(rest, data[name_at : link.name_end])):
+    described = _is_description(rest, data[name_at : link.name_end]) and not tells(text)
+    if spaced and (_OPERATED.search(rest) or described):
         return None  # password: typeof x === "string";  :param password: the one you chose
     around = data[name_at - 1 : name_at] if name_at else b""
     around = around if around in (b"'", b'"', b"`") else b""

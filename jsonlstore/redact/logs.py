@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 
-from jsonlstore.redact import sanitised
+from jsonlstore.redact.outlet import shown
 
 
 class SafeFormatter(logging.Formatter):
     """Formats a record, its arguments and its traceback, and hides what the redactor would hide."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return str(sanitised(super().format(record)))
+        return shown(super().format(record))
 
 
 class TimedFormatter(SafeFormatter):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 from jsonlstore.redact import rules
@@ -236,6 +237,7 @@ _NOT_RUN = re.compile(r"[\s()\[\]{}<>,;\"'\\|]")  # of code, a list or an expres
 _ALNUM = re.compile(r"[^\W_]")
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
+_FOUR_LETTERS = re.compile(r"(?:[^\W\d_][\W\d_]*){4}")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _JOINED = re.compile(r"[-/.:]")
 _SIGN = re.compile(r"[!@#$%^&*+~]")
@@ -323,7 +325,10 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
     digits = len(_DIGIT.findall(_NUMBERED_TERM.sub("", value)))
     mixed = digits >= 2 or (digits == 1 and len(value) < 3 * len(_HUMP.findall(value)))
     return (
-        mixed and len(_LETTER.findall(value)) >= 4 and entropy(value) >= 3.2 and not _IDENTIFIER.match(value.strip("_"))
+        mixed
+        and _FOUR_LETTERS.search(value) is not None
+        and entropy(value) >= 3.2
+        and not _IDENTIFIER.match(value.strip("_"))
     )
 
 
@@ -356,6 +361,7 @@ def entropy(value: str) -> float:
     return -sum(n / size * math.log2(n / size) for n in (value.count(c) for c in set(value)))
 
 
+@lru_cache(maxsize=1024)  # one judgement asks several times, and a hostile run repeats its words
 def randomness(value: str) -> float:
     """How much its characters surprise, in bits a step: words and identifiers 3 to 4.5, what chance made 5 to 7."""
     table = rules.bigrams()

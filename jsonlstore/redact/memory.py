@@ -33,11 +33,20 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """A message without its secrets, and without those of the messages before it."""
+        return self.again(self.overhear(text))
+
+    def overhear(self, text: str) -> str:
+        """The same without those of the messages before: what nobody keeps, such as a command, is learnt from too."""
         hidden, found = redaction.redact(text)
         for finding in found:
             if finding.kind not in ("private", "private-key", "unread"):
                 self._learn(text[finding.start : finding.end])
-        return self.again(hidden)
+        return hidden
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it does nothing that a new one would not."""
+        return not self._known and not self._asked
 
     def heard(self, text: str) -> str:
         """The same for what somebody said, who may be answering a question for a secret."""

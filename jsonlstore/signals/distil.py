@@ -181,10 +181,10 @@ class Distiller:
         return conclude(talk, self.work, self.tasks, notes, said, self._language, self._options.max_tasks)
 
     def facts(self) -> SessionFacts:
-        """The evidence so far, for a checkpoint; its texts were redacted when they were heard."""
+        """The evidence so far, for a checkpoint, without the secrets known by now."""
         talk = list(exchanges(self._talk.path()))
         commits = tuple(self.work.commits)
-        return SessionFacts(
+        told = SessionFacts(
             user_messages=self.work.turn,
             messages=self._messages,
             compactions=self._compactions,
@@ -200,6 +200,7 @@ class Distiller:
             last_failed=self.work.last_failed,
             taken_back=self._taken_back,
         )
+        return told.redacted(self._redactor)
 
     def _follow_turn(self, entry: Entry) -> None:
         """Whether the agent is at work: from the user's words until an answer that asks for no tool."""

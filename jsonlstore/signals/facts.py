@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.ending import is_nudge
@@ -14,6 +14,7 @@ from jsonlstore.signals.sentences import is_document, own_lines, prose_lines, sh
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from jsonlstore.redact import Redactor
     from jsonlstore.signals.conversation import Exchange
     from jsonlstore.signals.evidence import ChangedFile, Family, GitCommit
     from jsonlstore.transcripts import Entry, ToolCall
@@ -77,6 +78,21 @@ class SessionFacts:
     def memory_files(self) -> tuple[str, ...]:
         """The files under `memory/` that were written, each once, the latest last."""
         return tuple(dict.fromkeys(path for _, path in self.memory_writes))
+
+    def redacted(self, redactor: Redactor) -> SessionFacts:
+        """The same without secrets, those included that were found after a text was heard."""
+        safe = redactor.text
+        return replace(
+            self,
+            asks=tuple(map(safe, self.asks)),
+            commits=tuple(replace(one, subject=safe(one.subject)) for one in self.commits),
+            files=tuple(replace(one, path=safe(one.path)) for one in self.files),
+            commands=tuple(replace(one, command=safe(one.command), summary=safe(one.summary)) for one in self.commands),
+            identifiers=tuple(map(safe, self.identifiers)),
+            memory_writes=tuple((turn, safe(path)) for turn, path in self.memory_writes),
+            rules=tuple(map(safe, self.rules)),
+            last_failed=(safe(self.last_failed[0]), safe(self.last_failed[1])) if self.last_failed else None,
+        )
 
 
 def memory_files_in(entries: Iterable[Entry]) -> tuple[str, ...]:

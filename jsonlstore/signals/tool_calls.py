@@ -80,6 +80,7 @@ class ToolReader:
                 self._visit(call.arguments[key])
         if name in self._tools.execute:
             command = command_of(call)
+            self._redactor.overhear(command)
             for place in directories_in_command(command[:4_000]) if command else ():
                 self._visit(place)
         elif name in self._tools.file:

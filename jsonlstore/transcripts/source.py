@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import SourceUnreadable
+from jsonlstore.redact import is_secret_id
 from jsonlstore.transcripts.records import Entry
 
 if TYPE_CHECKING:
@@ -41,7 +42,11 @@ class Cursor:
     changed_at: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """The cursor as it is kept. An entry id that is a secret stays out: the position says where to read on."""
+        kept = asdict(self)
+        if self.last_entry_id and is_secret_id(self.last_entry_id):
+            kept["last_entry_id"] = None
+        return kept
 
     @classmethod
     def from_json(cls, value: object) -> Cursor | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.paths import is_session_id
-from jsonlstore.redact import is_secret_id
+from jsonlstore.redact import is_secret_id, sanitised
 
 if TYPE_CHECKING:
     from jsonlstore.transcripts.records import Entry
@@ -48,8 +48,10 @@ class Stretch:
     def next(self, reset: Entry) -> Stretch:
         """The stretch that a `reset` record begins after this one."""
         entry_id = reset.id or f"@{reset.timestamp}"
+        if is_secret_id(entry_id):
+            entry_id = usable_id(entry_id)
         reason = reset.raw.get("reason")
-        begun_by = reason if isinstance(reason, str) else "reset"
+        begun_by = sanitised(reason) if isinstance(reason, str) else "reset"
         return Stretch(stretch_id(self.runtime_id, entry_id), self.number + 1, self.runtime_id, entry_id, begun_by)
 
 

@@ -7,7 +7,7 @@ files (replaced, rewritten, truncated, another copy found) makes it begin again 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from jsonlstore.core.errors import SourceUnreadable
@@ -27,7 +27,8 @@ from jsonlstore.transcripts import (
     read_copies,
 )
 
-_LOOK_AT_CLOCK_EVERY = 64
+_LOOK_AT_CLOCK_EVERY = 64  # entries, and after each long one: a message may take a good part of a slice
+_LEAST = 0.02  # seconds that a session gets before it makes way for others
 _MOST_RESTARTS = 4
 
 
@@ -77,16 +78,20 @@ class Follower:
         """Whether the last call stopped in the middle of a reading."""
         return self._running is not None
 
-    def advance(self, session: RecordedSession, seconds: float) -> bool:
-        """Read on for about `seconds`; True once the end is reached."""
+    def advance(
+        self, session: RecordedSession, seconds: float, others_wait: Callable[[], bool] = lambda: False
+    ) -> bool:
+        """Read on for about `seconds`, or until others wait; True once the end is reached."""
         if self._running is None:
             self._running = self._start(session)
-        deadline = time.monotonic() + seconds
+        started = time.monotonic()
         try:
             for count, (stretch, entry) in enumerate(self._running):
                 self._take(stretch, entry)
-                if count % _LOOK_AT_CLOCK_EVERY == _LOOK_AT_CLOCK_EVERY - 1 and time.monotonic() >= deadline:
-                    return False
+                if entry.is_long or count % _LOOK_AT_CLOCK_EVERY == _LOOK_AT_CLOCK_EVERY - 1:
+                    spent = time.monotonic() - started
+                    if spent >= seconds or (spent >= _LEAST and others_wait()):
+                        return False
         except CursorOutdated:
             if self._restarts == _MOST_RESTARTS:
                 raise SourceUnreadable(

@@ -64,6 +64,7 @@ class Watcher:
         self._config = config
         self.catalogue = Catalogue(partial(discover, self._store.paths.state_dir), skip=skipped_by(config))
         self.tailer = Tailer.of(self._store, config, self.catalogue, live=True)
+        self.tailer.others_wait = self.hints.bell.is_set
         self.search = SearchWriter.beside_captures(self._store, config)
         self.search.remove_if_disabled()
         self._search_noted = False
@@ -144,7 +145,8 @@ class Watcher:
         if self._reload_wanted:  # checked after the bell is cleared: a hangup signal in between would otherwise be lost
             self._read_settings()
         touched, unknown = self._sessions_at(paths)
-        written = self._sessions.run(touched, live=True)
+        # the least to read first: who wrote much is not what others wait for
+        written = self._sessions.run(sorted(touched, key=self._lag) if len(touched) > 1 else touched, live=True)
         if written:
             self._missed = 0
         now = time.monotonic()
@@ -176,7 +178,7 @@ class Watcher:
 
     def _index_some(self) -> None:
         """Index captured sessions for one slice, so that the next capture is not delayed."""
-        self.search.run(self._timing.slice)
+        self.search.run(self._timing.slice, self.hints.bell.is_set)
         self.search.reconcile()
         if not self._sessions.unfinished:
             self.search.tidy()
@@ -243,7 +245,7 @@ class Watcher:
         return written
 
     def _patience(self) -> float:
-        if self._sessions.unfinished:
+        if self._sessions.unfinished or self.search.unfinished:
             return self._timing.debounce / 2
         return max(0.01, min(self._scan_at, self.maintenance.due_at) - time.monotonic())
 
@@ -259,6 +261,14 @@ class Watcher:
                 continue
             touched[session.key] = session
         return [fresh for one in touched.values() if (fresh := one.refreshed())], unknown
+
+    def _lag(self, session: RecordedSession) -> int:
+        """How much of a session is to be read."""
+        position = self.tailer.cursors.get(session.key)
+        try:
+            return session.lag(position.cursor if position else None)
+        except (JsonlStoreError, OSError):
+            return 0  # catching up will report the error
 
     def _continue_with(self, keys: Iterable[Key]) -> int:
         """Continue interrupted sessions, each for one slice, so that a busy one does not starve the others."""

@@ -44,6 +44,9 @@ class Bell:
         if self._rung.empty():
             self._rung.put(None)
 
+    def is_set(self) -> bool:
+        return not self._rung.empty()
+
     def wait(self, seconds: float) -> bool:
         """Whether it was rung since the last wait or clear, or is within so many seconds."""
         try:

@@ -2,7 +2,9 @@
 
 The index has cursors of its own, so it may lag behind, be removed or be made anew without touching a log. A transcript
 that only grew is read on from its cursor; any other change reads it from the start. Everything that reaches the index
-has passed the redactor as a whole turn.
+has passed the redactor as a whole turn, after all turns before it: a value that was named once is hidden from there on.
+What a redactor has learnt is nowhere on disk, so a transcript that taught one something is read again from its start by
+the next process.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import time
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.core.errors import JsonlStoreError, SearchUnavailable, SourceUnreadable
+from jsonlstore.core.errors import JsonlStoreError, SearchUnavailable
 from jsonlstore.core.logs import logger
 from jsonlstore.recall import (
     Document,
@@ -26,17 +28,9 @@ from jsonlstore.recall import (
     is_index_damaged,
     remove_index,
 )
-from jsonlstore.redact import redact_text
-from jsonlstore.transcripts import (
-    CopyMerger,
-    Cursor,
-    CursorOutdated,
-    Reading,
-    Speaker,
-    Stretch,
-    by_stretch,
-    read_copies,
-)
+from jsonlstore.redact import Redactor, is_secret_id, redact_text
+from jsonlstore.transcripts import Cursor, Speaker, Stretch
+from jsonlstore.watch.search_pass import BATCH_BYTES, SearchPass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -52,8 +46,9 @@ log = logger(__name__)
 _SPOKEN = {Speaker.USER: "user", Speaker.ASSISTANT: "assistant"}
 _SAYS_NOTHING = frozenset({"HEARTBEAT_OK", "NO_REPLY"})
 _DELETED = frozenset({"delete", "deleted"})
-_BATCH_BYTES = 4 << 20
 _TOOL_CHARS = 2000
+_SHORT_ID = 16
+_MOST_REDACTORS = 64  # of sessions that go on
 _WATCHER_PATIENCE = 0.1  # a capture must not wait for whoever else writes the index
 
 
@@ -67,6 +62,8 @@ class SearchWriter:
         self._index: SearchIndex | None = None
         self._marks: dict[str, str | None] = {}
         self._due: dict[str, RecordedSession] = {}
+        self._begun: dict[str, SearchPass] = {}
+        self._redactors: dict[str, tuple[Cursor, Redactor]] = {}  # what each transcript has taught up to a place
         self.enabled = config.enabled and config.search_enabled and has_fts5()
         self.problem: str | None = None
 
@@ -86,14 +83,25 @@ class SearchWriter:
         if self.enabled and not self._is_read(session):
             self._due[_key(session)] = session
 
-    def run(self, seconds: float = float("inf")) -> int:
-        """Work through what was noted, for about `seconds`; returns how many documents' transcripts were written."""
+    @property
+    def unfinished(self) -> bool:
+        """Whether a transcript was begun and others came first."""
+        return bool(self._begun)
+
+    def run(self, seconds: float = float("inf"), others_wait: Callable[[], bool] = lambda: False) -> int:
+        """Work through what was noted, for about `seconds` or until others wait; returns how many were written."""
         deadline = time.monotonic() + seconds
+
+        def pause() -> bool:
+            return time.monotonic() >= deadline or others_wait()
+
         written = 0
-        while self._due and time.monotonic() < deadline:
+        while self._due and not (written and others_wait()) and time.monotonic() < deadline:
             key = next(iter(self._due))
             session = self._due.pop(key)
-            if not self._safely(lambda one=session: self._catch_up(one)):  # type: ignore[misc]
+            if not self._safely(lambda one=session: self._catch_up(one, pause)):  # type: ignore[misc]
+                if key in self._begun:
+                    break
                 if self.problem is not None:
                     self._due[key] = session
                     break
@@ -111,7 +119,7 @@ class SearchWriter:
                 continue
             batch.append(session)
             size += session.size
-            if size >= _BATCH_BYTES:
+            if size >= BATCH_BYTES:
                 written += self._batch(batch)
                 batch, size = [], 0
         return written + (self._batch(batch) if batch else 0)
@@ -172,6 +180,7 @@ class SearchWriter:
 
     def close(self) -> None:
         """Leave nothing in the write-ahead log."""
+        self._begun.clear()
         if self._index is not None:
             self._index.checkpoint()
             self._index.close()
@@ -223,18 +232,34 @@ class SearchWriter:
         self.problem = None
         return done
 
-    def _catch_up(self, session: RecordedSession) -> bool:
+    def _catch_up(self, session: RecordedSession, pause: Callable[[], bool] = lambda: False) -> bool:
         index = self._open()
-        key, extent = _key(session), session.extent
-        if self._marks.get(key) == extent:
+        key = _key(session)
+        begun = self._begun.pop(key, None)
+        if begun is None:
+            if self._marks.get(key) == session.extent:
+                return False
+            if session.end_reason in _DELETED and not self._config.search_keep_deleted:
+                return self._take_out(index, session, key)
+            begun = SearchPass(session, self._turns, self._known(index, session, key))
+        if not begun.advance(pause):
+            self._begun[key], self._due[key] = begun, session
             return False
         with index.transaction():
-            if session.end_reason in _DELETED and not self._config.search_keep_deleted:
+            if begun.from_start:
                 self._drop(index, key)
-                index.set_source(key, extent, None, {})
-            elif not self._read_on(index, session, key, extent):
-                self._drop(index, key)
-                self._read(index, session, key, extent, None, Stretch.first(session.session_id))
+            for stretch, turns in begun.parts():
+                self._write(index, begun.session, key, stretch, turns)
+            self._settle(index, begun, key)
+        self._marks[key] = begun.extent
+        self.note_if_behind(session)  # it may have grown meanwhile
+        return True
+
+    def _take_out(self, index: SearchIndex, session: RecordedSession, key: str) -> bool:
+        extent = session.extent
+        with index.transaction():
+            self._drop(index, key)
+            index.set_source(key, extent, None, {})
         self._marks[key] = extent
         return True
 
@@ -243,52 +268,38 @@ class SearchWriter:
         index.remove([one.no for one in index.documents("transcript = ?", (key,))])
         index.drop_source(key)
 
-    def _read_on(self, index: SearchIndex, session: RecordedSession, key: str, extent: str) -> bool:
-        """Read what follows the cursor; False if only reading from the start will do."""
+    def _known(self, index: SearchIndex, session: RecordedSession, key: str) -> tuple[Cursor, Stretch, Redactor] | None:
+        """Where to read on, and what was learnt before; None if only reading from the start will do."""
+        place, learnt = self._redactors.pop(key, (None, Redactor()))
         known = index.source(key)
         cursor = Cursor.from_json(known[1]) if known else None
         if known is None or cursor is None or len(session.copies) != 1:
-            return False
+            return None
         source, newest = session.copies[-1]
         imprint = source.imprint(newest, cursor)
         if (imprint.hex() if imprint else None) != known[2].get("imprint") or not known[2].get("stretch"):
-            return False
-        try:
-            self._read(index, session, key, extent, cursor, Stretch(*known[2]["stretch"]))
-        except CursorOutdated:
-            return False
-        return True
+            return None
+        if known[2].get("taught") is not False and place != cursor:
+            return None
+        return cursor, Stretch(*known[2]["stretch"]), learnt if place == cursor else Redactor()
 
-    def _read(
-        self,
-        index: SearchIndex,
-        session: RecordedSession,
-        key: str,
-        extent: str,
-        after: Cursor | None,
-        stretch: Stretch,
-    ) -> None:
-        reading = Reading()
-        merger = CopyMerger() if len(session.copies) > 1 else None
-        pending: list[Turn] = []
-        size = 0
-        for place, entry in by_stretch(stretch, read_copies(session.copies, reading, merger, after)):
-            if place.id != stretch.id or size >= _BATCH_BYTES:
-                self._write(index, session, key, stretch, pending)
-                stretch, pending, size = place, [], 0
-            for turn in self._turns(entry):
-                pending.append(turn)
-                size += len(turn.text)
-        if reading.problems:
-            raise SourceUnreadable(reading.problems[0])
-        self._write(index, session, key, stretch, pending)
-        source, newest = session.copies[-1]
-        imprint = source.imprint(newest, reading.cursor) if reading.cursor else None
+    def _settle(self, index: SearchIndex, done: SearchPass, key: str) -> None:
+        """Note how far a transcript was read, and keep what it has taught."""
+        source, newest = done.session.copies[-1]
+        cursor, stretch = done.reading.cursor, done.stretch
+        if cursor is not None and is_secret_id(cursor.last_entry_id or ""):
+            cursor = None  # not to be kept: it is read from its start next time
+        imprint = source.imprint(newest, cursor) if cursor else None
         tail = {
             "imprint": imprint.hex() if imprint else None,
             "stretch": [stretch.id, stretch.number, stretch.runtime_id, stretch.reset_entry_id, stretch.begun_by],
+            "taught": not done.redactor.is_new,
         }
-        index.set_source(key, extent, reading.cursor.to_json() if reading.cursor else None, tail)
+        if cursor is not None and not done.redactor.is_new:
+            self._redactors[key] = cursor, done.redactor
+            if len(self._redactors) > _MOST_REDACTORS:
+                del self._redactors[next(iter(self._redactors))]
+        index.set_source(key, done.extent, cursor.to_json() if cursor else None, tail)
 
     def _write(
         self, index: SearchIndex, session: RecordedSession, key: str, stretch: Stretch, turns: list[Turn]
@@ -313,24 +324,32 @@ class SearchWriter:
         index.append(document, turns)
         index.set_state(document, state_turns(state))
 
-    def _turns(self, entry: Entry) -> Iterator[Turn]:
+    def _turns(self, entry: Entry, redactor: Redactor) -> Iterator[Turn]:
         speaker = entry.speaker
         if speaker in _SPOKEN:
             text = entry.text.strip()
             if text and text not in _SAYS_NOTHING:
-                yield Turn(entry.id, entry.timestamp, _SPOKEN[speaker], redact_text(text))
-        if self._config.search_tools:
-            yield from _tool_turns(entry)
+                yield Turn(_id(entry), entry.timestamp, _SPOKEN[speaker], redactor.heard(text))
+        for command in _commands(entry):
+            shown = redactor.text(command)
+            if self._config.search_tools:
+                yield Turn(_id(entry), entry.timestamp, "tool", shown[:_TOOL_CHARS])
+        if self._config.search_tools and speaker is Speaker.TOOL and entry.is_error:
+            yield Turn(_id(entry), entry.timestamp, "tool", redactor.text(entry.text)[:_TOOL_CHARS])
 
 
-def _tool_turns(entry: Entry) -> Iterator[Turn]:
-    """The commands an assistant ran, and what a failed one said."""
+def _id(entry: Entry) -> str | None:
+    """The id of an entry, unless it is a secret."""
+    plain = entry.id is None or (len(entry.id) <= _SHORT_ID and entry.id.isalnum())
+    return entry.id if plain or not is_secret_id(entry.id or "") else None
+
+
+def _commands(entry: Entry) -> Iterator[str]:
+    """The commands an assistant ran."""
     for call in entry.tool_calls:
         command = call.arguments.get("command") or call.arguments.get("cmd")
         if isinstance(command, str):
-            yield Turn(entry.id, entry.timestamp, "tool", redact_text(command)[:_TOOL_CHARS])
-    if entry.speaker is Speaker.TOOL and entry.is_error:
-        yield Turn(entry.id, entry.timestamp, "tool", redact_text(entry.text)[:_TOOL_CHARS])
+            yield command
 
 
 def state_turns(state: SessionState) -> list[Turn]:

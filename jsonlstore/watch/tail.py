@@ -69,6 +69,7 @@ class Tailer:
         self._renewed: set[Key] = set()
         self._warned: set[str] = set()
         self.cursors = Cursors(store)
+        self.others_wait: Callable[[], bool] = lambda: False  # asked while a long transcript is read
         self._checkpoints: Checkpoints | None = None
         self._writer = SessionWriter(store, self.cursors, pin_file, successor_start, handoffs, scope=scope)
 
@@ -118,7 +119,7 @@ class Tailer:
             follower = Follower(key[1], self._options, self._heavy)
             log.debug("%s: %s", key[1], "there is more in it than in our log" if position else "not in our log yet")
         self.cursors.follow(key, follower)
-        if not follower.advance(session, seconds):
+        if not follower.advance(session, seconds, self.others_wait):
             log.debug("%s: more to read than one turn allows, the others come first", key[1])
             return Progress.MORE
         self._renewed.add(key)

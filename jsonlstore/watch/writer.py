@@ -16,7 +16,7 @@ from jsonlstore.core.errors import SessionForgotten, SessionNotFound
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import WorkingMemoryPin, read_parts
 from jsonlstore.core.paths import shorten_home
-from jsonlstore.redact import redact_text
+from jsonlstore.redact import redact_text, shown
 from jsonlstore.restore import PinFile, Scope, emit_captured, own_pins
 from jsonlstore.signals import RULES
 from jsonlstore.store import EVENT_FIELDS, SessionFold, SessionStore, clean
@@ -104,10 +104,10 @@ class SessionWriter:
 
     def _shown(self, path: Path) -> str:
         try:
-            shown = os.fspath(path.relative_to(self._store.paths.state_dir))
+            place = os.fspath(path.relative_to(self._store.paths.state_dir))
         except ValueError:
-            shown = shorten_home(path)
-        return redact_text(shown)
+            place = shorten_home(path)
+        return shown(place)
 
     def keep(self, seen: Observation, distilled: DistilledStretch, source: dict[str, Any], before: str | None) -> bool:
         """Start, update, resume and end one stretch's session, each only if it changes something."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from jsonlstore.core.paths import StatePaths
+from jsonlstore.recall import SearchIndex
 from jsonlstore.redact import redact, redact_text
+from tests.watch.conftest import OpenClaw
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,3 +35,26 @@ def test_a_megabyte_of_triggers_leaves_nothing_unread_as_it_was(fragment: str) -
     """A secret behind more triggers than anybody writes is hidden or dropped with them."""
     secret = "hunter2-Zk19ddQp03xx"
     assert secret not in redact_text(fragment * (1_000_000 // len(fragment)) + f"\npassword={secret}\n")
+
+
+def test_what_is_unread_is_marked_counted_and_never_kept(tmp_path: Path) -> None:
+    """In the text, in the state and in the search index; what stands before it is kept."""
+    secret = "hunter2-Zk19ddQp03xx"
+    text = "the lighthouse needs paint\n" + "token= " * 120_000 + f"\nthe harbour, see {secret}\n"
+    hidden, found = redact(text)
+    assert hidden.startswith("the lighthouse needs paint")
+    assert hidden.count("[UNREAD]") == [one.kind for one in found].count("unread") == 1
+    assert redact(hidden)[0] == hidden
+    openclaw = OpenClaw(tmp_path / "state")
+    session_id = "11111111-aaaa-4aaa-8aaa-111111111111"
+    talk = openclaw.begin(session_id, "antenna")
+    openclaw.append(session_id, talk.user(text))
+    command = [sys.executable, "-m", "jsonlstore", "--state-dir", str(openclaw.state_dir), "backfill"]
+    subprocess.run(command, check=True, capture_output=True)
+    index = SearchIndex.open(StatePaths.of(openclaw.state_dir).search)
+    texts = [turn.text for one in index.documents("kind = 'session'") for turn in index.all_turns(one.no)]
+    index.close()
+    assert any("[UNREAD]" in one for one in texts)
+    ours = [file for file in openclaw.state_dir.rglob("*") if file.is_file() and "agents" not in file.parts]
+    written = b"".join(file.read_bytes() for file in ours) + "\n".join(texts).encode()
+    assert secret.encode() not in written

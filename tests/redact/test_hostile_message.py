@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from jsonlstore.core.config import Config
+from jsonlstore.core.paths import StatePaths
+from jsonlstore.store.store import SessionStore
+from jsonlstore.watch.catch_up import Timing
+from jsonlstore.watch.loop import Watcher
 from tests.watch.conftest import OpenClaw
 from tests.watch.test_exactly_once import WATCH, wait_until
 
@@ -44,16 +49,17 @@ def _log(state_dir: Path, session_id: str) -> bytes:
     )
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
+    """What a process has worked so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _seconds_until(state_dir: Path, word: str, pid: int) -> float:
     """How long the watcher works until a word of the other session is in our log; other processes do not count."""
-    started = _cpu_seconds(pid)
+    started = cpu_seconds(pid)
     wait_until(lambda: word.encode() in _log(state_dir, OTHER))
-    return _cpu_seconds(pid) - started
+    return cpu_seconds(pid) - started
 
 
 def test_a_hostile_megabyte_does_not_delay_another_session(
@@ -74,3 +80,30 @@ def test_a_hostile_megabyte_does_not_delay_another_session(
     usual = sorted(quiet)[len(quiet) // 2]
     assert watcher.poll() is None
     assert {fragment: delay for fragment, delay in delays.items() if delay - usual > LONGEST_DELAY} == {}, usual
+
+
+def test_others_go_on_after_each_hostile_message(openclaw: OpenClaw) -> None:
+    """Many of them take one slice each: the other session's words are in our log before all of them are read."""
+    hostile, other = openclaw.begin(HOSTILE, "antenna"), openclaw.begin(OTHER, "windmill", key="agent:main:other")
+    store = SessionStore(StatePaths.of(openclaw.state_dir))
+    watcher = Watcher(store, Config(), timing=Timing(slice=0.0, debounce=0.0, rescan=3600.0))
+    watcher.rescan()
+    while watcher.step():
+        pass
+    many = [hostile.user((fragment * 100_000)[:100_000]) for fragment in FRAGMENTS]
+    openclaw.append(HOSTILE, *many, *hostile.turn("lighthouse"))
+    openclaw.append(OTHER, *other.turn("lantern"))
+    for session_id in (HOSTILE, OTHER):  # whichever of the two the events name first
+        watcher.hints.add(str(openclaw.path(session_id)))
+    watcher.step()
+    assert b"lantern" in _log(openclaw.state_dir, OTHER)
+    assert b"lighthouse" not in _log(openclaw.state_dir, HOSTILE)
+    steps = 0
+    while b"lighthouse" not in _log(openclaw.state_dir, HOSTILE):
+        openclaw.append(OTHER, *other.turn(f"beacon{steps}"))
+        watcher.hints.add(str(openclaw.path(OTHER)))
+        watcher.step()
+        assert f"beacon{steps}".encode() in _log(openclaw.state_dir, OTHER)
+        steps += 1
+        assert steps < 100
+    assert steps >= len(FRAGMENTS) - 1

@@ -104,3 +104,37 @@ def test_a_wrong_rule_in_the_settings_stops_a_command_and_not_a_hook(home: Home)
     )
     assert started.returncode == 0
     assert "line 1" in started.stderr
+
+
+def test_a_rule_that_backtracks_elsewhere_does_not_here(home: Home, tmp_path: Path) -> None:
+    """RE2 reads it wherever it is used, in the filter and in a hook that has loaded nothing yet."""
+    rules = "boom\t(?:a+)+Z9\taaaZ9\tb\n"
+    file = tmp_path / "redact.rules"
+    file.write_text(rules)
+    text = "a" * 3000 + "!\naaaaZ9\n"
+    command = [sys.executable, "-m", "jsonlstore", "redact", "--stats", "--json", "--rules", str(file)]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True, timeout=60)
+    assert json.loads(done.stdout)["counts"] == {"boom": 1}
+    _set_rules(home, rules)
+    document = json.dumps({"session_id": "a", "channel": "cli", "last_topic": "a" * 3000 + "!"})
+    subprocess.run(home.command("hook", "session-start"), input=document, text=True, check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("options", "content"),
+    [
+        (["--rules", "absent"], None),
+        (["--rules", "given"], b"\xff\xfe\x00"),
+        (["--json"], None),
+        (["--unheard-of"], None),
+    ],
+)
+def test_the_filter_refuses_what_it_cannot_use(options: list[str], content: bytes | None, tmp_path: Path) -> None:
+    """Nothing of the input is printed then."""
+    if content is not None:
+        (tmp_path / "given").write_bytes(content)
+    command = [sys.executable, "-m", "jsonlstore", "redact", *options]
+    done = subprocess.run(command, input="password=Zebra77!", capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Zebra77" not in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
