@@ -183,7 +183,7 @@ def test_no_messages_cannot_be_asked_for(transcripts: TranscriptStore, last: int
     transcripts.append(None, user("one"))
     with pytest.raises(UsageError, match="last must be at least 1"):
         transcripts.load(last=last)
-    with pytest.raises(UsageError, match="last must be at least 1"):
+    with pytest.raises(UsageError, match="no message to keep"):
         transcripts.load().keep_last(last)
 
 
