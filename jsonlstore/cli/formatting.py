@@ -158,8 +158,8 @@ def _taken(widths: Sequence[int], columns: Sequence[int], flexible: int) -> int:
     return sum(widths[i] + 2 for i in columns if i != flexible)
 
 
-SWITCHED_OFF = "jsonlstore is switched off in the settings"
-SWITCH_ON = "set `enabled: true` in plugins.entries.jsonlstore.config of openclaw.json"
+DISABLED = "jsonlstore is disabled in the settings"
+ENABLE_HINT = "set `enabled: true` in plugins.entries.jsonlstore.config of openclaw.json"
 NO_SESSIONS_HINT = (
     "`jsonlstore backfill` reads the history there is, `jsonlstore watch` follows what comes, "
     "`jsonlstore demo` shows how it works"

@@ -10,9 +10,9 @@ import click
 from jsonlstore.cli.app import App
 from jsonlstore.cli.console import answer, command, dry_run_option, print_json, say, with_example
 from jsonlstore.cli.formatting import (
+    DISABLED,
+    ENABLE_HINT,
     NO_SESSIONS_HINT,
-    SWITCH_ON,
-    SWITCHED_OFF,
     counted,
     heading,
     is_terminal,
@@ -106,7 +106,7 @@ def continue_(app: App, session_id: str, into: str | None, agent: str | None, ac
 
     manager = app.open_manager()
     if not manager.config.enabled:
-        raise JsonlStoreError(SWITCHED_OFF, hint=SWITCH_ON)
+        raise JsonlStoreError(DISABLED, hint=ENABLE_HINT)
     target = manager.store.resolve(session_id)
     target_into = manager.store.resolve(into) if into else None
     context = manager.force_inherit_session(target, into=target_into, agent=agent, across=across, dry_run=dry_run)

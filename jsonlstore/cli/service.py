@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jsonlstore.cli.console import command, command_group, print_json, with_example
-from jsonlstore.cli.formatting import SWITCH_ON, SWITCHED_OFF, say_folded
+from jsonlstore.cli.formatting import DISABLED, ENABLE_HINT, say_folded
 from jsonlstore.core.errors import JsonlStoreError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def install_service(app: App, kind: str | None, linger: bool, dry_run: bool) -> 
         click.echo(f"would write {made.path} and start it" + (" and enable lingering" if linger else ""))
         return
     if not app.loaded.config.enabled:
-        raise JsonlStoreError(SWITCHED_OFF, hint=SWITCH_ON)
+        raise JsonlStoreError(DISABLED, hint=ENABLE_HINT)
     noted = made.install()
     click.echo(f"installed and started: {made.path}")
     for note in noted:

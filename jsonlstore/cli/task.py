@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jsonlstore.cli.console import answer, command, command_group, say, with_example
-from jsonlstore.cli.formatting import NO_SESSIONS_HINT, SWITCH_ON, SWITCHED_OFF, say_folded
+from jsonlstore.cli.formatting import DISABLED, ENABLE_HINT, NO_SESSIONS_HINT, say_folded
 from jsonlstore.cli.listing import Span, span_options
 from jsonlstore.core.errors import JsonlStoreError, SessionNotFound
 
@@ -73,7 +73,7 @@ def _change(action: str) -> click.Command:
     @_key_option
     def run(app: App, wanted: tuple[str, ...], session_key: str | None, dry_run: bool, as_json: bool) -> None:
         if not app.config.enabled:
-            raise JsonlStoreError(SWITCHED_OFF, hint=SWITCH_ON)
+            raise JsonlStoreError(DISABLED, hint=ENABLE_HINT)
         tasks, place = conversation(app, session_key)
         changed = tasks.change(action, wanted, tasks.newest, who="operator", dry_run=dry_run)
         document = {"session_key": place, "changed": [one.to_dict() for one in changed], "dry_run": dry_run}

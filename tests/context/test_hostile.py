@@ -181,7 +181,7 @@ def test_whatever_the_clock_does_the_order_is_that_of_writing(
 def test_no_messages_cannot_be_asked_for(transcripts: TranscriptStore, last: int) -> None:
     """A `last` below one is a mistake, and so is keeping none."""
     transcripts.append(None, user("one"))
-    with pytest.raises(UsageError, match="none"):
+    with pytest.raises(UsageError, match="last must be at least 1"):
         transcripts.load(last=last)
     with pytest.raises(UsageError, match="no message to keep"):
         transcripts.load().keep_last(last)
