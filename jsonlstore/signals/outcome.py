@@ -83,7 +83,8 @@ def _exit_failed(text: str, tail: str, details: Mapping[str, Any], *, is_error: 
     code = details.get("exitCode", details.get("exit_code"))
     if isinstance(code, int) and not isinstance(code, bool):
         return code != 0
-    told = _EXIT.search(tail) or _EXIT.search(text[:_HEAD])
+    head = text[:_HEAD]
+    told = (_EXIT.search(tail) if "xit" in tail else None) or (_EXIT.search(head) if "xit" in head else None)
     if told:
         return int(told[1]) != 0
     if is_error or details.get("status") in {"error", "failed"}:

@@ -57,10 +57,16 @@ class Follower:
     """Reads one session's copies as one sequence of entries and distils it."""
 
     def __init__(
-        self, session_id: str, options: SignalOptions, heavy: tuple[int, int] | None = (32 * 1024, 10)
+        self,
+        session_id: str,
+        options: SignalOptions,
+        heavy: tuple[int, int] | None = (32 * 1024, 10),
+        *,
+        facts: bool = True,
     ) -> None:
-        """Without `heavy`, nothing is found out that only a handoff needs."""
+        """Without `heavy`, nothing is found out that only a handoff needs; without `facts`, that only a checkpoint."""
         self._heavy = heavy
+        self._facts = facts
         self._session_id = session_id
         self._options = options
         self._restarts = 0
@@ -83,7 +89,7 @@ class Follower:
 
     def _open(self, stretch: Stretch) -> None:
         self._stretch = stretch
-        self._distiller = Distiller(self._options)
+        self._distiller = Distiller(self._options, facts=self._facts)
         self._window = MessageWindow(*self._heavy) if self._heavy else None
         self._entries = 0
 
@@ -114,20 +120,20 @@ class Follower:
         self._restarts = 0
         return True
 
-    def distilled(self, *, facts: bool = True) -> list[DistilledStretch]:
-        """Every stretch that a reset ended since the last call, and the present one, with the `facts` of that."""
+    def distilled(self) -> list[DistilledStretch]:
+        """Every stretch that a reset ended since the last call, and the present one."""
         if self._adopted is not None:
             return self._adopted
         finished, self._finished = self._finished, []
         last = self._result()
-        return [*finished, replace(last, facts=self._distiller.facts()) if facts else last]
+        return [*finished, replace(last, facts=self._distiller.facts()) if self._facts else last]
 
     def finish(self, session: RecordedSession) -> FinishedReading:
         """Read to the end, for another follower to adopt."""
         extent = session.extent
         while not self.advance(session, float("inf")):
             continue
-        return FinishedReading(extent, self.cursor, self.problems, self.fresh, self.distilled(facts=False))
+        return FinishedReading(extent, self.cursor, self.problems, self.fresh, self.distilled())
 
     def adopt(self, done: FinishedReading) -> None:
         """Take over what another process has read; whatever is written later is read from the start."""

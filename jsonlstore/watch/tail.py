@@ -113,7 +113,7 @@ class Tailer:
 
     def follower(self, session: RecordedSession) -> Follower:
         """A follower that has read nothing yet."""
-        return Follower(session.session_id, self._options, self._heavy)
+        return Follower(session.session_id, self._options, self._heavy, facts=self._checkpoints is not None)
 
     def _catch_up(self, seen: Observation, seconds: float, done: FinishedReading | None) -> Progress:
         key, session = seen.key, seen.session
@@ -255,7 +255,7 @@ class Tailer:
             # a line is still being written, or a file was renamed
             log.debug("%s: nothing new that is complete", key[1])
             return Progress.NOTHING if position is None else self._record_end(seen, position, read_on=True)
-        stretches = follower.distilled(facts=self._checkpoints is not None)
+        stretches = follower.distilled()
         end = f"ended ({seen.reason})" if seen.reason else "still open"
         log.debug("%s: %d stretches, the last one %s", key[1], len(stretches), end)
         try:
