@@ -53,20 +53,19 @@ def backfill_sessions(
     """
     everything = list(sessions)
     summary = Summary(transcripts=len(everything))
-    behind = {id(one) for one in everything if tailer.is_behind(one)}
-    due = [one for one in everything if id(one) in behind or not _settled(tailer, one)]
+    due = [one for one in everything if tailer.is_behind(one) or not _settled(tailer, one)]
     summary.unchanged = len(everything) - len(due)
-    sizes = {id(one): one.size for one in due}
-    total = sum(sizes.values())
+    total = sum(one.size for one in due)
     progress(0, total)
     oldest_first = sorted(due, key=lambda one: (_start(catalogue, one, summary), one.agent_id, one.session_id))
-    ahead = ReadAhead([one for one in oldest_first if id(one) in behind], partial(_read, tailer))
+    catalogue.forget_listing()
+    ahead = ReadAhead([one for one in oldest_first if tailer.is_behind(one)], partial(_read, tailer))
     try:
         for portion in _portions(oldest_first):
             with store.index.batch() as changed, collecting_seldom():
                 for session in portion:
                     _take(tailer, session, summary, ahead.take(session))
-                    summary.bytes += sizes[id(session)]
+                    summary.bytes += session.size
                     progress(summary.bytes, total)
             if search is not None:
                 search.catch_up_all(portion)

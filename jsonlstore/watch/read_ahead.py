@@ -43,7 +43,7 @@ class ReadAhead:
     def __init__(self, sessions: Sequence[RecordedSession], read: Read, helpers: int | None = None) -> None:
         """`helpers`: the number of further processes; by default as many as are worth it here."""
         self._sessions = sessions
-        self._number = {id(one): number for number, one in enumerate(sessions)}
+        self._next = 0
         self._read = read
         self._done: dict[int, FinishedReading | None] = {}
         self._offered = 0
@@ -55,10 +55,13 @@ class ReadAhead:
             self._start(min(wanted, len(sessions) - 1))
 
     def take(self, session: RecordedSession) -> FinishedReading | None:
-        """What was read of a session; None if the caller has to read it. Sessions are asked for in their order."""
-        number = self._number.get(id(session))
-        if number is None or not self._pids:
-            return self._done.pop(number, None) if number is not None else None
+        """What was read of a session; None if the caller has to read it. Asked for in the order of the sessions."""
+        number = self._next
+        if number == len(self._sessions) or self._sessions[number] is not session:
+            return None  # there is nothing to read in it
+        self._next += 1
+        if not self._pids:
+            return self._done.pop(number, None)
         self._offer(number + _AHEAD)
         while number not in self._done:
             self._receive(wait=False)
