@@ -45,11 +45,13 @@ def backfill_sessions(
     archive_after: timedelta | None,
     progress: ProgressCallback = silent,
     search: SearchWriter | None = None,
+    helpers: int | None = None,
 ) -> Summary:
     """Catch up with every session, oldest first; then archive those that ended long ago.
 
     An unreadable transcript does not stop the others; the summary names it. An interrupted backfill continues where it
-    stopped, because the logs hold the cursors.
+    stopped, because the logs hold the cursors. `helpers` is the number of further processes that read ahead; by default
+    as many as are worth it here.
     """
     everything = list(sessions)
     summary = Summary(transcripts=len(everything))
@@ -59,7 +61,7 @@ def backfill_sessions(
     progress(0, total)
     oldest_first = sorted(due, key=lambda one: (_start(catalogue, one, summary), one.agent_id, one.session_id))
     catalogue.forget_listing()
-    ahead = ReadAhead([one for one in oldest_first if tailer.is_behind(one)], partial(_read, tailer))
+    ahead = ReadAhead([one for one in oldest_first if tailer.is_behind(one)], partial(_read, tailer), helpers)
     try:
         for portion in _portions(oldest_first):
             with store.index.batch() as changed, collecting_seldom():

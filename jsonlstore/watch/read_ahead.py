@@ -53,6 +53,8 @@ class ReadAhead:
         wanted = _worthwhile(sessions) if helpers is None else helpers
         if wanted and len(sessions) > 1:
             self._start(min(wanted, len(sessions) - 1))
+            if self._pids:
+                self._offer(_AHEAD)
 
     def take(self, session: RecordedSession) -> FinishedReading | None:
         """What was read of a session; None if the caller has to read it. Asked for in the order of the sessions."""
@@ -132,7 +134,7 @@ class ReadAhead:
         """A session read, None for whatever prevents that: the caller meets it again, in its turn, and reports it."""
         try:
             return self._read(self._sessions[number])
-        except Exception as problem:  # one odd transcript must not end a helper
+        except Exception as problem:  # noqa: BLE001 - one odd transcript must not end a helper
             log.debug("%s: not read ahead: %r", self._sessions[number].session_id, problem)
             return None
 
