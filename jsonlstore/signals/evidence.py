@@ -108,12 +108,8 @@ class WorkLog:
         if went.interrupted:
             return went
         self.references.ran(command, text, entry_id)
-        plain = " ".join(command[:_LONGEST_COMMAND].split())
-        self._failed.pop(plain, None)
-        if went.failed:
-            self._failed[plain] = went.summary
-            if len(self._failed) > _MOST_FAILED:
-                del self._failed[next(iter(self._failed))]
+        if went.failed or self._failed:
+            self._note_failure(command, went)
         self._note_steps(done, went, at, entry_id)
         if "git commit" in command or "git merge" in command:
             self._note_commits(command, text, went, at, entry_id)
@@ -124,6 +120,14 @@ class WorkLog:
             for path in listed or written_files(command):
                 self.changed(path)
         return went
+
+    def _note_failure(self, command: str, went: Outcome) -> None:
+        plain = " ".join(command[:_LONGEST_COMMAND].split())
+        self._failed.pop(plain, None)
+        if went.failed:
+            self._failed[plain] = went.summary
+            if len(self._failed) > _MOST_FAILED:
+                del self._failed[next(iter(self._failed))]
 
     def _note_steps(self, done: tuple[Step, ...], went: Outcome, at: str, entry_id: str | None) -> None:
         telling = [one for one in done if one.purpose in _IN_THE_WAY]

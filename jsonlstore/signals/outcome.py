@@ -68,7 +68,7 @@ def outcome(text: str, details: Mapping[str, Any], *, is_error: bool, is_test: b
     tail = text[-_TAIL:]
     if is_error and _INTERRUPTED.search(text[:_HEAD]):
         return Outcome(None, interrupted=True)
-    if details.get("status") == "running" or _RUNNING.search(text[:_HEAD]):
+    if details.get("status") == "running" or _says_running(text[:_HEAD]):
         return Outcome(None)
     counted = _counted(tail)
     if counted is not None:
@@ -77,6 +77,14 @@ def outcome(text: str, details: Mapping[str, Any], *, is_error: bool, is_test: b
     if failed is None and (is_test or _opens_with_trouble(tail)):
         failed = True if _opens_with_trouble(tail) else None
     return Outcome(failed, last_error(tail) if failed else "")
+
+
+def _says_running(head: str) -> bool:
+    plain = head.lower()
+    # in ASCII every case of a letter is one of two, and most outputs have neither word
+    if head.isascii() and "running" not in plain and "background" not in plain:
+        return False
+    return _RUNNING.search(head) is not None
 
 
 def _exit_failed(text: str, tail: str, details: Mapping[str, Any], *, is_error: bool) -> bool | None:
