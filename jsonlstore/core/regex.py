@@ -15,8 +15,11 @@ def any_of(patterns: Iterable[str]) -> str:
     return "|".join(f"(?:{pattern})" for pattern in patterns)
 
 
-def compiled(pattern: str, *, text: bool = False) -> Any:
-    """The compiled expression over bytes. With `text` the bytes are read as UTF-8, else as Latin-1."""
+def compiled(pattern: str, *, text: bool = False, groups: bool = True) -> Any:
+    """The compiled expression over bytes. With `text` the bytes are read as UTF-8, else as Latin-1.
+
+    Without `groups` only the whole match is told, which a fast look needs no second pass for.
+    """
     import re2
 
     options = re2.Options()
@@ -25,6 +28,7 @@ def compiled(pattern: str, *, text: bool = False) -> Any:
         options.encoding = re2.Options.Encoding.LATIN1
     options.max_mem = 64 << 20
     options.log_errors = False
+    options.never_capture = not groups
     return re2.compile(pattern.encode(), options)
 
 

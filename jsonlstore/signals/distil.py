@@ -78,23 +78,17 @@ _HIDDEN = re.compile(
 class Distiller:
     """Accumulates the signals of one stretch in bounded memory. Feeding never raises, whatever the entry holds."""
 
-    def __init__(self, options: SignalOptions | None = None) -> None:
+    def __init__(self, options: SignalOptions | None = None, *, facts: bool = True) -> None:
+        """Without `facts`, nothing is found out that only those need: a backfill asks for none."""
         self._options = options or SignalOptions()
+        self._with_facts = facts
         self._redactor = Redactor()
         self.topics = HotTopicExtractor(self._options.stopwords, self._options.project_roots)
         self.tasks = TaskBook(self._options)
         self.work = WorkLog()
         self._agent = AgentTools(self._options, self.topics, self.tasks, self._redactor)
         self._talk = Conversation()
-        self._calls = ToolReader(
-            self._options.tools,
-            self._talk,
-            self.work,
-            self._agent,
-            self._redactor,
-            self._read_memory,
-            self._hear_picked,
-        )
+        self._calls = ToolReader(self._options.tools, self._talk, self.work, self._agent, self._redactor)
         self._notes = NoteBook(self._options.max_notes)
         self._done = DoneStatements()
         self._constraints: dict[str, Ground] = {}
@@ -126,7 +120,7 @@ class Distiller:
             self._hear_assistant(entry)
         elif speaker is Speaker.TOOL:
             self._talk.passed(entry.id, entry.parent_id)
-            self._calls.result(entry)
+            self._calls.result(entry, self)
         elif speaker is Speaker.SYSTEM:
             self._talk.hear(
                 SYSTEM, entry.text[:_SYSTEM_OPENING], moment or "", entry.id, entry.parent_id, self.work.turn
@@ -182,6 +176,7 @@ class Distiller:
 
     def facts(self) -> SessionFacts:
         """The evidence so far, for a checkpoint, without the secrets known by now."""
+        assert self._with_facts
         talk = list(exchanges(self._talk.path()))
         commits = tuple(self.work.commits)
         told = SessionFacts(
@@ -246,7 +241,8 @@ class Distiller:
             self._note_first_match(text, entry, "user")
         else:
             self._note_user(text, entry)
-        hear_rules(self._rules, text)
+        if self._with_facts:
+            hear_rules(self._rules, text)
         self.tasks.read(own, entry.id)
         self._done.hear_user(text, entry.id, self._language)
         self._closing = None
@@ -331,12 +327,12 @@ class Distiller:
             return []
         return listed_decisions(text, spoken_languages(text, self._language))
 
-    def _read_memory(self, text: str, entry: Entry) -> None:
+    def hear_memory(self, text: str, entry: Entry) -> None:
         """A memory file the agent wrote: of its text only what stands under a heading "Decisions" is a statement."""
         for told in self._listed_decisions(self._safe(text)):
             self._note(told.kind, told.text, told.confidence, entry, entry.timestamp or "", "memory file")
 
-    def _hear_picked(self, text: str, entry: Entry) -> None:
+    def hear_picked(self, text: str, entry: Entry) -> None:
         """The user's answers where a tool asked: a choice as plain as a letter typed."""
         if not self._options.first_match_patterns:
             for said in answered_questions(self._safe(text)):

@@ -111,12 +111,8 @@ class WorkLog:
         if went.interrupted:
             return went
         self.references.ran(command, text, entry_id)
-        plain = " ".join(command[:_LONGEST_COMMAND].split())
-        self._failed.pop(plain, None)
-        if went.failed:
-            self._failed[plain] = went.summary
-            if len(self._failed) > _MOST_FAILED:
-                del self._failed[next(iter(self._failed))]
+        if went.failed or self._failed:
+            self._note_failure(command, went)
         self._note_steps(done, went, at, entry_id)
         if may_commit(command):
             self._note_commits(_COMMITTED.findall(text[:20_000]), command, went, at, entry_id)
@@ -129,6 +125,14 @@ class WorkLog:
             for path in listed or written_files(command):
                 self.changed(path)
         return went
+
+    def _note_failure(self, command: str, went: Outcome) -> None:
+        plain = " ".join(command[:_LONGEST_COMMAND].split())
+        self._failed.pop(plain, None)
+        if went.failed:
+            self._failed[plain] = went.summary
+            if len(self._failed) > _MOST_FAILED:
+                del self._failed[next(iter(self._failed))]
 
     def _note_steps(self, done: tuple[Step, ...], went: Outcome, at: str, entry_id: str | None) -> None:
         telling = [one for one in done if one.purpose in _IN_THE_WAY]

@@ -118,7 +118,7 @@ def _glance(spoken: tuple[Language, ...], kinds: tuple[str, ...]) -> Search:
     source = any_of(one.rstrip() for language in spoken for kind in kinds for one in language.phrases(kind))
     for short, whole in _CLASSES.items():
         source = source.replace(short, whole)
-    return searcher(compiled(f"(?i){source}", text=True))
+    return searcher(compiled(f"(?i){source}", text=True, groups=False))
 
 
 def _by_code(code: str) -> Language:

@@ -69,7 +69,7 @@ def outcome(text: str, details: Mapping[str, Any], *, is_error: bool, is_test: b
     tail = text[-_TAIL:]
     if is_error and _INTERRUPTED.search(text[:_HEAD]):
         return Outcome(None, interrupted=True)
-    if details.get("status") == "running" or _RUNNING.search(text[:_HEAD]):
+    if details.get("status") == "running" or _says_running(text[:_HEAD]):
         return Outcome(None)
     failed = _exit_failed(text, tail, details, is_error=is_error)
     counted = _counted(tail)
@@ -81,11 +81,20 @@ def outcome(text: str, details: Mapping[str, Any], *, is_error: bool, is_test: b
     return Outcome(failed, last_error(tail) if failed else "")
 
 
+def _says_running(head: str) -> bool:
+    plain = head.lower()
+    # in ASCII every case of a letter is one of two, and most outputs have neither word
+    if head.isascii() and "running" not in plain and "background" not in plain:
+        return False
+    return _RUNNING.search(head) is not None
+
+
 def _exit_failed(text: str, tail: str, details: Mapping[str, Any], *, is_error: bool) -> bool | None:
     code = details.get("exitCode", details.get("exit_code"))
     if isinstance(code, int) and not isinstance(code, bool):
         return code != 0
-    told = _EXIT.search(tail) or _EXIT.search(text[:_HEAD])
+    head = text[:_HEAD]
+    told = (_EXIT.search(tail) if "xit" in tail else None) or (_EXIT.search(head) if "xit" in head else None)
     if told:
         return int(told[1]) != 0
     if is_error or details.get("status") in {"error", "failed"}:

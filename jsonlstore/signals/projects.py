@@ -208,8 +208,9 @@ def _is_home(path: str) -> bool:
 def directories_in_command(command: str) -> list[str]:
     """The directories a shell command goes to: `cd X`, `pushd X`, `git -C X`."""
     found = []
-    for shape in (_CD, _GIT_C):
-        for match in shape.finditer(command):
+    # each expression tries every line of a script; most scripts do not even have its letters
+    for shape, there in ((_CD, "cd" in command or "pushd" in command), (_GIT_C, "-C" in command)):
+        for match in shape.finditer(command) if there else ():
             path = match["dq"] or match["sq"] or match["bare"]
             if path and path not in {"-", ".", ".."}:
                 found.append(path)

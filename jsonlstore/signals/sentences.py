@@ -155,8 +155,11 @@ def is_document(text: str) -> bool:
     if len(text) < _DOCUMENT_FROM:
         return False
     lines = [line for line in text.split("\n") if line.strip()]
-    spoken = list(prose_lines(text))
-    return len(lines) >= _DOCUMENT_LINES or len(_STRUCTURE.findall(text)) >= 3 or 2 * len(spoken) < len(lines)
+    return (
+        len(lines) >= _DOCUMENT_LINES
+        or len(_STRUCTURE.findall(text)) >= 3
+        or 2 * sum(1 for _ in prose_lines(text)) < len(lines)
+    )
 
 
 @lru_cache(maxsize=16)  # a message is asked for its words several times in a row

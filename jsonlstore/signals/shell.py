@@ -41,6 +41,7 @@ _FAMILY_WORD = re.compile(r"[A-Za-z][\w:.-]{0,40}")
 _REDIRECT = re.compile(
     r"(?:^|\s)(?:cat|tee|echo|printf)\b[^\n|]*?>{1,2}\s*[\"']?([^\s\"'<>|&;]+)|\btee\s+(?:-a\s+)?[\"']?([^\s\"'<>|&;-][^\s\"'<>|&;]*)"
 )
+_REDIRECTED = ("cat", "tee", "echo", "printf")
 _SED_IN_PLACE = re.compile(r"\bsed\s+-i\S*\s+.*?\s([^\s'\"|;&<>]+\.\w{1,8})\s*$", re.MULTILINE)
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
 _MESSAGE = re.compile(
@@ -192,15 +193,21 @@ def purpose_of(family: str, program: str = "") -> Purpose:
 
 def written_files(command: str) -> list[str]:
     """The files a command writes as far as its text says: patches, redirections, edits in place."""
+    return list(_written_files(command))
+
+
+@lru_cache(maxsize=64)  # a command is asked before its output is read and again with it
+def _written_files(command: str) -> tuple[str, ...]:
     if "*** " in command:
         patched = [match[1] or match[2] for match in _PATCHED.finditer(command)]
         if patched:
-            return [path.strip() for path in patched]
+            return tuple(path.strip() for path in patched)
     head = command[:LONGEST_COMMAND]
-    found = [match[1] or match[2] for match in _REDIRECT.finditer(head)] if ">" in head or "tee " in head else []
+    may_write = "tee " in head or (">" in head and any(one in head for one in _REDIRECTED))
+    found = [match[1] or match[2] for match in _REDIRECT.finditer(head)] if may_write else []
     if "sed -i" in head:
         found += _SED_IN_PLACE.findall(head)
-    return [path for path in found if not path.startswith(("/dev/", "&", "$"))]
+    return tuple(path for path in found if not path.startswith(("/dev/", "&", "$")))
 
 
 def commit_subject(command: str) -> str:

@@ -111,8 +111,15 @@ def _teller(language: Language | None) -> Callable[[str], bool]:
     """A fast look whether a text may open or close a task, where `language` is spoken; it errs on the side of yes."""
     spoken = [language] if language else languages().values()
     done = [phrase for one in spoken for phrase in one.phrases("done")]
-    search = searcher(compiled(f"(?i){any_of([_MARKS, _GIVEN_UP, *done])}", text=True))
+    search = searcher(compiled(f"(?i){any_of([_MARKS, _GIVEN_UP, *done])}", text=True, groups=False))
     return lambda text: search(text.replace("’", "'").encode("utf-8", "replace"), 0)[0][0] >= 0
+
+
+def _may_open(text: str) -> bool:
+    for one in _OPENERS:  # noqa: SIM110 - every message is asked: a generator would take longer than the looks
+        if one in text:
+            return True
+    return False
 
 
 def may_close(text: str, language: Language) -> bool:
@@ -227,7 +234,7 @@ class TaskBook:
 
     def _may_change(self, text: str, origin: str, tells: Callable[[str], bool]) -> bool:
         """Whether a text could open or close a task: most could not, and that is found out fast."""
-        opens = any(one in text for one in _OPENERS)
+        opens = _may_open(text)
         if not opens and not self._open:
             return False
         if not tells(text) and not (origin == ASSISTANT and self._stale()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from jsonlstore.redact import redact_text
 from jsonlstore.signals.options import ToolNames
@@ -15,8 +15,6 @@ from jsonlstore.signals.sops import is_sop
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from jsonlstore.redact import Redactor
     from jsonlstore.signals.agent_tools import AgentTools
     from jsonlstore.signals.conversation import Conversation
@@ -36,6 +34,16 @@ _ASKING = frozenset({"askuserquestion", "ask_user_question", "ask_user", "reques
 _TOLD_BY = ("path", "file_path", "filePath", "url", "query", "pattern", "subject", "task", "description", "action")
 
 
+class Hearer(Protocol):
+    """Who is told of texts that a tool's call or answer holds."""
+
+    def hear_memory(self, text: str, entry: Entry) -> None:
+        """Something was written to a memory file."""
+
+    def hear_picked(self, text: str, entry: Entry) -> None:
+        """The user answered where a tool asked."""
+
+
 class ToolReader:
     """Follows the tool calls of one stretch to their results."""
 
@@ -46,16 +54,12 @@ class ToolReader:
         work: WorkLog,
         agent: AgentTools,
         redactor: Redactor,
-        remembered: Callable[[str, Entry], None],
-        picked: Callable[[str, Entry], None],
     ) -> None:
         self._tools = tools
         self._talk = talk
         self._work = work
         self._agent = agent
         self._redactor = redactor
-        self._remembered = remembered  # told what was written to a memory file
-        self._picked = picked  # told what the user answered where a tool asked
         self._waiting: dict[str, ToolCall] = {}
         self._cwd: str | None = None
         self.project: str | None = None  # the project worked on last
@@ -112,8 +116,8 @@ class ToolReader:
         paths = [call.arguments.get(key) for key in keys] if call else []
         return next((path for path in paths if isinstance(path, str) and path), None)
 
-    def result(self, entry: Entry) -> None:
-        """A tool answered."""
+    def result(self, entry: Entry, hearer: Hearer) -> None:
+        """A tool answered. The hearer is not kept: it keeps us, and a ring of the two would outlive the session."""
         tool = entry.tool_name or ""
         name = ToolNames.plain(tool)
         call_id = entry.tool_call_id or ""
@@ -131,7 +135,7 @@ class ToolReader:
         if runs:
             changed = self._ran(call, entry, text, head)
         elif call and not failed:
-            changed = self._used(name, call, entry, head)
+            changed = self._used(name, call, entry, head, hearer)
         self._talk.answered(call_id, changed=changed)
         if "SOP" in head or "sop" in details or "sops" in details:
             self._agent.sops.result(
@@ -143,7 +147,7 @@ class ToolReader:
         if call and not failed:
             self._agent.take(name, call, entry, head)
 
-    def _used(self, name: str, call: ToolCall, entry: Entry, head: str) -> bool:
+    def _used(self, name: str, call: ToolCall, entry: Entry, head: str, hearer: Hearer) -> bool:
         """A tool other than the shell went well; returns whether it changed files."""
         written = self._work.wrote(name, call.arguments)
         self._work.references.opened(call.arguments, entry.id)
@@ -151,10 +155,10 @@ class ToolReader:
             self._agent.topics.projects.visit(self._path(path), base=self._cwd, is_file=True, weight=2)
             text = next((v for key in _TEXT_KEYS if isinstance(v := call.arguments.get(key), str)), "")
             if text and _MEMORY_FILE.search(path.replace("\\", "/")):
-                self._remembered(text, entry)
+                hearer.hear_memory(text, entry)
         self._work.todos.called(name, call.arguments, head)
         if name in _ASKING:
-            self._picked(head, entry)
+            hearer.hear_picked(head, entry)
         return bool(written)
 
     def _ran(self, call: ToolCall | None, entry: Entry, text: str, head: str) -> bool:

@@ -80,6 +80,12 @@ class Catalogue:
         }
         return True
 
+    def forget_listing(self) -> None:
+        """Drop what was remembered only to list again faster: a backfill of ten thousand sessions lists once."""
+        self.invalidate()
+        for source in self.sources:
+            source.forget_listing()
+
     def invalidate(self) -> None:
         """Make the next `refresh` rescan even if no version changed."""
         self._version = None

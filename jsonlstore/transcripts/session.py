@@ -10,7 +10,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
 from jsonlstore.core.errors import SourceUnreadable
@@ -111,11 +111,11 @@ class RecordedSession:
     session_id: str
     copies: tuple[tuple[TranscriptSource, Transcript], ...]
     certain: bool = True
+    # the session's identity, because two agents may have sessions with the same id; made once, as tables share it
+    key: tuple[str, str] = field(init=False, repr=False, compare=False)
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """The session's identity: agent and id, because two agents may have sessions with the same id."""
-        return self.agent_id, self.session_id
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", (self.agent_id, self.session_id))
 
     @property
     def session_key(self) -> str | None:

@@ -218,6 +218,9 @@ class TranscriptSource(ABC):
     def version(self) -> object:
         """A value that is equal as long as nothing was written, renamed or removed here."""
 
+    def forget_listing(self) -> None:  # noqa: B027 - most remember nothing
+        """Drop what was remembered only to list again faster."""
+
     def is_settled(self, now: float) -> bool:
         """Whether any later write is sure to change `version`; it may not at once, because file times are coarse."""
         return True

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.core.logs import logger
 from jsonlstore.store import BulkStore, ProgressCallback, RawIndexEntry, repair_unfinished, silent
 from jsonlstore.transcripts import Catalogue, RecordedSession
+from jsonlstore.watch.follower import FinishedReading
+from jsonlstore.watch.read_ahead import ReadAhead, collecting_seldom
 from jsonlstore.watch.search_writer import SearchWriter
 from jsonlstore.watch.tail import Progress, Tailer
 
@@ -19,7 +20,6 @@ log = logger("jsonlstore.watch")
 
 _SAVE_INDEX_EVERY = 100
 _AND_AT_LEAST_EVERY = 1000  # readers that meanwhile find a session missing in the index have to read its log
-_COLLECT_AFTER = 20_000
 
 
 @dataclass(slots=True)
@@ -45,26 +45,29 @@ def backfill_sessions(
     archive_after: timedelta | None,
     progress: ProgressCallback = silent,
     search: SearchWriter | None = None,
+    helpers: int | None = None,
 ) -> Summary:
     """Catch up with every session, oldest first; then archive those that ended long ago.
 
     An unreadable transcript does not stop the others; the summary names it. An interrupted backfill continues where it
-    stopped, because the logs hold the cursors.
+    stopped, because the logs hold the cursors. `helpers` is the number of further processes that read ahead; by default
+    as many as are worth it here.
     """
     everything = list(sessions)
     summary = Summary(transcripts=len(everything))
     due = [one for one in everything if tailer.is_behind(one) or not _settled(tailer, one)]
     summary.unchanged = len(everything) - len(due)
-    sizes = {id(one): one.size for one in due}
-    total = sum(sizes.values())
+    total = sum(one.size for one in due)
     progress(0, total)
     oldest_first = sorted(due, key=lambda one: (_start(catalogue, one, summary), one.agent_id, one.session_id))
+    catalogue.forget_listing()
+    ahead = ReadAhead([one for one in oldest_first if tailer.is_behind(one)], partial(_read, tailer), helpers)
     try:
         for portion in _portions(oldest_first):
-            with store.index.batch() as changed, _collecting_seldom():
+            with store.index.batch() as changed, collecting_seldom():
                 for session in portion:
-                    _take(tailer, session, summary)
-                    summary.bytes += sizes[id(session)]
+                    _take(tailer, session, summary, ahead.take(session))
+                    summary.bytes += session.size
                     progress(summary.bytes, total)
             if search is not None:
                 search.catch_up_all(portion)
@@ -74,8 +77,13 @@ def backfill_sessions(
         if search is not None:
             _complete(search, everything, summary)
     finally:
+        ahead.close()
         store.sync()
     return summary
+
+
+def _read(tailer: Tailer, session: RecordedSession) -> FinishedReading:
+    return tailer.follower(session).finish(session)
 
 
 def _complete(search: SearchWriter, sessions: list[RecordedSession], summary: Summary) -> None:
@@ -90,17 +98,6 @@ def _complete(search: SearchWriter, sessions: list[RecordedSession], summary: Su
     if search.problem is not None:
         summary.warnings.append(search.problem)
     search.close()
-
-
-@contextmanager
-def _collecting_seldom() -> Iterator[None]:
-    """Collect garbage rarely: reading makes no cycles, and looking for them would take a tenth of the time."""
-    usual = gc.get_threshold()
-    gc.set_threshold(_COLLECT_AFTER, *usual[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
 
 
 def _archive(store: BulkStore, older_than: timedelta | None, among: Mapping[str, RawIndexEntry | None]) -> int:
@@ -120,10 +117,10 @@ def _start(catalogue: Catalogue, session: RecordedSession, summary: Summary) -> 
         return session.updated_at or ""
 
 
-def _take(tailer: Tailer, session: RecordedSession, summary: Summary) -> None:
+def _take(tailer: Tailer, session: RecordedSession, summary: Summary, read: FinishedReading | None) -> None:
     try:
-        while (done := tailer.catch_up(session)) is Progress.MORE:
-            continue
+        while (done := tailer.catch_up(session, done=read)) is Progress.MORE:
+            read = None  # our log changed meanwhile: it is read once more
     except (SourceUnreadable, OSError) as problem:
         log.warning("%s: %s", session.session_id, problem)
         summary.failed[session.session_id] = str(problem)

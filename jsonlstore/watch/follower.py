@@ -43,11 +43,31 @@ class DistilledStretch:
     facts: SessionFacts | None = None  # of the stretch that is still open
 
 
+@dataclass(frozen=True, slots=True)
+class FinishedReading:
+    """A transcript read to its end by somebody else: what a `Follower` would know of it then, but for reading on."""
+
+    extent: str  # as it was before the reading began: nothing that was written later may count as read
+    cursor: Cursor | None
+    problems: list[str]
+    fresh: int
+    stretches: list[DistilledStretch]
+
+
 class Follower:
     """Reads one session's copies as one sequence of entries and distils it."""
 
-    def __init__(self, session_id: str, options: SignalOptions, heavy: tuple[int, int] = (32 * 1024, 10)) -> None:
+    def __init__(
+        self,
+        session_id: str,
+        options: SignalOptions,
+        heavy: tuple[int, int] | None = (32 * 1024, 10),
+        *,
+        facts: bool = True,
+    ) -> None:
+        """Without `heavy`, nothing is found out that only a handoff needs; without `facts`, that only a checkpoint."""
         self._heavy = heavy
+        self._facts = facts
         self._session_id = session_id
         self._options = options
         self._restarts = 0
@@ -66,11 +86,12 @@ class Follower:
         self._newest: Transcript | None = None
         self._imprint: bytes | None = None
         self._running: Iterator[tuple[Stretch, Entry]] | None = None
+        self._adopted: list[DistilledStretch] | None = None
 
     def _open(self, stretch: Stretch) -> None:
         self._stretch = stretch
-        self._distiller = Distiller(self._options)
-        self._window = MessageWindow(*self._heavy)
+        self._distiller = Distiller(self._options, facts=self._facts)
+        self._window = MessageWindow(*self._heavy) if self._heavy else None
         self._entries = 0
 
     @property
@@ -106,9 +127,23 @@ class Follower:
 
     def distilled(self) -> list[DistilledStretch]:
         """Every stretch that a reset ended since the last call, and the present one."""
+        if self._adopted is not None:
+            return self._adopted
         finished, self._finished = self._finished, []
         last = self._result()
-        return [*finished, replace(last, facts=self._distiller.facts())]
+        return [*finished, replace(last, facts=self._distiller.facts()) if self._facts else last]
+
+    def finish(self, session: RecordedSession) -> FinishedReading:
+        """Read to the end, for another follower to adopt."""
+        extent = session.extent
+        while not self.advance(session, float("inf")):
+            continue
+        return FinishedReading(extent, self.cursor, self.problems, self.fresh, self.distilled())
+
+    def adopt(self, done: FinishedReading) -> None:
+        """Take over what another process has read; whatever is written later is read from the start."""
+        self._begin()
+        self.cursor, self.problems, self.fresh, self._adopted = done.cursor, done.problems, done.fresh, done.stretches
 
     def digest(self, session: RecordedSession) -> str:
         """The hash of what was read of the newest copy."""
@@ -123,7 +158,8 @@ class Follower:
             self._imprint = source.imprint(newest, self.cursor)
 
     def _result(self) -> DistilledStretch:
-        return DistilledStretch(self._stretch, self._distiller.result(), self._entries, self._window.facts())
+        window = self._window.facts() if self._window else WindowFacts()
+        return DistilledStretch(self._stretch, self._distiller.result(), self._entries, window)
 
     def _take(self, stretch: Stretch, entry: Entry) -> None:
         if stretch is not self._stretch:
@@ -132,7 +168,8 @@ class Follower:
         if entry.type != "session":
             self._entries += 1
         self.fresh += 1
-        self._window.feed(entry)  # before its body is parsed: the size of a long record is known without
+        if self._window:
+            self._window.feed(entry)  # before its body is parsed: the size of a long record is known without
         self._distiller.feed(entry)
 
     def _start(self, session: RecordedSession) -> Iterator[tuple[Stretch, Entry]]:

@@ -26,7 +26,7 @@ from jsonlstore.store import SessionStore
 from jsonlstore.transcripts import LIVE, Catalogue, RecordedSession, registered_runtimes
 from jsonlstore.watch.checkpoints import Checkpoints
 from jsonlstore.watch.cursors import GONE, INFERRED, MISSED, VANISHED, Cursors, Key, Position
-from jsonlstore.watch.follower import DistilledStretch, Follower
+from jsonlstore.watch.follower import DistilledStretch, FinishedReading, Follower
 from jsonlstore.watch.handoffs import HandoffTriggers
 from jsonlstore.watch.writer import Observation, SessionWriter
 
@@ -61,7 +61,7 @@ class Tailer:
         heavy: tuple[int, int] = (32 * 1024, 10),
         scope: str | None = None,
     ) -> None:
-        self._heavy = heavy
+        self._heavy = heavy if handoffs is not None else None
         self.handoffs = handoffs
         self._store = store
         self._options = options or SignalOptions()
@@ -91,18 +91,32 @@ class Tailer:
             tailer._checkpoints = Checkpoints(store)
         return tailer
 
-    def catch_up(self, session: RecordedSession, *, live: bool = False, seconds: float = float("inf")) -> Progress:
+    def catch_up(
+        self,
+        session: RecordedSession,
+        *,
+        live: bool = False,
+        seconds: float = float("inf"),
+        done: FinishedReading | None = None,
+    ) -> Progress:
         """Bring our log up to date with the transcript, for about `seconds`.
 
-        With `live`, an end found now has just happened, so the present pins belong to the session.
+        With `live`, an end found now has just happened, so the present pins belong to the session. `done` is what was
+        read of it already; it counts only if the transcript is still as it was.
         """
         seen = Observation(session, session.extent, session.end_reason, live)
-        progress = self._catch_up(seen, seconds) if self.accepts(session) else Progress.REFUSED
+        if done is not None and done.extent != seen.extent:
+            done = None
+        progress = self._catch_up(seen, seconds, done) if self.accepts(session) else Progress.REFUSED
         if progress is not Progress.MORE:
             self.cursors.settle(seen.key, session, seen.extent)
         return progress
 
-    def _catch_up(self, seen: Observation, seconds: float) -> Progress:
+    def follower(self, session: RecordedSession) -> Follower:
+        """A follower that has read nothing yet."""
+        return Follower(session.session_id, self._options, self._heavy, facts=self._checkpoints is not None)
+
+    def _catch_up(self, seen: Observation, seconds: float, done: FinishedReading | None) -> Progress:
         key, session = seen.key, seen.session
         position = self.cursors.get(key)
         follower = self.cursors.follower(key)
@@ -116,10 +130,12 @@ class Tailer:
                 log.debug("%s: everything in it is in our log", key[1])
                 return self._record_end(seen, position)
         if follower is None:
-            follower = Follower(key[1], self._options, self._heavy)
+            follower = self.follower(session)
             log.debug("%s: %s", key[1], "there is more in it than in our log" if position else "not in our log yet")
         self.cursors.follow(key, follower)
-        if not follower.advance(session, seconds, self.others_wait):
+        if done is not None:
+            follower.adopt(done)
+        elif not follower.advance(session, seconds, self.others_wait):
             log.debug("%s: more to read than one turn allows, the others come first", key[1])
             return Progress.MORE
         self._renewed.add(key)

@@ -19,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,11 +39,12 @@ COMMAND = [sys.executable, "-m", "jsonlstore", "-q", "--state-dir"]
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one process took."""
+    """What a command took: `rss` of its largest process, `together` of all its processes, shared pages counted once."""
 
     wall: float
     cpu: float
     rss: float
+    together: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +59,48 @@ class Row:
 
 def run(command: list[str], **env: str) -> Cost:
     """Run a process to its end."""
+    given = {**os.environ, **env}
+    given.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its byte code
     begin = time.perf_counter()
-    process = subprocess.Popen(command, env={**os.environ, **env}, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, env=given, stdout=subprocess.DEVNULL)
+    memory = _Memory(process.pid)
+    memory.start()
     _, status, used = os.wait4(process.pid, 0)
     wall = time.perf_counter() - begin
     process.returncode = os.waitstatus_to_exitcode(status)
+    memory.over.set()
+    memory.join()
     if process.returncode:
         raise SystemExit(f"{' '.join(command)}: exit {process.returncode}")
-    return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    return Cost(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, memory.peak)
+
+
+class _Memory(threading.Thread):
+    """Looks a few times a second how much memory a process and those it started hold together."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self._pid = pid
+        self.over = threading.Event()
+        self.peak = 0.0
+
+    def run(self) -> None:
+        while not self.over.wait(0.1):
+            self.peak = max(self.peak, sum(map(self._held, [self._pid, *self._children()])) / 1024)
+
+    def _children(self) -> list[int]:
+        try:
+            return [int(one) for one in Path(f"/proc/{self._pid}/task/{self._pid}/children").read_text().split()]
+        except OSError:  # it has ended
+            return []
+
+    @staticmethod
+    def _held(pid: int) -> int:
+        try:
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        except OSError:
+            return 0
+        return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
 
 
 def bare(lines: Callable[[], Iterator[bytes]]) -> float:
@@ -108,7 +144,7 @@ def _backfilled(root: Path, *, search: bool) -> Cost:
 
 def _speed(megabytes: float, cost: Cost) -> str:
     rates = f"{megabytes / cost.wall:.0f} MB/s wall, {megabytes / cost.cpu:.0f} MB/s of CPU time"
-    return f"{rates}, {cost.rss:.0f} MB of memory"
+    return f"{rates}, {cost.rss:.0f} MB of memory ({max(cost.rss, cost.together):.0f} MB in all processes)"
 
 
 def jsonl(size: int, folder: Path) -> list[Row]:

@@ -52,6 +52,21 @@ WORDS = [
     "merge",
     "release",
 ]
+WORDS_RU = [
+    "антенна",
+    "радио",
+    "сборка",
+    "очередь",
+    "поток",
+    "сигнал",
+    "сад",
+    "вода",
+    "рецепт",
+    "счёт",
+    "ветка",
+    "выпуск",
+]
+WORDS_ZH = ["天线", "收音机", "构建", "队列", "缓冲区", "线程", "信号", "花园", "食谱", "发票", "会议", "分支", "发布"]
 PACK_FROM = 1024
 
 
@@ -78,16 +93,31 @@ def records(size: int, seed: int = 7, session_id: str = "00000000-0000-4000-8000
             yield line
 
 
-# Measured on eleven real sessions (7.1 MB, 419 user messages): text of users 4.5 % of the bytes, of assistants 9 %, of
-# tools 29 %, the rest envelopes and tool arguments; 4 calls a user message; 60 % of the talk is not ASCII. Lengths are
-# the 5th, 20th, 35th, 50th, 65th, 80th and 95th percentile in characters: those of users and of arguments
-# are estimates, rounded by hand.
-USER_LENGTHS = (10, 40, 90, 150, 200, 300, 2_500)
-ANSWER_LENGTHS = (2, 36, 72, 133, 617, 1_238, 2_533)
-OUTPUT_LENGTHS = (23, 77, 109, 195, 659, 2_053, 6_024)
-ARGUMENT_LENGTHS = (40, 90, 180, 400, 900, 3_000, 9_000)
+# Measured on eleven real sessions (7.1 MB, 419 user messages). Shares of the bytes: text of users 4.5 %, of assistants
+# 9.2 %, their thinking 7.3 %, arguments 18.4 %, output of tools 28.9 %, the rest envelopes (usage, ids, details). To a
+# user message come 4 calls, 2.3 texts and 2.6 thoughts of the assistant. Of the bytes of users' texts 6.5 %, of
+# assistants' 14.4 % are not ASCII. Lengths are the 5th, 20th, 35th, 50th, 65th, 80th and 95th percentile in characters.
+# `test_corpus.py` holds the generator to the shares.
+USER_LENGTHS = (10, 93, 217, 238, 275, 400, 2_821)
+ANSWER_LENGTHS = (2, 14, 59, 98, 473, 1_143, 2_367)
+THOUGHT_LENGTHS = (48, 96, 147, 249, 417, 633, 1_446)
+ARGUMENT_LENGTHS = {
+    "exec": (37, 63, 91, 126, 192, 710, 2_494),
+    "read": (54, 68, 81, 85, 97, 109, 155),
+    "edit": (261, 532, 646, 872, 1_232, 1_864, 4_912),
+    "write": (85, 1_318, 2_258, 3_154, 4_543, 6_493, 7_862),
+}
+OUTPUT_LENGTHS = {
+    "exec": (11, 65, 99, 207, 504, 1_545, 6_025),
+    "read": (155, 653, 1_268, 1_811, 2_659, 3_991, 6_025),
+    "edit": (74, 84, 91, 102, 139, 159, 659),
+    "write": (74, 84, 86, 97, 107, 122, 153),
+}
+TOOLS = ("exec",) * 10 + ("read",) * 4 + ("edit",) * 2 + ("write",) * 2
 CALLS_A_TURN = 4
+TEXT_AT_CALL, THOUGHT_AT_CALL = 0.3, 0.45
 _COMMANDS = ("pytest -q", "git status --short", "npm run build", "ls -la src", "git commit -m 'Draw the pier'", "make")
+_DETAILS = {"status": "completed", "exitCode": 0, "durationMs": 41, "cwd": "/home/u/projects/map"}
 
 
 def real_records(size: int, seed: int = 5) -> Iterator[bytes]:
@@ -130,8 +160,12 @@ def talk_records(size: int, seed: int = 5) -> Iterator[bytes]:
 
 
 def _said(chance: random.Random) -> list[str]:
-    """What is said in the stories among ten times as much that tells nothing."""
-    plain = [" ".join(chance.choices(WORDS, k=chance.randrange(4, 16))) + "." for _ in range(2_000)]
+    """What is said in the stories among five times as much that tells nothing, a tenth of it in other scripts."""
+    plain = []
+    for _ in range(2_000):
+        words = chance.choices(chance.choice((*[WORDS] * 18, WORDS_RU, WORDS_ZH)), k=chance.randrange(4, 16))
+        joint = chance.choice((" ", " ", " ", " ", " \u2014 ", " \u2192 "))
+        plain.append(" ".join(words[:3]) + joint + " ".join(words[3:]) + chance.choice((".", ".", ".", ".", " \u2705")))
     return sentences() + plain
 
 
@@ -153,28 +187,66 @@ def spoken(chance: random.Random, said: list[str], length: int) -> str:
 
 
 def _real_turn(chance: random.Random, said: list[str], code: str, number: int) -> Iterator[dict[str, Any]]:
-    yield {"role": "user", "content": [{"type": "text", "text": spoken(chance, said, chance.choice(USER_LENGTHS))}]}
+    yield {"role": "user", "content": [_text(spoken(chance, said, chance.choice(USER_LENGTHS)))], "timestamp": 1}
     for call in range(chance.randrange(2 * CALLS_A_TURN + 1)):
-        call_id, tool = f"call_{number}_{call}", chance.choice(("exec", "exec", "read", "edit", "write"))
-        length = chance.choice(ARGUMENT_LENGTHS)
-        content = [{"type": "text", "text": spoken(chance, said, chance.choice(ANSWER_LENGTHS))}] if call % 2 else []
-        arguments = {
-            "exec": {"command": chance.choice(_COMMANDS)},
-            "read": {"path": f"src/{chance.choice(WORDS)}.py"},
-            "edit": {
-                "path": f"src/{chance.choice(WORDS)}.py",
-                "old_string": code[:length],
-                "new_string": code[:length],
-            },
-            "write": {"path": f"src/{chance.choice(WORDS)}.py", "content": code[:length]},
-        }[tool]
-        block = {"type": "toolCall", "id": call_id, "name": tool, "arguments": arguments}
-        yield {"role": "assistant", "content": [*content, block], "stopReason": "toolUse"}
-        output = chance.choice(("51 passed in 0.4s", "ok", code))[: chance.choice(OUTPUT_LENGTHS)]
-        answer = [{"type": "text", "text": output}]
-        yield {"role": "toolResult", "toolCallId": call_id, "toolName": tool, "content": answer, "isError": False}
-    answer = [{"type": "text", "text": spoken(chance, said, chance.choice(ANSWER_LENGTHS[3:]))}]
-    yield {"role": "assistant", "content": answer, "stopReason": "stop"}
+        call_id, tool = f"call_{number}_{call}", chance.choice(TOOLS)
+        content = _thought(chance, said) if chance.random() < THOUGHT_AT_CALL else []
+        if chance.random() < TEXT_AT_CALL:
+            content.append(_text(spoken(chance, said, chance.choice(ANSWER_LENGTHS))))
+        arguments = _arguments(chance, code, tool)
+        content.append({"type": "toolCall", "id": call_id, "name": tool, "arguments": arguments})
+        yield _answered(content, "toolUse")
+        yield {
+            "role": "toolResult",
+            "toolCallId": call_id,
+            "toolName": tool,
+            "content": [_text(_output(chance, code, tool))],
+            "details": _DETAILS,
+            "isError": False,
+            "timestamp": 1,
+        }
+    yield _answered([*_thought(chance, said), _text(spoken(chance, said, chance.choice(ANSWER_LENGTHS)))], "stop")
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _thought(chance: random.Random, said: list[str]) -> list[dict[str, Any]]:
+    return [{"type": "thinking", "thinking": spoken(chance, said, chance.choice(THOUGHT_LENGTHS))}]
+
+
+def _answered(content: list[dict[str, Any]], stop: str) -> dict[str, Any]:
+    cost = {"input": 0.003, "output": 0.002, "cacheRead": 0, "cacheWrite": 0, "total": 0.005}
+    usage = {"input": 1200, "output": 300, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 1500, "cost": cost}
+    made_by = {"api": "openai-completions", "provider": "mock", "model": "mock-1"}
+    return {"role": "assistant", "content": content, **made_by, "usage": usage, "stopReason": stop, "timestamp": 1}
+
+
+def _arguments(chance: random.Random, code: str, tool: str) -> dict[str, Any]:
+    length, path = chance.choice(ARGUMENT_LENGTHS[tool]), f"src/{chance.choice(WORDS)}.py"
+    if tool == "read":
+        return {"path": f"/home/u/projects/map/{path}", "offset": 1, "limit": length}
+    if tool == "edit":
+        old = _excerpt(chance, code, length // 2)
+        return {"path": path, "old_string": old, "new_string": old.replace("return", "yield")}
+    if tool == "write":
+        return {"path": path, "content": _excerpt(chance, code, length)}
+    command = chance.choice(_COMMANDS)
+    if length <= 200:
+        return {"command": f"cd /home/u/projects/map && {command}"}
+    return {"command": f"cat > {path} <<'END'\n{_excerpt(chance, code, length)}\nEND\n{command}"}
+
+
+def _output(chance: random.Random, code: str, tool: str) -> str:
+    length = chance.choice(OUTPUT_LENGTHS[tool])
+    said = chance.choice(("51 passed in 0.4s\n", "ok\n", "On branch main\n", "done in 3 s\n"))
+    return said + _excerpt(chance, code, length - len(said))
+
+
+def _excerpt(chance: random.Random, code: str, length: int) -> str:
+    begin = chance.randrange(len(code) - 10_000)
+    return code[begin : begin + max(length, 0)]
 
 
 def write_jsonl(path: Path, size: int, seed: int = 7) -> int:
@@ -268,4 +340,4 @@ def _time(number: int) -> str:
 
 
 def _line(record: dict[str, Any]) -> bytes:
-    return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+    return json.dumps(record, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"  # as Node writes it

@@ -83,6 +83,9 @@ class JsonlSource(TranscriptSource):
         self._native_ids = {path: known for path, known in self._native_ids.items() if path in self._known}
         return sorted(found, key=lambda one: (one.session_id, one.updated_at or "", one.path.name))
 
+    def forget_listing(self) -> None:
+        self._known, self._native_ids = {}, {}
+
     def _remembered(
         self, item: os.DirEntry[str], indexes: _Indexes, before: dict[str, tuple[tuple[int, ...], Transcript]]
     ) -> Transcript | None:
