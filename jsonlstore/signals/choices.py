@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.language import languages, may_any_say, small_kinds
+from jsonlstore.signals.language import languages, may_any_say, recognise, small_kinds
 from jsonlstore.signals.offers import DECIDED_HEADINGS, all_options, listed_next
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.words import content_words
@@ -26,6 +26,9 @@ LONGEST = 160
 _LONGEST_SENTENCE = 240
 _LONG = 140
 _LONGEST_CHOICE = 60
+_LONGEST_REPLY = 160
+_MOST_REPLIED = 12  # words of content: a longer reply is a request of its own
+_QUESTION_REACH = 600  # how far from its end a message's question stands
 _LONGEST_EXTRA = 90
 _LONGEST_REMARK = 100
 _CONFIDENCE = {SCOPE: 0.65, REVERT: 0.7, WORKS: 0.7}  # scope creep as DECISION 44 has it
@@ -37,6 +40,13 @@ _NAMED_OPTION = re.compile(
     r"(?:\b(?:option|plan|variante|opción|opcion|opção|вариант|варіант)|方案|选项|選項|案)\s*[A-Fa-f1-9一二三四]",
     re.IGNORECASE,
 )
+# two ways are offered: who names one of them has chosen, who repeats an only offer has agreed to it
+_ALTERNATIVE = re.compile(
+    r"(?<!\w)(?:or|oder|o|u|ou|или|чи|або)(?!\w)|还是|或者|還是|それとも|または|아니면|또는", re.IGNORECASE
+)
+_AND = "and|but|then|also|please|go|do|und|aber|bitte|mach|y|pero|por|et|mais|e|mas|и|но|і|та|але|пожалуйста"
+_LISTED = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+(\S.{4,200})", re.MULTILINE)
+_LEAST_OF_ITEM = 3
 _CONTRAST = re.compile(
     r"instead|rather than|, not |, just |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|а не|而不是|ではなく|代わりに|대신|말고",
     re.IGNORECASE,
@@ -118,10 +128,16 @@ def _chosen(language: Language) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
 
 
-def may_answer(text: str) -> bool:
+def may_answer(text: str, before: str) -> bool:
     """Whether a message could be a choice or a yes: only then is what was offered worth working out."""
     plain = text.strip()
-    if len(plain) > _LONGEST_CHOICE or plain.endswith("?"):
+    if begins_with_yes(plain):
+        return True
+    if len(plain) > _LONGEST_REPLY or plain.endswith(("?", "？")) or "\n" in plain:
+        return False
+    if any(mark in before[-_QUESTION_REACH:] for mark in ("?", "？")):
+        return True
+    if len(plain) > _LONGEST_CHOICE:
         return False
     if _LETTERS.search(plain) or _CHINESE_NUMBER.search(plain) or _COUNTED.search(plain):
         return True
@@ -135,9 +151,48 @@ def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
         # a bare "2" may only walk through a menu; who names the plan has weighed it
         sure = 0.75 if _NAMED_OPTION.search(text) else 0.65
         return [Said(CHOICE, shorten(f"{option} (option {key})", LONGEST), sure) for key, option in picked]
-    if offer and offer.is_offer and "yes" in small_kinds(text):
+    if offer is None:
+        return []
+    if offer.is_offer and "yes" in small_kinds(text):
         return [Said(CHOICE, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
+    taken = _taken_up(plain_text(text), offer, before)
+    if not taken and offer.is_offer and begins_with_yes(text):  # and goes on to something else
+        return [Said(CHOICE, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
+    return taken
+
+
+def begins_with_yes(text: str) -> bool:
+    """Whether a message says yes before it goes on: "yes, and …"; "si quieres" and "great, now …" do not."""
+    return _yes_and_more().match(text.lstrip()[:_LONGEST_CHOICE]) is not None
+
+
+@cache
+def _yes_and_more() -> re.Pattern[str]:
+    words = "|".join(re.escape(word) for language in languages().values() for word in language.phrases("plain_yes"))
+    return re.compile(rf"(?:{words})(?:\s+(?:{words}))*(?:\s*[,.!;:，。！、]|\s+(?:{_AND})(?!\w))", re.IGNORECASE)
+
+
+def _taken_up(plain: str, offer: Offer, before: str) -> list[Said]:
+    """A reply in words that takes up what was offered ("yes, put it into the workflow"), by the words the two share."""
+    said = content_words(plain)
+    if not said or len(plain) > _LONGEST_REPLY or len(said) > _MOST_REPLIED or _asks(plain):
+        return []
+    shared = said & content_words(" ".join([offer.text, *(option for _, option in offer.options)]))
+    # one shared word is enough where it is all that was said; a new request shares one by chance
+    if 2 * len(shared) >= len(said) and (len(shared) >= 2 or len(said) <= 2):
+        weighed = bool(offer.options) or bool(_ALTERNATIVE.search(offer.text))
+        return [Said(CHOICE, shorten(f"{plain} (asked: {offer.text})", LONGEST), 0.65 if weighed else 0.55)]
+    for item in _LISTED.findall(before):
+        same = said & content_words(plain_text(item))
+        if len(same) >= _LEAST_OF_ITEM and 2 * len(same) >= len(said):
+            return [Said(CHOICE, shorten(plain, LONGEST), 0.65)]
     return []
+
+
+def _asks(plain: str) -> bool:
+    """Whether a message asks something back, in whatever language it is."""
+    own = recognise(plain)
+    return plain.endswith(("?", "？")) or (own is not None and own.pattern("asks").match(plain) is not None)
 
 
 def answered_questions(text: str) -> list[Said]:

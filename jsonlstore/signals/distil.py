@@ -254,7 +254,7 @@ class Distiller:
         """What the user decided, ruled, asked to remember or took back."""
         at = entry.timestamp or ""
         before = self._closing.text if self._closing else ""
-        said = decided(text, self._offer(before), before) if may_answer(text) else []
+        said = decided(text, self._offer(before), before) if may_answer(text, before) else []
         bare = bool(said) and len(text) <= _BARE_CHOICE  # "take the second one" says no more than what it picks
         said += [one for one in directives(text, self._speakers) if not (bare and one.kind == DECISION)]
         said += explicit("\n".join(own_lines(text)), self._speakers, (INSIGHT,))

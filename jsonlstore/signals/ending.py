@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.choices import choice
+from jsonlstore.signals.choices import begins_with_yes, choice
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.obstacles import in_the_way, labelled_lately
@@ -50,6 +50,7 @@ LISTS_REACH = 5  # a list that was followed by so many other requests is history
 _MOST_COMPARED, _LEAST_COMPARED, _LONG_ANSWER = 600, 3, 200
 _NUDGES_BACK = 6
 _SHORT_ANSWER = 400
+_LONGEST_YES = 120
 _LAST_LINES = 6
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
 _FAILED_TURN = re.compile(
@@ -166,7 +167,7 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
     picked = choice(text, offer, before.text) if before else []
     if picked:
         return text, shorten("; ".join(option for _, option in picked), LONGEST_LINE)
-    if offer and (kinds & {"yes", "nudge"} or _begins_with_yes(text)):
+    if offer and (kinds & {"yes", "nudge"} or (len(text) < _LONGEST_YES and begins_with_yes(text))):
         return text, offer.text
     if kinds and at:
         for earlier in range(at - 1, max(at - _NUDGES_BACK, -1), -1):
@@ -174,11 +175,6 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
                 said, accepted = _asked(talk, earlier, language)
                 return (text, accepted) if accepted else (shorten(f"{text} ({said})", LONGEST_LINE), "")
     return text, ""
-
-
-def _begins_with_yes(text: str) -> bool:
-    first = re.split(r"[\s,.!;:，。！]", text.strip(), maxsplit=1)[0]
-    return len(text) < 120 and "yes" in small_kinds(first)
 
 
 def request_line(text: str) -> str:
