@@ -31,6 +31,7 @@ _MOST_REPLIED = 12  # words of content: a longer reply is a request of its own
 _QUESTION_REACH = 600  # how far from its end a message's question stands
 _LONGEST_EXTRA = 90
 _LONGEST_REMARK = 100
+_LONGEST_PICK = 100
 _CONFIDENCE = {SCOPE: 0.65, REVERT: 0.7, WORKS: 0.7}  # scope creep as DECISION 44 has it
 _QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|`[^`\n]{1,200}`")
 _LETTERS = re.compile(r"(?<![\w'’])([A-Fa-f]|[1-9])(?![\w'’%.:/-]|\s*(?:minute|hour|file|day|time|mal|uhr|h\b|min))")
@@ -59,9 +60,10 @@ _DIRECTIVES = (
     ("weak_rule", 0.7, 120),
     ("want", 0.7, 140),
 )
+_WITHOUT_WISHES = _DIRECTIVES[:-1]
 _RULES = frozenset({"rule", "weak_rule"})
 _WITH_CONTRAST = 0.8
-_ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "forbid_cue", "edit", "task_cue", "works", "scope", "revert")
+_ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "forbid_cue", "pick", "edit", "task_cue", "works", "scope", "revert")
 _CUE = ("task_cue",)
 _FORBID = ("forbid_cue",)
 _ORDINALS = ("ordinals",)
@@ -205,8 +207,11 @@ def answered_questions(text: str) -> list[Said]:
     return found
 
 
-def directives(text: str, speakers: Sequence[Language]) -> list[Said]:
-    """What a user's message decides, rules, asks to be remembered, takes back or calls working."""
+def directives(text: str, speakers: Sequence[Language], *, opening: bool = False) -> list[Said]:
+    """What a user's message decides, rules, asks to be remembered, takes back or calls working.
+
+    In the message that opens a session a wish ("I want to have …") is the work asked for, not a decision about it.
+    """
     # asked of the whole message first: most say nothing of the kind, and sentences are many
     whole = text.replace("’", "'")
     if not may_any_say(speakers, _ASKED, whole):
@@ -214,7 +219,7 @@ def directives(text: str, speakers: Sequence[Language]) -> list[Said]:
     known = [one for one in speakers if one.may_say(_ASKED, whole)] if len(speakers) > 1 else speakers
     found: list[Said] = []
     for sentence in own_sentences(text):
-        said = _read(_without_next_number(sentence, text), known)
+        said = _read(_without_next_number(sentence, text), known, _WITHOUT_WISHES if opening else _DIRECTIVES)
         if said:
             found.append(said)
     return found
@@ -270,7 +275,7 @@ def listed_decisions(text: str, speakers: Sequence[Language]) -> list[Said]:
     return [Said(DECISION, item, 0.7) for item in items if len(content_words(item)) >= 2]
 
 
-def _read(sentence: str, known: Sequence[Language]) -> Said | None:
+def _read(sentence: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
     plain = plain_text(sentence).replace("’", "'").strip()
     plain = _LOOSE_END.sub("", plain)
     bare = _QUOTED.sub("…", plain)
@@ -287,9 +292,10 @@ def _read(sentence: str, known: Sequence[Language]) -> Said | None:
         kind = _small_kind(bare, known, asks=asks)
         if kind:
             return Said(kind, shorten(plain, LONGEST), _CONFIDENCE[kind])
-    if asks or len(content_words(plain)) < 2:
+    # "use TypeScript" names one thing and is enough; "let's do it" names none
+    if asks or len(content_words(plain)) < (1 if plain.count(" ") >= 1 else 2):
         return None
-    return _decision(plain, bare, known) or (_decision_in_clauses(plain, known) if len(plain) > _LONG else None)
+    return _decision(plain, bare, known, kinds) or (_decision_in_clauses(plain, known) if len(plain) > _LONG else None)
 
 
 def _asked_to_remind(plain: str, known: Sequence[Language]) -> str | None:
@@ -307,15 +313,13 @@ def _decision_in_clauses(plain: str, known: Sequence[Language]) -> Said | None:
     for clause in _CLAUSE_END.split(plain[: 2 * _LONGEST_SENTENCE]):
         bare = _QUOTED.sub("…", clause.strip())
         if len(content_words(bare)) >= 3 and not any(language.pattern("asks").match(bare) for language in known):
-            said = _decision(clause.strip(), bare, known, _DIRECTIVES[:-1])  # a mere wish in passing is none
+            said = _decision(clause.strip(), bare, known, _WITHOUT_WISHES)  # a mere wish in passing is none
             if said:
                 return said
     return None
 
 
-def _decision(
-    plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]] = _DIRECTIVES
-) -> Said | None:
+def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
     """A rule, a preference or a choice. "Change A to B" alone is work to be done once: it takes a contrast or a reason."""
     contrast = bool(_CONTRAST.search(bare))
     if len(plain) <= _LONG and not _says("rule", bare, known) and _forbids(bare, known):
@@ -324,9 +328,16 @@ def _decision(
         if len(plain) <= longest and _says(kind, bare, known):
             confidence = max(sure, _WITH_CONTRAST) if contrast else sure
             return Said(CONSTRAINT if kind in _RULES else DECISION, shorten(plain, LONGEST), confidence)
+    if len(plain) <= _LONGEST_PICK and _picks(bare, known):
+        return Said(DECISION, shorten(plain, LONGEST), 0.7)
     if _says("edit", bare, known) and (contrast or any(language.says("reason", bare) for language in known)):
         return Said(DECISION, shorten(plain, LONGEST), 0.7)
     return None
+
+
+def _picks(bare: str, known: Sequence[Language]) -> bool:
+    """Whether a sentence says outright what is to be used; "use curl to fetch it" tells how to do one thing."""
+    return any(one.pattern("pick").match(bare) and not one.says("purpose", bare) for one in known)
 
 
 def _forbids(bare: str, known: Sequence[Language]) -> bool:

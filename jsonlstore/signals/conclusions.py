@@ -136,7 +136,7 @@ def _standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Not
         elif note.extra["evidence"]["kind"] == CHOICE and note.confidence < 0.7:
             # a step through a menu, or a yes to what was offered: long done unless it was said just now
             if note.source_entry_id in (agreed if note.confidence < 0.6 else recent):
-                told.append(replace(note, confidence=0.7))
+                told.append(_standing_choice(note))
             elif note.source_entry_id in fading or (note.timestamp >= since and note.confidence > 0.6):
                 told.append(note)
         elif note.extra["evidence"]["kind"] == CHOICE and note.timestamp >= since:
@@ -146,6 +146,11 @@ def _standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Not
         else:
             told.append(note)
     return told
+
+
+def _standing_choice(note: Note) -> Note:
+    """A choice of the last exchanges: what the session goes on with, whichever directory it was in when it was made."""
+    return replace(note, confidence=0.7, extra={key: said for key, said in note.extra.items() if key != "project"})
 
 
 def _pasted(talk: Sequence[Exchange]) -> frozenset[str | None]:

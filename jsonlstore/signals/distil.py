@@ -256,7 +256,10 @@ class Distiller:
         before = self._closing.text if self._closing else ""
         said = decided(text, self._offer(before), before) if may_answer(text, before) else []
         bare = bool(said) and len(text) <= _BARE_CHOICE  # "take the second one" says no more than what it picks
-        said += [one for one in directives(text, self._speakers) if not (bare and one.kind == DECISION)]
+        heard = directives(text, self._speakers, opening=self.work.turn == 1)
+        ruled = [one for one in heard if not (bare and one.kind == DECISION)]
+        # a reply in words may be a directive as well: what a sentence says is said once
+        said = [one for one in said if not any(one.text.startswith(other.text) for other in ruled)] + ruled
         said += explicit("\n".join(own_lines(text)), self._speakers, (INSIGHT,))
         for one in said:
             if one.kind == TASK and self.tasks.add(one.text, entry.id):
