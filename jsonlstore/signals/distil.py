@@ -240,6 +240,7 @@ class Distiller:
         self._language = recognise(own) or self._language
         self._speakers = rules_of(self._language)
         self.tasks.language = self._language
+        self.topics.nouns_have_capitals = self._language is not None and self._language.code == "de"
         self.topics.record_text(_without_hidden(own))
         if self._options.first_match_patterns:
             self._note_first_match(text, entry, "user")
