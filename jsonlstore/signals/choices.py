@@ -46,6 +46,7 @@ _ALTERNATIVE = re.compile(
     r"(?<!\w)(?:or|oder|o|u|ou|или|чи|або)(?!\w)|还是|或者|還是|それとも|または|아니면|또는", re.IGNORECASE
 )
 _AND = "and|but|then|also|please|go|do|und|aber|bitte|mach|y|pero|por|et|mais|e|mas|и|но|і|та|але|пожалуйста"
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _LISTED = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+(\S.{4,200})", re.MULTILINE)
 _LEAST_OF_ITEM = 3
 _CONTRAST = re.compile(
@@ -71,6 +72,8 @@ _TOLD = ("decided", "insight")
 _ASKED_AND_ANSWERED = re.compile(r'"([^"\n]{3,400})"="([^"\n]{1,300})"')
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
 _MOST_ANSWERS = 10
+_LONGEST_HEAD = 2_000
+_PLAN = re.compile(r"^(?:implementation |the )?plan\b(?: for)?", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])\s*")
 _NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*(\d{1,2})[.、)]$")  # the next item's number, left behind by its sentence
 _AFTER_NUMBER = (".", "、", ")")
@@ -177,16 +180,18 @@ def _yes_and_more() -> re.Pattern[str]:
 def _taken_up(plain: str, offer: Offer, before: str) -> list[Said]:
     """A reply in words that takes up what was offered ("yes, put it into the workflow"), by the words the two share."""
     said = content_words(plain)
-    if not said or len(plain) > _LONGEST_REPLY or len(said) > _MOST_REPLIED or _asks(plain):
+    # scripts without spaces are compared by pairs of signs, endings of verbs among them
+    part, most = (3, 3 * _MOST_REPLIED) if _UNSPACED.search(plain) else (2, _MOST_REPLIED)
+    if not said or len(plain) > _LONGEST_REPLY or len(said) > most or _asks(plain):
         return []
     shared = said & content_words(" ".join([offer.text, *(option for _, option in offer.options)]))
     # one shared word is enough where it is all that was said; a new request shares one by chance
-    if 2 * len(shared) >= len(said) and (len(shared) >= 2 or len(said) <= 2):
+    if part * len(shared) >= len(said) and (len(shared) >= part or len(said) <= 2):
         weighed = bool(offer.options) or bool(_ALTERNATIVE.search(offer.text))
         return [Said(CHOICE, shorten(f"{plain} (asked: {offer.text})", LONGEST), 0.65 if weighed else 0.55)]
     for item in _LISTED.findall(before):
         same = said & content_words(plain_text(item))
-        if len(same) >= _LEAST_OF_ITEM and 2 * len(same) >= len(said):
+        if len(same) >= _LEAST_OF_ITEM and part * len(same) >= len(said):
             return [Said(CHOICE, shorten(plain, LONGEST), 0.65)]
     return []
 
@@ -205,6 +210,15 @@ def answered_questions(text: str) -> list[Said]:
         if picked and content_words(f"{question} {picked}"):
             found.append(Said(CHOICE, shorten(f"{picked} (asked: {plain_text(question)})", LONGEST), 0.7))
     return found
+
+
+def approved_plan(plan: str) -> list[Said]:
+    """A plan the user let pass, by its title: the first line that says something beside "Plan"."""
+    for line in plan[:_LONGEST_HEAD].split("\n"):
+        title = _PLAN.sub("", plain_text(line)).strip(" :–—-")
+        if len(content_words(title)) >= 2:
+            return [Said(CHOICE, shorten(f"Approved plan: {title}", LONGEST), 0.7)]
+    return []
 
 
 def directives(text: str, speakers: Sequence[Language], *, opening: bool = False) -> list[Said]:

@@ -23,6 +23,7 @@ from jsonlstore.signals.choices import (
     TASK,
     WORKS,
     answered_questions,
+    approved_plan,
     decided,
     directives,
     explicit,
@@ -339,10 +340,10 @@ class Distiller:
         for told in self._listed_decisions(self._safe(text)):
             self._note(told.kind, told.text, told.confidence, entry, entry.timestamp or "", "memory file")
 
-    def _hear_picked(self, text: str, entry: Entry) -> None:
-        """The user's answers where a tool asked: a choice as plain as a letter typed."""
+    def _hear_picked(self, what: str, text: str, entry: Entry) -> None:
+        """The user's answers where a tool asked, or a plan they let pass: a choice as plain as a letter typed."""
         if not self._options.first_match_patterns:
-            for said in answered_questions(self._safe(text)):
+            for said in (approved_plan if what == "plan" else answered_questions)(self._safe(text)):
                 self._note(DECISION, said.text, said.confidence, entry, entry.timestamp or "", CHOICE)
 
     def _safe(self, text: str) -> str:

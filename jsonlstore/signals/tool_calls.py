@@ -33,6 +33,7 @@ _FILE_KEYS = ("path", "file_path", "filePath", "file", "notebook_path")
 _TEXT_KEYS = ("content", "file_text", "contents", "newText", "new_string", "new_str")
 _MEMORY_FILE = re.compile(r"(?:^|/)(?:memory/[^/]+\.md|MEMORY\.md|decisions?(?:/[^/]+)?\.md)$", re.IGNORECASE)
 _ASKING = frozenset({"askuserquestion", "ask_user_question", "ask_user", "request_user_input", "ask_followup_question"})
+_PLANNING = frozenset({"exitplanmode", "exit_plan_mode"})  # a plan is put before the user, who lets it pass or not
 _TOLD_BY = ("path", "file_path", "filePath", "url", "query", "pattern", "subject", "task", "description", "action")
 
 
@@ -47,7 +48,7 @@ class ToolReader:
         agent: AgentTools,
         redactor: Redactor,
         remembered: Callable[[str, Entry], None],
-        picked: Callable[[str, Entry], None],
+        picked: Callable[[str, str, Entry], None],
     ) -> None:
         self._tools = tools
         self._talk = talk
@@ -153,7 +154,9 @@ class ToolReader:
                 self._remembered(text, entry)
         self._work.todos.called(name, call.arguments, head)
         if name in _ASKING:
-            self._picked(head, entry)
+            self._picked("answers", head, entry)
+        elif name in _PLANNING and isinstance(plan := call.arguments.get("plan"), str) and "approved" in head.lower():
+            self._picked("plan", plan, entry)
         return bool(written)
 
     def _ran(self, call: ToolCall | None, entry: Entry, text: str, head: str) -> bool:
