@@ -277,7 +277,13 @@ def _failing(failing: Family | None) -> Failing | None:
 def _commits(work: WorkLog) -> tuple[Commit, ...]:
     made = work.commits[-MOST_SHOWN:]
     return tuple(
-        Commit(shorten(one.subject, _LONGEST_LINE), one.sha, one.at, extra=evidence([one.entry_id], "commit"))
+        Commit(
+            shorten(one.subject, _LONGEST_LINE),
+            one.sha,
+            one.at,
+            one.branch,
+            extra=evidence([one.entry_id], "commit"),
+        )
         for one in made
     )
 

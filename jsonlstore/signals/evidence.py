@@ -26,6 +26,9 @@ MOST_FAMILIES = 400
 MOST_MEMORY_WRITES = 100
 _LONGEST_COMMAND = 4_000
 _MOST_FAILED = 16
+_MERGED = re.compile(
+    r"[Mm]erged pull request (?:\S+)?#(\d+) \((.{1,300})\)\s*$", re.MULTILINE
+)  # by gh, which names its title
 _COMMITTED = re.compile(r"^\[([^\]\n]{1,80}?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 _UPDATED = re.compile(r"^[AMD] (\S.*)$", re.MULTILINE)
 _IN_THE_WAY = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.RUN, Purpose.SHIP, Purpose.INSTALL})
@@ -49,6 +52,7 @@ class GitCommit:
     entry_id: str | None
     sha: str = ""
     turn: int = 0
+    branch: str = ""
 
 
 @dataclass(slots=True)
@@ -115,7 +119,7 @@ class WorkLog:
             if len(self._failed) > _MOST_FAILED:
                 del self._failed[next(iter(self._failed))]
         self._note_steps(done, went, at, entry_id)
-        if "git commit" in command or "git merge" in command:
+        if "git commit" in command or "git merge" in command or "gh pr merge" in command:
             self._note_commits(command, text, went, at, entry_id)
         if went.failed is not True:
             listed = (
@@ -145,7 +149,12 @@ class WorkLog:
         confirmed = _COMMITTED.findall(text[:20_000])
         subject = commit_subject(command)
         made = [
-            GitCommit(" ".join(said.split())[:200], at, entry_id, sha, turn=self.turn) for _, sha, said in confirmed
+            GitCommit(" ".join(said.split())[:200], at, entry_id, sha, turn=self.turn, branch=branch)
+            for branch, sha, said in confirmed
+        ]
+        made += [
+            GitCommit(f"{' '.join(title.split())[:190]} (#{number})", at, entry_id, turn=self.turn)
+            for number, title in _MERGED.findall(text[:20_000])
         ]
         if not made and subject and went.failed is False:
             made = [GitCommit(subject, at, entry_id, turn=self.turn)]
