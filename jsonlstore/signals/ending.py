@@ -51,10 +51,11 @@ _MOST_COMPARED, _LEAST_COMPARED, _LONG_ANSWER = 600, 3, 200
 _NUDGES_BACK = 6
 _SHORT_ANSWER = 400
 _LONGEST_YES = 120
+_LONGEST_LEFT = 240
 _LAST_LINES = 6
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
 _FAILED_TURN = re.compile(
-    r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude|Codex)? ?usage limit reached|Rate limit|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Unable to connect to API|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
+    r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude(?: AI)?|Codex)? ?usage limit reached|(?:5-hour|Session|Weekly) limit reached|Rate limit|Internal server error|Overloaded\b|stream disconnected|Connection error|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Unable to connect to API|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
     re.IGNORECASE,
 )
 _INTERRUPTED = re.compile(
@@ -93,6 +94,7 @@ class ClosingSituation:
     listed: tuple[Opened, ...] = ()
     blockers: tuple[Opened, ...] = ()
     verify: Opened | None = None
+    left: Opened | None = None
     labelled: tuple[Opened, ...] = ()
 
 
@@ -116,6 +118,7 @@ def read_ending(talk: Sequence[Exchange], language: Language | None) -> ClosingS
         listed=tuple(_listed(talk, language)),
         blockers=tuple(in_the_way(talk, at, language)),
         verify=(_unverified(talk, at) or _handed_over(talk, at, language)) if done and offer is None else None,
+        left=_left_over(talk, at, language) if done else None,
         labelled=tuple(
             one
             for kind, who in (("next_label", (USER, ASSISTANT)), ("advice_label", (USER,)))
@@ -344,6 +347,25 @@ def _handed_over(talk: Sequence[Exchange], at: int, language: Language | None) -
             asked = _to_try(closing.text, spoken_languages(closing.text, language))
             back = len(talk) - 1 - at
             return Opened(asked, closing.id, closing.at, back, closing.turn, "to try", 0.7) if asked else None
+    return None
+
+
+def _left_over(talk: Sequence[Exchange], at: int, language: Language | None) -> Opened | None:
+    """What the closing message says outright is left to do: "What remains is the legend", "Il reste à …"."""
+    closing = talk[at].closing
+    if closing is None or closing is not talk[at].last:
+        return None
+    known = spoken_languages(closing.text, language)
+    lines = [line for line in prose_lines(closing.text) if not line.lstrip().startswith(("#", "|", ">"))]
+    for line in reversed(lines[-_LAST_LINES:]):
+        for sentence in reversed(sentences(line)):
+            plain = plain_text(sentence).replace("’", "'")
+            if not 12 <= len(plain) <= _LONGEST_LEFT and plain.isascii():
+                continue
+            says = any(one.pattern("left").match(plain) for one in known)
+            if says and len(content_words(plain)) >= 2 and not plain.endswith(("?", "？", ":", "：")):
+                back = len(talk) - 1 - at
+                return Opened(shorten(plain, 160), closing.id, closing.at, back, closing.turn, "left", 0.7)
     return None
 
 

@@ -240,8 +240,8 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
     lines = [line for line in without_code(text).split("\n") if line.strip() and not _RULE_LINE.match(line)]
     last = lines[-_LAST_LINES:]
     asked = _last_question(last, known)
-    if asked is None:
-        return None
+    if asked is None:  # numbered questions look like options
+        return _offered_list(last, len(last) - 1, known) if last and _ITEM.match(last[-1]) else None
     at, question, is_offer = asked
     if _ITEM.match(last[at]):
         # a question in the middle of an item asks about that item, not what comes next

@@ -78,8 +78,8 @@ def test_the_gateways_words_are_not_the_users(text: str) -> None:
         (f"{BLOCK}\n\n[Sun 2026-11-15 12:00 UTC] hi", "hi"),
         ("<command-message>x</command-message>\n<command-name>/clear</command-name>", "/clear"),
         (
-            "<command-name>/draw</command-name>\n<command-message>x</command-message><command-args>the pier</command-args>",
-            "/draw the pier",
+            "<command-message>x</command-message><command-name>/d</command-name><command-args>the pier</command-args>",
+            "/d the pier",
         ),
         ("[Image: original 10x20, displayed at 5x10.]\nhi", "hi"),
         ("[Image #1] hi", "hi"),
