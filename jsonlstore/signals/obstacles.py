@@ -91,10 +91,17 @@ def _inabilities(text: str, known: Sequence[Language]) -> list[str]:
             if not 15 <= len(plain) <= 260 or plain.endswith(("?", "？", ":")) or len(content_words(plain)) < 2:
                 continue
             if any(language.says("cannot", plain) for language in known) and not any(
-                language.pattern("conditional").match(plain) for language in known
+                language.pattern("conditional").match(plain) or _got_over(plain, language) for language in known
             ):
                 found.append(shorten(plain, 160))
     return found[:2]
+
+
+def _got_over(sentence: str, language: Language) -> bool:
+    """Whether a sentence goes on to say that it went well: "I could not run it at first, but now it passes"."""
+    but = language.pattern("but").search(sentence)
+    rest = sentence[but.end() :] if but else ""
+    return bool(rest) and (language.says("works", rest) or language.says("done", rest))
 
 
 def reported_error(talk: Sequence[Exchange]) -> Opened | None:

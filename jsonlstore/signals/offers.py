@@ -221,7 +221,10 @@ def _labels(text: str) -> tuple[tuple[str, str], ...]:
     pairs: list[tuple[str, str]] = []
     for line in prose_lines(text):
         if ":" in line or "：" in line:
-            pairs += [(match[1], match[2]) for sentence in sentences(line) if (match := _LABEL.match(sentence))]
+            said = [(match[1], match[2]) for sentence in sentences(line) if (match := _LABEL.match(sentence))]
+            # a heading may name what is meant ("## Next: wire the relay"), not merely announce it ("## Blocked: rights")
+            is_heading = line.lstrip().startswith("#")
+            pairs += [one for one in said if not is_heading or len(content_words(one[1])) >= 2]
         pairs += _shouted(line)
     return tuple((plain_text(label).strip().lower(), words) for label, words in pairs)
 
