@@ -141,7 +141,9 @@ def may_answer(text: str, before: str) -> bool:
     if len(plain) > _LONGEST_REPLY or plain.endswith(("?", "？")) or "\n" in plain:
         return False
     if any(mark in before[-_QUESTION_REACH:] for mark in ("?", "？")):
-        return True
+        offered = before.lower()
+        if any(word in offered for word in content_words(plain)):
+            return True
     if len(plain) > _LONGEST_CHOICE:
         return False
     if _LETTERS.search(plain) or _CHINESE_NUMBER.search(plain) or _COUNTED.search(plain):

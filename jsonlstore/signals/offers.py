@@ -222,7 +222,7 @@ def _labels(text: str) -> tuple[tuple[str, str], ...]:
     for line in prose_lines(text):
         if ":" in line or "：" in line:
             said = [(match[1], match[2]) for sentence in sentences(line) if (match := _LABEL.match(sentence))]
-            # a heading may name what is meant ("## Next: wire the relay"), not merely announce it ("## Blocked: rights")
+            # a heading may name what is meant ("## Next: wire the relay"); "## Blocked: rights" merely announces it
             is_heading = line.lstrip().startswith("#")
             pairs += [one for one in said if not is_heading or len(content_words(one[1])) >= 2]
         pairs += _shouted(line)
