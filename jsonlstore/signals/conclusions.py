@@ -194,7 +194,8 @@ def _next_step(ending: ClosingSituation, still_open: Sequence[Opened], work: Wor
     if recent:
         return recent[0]
     waiting = [Opened(item.title, item.entry_id, "", 0, 0, "todo", 0.75) for item in _open_todos(work)]
-    return ending.left or ending.verify or next(iter([*ending.labelled, *waiting]), None)
+    asked = next((one for one in ending.labelled if one.by_user), None)  # "Next step: …" in the user's own words
+    return asked or ending.left or ending.verify or next(iter([*ending.labelled, *waiting]), None)
 
 
 def _set_last(pending: Sequence[PendingTask], talk: Sequence[Exchange]) -> Opened | None:
