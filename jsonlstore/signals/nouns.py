@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from jsonlstore.signals.background import GENERIC, VERBS
 
 _LEAST_ADVERB = 7
-_NOUNS_IN_LY = frozenset({"assembly", "butterfly", "anomaly", "monopoly", "grafana-loki", "bitly", "homily", "panoply"})
+_NOUNS_IN_LY = frozenset({"assembly", "butterfly", "anomaly", "monopoly", "bitly", "homily", "panoply"})
 _VERBAL = re.compile(
     r"""(?:
         [a-záéíóúñãõç]{3,}(?:ando|iendo|yendo|mente)            # Spanish, Portuguese: doing, in a manner
@@ -25,7 +25,7 @@ _NAMES_IN_VERBAL_FORM = frozenset(
     {"память", "печать", "кровать", "нить", "случай", "трамвай", "урожай", "профили", "модули"}
 )
 # a German word in small letters that ends so is a verb or says how something is
-_SMALL_GERMAN = re.compile(r"[a-zäöüß]{3,}(?:en|ern|eln|lich|ig|isch|iert|bar|sam|te|ten|est|st|et|end|er|es|em)")
+_SMALL_GERMAN = re.compile(r"[a-zäöüß]{3,}(?:en|chern|dern|nern|eln|lich|[bdklnrstz]ig|isch|iert)")
 
 
 @lru_cache(maxsize=1 << 14)
