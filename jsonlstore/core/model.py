@@ -189,11 +189,12 @@ class LastRequest(Part):
 
 @value_class(frozen=True, slots=True)
 class Commit(Part):
-    """A commit the session made; the sha is empty if the tool's output did not show it."""
+    """A commit the session made; sha and branch are empty if the tool's output did not show them."""
 
     subject: str
     sha: str = ""
     at: str = ""
+    branch: str = ""
 
 
 @value_class(frozen=True, slots=True)

@@ -5,6 +5,7 @@ It stays in view for a whole session, so it begins with the time it speaks of, a
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from jsonlstore.core.model import PendingTask, SessionState, WorkingMemoryPin
+    from jsonlstore.core.model import Note, PendingTask, SessionState, WorkingMemoryPin
     from jsonlstore.handoff import Handoff
 
 DEFAULT_BUDGET = 2800
@@ -29,6 +30,7 @@ _SUBJECT = 80
 _PATH = 80
 _BLOCKERS_SHOWN = 2
 _DECISIONS_SHOWN = 4
+_OF_ONE_MESSAGE = 2
 _COMMITS_SHOWN = 4
 _FILES_SHOWN = 5
 _MEMORIES_SHOWN = 3
@@ -305,8 +307,18 @@ def _noted(sessions: Sequence[SessionState], kind: str, heading: str, most: int)
         for _, note in sorted(enumerate(one.notes), key=lambda placed: (-placed[1].confidence, -placed[0]))
         if note.type == kind and not note.resolved and note.confidence >= _SURE
     ]
-    said = _unique((quoted(note.content, _NOTE) for note in notes), most)
+    said = _unique((quoted(note.content, _NOTE) for note in _spread(notes)), most)
     return [f"{heading}: {'; '.join(said)}"] if said else []
+
+
+def _spread(notes: Sequence[Note]) -> list[Note]:
+    """The same notes, at most two of one message first: a list of rules must not hide what was settled elsewhere."""
+    seen: Counter[str | None] = Counter()
+    placed: list[tuple[bool, Note]] = []
+    for note in notes:
+        seen[note.source_entry_id] += 1
+        placed.append((note.source_entry_id is not None and seen[note.source_entry_id] > _OF_ONE_MESSAGE, note))
+    return [note for _, note in sorted(placed, key=lambda one: one[0])]
 
 
 def _work(sessions: Sequence[SessionState]) -> list[str]:

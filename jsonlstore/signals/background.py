@@ -82,6 +82,14 @@ og i det er en et på til av for med som den har ikke de jeg var att och är int
 """
 
 _GENERIC = """
+time times timing day days week weeks month months hour hours minute minutes second seconds today tomorrow yesterday morning
+evening night left right top bottom side sides middle center centre width height size sizes color colors colour colours
+white black red green blue yellow orange purple gray grey dark light bold block blocks row rows column columns box boxes
+button buttons text texts title titles label labels icon icons word words letter letters page pages screen screens field
+fields content contents body head header footer link links image images picture pictures screenshot screenshots
+single multiple double half third fourth rest extra additional existing missing wrong broken empty main basic simple
+manual automatic proper real fake nice cool fine weird strange strict explicit inline sesión sesiones sessão sessões sitzung sitzungen сессия сессии сесія сесії agente agentes agenten агент агента агенты idea ideas goal goals plan
+plans phase phases stage stages round rounds attempt attempts feature features requirement behaviour behavior change
 objective usability hiding showing explicitly requested requirement requirements summary overview status current state
 states steps step update updates updated improve improved command commands completed option options issue issues item
 items section sections detail details result results output outputs input inputs value values note notes list lists
@@ -237,6 +245,31 @@ tabelle variable verbindung verzeichnis zugriff système serveur données sistem
 программа функция пользователь команда база настройки
 """
 
+# verbs that name no thing: a topic is what the work was about, not what was done to it
+_VERBS = """
+accept achieve acknowledge activate adapt add adjust adopt align allow alter analyse analyze announce answer appear
+append apply approve arrange ask assess assign assist assume attempt avoid await become begin behave believe belong
+bother bring calculate carry catch change choose clarify collect combine come communicate compare complain complete
+compute conduct confirm confuse connect consider consist consolidate construct consume contain continue contribute
+convert copy correct count create decide declare decrease deduplicate deepen define delete deliver demonstrate depend
+derive describe deserve detect determine develop differ disappear discover discuss distinguish divide double edit
+eliminate elaborate emit enable encounter encourage end enforce engage enhance ensure enter establish evaluate examine
+exceed execute exist expand expect explain explore expose extend extract fail fetch fill finalize finalise find finish
+fit fix follow forget gather generate get give go grow guarantee guess handle happen hear help hide hope identify
+ignore illustrate imagine implement imply improve include incorporate increase indicate inform initialize initialise
+initiate insert insist inspect install integrate intend interact introduce investigate involve join justify keep kill
+know lack learn leave let lie like listen live locate look lose maintain make manage match mean mention mimic minimize
+modify move need notice notify obtain occur omit open operate optimize optimise organize organise overwrite own pause
+perform permit persist pick polish populate prefer prepare preserve pretend prevent proceed produce promise promote
+propose prove provide publish pull push put quit raise reach react realize receive recheck recognize recognise
+recommend reconcile recover redo reduce refer refine reflect refuse reject relate reload rely remain remember remind
+remove rename reorganize repair repeat replace reply represent reproduce require rerun reset resolve respond restart
+restore restrict resume retrieve retry reuse reveal revert rewrite run save say see seem select send separate serve
+set show simplify simulate skip solve sort specify split start stay stop strip struggle submit succeed suggest
+summarize summarise suppose survive suspect take talk tell tend think throw transform translate treat try turn
+understand undo unify update use validate verify visit wait want warn wish wonder wrap write yield
+"""
+
 # verb forms and talk that end up often in front of a pair, though the words are not stop words
 _WEIGHTS = ((_VERY_COMMON, 1.5), (_COMMON, 3.0))
 RARE = 6.0
@@ -246,6 +279,7 @@ STOP: frozenset[str] = frozenset((_STOP + _NOISE).split())
 # a CJK character that mostly binds words together rather than naming things: it separates candidate words
 # words of the work itself: they say nothing of what it was about, but tell two tasks apart
 GENERIC: frozenset[str] = frozenset(_GENERIC.split())
+VERBS: frozenset[str] = frozenset(_VERBS.split())
 CJK_FUNCTION = frozenset(
     "的了是在我你他她它们們这這那哪有和就不也都吗嗎呢吧啊把被从從到对對与與及或但很还還要会會能可没沒什么麼怎为為因所以如果让讓"
     "给給跟向着著过過得地之其只再又才已最更比请請说說看想来來去上下里裡个個一二三四五六七八九十两兩些每各某本该該将將于於并並而且坏壞好新旧舊"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.language import languages, may_any_say, small_kinds
+from jsonlstore.signals.language import languages, may_any_say, recognise, small_kinds
 from jsonlstore.signals.offers import DECIDED_HEADINGS, all_options, listed_next
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.words import content_words
@@ -26,8 +26,12 @@ LONGEST = 160
 _LONGEST_SENTENCE = 240
 _LONG = 140
 _LONGEST_CHOICE = 60
+_LONGEST_REPLY = 160
+_MOST_REPLIED = 12  # words of content: a longer reply is a request of its own
+_QUESTION_REACH = 600  # how far from its end a message's question stands
 _LONGEST_EXTRA = 90
 _LONGEST_REMARK = 100
+_LONGEST_PICK = 100
 _CONFIDENCE = {SCOPE: 0.65, REVERT: 0.7, WORKS: 0.7}  # scope creep as DECISION 44 has it
 _QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|`[^`\n]{1,200}`")
 _LETTERS = re.compile(r"(?<![\w'’])([A-Fa-f]|[1-9])(?![\w'’%.:/-]|\s*(?:minute|hour|file|day|time|mal|uhr|h\b|min))")
@@ -37,6 +41,14 @@ _NAMED_OPTION = re.compile(
     r"(?:\b(?:option|plan|variante|opción|opcion|opção|вариант|варіант)|方案|选项|選項|案)\s*[A-Fa-f1-9一二三四]",
     re.IGNORECASE,
 )
+# two ways are offered: who names one of them has chosen, who repeats an only offer has agreed to it
+_ALTERNATIVE = re.compile(
+    r"(?<!\w)(?:or|oder|o|u|ou|или|чи|або)(?!\w)|还是|或者|還是|それとも|または|아니면|또는", re.IGNORECASE
+)
+_AND = "and|but|then|also|please|go|do|und|aber|bitte|mach|y|pero|por|et|mais|e|mas|и|но|і|та|але|пожалуйста"
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_LISTED = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+(\S.{4,200})", re.MULTILINE)
+_LEAST_OF_ITEM = 3
 _CONTRAST = re.compile(
     r"instead|rather than|, not |, just |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|а не|而不是|ではなく|代わりに|대신|말고",
     re.IGNORECASE,
@@ -49,9 +61,10 @@ _DIRECTIVES = (
     ("weak_rule", 0.7, 120),
     ("want", 0.7, 140),
 )
+_WITHOUT_WISHES = _DIRECTIVES[:-1]
 _RULES = frozenset({"rule", "weak_rule"})
 _WITH_CONTRAST = 0.8
-_ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "forbid_cue", "edit", "task_cue", "works", "scope", "revert")
+_ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "forbid_cue", "pick", "edit", "task_cue", "works", "scope", "revert")
 _CUE = ("task_cue",)
 _FORBID = ("forbid_cue",)
 _ORDINALS = ("ordinals",)
@@ -59,6 +72,8 @@ _TOLD = ("decided", "insight")
 _ASKED_AND_ANSWERED = re.compile(r'"([^"\n]{3,400})"="([^"\n]{1,300})"')
 _RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
 _MOST_ANSWERS = 10
+_LONGEST_HEAD = 2_000
+_PLAN = re.compile(r"^(?:implementation |the )?plan\b(?: for)?", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])\s*")
 _NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*(\d{1,2})[.、)]$")  # the next item's number, left behind by its sentence
 _AFTER_NUMBER = (".", "、", ")")
@@ -118,10 +133,18 @@ def _chosen(language: Language) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
 
 
-def may_answer(text: str) -> bool:
+def may_answer(text: str, before: str) -> bool:
     """Whether a message could be a choice or a yes: only then is what was offered worth working out."""
     plain = text.strip()
-    if len(plain) > _LONGEST_CHOICE or plain.endswith("?"):
+    if begins_with_yes(plain):
+        return True
+    if len(plain) > _LONGEST_REPLY or plain.endswith(("?", "？")) or "\n" in plain:
+        return False
+    if any(mark in before[-_QUESTION_REACH:] for mark in ("?", "？")):
+        offered = before.lower()
+        if any(word in offered for word in content_words(plain)):
+            return True
+    if len(plain) > _LONGEST_CHOICE:
         return False
     if _LETTERS.search(plain) or _CHINESE_NUMBER.search(plain) or _COUNTED.search(plain):
         return True
@@ -135,9 +158,50 @@ def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
         # a bare "2" may only walk through a menu; who names the plan has weighed it
         sure = 0.75 if _NAMED_OPTION.search(text) else 0.65
         return [Said(CHOICE, shorten(f"{option} (option {key})", LONGEST), sure) for key, option in picked]
-    if offer and offer.is_offer and "yes" in small_kinds(text):
+    if offer is None:
+        return []
+    if offer.is_offer and "yes" in small_kinds(text):
         return [Said(CHOICE, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
+    taken = _taken_up(plain_text(text), offer, before)
+    if not taken and offer.is_offer and begins_with_yes(text):  # and goes on to something else
+        return [Said(CHOICE, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
+    return taken
+
+
+def begins_with_yes(text: str) -> bool:
+    """Whether a message says yes before it goes on: "yes, and …"; "si quieres" and "great, now …" do not."""
+    return _yes_and_more().match(text.lstrip()[:_LONGEST_CHOICE]) is not None
+
+
+@cache
+def _yes_and_more() -> re.Pattern[str]:
+    words = "|".join(re.escape(word) for language in languages().values() for word in language.phrases("plain_yes"))
+    return re.compile(rf"(?:{words})(?:\s+(?:{words}))*(?:\s*[,.!;:，。！、]|\s+(?:{_AND})(?!\w))", re.IGNORECASE)
+
+
+def _taken_up(plain: str, offer: Offer, before: str) -> list[Said]:
+    """A reply in words that takes up what was offered ("yes, put it into the workflow"), by the words the two share."""
+    said = content_words(plain)
+    # scripts without spaces are compared by pairs of signs, endings of verbs among them
+    part, most = (3, 3 * _MOST_REPLIED) if _UNSPACED.search(plain) else (2, _MOST_REPLIED)
+    if not said or len(plain) > _LONGEST_REPLY or len(said) > most or _asks(plain):
+        return []
+    shared = said & content_words(" ".join([offer.text, *(option for _, option in offer.options)]))
+    # one shared word is enough where it is all that was said; a new request shares one by chance
+    if part * len(shared) >= len(said) and (len(shared) >= part or len(said) <= 2):
+        weighed = bool(offer.options) or bool(_ALTERNATIVE.search(offer.text))
+        return [Said(CHOICE, shorten(f"{plain} (asked: {offer.text})", LONGEST), 0.65 if weighed else 0.55)]
+    for item in _LISTED.findall(before):
+        same = said & content_words(plain_text(item))
+        if len(same) >= _LEAST_OF_ITEM and part * len(same) >= len(said):
+            return [Said(CHOICE, shorten(plain, LONGEST), 0.65)]
     return []
+
+
+def _asks(plain: str) -> bool:
+    """Whether a message asks something back, in whatever language it is."""
+    own = recognise(plain)
+    return plain.endswith(("?", "？")) or (own is not None and own.pattern("asks").match(plain) is not None)
 
 
 def answered_questions(text: str) -> list[Said]:
@@ -150,8 +214,20 @@ def answered_questions(text: str) -> list[Said]:
     return found
 
 
-def directives(text: str, speakers: Sequence[Language]) -> list[Said]:
-    """What a user's message decides, rules, asks to be remembered, takes back or calls working."""
+def approved_plan(plan: str) -> list[Said]:
+    """A plan the user let pass, by its title: the first line that says something beside "Plan"."""
+    for line in plan[:_LONGEST_HEAD].split("\n"):
+        title = _PLAN.sub("", plain_text(line)).strip(" :–—-")
+        if len(content_words(title)) >= 2:
+            return [Said(CHOICE, shorten(f"Approved plan: {title}", LONGEST), 0.7)]
+    return []
+
+
+def directives(text: str, speakers: Sequence[Language], *, opening: bool = False) -> list[Said]:
+    """What a user's message decides, rules, asks to be remembered, takes back or calls working.
+
+    In the message that opens a session a wish ("I want to have …") is the work asked for, not a decision about it.
+    """
     # asked of the whole message first: most say nothing of the kind, and sentences are many
     whole = text.replace("’", "'")
     if not may_any_say(speakers, _ASKED, whole):
@@ -159,7 +235,7 @@ def directives(text: str, speakers: Sequence[Language]) -> list[Said]:
     known = [one for one in speakers if one.may_say(_ASKED, whole)] if len(speakers) > 1 else speakers
     found: list[Said] = []
     for sentence in own_sentences(text):
-        said = _read(_without_next_number(sentence, text), known)
+        said = _read(_without_next_number(sentence, text), known, _WITHOUT_WISHES if opening else _DIRECTIVES)
         if said:
             found.append(said)
     return found
@@ -215,7 +291,7 @@ def listed_decisions(text: str, speakers: Sequence[Language]) -> list[Said]:
     return [Said(DECISION, item, 0.7) for item in items if len(content_words(item)) >= 2]
 
 
-def _read(sentence: str, known: Sequence[Language]) -> Said | None:
+def _read(sentence: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
     plain = plain_text(sentence).replace("’", "'").strip()
     plain = _LOOSE_END.sub("", plain)
     bare = _QUOTED.sub("…", plain)
@@ -232,9 +308,10 @@ def _read(sentence: str, known: Sequence[Language]) -> Said | None:
         kind = _small_kind(bare, known, asks=asks)
         if kind:
             return Said(kind, shorten(plain, LONGEST), _CONFIDENCE[kind])
-    if asks or len(content_words(plain)) < 2:
+    # "use TypeScript" names one thing and is enough; "let's do it" names none
+    if asks or len(content_words(plain)) < (1 if plain.count(" ") >= 1 else 2):
         return None
-    return _decision(plain, bare, known) or (_decision_in_clauses(plain, known) if len(plain) > _LONG else None)
+    return _decision(plain, bare, known, kinds) or (_decision_in_clauses(plain, known) if len(plain) > _LONG else None)
 
 
 def _asked_to_remind(plain: str, known: Sequence[Language]) -> str | None:
@@ -252,15 +329,13 @@ def _decision_in_clauses(plain: str, known: Sequence[Language]) -> Said | None:
     for clause in _CLAUSE_END.split(plain[: 2 * _LONGEST_SENTENCE]):
         bare = _QUOTED.sub("…", clause.strip())
         if len(content_words(bare)) >= 3 and not any(language.pattern("asks").match(bare) for language in known):
-            said = _decision(clause.strip(), bare, known, _DIRECTIVES[:-1])  # a mere wish in passing is none
+            said = _decision(clause.strip(), bare, known, _WITHOUT_WISHES)  # a mere wish in passing is none
             if said:
                 return said
     return None
 
 
-def _decision(
-    plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]] = _DIRECTIVES
-) -> Said | None:
+def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
     """A rule, a preference or a choice. "Change A to B" alone is work to be done once: it takes a contrast or a reason."""
     contrast = bool(_CONTRAST.search(bare))
     if len(plain) <= _LONG and not _says("rule", bare, known) and _forbids(bare, known):
@@ -269,9 +344,16 @@ def _decision(
         if len(plain) <= longest and _says(kind, bare, known):
             confidence = max(sure, _WITH_CONTRAST) if contrast else sure
             return Said(CONSTRAINT if kind in _RULES else DECISION, shorten(plain, LONGEST), confidence)
+    if len(plain) <= _LONGEST_PICK and _picks(bare, known):
+        return Said(DECISION, shorten(plain, LONGEST), 0.7)
     if _says("edit", bare, known) and (contrast or any(language.says("reason", bare) for language in known)):
         return Said(DECISION, shorten(plain, LONGEST), 0.7)
     return None
+
+
+def _picks(bare: str, known: Sequence[Language]) -> bool:
+    """Whether a sentence says outright what is to be used; "use curl to fetch it" tells how to do one thing."""
+    return any(one.pattern("pick").match(bare) and not one.says("purpose", bare) for one in known)
 
 
 def _forbids(bare: str, known: Sequence[Language]) -> bool:

@@ -85,7 +85,7 @@ def conclude(
     failing = work.failing()
     still_open = [one for one in ending.listed if not _is_covered(one, work)]
     pending = _pending(ending, still_open, work, tasks, most_tasks)
-    step = _next_step(ending, still_open, work)
+    step = _next_step(ending, still_open, work) or _set_last(pending, talk)
     in_progress = _in_progress(ending, work)
     return Conclusions(
         last_request=_last_request(ending),
@@ -136,7 +136,7 @@ def _standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Not
         elif note.extra["evidence"]["kind"] == CHOICE and note.confidence < 0.7:
             # a step through a menu, or a yes to what was offered: long done unless it was said just now
             if note.source_entry_id in (agreed if note.confidence < 0.6 else recent):
-                told.append(replace(note, confidence=0.7))
+                told.append(_standing_choice(note))
             elif note.source_entry_id in fading or (note.timestamp >= since and note.confidence > 0.6):
                 told.append(note)
         elif note.extra["evidence"]["kind"] == CHOICE and note.timestamp >= since:
@@ -146,6 +146,11 @@ def _standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Not
         else:
             told.append(note)
     return told
+
+
+def _standing_choice(note: Note) -> Note:
+    """A choice of the last exchanges: what the session goes on with, whichever directory it was in when it was made."""
+    return replace(note, confidence=0.7, extra={key: said for key, said in note.extra.items() if key != "project"})
 
 
 def _pasted(talk: Sequence[Exchange]) -> frozenset[str | None]:
@@ -189,7 +194,17 @@ def _next_step(ending: ClosingSituation, still_open: Sequence[Opened], work: Wor
     if recent:
         return recent[0]
     waiting = [Opened(item.title, item.entry_id, "", 0, 0, "todo", 0.75) for item in _open_todos(work)]
-    return ending.verify or next(iter([*ending.labelled, *waiting]), None)
+    asked = next((one for one in ending.labelled if one.by_user), None)  # "Next step: …" in the user's own words
+    return asked or ending.left or ending.verify or next(iter([*ending.labelled, *waiting]), None)
+
+
+def _set_last(pending: Sequence[PendingTask], talk: Sequence[Exchange]) -> Opened | None:
+    """The task the user set in their last words ("tomorrow we do the layout"), where nothing else comes first."""
+    last = talk[-1].user if talk else None
+    for task in pending:
+        if last is not None and last.id and last.id in task.extra.get("evidence", {}).get("entry_ids", ()):
+            return Opened(task.title, last.id, last.at, 0, last.turn, "task", 0.75)
+    return None
 
 
 def _open_todos(work: WorkLog) -> list[TodoItem]:
@@ -226,8 +241,9 @@ def _pending(
         _add(found, item.title, item.entry_id, "todo", 0.85)
     if ending.offer and ending.offer.kind == "offer":
         _add(found, ending.offer.text, ending.offer.entry_id, "offer", 0.7)
-    if ending.verify:
-        _add(found, ending.verify.text, ending.verify.entry_id, ending.verify.kind, ending.verify.confidence)
+    for told in (ending.left, ending.verify):
+        if told:
+            _add(found, told.text, told.entry_id, told.kind, told.confidence)
     request = ending.request
     if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
         _add(found, _wanted(ending), request.entry_id, f"request {request.fate}", 0.85)
@@ -272,7 +288,13 @@ def _failing(failing: Family | None) -> Failing | None:
 def _commits(work: WorkLog) -> tuple[Commit, ...]:
     made = work.commits[-MOST_SHOWN:]
     return tuple(
-        Commit(shorten(one.subject, _LONGEST_LINE), one.sha, one.at, extra=evidence([one.entry_id], "commit"))
+        Commit(
+            shorten(one.subject, _LONGEST_LINE),
+            one.sha,
+            one.at,
+            one.branch,
+            extra=evidence([one.entry_id], "commit"),
+        )
         for one in made
     )
 

@@ -23,6 +23,7 @@ from jsonlstore.signals.choices import (
     TASK,
     WORKS,
     answered_questions,
+    approved_plan,
     decided,
     directives,
     explicit,
@@ -236,6 +237,7 @@ class Distiller:
         self._language = recognise(own) or self._language
         self._speakers = rules_of(self._language)
         self.tasks.language = self._language
+        self.topics.nouns_have_capitals = self._language is not None and self._language.code == "de"
         self.topics.record_text(_without_hidden(own))
         if self._options.first_match_patterns:
             self._note_first_match(text, entry, "user")
@@ -251,9 +253,12 @@ class Distiller:
         """What the user decided, ruled, asked to remember or took back."""
         at = entry.timestamp or ""
         before = self._closing.text if self._closing else ""
-        said = decided(text, self._offer(before), before) if may_answer(text) else []
+        said = decided(text, self._offer(before), before) if may_answer(text, before) else []
         bare = bool(said) and len(text) <= _BARE_CHOICE  # "take the second one" says no more than what it picks
-        said += [one for one in directives(text, self._speakers) if not (bare and one.kind == DECISION)]
+        heard = directives(text, self._speakers, opening=self.work.turn == 1)
+        ruled = [one for one in heard if not (bare and one.kind == DECISION)]
+        # a reply in words may be a directive as well: what a sentence says is said once
+        said = [one for one in said if not any(one.text.startswith(other.text) for other in ruled)] + ruled
         said += explicit("\n".join(own_lines(text)), self._speakers, (INSIGHT,))
         for one in said:
             if one.kind == TASK and self.tasks.add(one.text, entry.id):
@@ -332,10 +337,10 @@ class Distiller:
         for told in self._listed_decisions(self._safe(text)):
             self._note(told.kind, told.text, told.confidence, entry, entry.timestamp or "", "memory file")
 
-    def hear_picked(self, text: str, entry: Entry) -> None:
-        """The user's answers where a tool asked: a choice as plain as a letter typed."""
+    def hear_picked(self, what: str, text: str, entry: Entry) -> None:
+        """The user's answers where a tool asked, or a plan they let pass: a choice as plain as a letter typed."""
         if not self._options.first_match_patterns:
-            for said in answered_questions(self._safe(text)):
+            for said in (approved_plan if what == "plan" else answered_questions)(self._safe(text)):
                 self._note(DECISION, said.text, said.confidence, entry, entry.timestamp or "", CHOICE)
 
     def _safe(self, text: str) -> str:

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.choices import choice
+from jsonlstore.signals.choices import begins_with_yes, choice
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.obstacles import in_the_way, labelled_lately
@@ -50,10 +50,12 @@ LISTS_REACH = 5  # a list that was followed by so many other requests is history
 _MOST_COMPARED, _LEAST_COMPARED, _LONG_ANSWER = 600, 3, 200
 _NUDGES_BACK = 6
 _SHORT_ANSWER = 400
+_LONGEST_YES = 120
+_LONGEST_LEFT = 240
 _LAST_LINES = 6
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
 _FAILED_TURN = re.compile(
-    r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude|Codex)? ?usage limit reached|Rate limit|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Unable to connect to API|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
+    r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude(?: AI)?|Codex)? ?usage limit reached|(?:5-hour|Session|Weekly) limit reached|Rate limit|Internal server error|Overloaded\b|stream disconnected|Connection error|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Unable to connect to API|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
     re.IGNORECASE,
 )
 _INTERRUPTED = re.compile(
@@ -92,6 +94,7 @@ class ClosingSituation:
     listed: tuple[Opened, ...] = ()
     blockers: tuple[Opened, ...] = ()
     verify: Opened | None = None
+    left: Opened | None = None
     labelled: tuple[Opened, ...] = ()
 
 
@@ -115,6 +118,7 @@ def read_ending(talk: Sequence[Exchange], language: Language | None) -> ClosingS
         listed=tuple(_listed(talk, language)),
         blockers=tuple(in_the_way(talk, at, language)),
         verify=(_unverified(talk, at) or _handed_over(talk, at, language)) if done and offer is None else None,
+        left=_left_over(talk, at, language) if done else None,
         labelled=tuple(
             one
             for kind, who in (("next_label", (USER, ASSISTANT)), ("advice_label", (USER,)))
@@ -166,7 +170,7 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
     picked = choice(text, offer, before.text) if before else []
     if picked:
         return text, shorten("; ".join(option for _, option in picked), LONGEST_LINE)
-    if offer and (kinds & {"yes", "nudge"} or _begins_with_yes(text)):
+    if offer and (kinds & {"yes", "nudge"} or (len(text) < _LONGEST_YES and begins_with_yes(text))):
         return text, offer.text
     if kinds and at:
         for earlier in range(at - 1, max(at - _NUDGES_BACK, -1), -1):
@@ -174,11 +178,6 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
                 said, accepted = _asked(talk, earlier, language)
                 return (text, accepted) if accepted else (shorten(f"{text} ({said})", LONGEST_LINE), "")
     return text, ""
-
-
-def _begins_with_yes(text: str) -> bool:
-    first = re.split(r"[\s,.!;:，。！]", text.strip(), maxsplit=1)[0]
-    return len(text) < 120 and "yes" in small_kinds(first)
 
 
 def request_line(text: str) -> str:
@@ -348,6 +347,25 @@ def _handed_over(talk: Sequence[Exchange], at: int, language: Language | None) -
             asked = _to_try(closing.text, spoken_languages(closing.text, language))
             back = len(talk) - 1 - at
             return Opened(asked, closing.id, closing.at, back, closing.turn, "to try", 0.7) if asked else None
+    return None
+
+
+def _left_over(talk: Sequence[Exchange], at: int, language: Language | None) -> Opened | None:
+    """What the closing message says outright is left to do: "What remains is the legend", "Il reste à …"."""
+    closing = talk[at].closing
+    if closing is None or closing is not talk[at].last:
+        return None
+    known = spoken_languages(closing.text, language)
+    lines = [line for line in prose_lines(closing.text) if not line.lstrip().startswith(("#", "|", ">"))]
+    for line in reversed(lines[-_LAST_LINES:]):
+        for sentence in reversed(sentences(line)):
+            plain = plain_text(sentence).replace("’", "'")
+            if not 12 <= len(plain) <= _LONGEST_LEFT and plain.isascii():
+                continue
+            says = any(one.pattern("left").match(plain) for one in known)
+            if says and len(content_words(plain)) >= 2 and not plain.endswith(("?", "？", ":", "：")):
+                back = len(talk) - 1 - at
+                return Opened(shorten(plain, 160), closing.id, closing.at, back, closing.turn, "left", 0.7)
     return None
 
 

@@ -26,6 +26,9 @@ MOST_FAMILIES = 400
 MOST_MEMORY_WRITES = 100
 _LONGEST_COMMAND = 4_000
 _MOST_FAILED = 16
+_MERGED = re.compile(
+    r"[Mm]erged pull request (?:\S+)?#(\d+) \((.{1,300})\)\s*$", re.MULTILINE
+)  # by gh, which names its title
 _COMMITTED = re.compile(r"^\[([^\]\n]{1,80}?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 # in what another program prints, git's next line must be there, too
 _COMMITTED_INSIDE = re.compile(_COMMITTED.pattern.removesuffix("$") + r"\n \d+ files? changed", re.MULTILINE)
@@ -52,6 +55,7 @@ class GitCommit:
     entry_id: str | None
     sha: str = ""
     turn: int = 0
+    branch: str = ""
 
 
 @dataclass(slots=True)
@@ -114,10 +118,11 @@ class WorkLog:
         if went.failed or self._failed:
             self._note_failure(command, went)
         self._note_steps(done, went, at, entry_id)
-        if may_commit(command):
-            self._note_commits(_COMMITTED.findall(text[:20_000]), command, went, at, entry_id)
+        if may_commit(command) or "gh pr merge" in command:
+            made = [*self._confirmed(_COMMITTED, text, at, entry_id), *self._merged(text, at, entry_id)]
+            self._note_commits(made, command, went, at, entry_id)
         elif " changed" in text and any(one.purpose in _MAY_SCRIPT for one in done):
-            self._note_commits(_COMMITTED_INSIDE.findall(text[:20_000]), "", went, at, entry_id)
+            self._note_commits(self._confirmed(_COMMITTED_INSIDE, text, at, entry_id), "", went, at, entry_id)
         if went.failed is not True:
             listed = (
                 _UPDATED.findall(text[:2_000]) if "*** " in command and "Updated the following files" in text else []
@@ -150,13 +155,20 @@ class WorkLog:
         if len(self._families) > MOST_FAMILIES:
             del self._families[next(iter(self._families))]
 
-    def _note_commits(
-        self, confirmed: list[tuple[str, str, str]], command: str, went: Outcome, at: str, entry_id: str | None
-    ) -> None:
-        subject = commit_subject(command)
-        made = [
-            GitCommit(" ".join(said.split())[:200], at, entry_id, sha, turn=self.turn) for _, sha, said in confirmed
+    def _confirmed(self, told: re.Pattern[str], text: str, at: str, entry_id: str | None) -> list[GitCommit]:
+        return [
+            GitCommit(" ".join(said.split())[:200], at, entry_id, sha, turn=self.turn, branch=branch)
+            for branch, sha, said in told.findall(text[:20_000])
         ]
+
+    def _merged(self, text: str, at: str, entry_id: str | None) -> list[GitCommit]:
+        return [
+            GitCommit(f"{' '.join(title.split())[:190]} (#{number})", at, entry_id, turn=self.turn)
+            for number, title in _MERGED.findall(text[:20_000])
+        ]
+
+    def _note_commits(self, made: list[GitCommit], command: str, went: Outcome, at: str, entry_id: str | None) -> None:
+        subject = commit_subject(command)
         if not made and subject and went.failed is False:
             made = [GitCommit(subject, at, entry_id, turn=self.turn)]
         if not made:

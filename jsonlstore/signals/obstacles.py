@@ -5,6 +5,7 @@ Prose counts only near the end, and never a heading, a conditional or a quotatio
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.conversation import ASSISTANT, USER
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from jsonlstore.signals.language import Language
 
 LABELS_REACH = 3  # exchanges
+_LONG_REPORT = 110
+_CLAUSE = re.compile(
+    r"[,;，；]\s*|\b(?:however|but|though|aber|jedoch|pero|aunque|mais|cependant|mas|porém)\s+|(?<!\w)(?:но|однако|але)\s+",
+    re.IGNORECASE,
+)
 
 
 def in_the_way(talk: Sequence[Exchange], at: int, language: Language | None) -> list[Opened]:
@@ -42,10 +48,20 @@ def _reported_trouble(moment: Moment, known: Sequence[Language]) -> list[Opened]
     """What the user says does not work, where nothing was changed since."""
     said = (plain_text(one).replace("’", "'") for one in own_sentences(moment.text))
     return [
-        Opened(shorten(one, 160), moment.id, moment.at, 0, moment.turn, "reported", 0.75)
+        Opened(shorten(_trouble_itself(one, known), 160), moment.id, moment.at, 0, moment.turn, "reported", 0.75)
         for one in said
         if 15 <= len(one) <= 260 and any(language.says("trouble", one) for language in known)
     ][:2]
+
+
+def _trouble_itself(sentence: str, known: Sequence[Language]) -> str:
+    """Of a long sentence the clause that tells the trouble: what stands before it is cut off first when it is shown."""
+    found = next((match for one in known if (match := one.pattern("trouble").search(sentence))), None)
+    if found is None or len(sentence) <= _LONG_REPORT:
+        return sentence
+    begins = [clause.end() for clause in _CLAUSE.finditer(sentence, 0, found.start())]
+    rest = sentence[begins[-1] :] if begins else sentence
+    return rest if len(content_words(rest)) >= 3 else sentence
 
 
 def labelled_lately(
@@ -75,10 +91,17 @@ def _inabilities(text: str, known: Sequence[Language]) -> list[str]:
             if not 15 <= len(plain) <= 260 or plain.endswith(("?", "？", ":")) or len(content_words(plain)) < 2:
                 continue
             if any(language.says("cannot", plain) for language in known) and not any(
-                language.pattern("conditional").match(plain) for language in known
+                language.pattern("conditional").match(plain) or _got_over(plain, language) for language in known
             ):
                 found.append(shorten(plain, 160))
     return found[:2]
+
+
+def _got_over(sentence: str, language: Language) -> bool:
+    """Whether a sentence goes on to say that it went well: "I could not run it at first, but now it passes"."""
+    but = language.pattern("but").search(sentence)
+    rest = sentence[but.end() :] if but else ""
+    return bool(rest) and (language.says("works", rest) or language.says("done", rest))
 
 
 def reported_error(talk: Sequence[Exchange]) -> Opened | None:

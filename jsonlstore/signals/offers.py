@@ -33,6 +33,10 @@ _OPTION = re.compile(
 )
 _NUMBER = re.compile(r"^[#\d.\s]*$")
 _OPEN_SIGNS = "⏳🔄🚧⬜🔲☐⌛️ "
+_OPEN_BEFORE = "⏳🚧⬜🔲☐⌛"
+_OPEN_AFTER = "⏳🔄🚧⬜🔲☐⌛🟡🟠"
+_STATUS = re.compile(r"\s*[(（\[]([^()（）\[\]]{2,24})[)）\]]\s*$")
+_LEAST_NAME = 5  # "tests (partial)" names nothing that could be taken up
 _LONGEST_STATUS = 24
 _LONGEST_PHRASE, _LONGEST_CALL = 24, 10
 _TABLE_ROW = re.compile(r"^\s*\|(.+)\|\s*$")
@@ -133,14 +137,30 @@ def _step_sections(lines: Sequence[str]) -> list[str]:
 
 
 def open_rows(text: str, speakers: Iterable[Language]) -> list[str]:
-    """The rows of tables whose status says that they are not done: "pending", "in progress", an hourglass."""
+    """The rows and items whose status says that they are not done: "pending", "in progress", an hourglass."""
     known = list(speakers)
     found: list[str] = []
     for line in without_code(text).split("\n"):
         row = _TABLE_ROW.match(line)
+        item = None if row else _ITEM.match(line)
         if row and not _RULE_LINE.match(line):
             _take(found, _open_row([cell.strip() for cell in row[1].split("|")], known))
+        elif item:
+            _take(found, _open_item(item[1].strip(), known))
     return found[:MOST_ITEMS]
+
+
+def _open_item(item: str, known: Iterable[Language]) -> str:
+    """An item that is marked as not done, without its mark: "UI tests (pending)", "⏳ UI tests"; else empty."""
+    status = _STATUS.search(item)
+    if item[0] in _OPEN_BEFORE or item[-1] in _OPEN_AFTER:
+        bare = item
+    elif status is not None and _says_open(status[1], known):
+        bare = item[: status.start()]
+    else:
+        return ""
+    name = bare.strip(_OPEN_SIGNS + _OPEN_AFTER + "❌⚠ -–—:：")
+    return name if len(name) >= _LEAST_NAME and len(content_words(name)) >= 2 else ""
 
 
 def _open_row(cells: list[str], known: Iterable[Language]) -> str:
@@ -201,7 +221,10 @@ def _labels(text: str) -> tuple[tuple[str, str], ...]:
     pairs: list[tuple[str, str]] = []
     for line in prose_lines(text):
         if ":" in line or "：" in line:
-            pairs += [(match[1], match[2]) for sentence in sentences(line) if (match := _LABEL.match(sentence))]
+            said = [(match[1], match[2]) for sentence in sentences(line) if (match := _LABEL.match(sentence))]
+            # a heading may name what is meant ("## Next: wire the relay"); "## Blocked: rights" merely announces it
+            is_heading = line.lstrip().startswith("#")
+            pairs += [one for one in said if not is_heading or len(content_words(one[1])) >= 2]
         pairs += _shouted(line)
     return tuple((plain_text(label).strip().lower(), words) for label, words in pairs)
 
@@ -220,8 +243,8 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
     lines = [line for line in without_code(text).split("\n") if line.strip() and not _RULE_LINE.match(line)]
     last = lines[-_LAST_LINES:]
     asked = _last_question(last, known)
-    if asked is None:
-        return None
+    if asked is None:  # numbered questions look like options
+        return _offered_list(last, len(last) - 1, known) if last and _ITEM.match(last[-1]) else None
     at, question, is_offer = asked
     if _ITEM.match(last[at]):
         # a question in the middle of an item asks about that item, not what comes next

@@ -6,7 +6,7 @@ from dataclasses import field
 
 from jsonlstore.core.values import value_class
 
-RULES = 3  # told with each distilled state: what older rules told is worth distilling again
+RULES = 4  # told with each distilled state: what older rules told is worth distilling again
 
 
 def _names(*names: str) -> frozenset[str]:

@@ -34,11 +34,33 @@ _PYTEST = re.compile(
 _JEST = re.compile(r"^\s*Tests?:?\s+((?:\d+ (?:failed|passed|skipped|todo|total)[,| ]*)+)", re.MULTILINE)
 _CARGO = re.compile(r"^test result: (?:ok|FAILED)\. (\d+ passed; \d+ failed)", re.MULTILINE)
 _GO = re.compile(r"^(?:FAIL|ok)\s+\S+(?:\s+[\d.]+s|\s+\[|\s+\(cached\))", re.MULTILINE)
-_MOCHA = re.compile(r"^\s+(\d+ failing)\b", re.MULTILINE)
+_MOCHA = re.compile(r"^\s+(\d+ (?:passing|failing))\b", re.MULTILINE)
 _UNITTEST = re.compile(r"^(FAILED \((?:failures|errors)=.*\)|OK(?: \(.*\))?)$", re.MULTILINE)
+_DOTNET = re.compile(r"^\s*(?:Passed|Failed)!\s+-\s+(Failed:\s+\d+, Passed:\s+\d+)", re.MULTILINE)
+_PHPUNIT = re.compile(r"^(Tests: \d+, Assertions: \d+[^\n]{0,80}?)\.?$", re.MULTILINE)
+_RSPEC = re.compile(r"^(\d+ examples?, \d+ failures?)", re.MULTILINE)
+_GRADLE = re.compile(r"^(\d+ tests? completed, \d+ failed)", re.MULTILINE)
+_MAVEN = re.compile(r"(Tests run: \d+, Failures: \d+, Errors: \d+)", re.MULTILINE)
 _LINT = re.compile(r"^(Found \d+ errors?\b.*|✖ \d+ problems?.*|.*\berror TS\d+: .*)$", re.MULTILINE)
 _MENDED = re.compile(r"\b0 (?:errors?|problems?|remaining)\b")  # "Found 4 errors (4 fixed, 0 remaining)"
-_COUNTING = ("passed", "failed", "FAIL", "failing", "\nOK", "error TS", "Found ", "problem", "ok  ", "ok\t", " errors")
+_COUNTING = (
+    "passed",
+    "failed",
+    "FAIL",
+    "failing",
+    "passing",
+    "Failed:",
+    "Failures:",
+    "Assertions:",
+    " examples, ",
+    "\nOK",
+    "error TS",
+    "Found ",
+    "problem",
+    "ok  ",
+    "ok\t",
+    " errors",
+)
 _FAILED_COUNT = re.compile(r"\b([1-9]\d*) (?:failed|errors?)\b")
 _TROUBLE = re.compile(r"^(?:.*(?:command not found|No such file or directory|Permission denied).*|(?:fatal|error|ERROR|npm ERR!|npm error|Error|panic|Traceback)\b.*|error(?:\[\w+\])?: .*|[\w.]*(?:Error|Exception): .*)$", re.MULTILINE)  # fmt: skip
 _LAST_ERROR = re.compile(r"^(?:E {3,}\S.*|[\w.]*(?:Error|Exception|Exit)\b:? .*|(?:\[?(?:FATAL|ERROR)\]?:?|fatal:|error(?:\[\w+\])?:|Error:|npm ERR!|npm error|FAILED|panic:|CONFLICT) ?.*|.*(?:command not found|Permission denied|rejected\]).*)$", re.MULTILINE)  # fmt: skip
@@ -52,6 +74,11 @@ _RUNNERS = (
     (_GO, re.compile("FAIL")),
     (_MOCHA, re.compile("failing")),
     (_UNITTEST, re.compile("FAILED")),
+    (_DOTNET, re.compile(r"Failed:\s+[1-9]")),
+    (_PHPUNIT, re.compile(r"(?:Failures|Errors): [1-9]")),
+    (_RSPEC, re.compile(r", [1-9]\d* failures?")),
+    (_GRADLE, _FAILED_COUNT),
+    (_MAVEN, re.compile(r"(?:Failures|Errors): [1-9]")),
 )
 
 

@@ -131,6 +131,7 @@ _DOCUMENT_LINES = 12
 _STRUCTURE = re.compile(
     r"^\s*(?:#{1,6} |\*{3}|```|diff --git|@@ |\|.*\||[-*] \*\*|<[a-z_-]+>|\d{1,2}\.\s)", re.MULTILINE
 )
+_HANDED_PLAN = re.compile(r"(?:please )?implement (?:this|the following) plan:[ \t]*\n{1,4}[^\n]{1,200}", re.IGNORECASE)
 _MARKS = re.compile(r"[*_`~]{1,3}|^#{1,6}\s+|^>\s?|\[\[|\]\]", re.MULTILINE)
 _MARK_SIGN = re.compile(r"[*_`~#>\[\]]")
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,400}\)")
@@ -165,6 +166,9 @@ def is_document(text: str) -> bool:
 @lru_cache(maxsize=16)  # a message is asked for its words several times in a row
 def own_lines(text: str) -> tuple[str, ...]:
     """The lines of a user's message that are the user's: of a document the first and the last, else all prose."""
+    handed = _HANDED_PLAN.match(text)
+    if handed:  # an approved plan is put into the next session as its first request: the plan is not the user's words
+        return tuple(line for line in text[: handed.end()].split("\n") if line.strip())
     lines = tuple(prose_lines(text))
     if not is_document(text):
         return lines

@@ -31,6 +31,7 @@ _FILE_KEYS = ("path", "file_path", "filePath", "file", "notebook_path")
 _TEXT_KEYS = ("content", "file_text", "contents", "newText", "new_string", "new_str")
 _MEMORY_FILE = re.compile(r"(?:^|/)(?:memory/[^/]+\.md|MEMORY\.md|decisions?(?:/[^/]+)?\.md)$", re.IGNORECASE)
 _ASKING = frozenset({"askuserquestion", "ask_user_question", "ask_user", "request_user_input", "ask_followup_question"})
+_PLANNING = frozenset({"exitplanmode", "exit_plan_mode"})  # a plan is put before the user, who lets it pass or not
 _TOLD_BY = ("path", "file_path", "filePath", "url", "query", "pattern", "subject", "task", "description", "action")
 
 
@@ -40,8 +41,8 @@ class Hearer(Protocol):
     def hear_memory(self, text: str, entry: Entry) -> None:
         """Something was written to a memory file."""
 
-    def hear_picked(self, text: str, entry: Entry) -> None:
-        """The user answered where a tool asked."""
+    def hear_picked(self, what: str, text: str, entry: Entry) -> None:
+        """The user's `answers` where a tool asked, or the `plan` they let pass."""
 
 
 class ToolReader:
@@ -158,7 +159,9 @@ class ToolReader:
                 hearer.hear_memory(text, entry)
         self._work.todos.called(name, call.arguments, head)
         if name in _ASKING:
-            hearer.hear_picked(head, entry)
+            hearer.hear_picked("answers", head, entry)
+        elif name in _PLANNING and isinstance(plan := call.arguments.get("plan"), str) and "approved" in head.lower():
+            hearer.hear_picked("plan", plan, entry)
         return bool(written)
 
     def _ran(self, call: ToolCall | None, entry: Entry, text: str, head: str) -> bool:

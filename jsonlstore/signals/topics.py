@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.signals.background import GENERIC, RARE, STOP, word_rarity
+from jsonlstore.signals.background import RARE, STOP, VERBS, word_rarity
+from jsonlstore.signals.nouns import is_small_german, names_nothing
 from jsonlstore.signals.options import COMMON_TOOL_NAMES, ToolNames
 from jsonlstore.signals.projects import ProjectTally, directories_in_command
 from jsonlstore.signals.words import fold, read_piece, split_pieces, unspaced_words
@@ -34,7 +35,6 @@ _STEM_LETTERS = 7
 _MOST_OF_A_STEM = 2
 _UNLIKELY = 0.6
 _FEW = 4
-_SMALL_WORDS = ("words", "yes", "no", "nudge", "talk")
 _STEM = re.compile(r"[\W_]+")
 _FILE = re.compile(
     r"\.(?:py|js|ts|tsx|jsx|md|json|ya?ml|toml|txt|html|css|sh|ps1|rs|go|java|kt|rb|php|c|h|cpp|sql|lock|env|cfg|ini|log|pdf|png|jpg|csv|jsonl|psm1|mdc)$"
@@ -95,6 +95,8 @@ class HotTopicExtractor:
         self._named: dict[str, float] = {}
         self._learnings: dict[str, None] = {}
         self._files: Counter[str] = Counter()
+        self._tails: dict[str, None] = {}
+        self.nouns_have_capitals = False  # the language of the session is German
         self.projects = ProjectTally(project_roots)
 
     # what may be recorded
@@ -191,8 +193,8 @@ class HotTopicExtractor:
         self.record_name(name, 2.0)
         words = [word for word in name.lower().replace("_", "-").split("-") if word]
         # the end of a compound names the thing ("lbf-ham-radio" is about ham radio), its front is often a prefix
-        if len(words) >= 3 and all(fold(word) for word in words[-2:]):
-            self.record_name(" ".join(words[-2:]), 1.0)
+        if len(words) >= 3 and all(fold(word) for word in words[-2:]) and len(self._tails) < MOST_NAMED:
+            self._tails[" ".join(words[-2:])] = None
 
     # what comes out
 
@@ -222,14 +224,20 @@ class HotTopicExtractor:
         """The best topics with their weights."""
         scores: dict[str, float] = {}
         worked_on = self._worked_on()
-        generic = _generic()
-        for word, count in self._words().items():
-            if count < least or (least and (word in generic or _is_file(word) or _is_elided(word, generic))):
+        counts = self._words()
+        small = self._small_words(counts) if least and self.nouns_have_capitals else frozenset()
+        for word, count in counts.items():
+            if count < least or (
+                least and (names_nothing(word) or word in small or _is_file(word) or _is_elided(word))
+            ):
                 continue
             scores[word] = math.sqrt(count) * word_rarity(word) * _form(word) * (_SHARED if word in worked_on else 1.0)
         for pair, often, weight in self._pairs():
-            if often >= least and not (least and generic.issuperset(pair.split())):
+            if often >= least and not (least and _is_loose(pair, small)):
                 scores[pair] = max(scores.get(pair, 0.0), math.sqrt(often) * weight * _PAIR_BONUS)
+        for tail in self._tails:
+            if tail.rpartition(" ")[2] in counts:  # nobody speaks of the end of a name that is no name of its own
+                scores[tail] = scores.get(tail, 0.0) + (1.0 + math.log1p(1.0)) * _NAMED_RARITY
         for name, weight in self._named.items():
             # repeating a label or working on in one directory adds little: the name is a topic or it is not
             scores[name] = scores.get(name, 0.0) + (1.0 + math.log1p(weight)) * _NAMED_RARITY
@@ -242,6 +250,17 @@ class HotTopicExtractor:
         """The words in the names of files that were opened: a topic is what people talk about and tools work on."""
         stems = (name.rpartition(".")[0] or name for name in self._files)
         return frozenset(word for stem in stems for word in _STEM.split(stem) if len(word) > 2)
+
+    def _small_words(self, counts: Mapping[str, float]) -> frozenset[str]:
+        """German words that nobody ever wrote with a capital, and that look like no name either."""
+        capitals = {
+            word
+            for tally in self._tallies.values()
+            for piece in tally.pieces
+            if not piece.islower()
+            for word in read_piece(piece).words
+        }
+        return frozenset(word for word in counts if word not in capitals and is_small_german(word))
 
     def _words(self) -> dict[str, float]:
         counts: dict[str, float] = {}
@@ -263,7 +282,7 @@ class HotTopicExtractor:
             again |= seen & pairs.keys()
             again.update(pair for pair, count in pairs.items() if count >= 2)
             seen |= pairs.keys()
-        again |= seen & {(one, two) for one, _, two in (name.partition(" ") for name in self._named)}
+        again |= seen & {(one, two) for one, _, two in (name.partition(" ") for name in (*self._named, *self._tails))}
         often = dict.fromkeys((pair for _, pairs in said for pair in pairs if pair in again), 0.0)
         for weight, pairs in said:
             for pair in often.keys() & pairs.keys():
@@ -271,15 +290,6 @@ class HotTopicExtractor:
         for (one, two), count in often.items():
             if one != two and one not in self._stop and two not in self._stop:
                 yield f"{one} {two}", count, (word_rarity(one) + word_rarity(two)) / 2
-
-
-@cache
-def _generic() -> frozenset[str]:
-    """Words that say nothing of what a session was about: those of the work itself, and every language's small talk."""
-    from jsonlstore.signals.language import languages  # a session start asks for no topics
-
-    talk = (one for language in languages().values() for kind in _SMALL_WORDS for one in language.phrases(kind))
-    return GENERIC | frozenset(word for phrase in talk for word in phrase.lower().split())
 
 
 @lru_cache(maxsize=1024)  # a session works on few things, many times
@@ -294,10 +304,16 @@ def _label(name: str) -> str:
     return "" if len(words) == 1 and not read_piece(name.strip()).words and key.isascii() else key
 
 
-def _is_elided(word: str, generic: frozenset[str]) -> bool:
+def _is_loose(pair: str, small: frozenset[str]) -> bool:
+    """Whether two words in a row are no name: the first is a verb ("integrate spdlog"), or neither says much."""
+    first, _, last = pair.partition(" ")
+    return first in VERBS or first in small or last in small or (names_nothing(first) and names_nothing(last))
+
+
+def _is_elided(word: str) -> bool:
     """Whether a word is a small one run together with the one before it: "qu'on"."""
     last = word.rpartition("'")[2] if "'" in word else ""
-    return bool(last) and (last in generic or not word_rarity(last))
+    return bool(last) and (names_nothing(last) or not word_rarity(last))
 
 
 def _is_file(word: str) -> bool:
@@ -353,6 +369,7 @@ def _without_variants(ordered: Sequence[tuple[str, float]], n: int) -> list[tupl
         if len(kept) >= n:
             break
         plain = topic.replace("-", "").replace("_", "").replace(" ", "\0")
+        plain = plain[:-3] + "y" if plain.endswith("ies") and len(plain) > 4 else plain
         forms = {plain, plain + "s", plain.removesuffix("s") if len(plain) > 4 else plain}
         stems = {word[:_STEM_LETTERS] for word in _STEM.split(topic) if len(word) > 2}
         if score > 0 and not forms & seen and all(shared[stem] < _MOST_OF_A_STEM for stem in stems):

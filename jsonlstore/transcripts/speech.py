@@ -68,6 +68,15 @@ _SYSTEM_OPENINGS = (
     "This session is being continued from a previous conversation that ran out of context",
     "# AGENTS.md instructions for",
     "<permissions instructions>",
+    "Base directory for this skill:",
+    "Stop hook feedback:",
+    "Unknown skill: ",
+    "Unknown slash command: ",
+    "A completed subagent task is ready",
+    "Your task is to create a detailed summary of the conversation so far",
+)
+_REPORT = re.compile(
+    r'A (?:subagent task|cron job|background task) "[^"\n]{0,200}" (?:just )?(?:completed|finished|failed|timed out)'
 )
 # OpenClaw 2026.7 and later store plugin commands as the user's; the command line sends them to the model as text
 _COMMAND = re.compile(r"/(?:handoff|resume|continuity)(?:[ \t][^\n]{0,200})?\s*\Z", re.IGNORECASE)
@@ -85,16 +94,27 @@ _QUEUE_LINE = re.compile(
     rf"|^(?:- )?\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {_DATE}[^\]\n]{{0,33}}\] ?",
     re.MULTILINE,
 )
-_MESSAGE_ID, _MEDIA = "[message_id:", "[media attached"
+_TAGGED = ("[[", "[message_id:", "[media attached", "[Image")
 _TAG = re.compile(
     r"\[\[(?:reply_to(?:_current|:[^\]\n]{1,80})|audio_as_voice|[a-z_]{3,30})\]\] ?"
-    r"|^\[(?:message_id|media attached)[^\n]{0,500}\]\n?|^To send an image back, prefer the message tool[^\n]*\n?",
+    r"|^\[(?:message_id|media attached|Image:)[^\n]{0,500}\]\n?|\[Image #\d{1,3}\] ?"
+    r"|^To send an image back, prefer the message tool[^\n]*\n?",
     re.MULTILINE,
 )
 _ELEMENTS = (
     "system-reminder", "environment_context", "user_instructions", "local-command-stdout", "local-command-stderr",
-    "command-message", "command-args", "command-contents", "turn_aborted", "file",
+    "command-message", "command-contents", "turn_aborted", "file", "task-notification", "bash-input", "bash-stdout",
+    "bash-stderr", "collaboration_mode", "ide_opened_file", "ide_selection", "user-prompt-submit-hook",
+    "local-command-caveat", "system_instruction", "system_notification",
 )  # fmt: skip
+# a slash command as Claude Code stores it: its name, and what it was given
+_COMMAND_NAME = re.compile(r"<command-name>\s*/?([^<\n]{1,80})</command-name>")
+_COMMAND_ARGUMENTS = re.compile(r"<command-args>([^<]*)</command-args>")
+_STOPPED = re.compile(r"\[Request interrupted by user(?: for tool use)?\]\s*(?=\S)")
+_IDE_CONTEXT, _IDE_REQUEST = (
+    "# Context from my IDE setup",
+    re.compile(r"^## My request for [^\n]{1,40}\n+", re.MULTILINE),
+)
 
 
 def cut_continuity(text: str) -> str:
@@ -127,24 +147,41 @@ def hear(text: str, said_at: Callable[[], str | None]) -> tuple[Speaker, str]:
 def own_words(text: str) -> str:
     """`text` without what runtimes insert between a speaker's words: queue headers, tags, ids, files, reminders."""
     if "[" in text:
-        if text.startswith(_QUEUED):
-            text = _QUEUE_LINE.sub("", text)
-        if "[Session handoff: " in text:
-            text = _OFFER.sub("", text)
-        if "[[" in text or _MESSAGE_ID in text or _MEDIA in text:
-            text = _TAG.sub("", text)
+        text = _without_brackets(text)
     if "</" in text:
-        # with find instead of one expression: an unclosed opening must not be searched for again and again
-        for name in _ELEMENTS:
-            if f"</{name}>" in text:
-                text = _cut_between(text, f"<{name}", f"</{name}>")
+        text = _without_elements(text)
+    if text.startswith(_IDE_CONTEXT) and (asked := _IDE_REQUEST.search(text)):
+        text = text[asked.end() :]
     return text.strip("\n") if text[:1] == "\n" or text[-1:] == "\n" else text
+
+
+def _without_brackets(text: str) -> str:
+    if text.startswith(_QUEUED):
+        text = _QUEUE_LINE.sub("", text)
+    if "[Session handoff: " in text:
+        text = _OFFER.sub("", text)
+    if any(mark in text for mark in _TAGGED):
+        text = _TAG.sub("", text)
+    stopped = _STOPPED.match(text)  # and said something else at once
+    return text[stopped.end() :] if stopped else text
+
+
+def _without_elements(text: str) -> str:
+    # with find instead of one expression: an unclosed opening must not be searched for again and again
+    for name in _ELEMENTS:
+        if f"</{name}>" in text:
+            text = _cut_between(text, f"<{name}", f"</{name}>")
+    command = _COMMAND_NAME.search(text)
+    if command is None:
+        return text
+    given = _COMMAND_ARGUMENTS.search(text)
+    return f"/{command[1].strip()} {given[1].strip() if given else ''}".rstrip()
 
 
 def _is_systems(words: str) -> bool:
     if words[0] in _SYSTEM_INITIALS and words.startswith(_SYSTEM_OPENINGS):
         return True
-    if words[0] == "/" and _COMMAND.match(words):
+    if (words[0] == "/" and _COMMAND.match(words)) or (words[0] == "A" and _REPORT.match(words)):
         return True
     if _LATER_GREETING in words:  # other plugins prepend their context to the greeting prompt
         return True

@@ -224,3 +224,15 @@ def test_issue_8_tasks_are_kept_longest() -> None:
     tight = PreambleInjector.format(told, PreambleOptions(max_chars=400), now=NOW) or ""
     assert "- [task-0]" in tight
     assert "more" in tight
+
+
+def test_issue_16_a_list_of_rules_does_not_hide_what_was_settled_elsewhere() -> None:
+    """Four decisions are told, no more than two of one message before those of others."""
+    rules = [Note(f"r{at}", "decision", f"rule {at}", source_entry_id="e1", confidence=0.85) for at in range(4)]
+    later = [Note("c1", "decision", "use hamlib", source_entry_id="e2", confidence=0.7)]
+    said = PreambleInjector.format(PreambleContext([ended(notes=tuple(rules + later))]), now=NOW)
+    assert said is not None
+    assert 'DECISIONS: "rule 3"; "rule 2"; "use hamlib"; "rule 1"' in said
+    alone = PreambleInjector.format(PreambleContext([ended(notes=tuple(rules))]), now=NOW)
+    assert alone is not None
+    assert all(f'"rule {at}"' in alone for at in range(4))

@@ -86,6 +86,17 @@ def test_families_have_a_purpose(family: str, purpose: Purpose) -> None:
         ("Found 0 errors. Watching for file changes.", False, "Found 0 errors. Watching for file changes."),
         ("✖ 3 problems (0 errors, 3 warnings)", False, "✖ 3 problems (0 errors, 3 warnings)"),
         ("✖ 10 problems (10 errors, 0 warnings)", True, "✖ 10 problems (10 errors, 0 warnings)"),
+        ("  18 passing (2s)\n  2 failing", True, "2 failing"),
+        ("  18 passing (2s)\n", False, "18 passing"),
+        ("Failed!  - Failed:     1, Passed:    10, Skipped:     0", True, "Failed: 1, Passed: 10"),
+        ("Passed!  - Failed:     0, Passed:    11, Skipped:     0", False, "Failed: 0, Passed: 11"),
+        ("Tests: 24, Assertions: 51, Failures: 2.", True, "Tests: 24, Assertions: 51, Failures: 2"),
+        ("Tests: 24, Assertions: 51, Skipped: 2.", False, "Tests: 24, Assertions: 51, Skipped: 2"),
+        ("40 examples, 3 failures", True, "40 examples, 3 failures"),
+        ("40 examples, 0 failures", False, "40 examples, 0 failures"),
+        ("12 tests completed, 1 failed\nBUILD FAILED", True, "12 tests completed, 1 failed"),
+        ("[INFO] Tests run: 12, Failures: 0, Errors: 0, Skipped: 1", False, "Tests run: 12, Failures: 0, Errors: 0"),
+        ("[ERROR] Tests run: 12, Failures: 0, Errors: 2", True, "Tests run: 12, Failures: 0, Errors: 2"),
         ("nothing to see", None, ""),
         ("(Command exited with code 2)", True, ""),
         ("bash: foo: command not found", True, "bash: foo: command not found"),
@@ -133,6 +144,10 @@ def test_commits_are_what_git_confirms() -> None:
     ran(log, "git commit -q -m 'Third'", "")
     ran(log, "git commit --amend -m 'Third again'", "[main 9a9b9c9] Third again")
     assert [(one.sha, one.subject) for one in log.commits] == [("1a2b3c4", "First"), ("9a9b9c9", "Third again")]
+    assert {one.branch for one in log.commits} == {"main"}
+    ran(log, "gh pr merge 12 --squash", "✓ Squashed and merged pull request a/b#12 (Add the tide table (v2))")
+    ran(log, "gh pr merge 13", "Pull request a/b#13 is not mergeable", code=1)
+    assert [one.subject for one in log.commits[2:]] == ["Add the tide table (v2) (#12)"]
     log.changed("b.py")
     assert [(one.path, one.uncommitted) for one in log.files()] == [("b.py", True), ("a.py", False)]
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.signals.background import STOP
+from jsonlstore.signals.nouns import names_nothing
 from jsonlstore.signals.options import COMMON_TOOL_NAMES
 from jsonlstore.signals.rarity import by_rarity, session_rarity
 from jsonlstore.signals.topics import MOST_COUNTED, HotTopicExtractor
@@ -219,3 +220,49 @@ def test_names_are_not_taken_for_encoded_data(name: str) -> None:
 
 def test_an_address_gives_the_words_of_its_path_only() -> None:
     assert read_piece("https://example.com/hamlib/rigctl?token=abcdef#top").words == ("hamlib", "rigctl")
+
+
+@pytest.mark.parametrize(
+    ("word", "nothing"),
+    [
+        ("integrate", True), ("integrates", True), ("integrating", True), ("verified", True), ("stopped", True),
+        ("automatically", True), ("ejecutando", True), ("rápidamente", True), ("проверить", True), ("확인합니다", True),
+        ("assembly", False), ("embedding", False), ("logging", False), ("spdlog", False), ("sidebar", False),
+        ("память", False), ("sqlite", False), ("deploy", False), ("ferry", False),
+    ],
+)  # fmt: skip
+def test_issue_16_verbs_and_adverbs_name_nothing(word: str, nothing: bool) -> None:
+    """A topic is what the work was about, not what was done to it."""
+    assert names_nothing(word) is nothing
+
+
+def test_issue_16_german_nouns_have_capitals() -> None:
+    """What nobody ever writes with a capital is no noun where nouns have one; names keep their form."""
+    told = "bitte ausführen und die Pipeline ausführen, dann die Pipeline mit docker ausführen, docker läuft"
+    for german in (False, True):
+        extractor = HotTopicExtractor()
+        extractor.nouns_have_capitals = german
+        extractor.record_text(told)
+        found = extractor.current_topics(least=2)
+        assert {"pipeline", "docker"} <= set(found)
+        assert ("ausführen" in found) is not german
+
+
+def test_issue_16_the_end_of_a_name_counts_if_somebody_speaks_of_it() -> None:
+    """ "lbf-ham-radio" is about ham radio where people say radio; nobody here says auditor."""
+    extractor = HotTopicExtractor()
+    extractor.record_exec_workdir("/home/u/Projects/harbour-code-auditor")
+    extractor.record_text("the estimate of the stories is late, the estimate is wrong")
+    found = extractor.current_topics(least=1)
+    assert "harbour-code-auditor" in found
+    assert "code auditor" not in found
+
+
+def test_issue_16_a_verb_and_its_object_are_no_name() -> None:
+    """ "integrate spdlog" is a request; a logger is a thing."""
+    extractor = HotTopicExtractor()
+    for _ in range(3):
+        extractor.record_text("please integrate spdlog with the async logger")
+    found = extractor.current_topics(50, 2)
+    assert "spdlog" in found
+    assert not {"integrate spdlog", "integrate"} & set(found)

@@ -1,0 +1,70 @@
+"""Which words name a thing: topics are nouns of the work, not what was done to them, nor how, nor when.
+
+There is no dictionary here. A table of English verbs with their endings, adverbs by theirs, and what other languages
+show in a word's form: German writes its nouns with a capital, Romance and Slavic languages mark their verbs.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+
+from jsonlstore.signals.background import GENERIC, VERBS
+
+_LEAST_ADVERB = 7
+_NOUNS_IN_LY = frozenset({"assembly", "butterfly", "anomaly", "monopoly", "bitly", "homily", "panoply"})
+_VERBAL = re.compile(
+    r"""(?:
+        [a-záéíóúñãõç]{3,}(?:ando|iendo|yendo|mente)            # Spanish, Portuguese: doing, in a manner
+      | [а-яёіїє]{3,}(?:ать|ять|ить|уть|ться|тся|йте|ите|ешь|ишь|ют|или|али|уй|ай|ємо|ити|ати)
+      | [가-힣]+(?:해줘|합니다|하는|했어|하고|되는|됩니다|해서|하면|해야|세요|어요|아요|습니다|줘)
+    )""",
+    re.VERBOSE,
+)
+_NAMES_IN_VERBAL_FORM = frozenset(
+    {"память", "печать", "кровать", "нить", "случай", "трамвай", "урожай", "профили", "модули"}
+)
+# a German word in small letters that ends so is a verb or says how something is
+_SMALL_GERMAN = re.compile(r"[a-zäöüß]{3,}(?:en|chern|dern|nern|eln|lich|[bdklnrstz]ig|isch|iert)")
+
+
+@lru_cache(maxsize=1 << 14)
+def names_nothing(word: str) -> bool:
+    """Whether a lower-cased word is one of the work itself, of small talk, a verb or an adverb."""
+    if word in _common():
+        return True
+    if word.isascii() and word.isalpha():
+        if word.endswith("ly") and len(word) >= _LEAST_ADVERB and word not in _NOUNS_IN_LY:
+            return True
+        if not VERBS.isdisjoint(_bases(word)):
+            return True
+    return _VERBAL.fullmatch(word) is not None and word not in _NAMES_IN_VERBAL_FORM
+
+
+def is_small_german(word: str) -> bool:
+    """Whether a word that never had a capital is no noun in German, where nouns have one."""
+    return _SMALL_GERMAN.fullmatch(word) is not None
+
+
+@cache
+def _common() -> frozenset[str]:
+    """Words that say nothing of what a session was about: those of the work itself, and every language's small talk."""
+    from jsonlstore.signals.language import languages  # a session start asks for no topics
+
+    small = ("words", "yes", "no", "nudge", "talk")
+    talk = (one for language in languages().values() for kind in small for one in language.phrases(kind))
+    return GENERIC | frozenset(word for phrase in talk for word in phrase.lower().split())
+
+
+def _bases(word: str) -> set[str]:
+    """What an English word may be a form of: "integrates", "integrated" and "integrating" of "integrate"."""
+    bases = {word}
+    for ending in ("s", "es", "d", "ed", "ing"):
+        if word.endswith(ending):
+            stem = word[: -len(ending)]
+            bases |= {stem, stem + "e"}
+            if len(stem) > 3 and stem[-1] == stem[-2]:
+                bases.add(stem[:-1])
+    if word.endswith(("ies", "ied")):
+        bases.add(word[:-3] + "y")
+    return bases
