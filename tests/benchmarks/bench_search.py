@@ -25,7 +25,8 @@ from jsonlstore.core.clock import format_time
 from jsonlstore.recall.documents import Document, Turn
 from jsonlstore.recall.fulltext import SearchIndex
 from jsonlstore.recall.query import Query, read_query
-from jsonlstore.recall.ranking import Weights, rank
+from jsonlstore.recall.ranking import rank
+from jsonlstore.recall.scoring import Weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,10 +35,11 @@ if TYPE_CHECKING:
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LADDER = {
-    "session BM25": Weights(forms=False, passage=0, pair=0, date=0, relative_date=0),
-    "+ word forms": Weights(passage=0, pair=0, date=0, relative_date=0),
-    "+ best passage": Weights(pair=0, date=0, relative_date=0),
-    "+ best pair": Weights(date=0, relative_date=0),
+    "session BM25": Weights(forms=False, passage=0, listened=1, date=0, relative_date=0),
+    "+ word forms": Weights(passage=0, listened=1, date=0, relative_date=0),
+    "+ best passage": Weights(beside=0, listened=1, date=0, relative_date=0),
+    "+ what is beside": Weights(listened=1, date=0, relative_date=0),
+    "+ who asks": Weights(date=0, relative_date=0),
     "+ dates": Weights(),
 }
 SETS: dict[str, Callable[[int], list[Conversation]]] = {"hobbies": conversations, "everyday": everyday}
@@ -69,7 +71,10 @@ def build(path: Path, talks: Sequence[Conversation]) -> SearchIndex:
         for talk in talks:
             for session in talk.sessions:
                 at = format_time(datetime.fromisoformat(session.at))
-                turns = [Turn(str(n), at, "user", f"{who}: {text}") for n, (who, text) in enumerate(session.turns)]
+                turns = [
+                    Turn(str(n), at, "assistant" if who == "assistant" else "user", f"{who}: {text}")
+                    for n, (who, text) in enumerate(session.turns)
+                ]
                 index.append(Document("session", session.id, session.id), turns)
     return index
 
