@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jsonlstore.recall.documents import StoredDocument, Turn
     from jsonlstore.recall.query import Concept
 
-K1, B = 1.2, 0.5
+K1, B = 1.2, 0.6
 SATURATION = 0.5  # within a passage a word said twice is worth little more than one said once
 _PASSAGES_SHOWN = 3
 _LOOKED_AT = 12
@@ -29,7 +29,7 @@ class Weights:
 
     forms: bool = True
     passage: float = 1.0
-    beside: float = 0.2
+    beside: float = 0.35
     listened: float = 0.3  # what the assistant said, where the asker asks about themselves
     date: float = 4.0
     relative_date: float = 1.0
