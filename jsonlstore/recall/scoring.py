@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from jsonlstore.recall.documents import StoredDocument, Turn
     from jsonlstore.recall.query import Concept
 
-K1, B = 1.2, 0.6
-SATURATION = 0.5  # within a passage a word said twice is worth little more than one said once
+K1, B = 2.0, 0.6
+SATURATION = 1.0  # within a passage a word said twice is worth little more than one said once
 _PASSAGES_SHOWN = 3
 _LOOKED_AT = 12
 
@@ -28,10 +28,13 @@ class Weights:
     """How much each part of the ranking counts; a benchmark turns them off one by one."""
 
     forms: bool = True
+    inflected: float = 0.75  # a word in another form than the question's
+    spelling: bool = True
     passage: float = 1.0
     beside: float = 0.35
+    told_with: bool = True
     listened: float = 0.3  # what the assistant said, where the asker asks about themselves
-    date: float = 4.0
+    date: float = 5.0
     relative_date: float = 1.0
 
 

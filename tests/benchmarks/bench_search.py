@@ -14,10 +14,11 @@ import sqlite3
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import product
+from itertools import accumulate, islice, product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fixtures.make_conversations import conversations
 from fixtures.make_everyday import everyday
@@ -26,7 +27,7 @@ from jsonlstore.recall.documents import Document, Turn
 from jsonlstore.recall.fulltext import SearchIndex
 from jsonlstore.recall.query import Query, read_query
 from jsonlstore.recall.ranking import rank
-from jsonlstore.recall.scoring import Weights
+from jsonlstore.recall.scoring import USUAL, Weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,14 +35,26 @@ if TYPE_CHECKING:
     from fixtures.make_conversations import Conversation, Question
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-LADDER = {
-    "session BM25": Weights(forms=False, passage=0, listened=1, date=0, relative_date=0),
-    "+ word forms": Weights(passage=0, listened=1, date=0, relative_date=0),
-    "+ best passage": Weights(beside=0, listened=1, date=0, relative_date=0),
-    "+ what is beside": Weights(listened=1, date=0, relative_date=0),
-    "+ who asks": Weights(date=0, relative_date=0),
-    "+ dates": Weights(),
+_OFF = Weights(
+    forms=False, inflected=1, spelling=False, passage=0, beside=0, told_with=False, listened=1, date=0, relative_date=0
+)
+_PARTS: dict[str, dict[str, Any]] = {
+    "BM25 of sessions": {},
+    "+ word forms": {"forms": True, "inflected": USUAL.inflected},
+    "+ misspelt words": {"spelling": True},
+    "+ best passage": {"passage": USUAL.passage},
+    "+ what is beside": {"beside": USUAL.beside},
+    "+ words of time": {"told_with": True},
+    "+ who asks": {"listened": USUAL.listened},
+    "+ dates": {"date": USUAL.date, "relative_date": USUAL.relative_date},
 }
+
+
+def _with(weights: Weights, more: dict[str, Any]) -> Weights:
+    return replace(weights, **more)
+
+
+LADDER = dict(zip(_PARTS, islice(accumulate(_PARTS.values(), _with, initial=_OFF), 1, None), strict=True))
 SETS: dict[str, Callable[[int], list[Conversation]]] = {"hobbies": conversations, "everyday": everyday}
 
 
