@@ -19,7 +19,8 @@ from jsonlstore.recall.fulltext import SearchIndex
 from jsonlstore.recall.index_file import entries_stamp, has_fts5
 from jsonlstore.recall.query import Query, read_query
 from jsonlstore.recall.question import Question, read_question
-from jsonlstore.recall.ranking import Passage, Ranked, rank
+from jsonlstore.recall.ranking import rank
+from jsonlstore.recall.scoring import Passage, Ranked
 from jsonlstore.recall.search import (
     DEFAULT_LIMIT,
     FoundPassage,

@@ -160,7 +160,7 @@ exercise workout workouts gym | fitness
 recently lately
 """
 
-NEIGHBOUR = 0.5
+NEIGHBOUR = 0.25
 # British and American ways to write the same word; a variant that is no word is found nowhere and does no harm
 _SPELLINGS = (("isation", "ization"), ("ise", "ize"), ("ising", "izing"), ("ised", "ized"), ("yse", "yze"),
               ("our", "or"), ("ourite", "orite"), ("oured", "ored"), ("tre", "ter"), ("ogue", "og"), ("grey", "gray"),

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from jsonlstore.recall.query import Concept
 
+    Finder = Callable[[str, str], Iterable[tuple[int, float]]]
+
 PART_FROM = 4
 _INFLECTED_PART = 0.6  # a word inside a compound
 _COMPOUND_FROM = 10
@@ -34,8 +36,8 @@ def as_part(text: str) -> str:
     return german(text)
 
 
-def finder(concept: Concept, *, forms: bool) -> Callable[[str, str], Iterable[tuple[int, float]]]:
-    """What finds a concept in plain text: positions, and how much each occurrence counts."""
+def finder(concept: Concept, *, forms: bool, inflected: float = 1.0) -> Finder:
+    """What finds a concept in plain text: positions, and how much each occurrence counts; less in another form."""
     alternatives = concept.alternatives if forms else concept.alternatives[:1]
     if alternatives[0].unspaced:
         return lambda text, _languages: _unspaced(text, concept.text)
@@ -53,7 +55,7 @@ def finder(concept: Concept, *, forms: bool) -> Callable[[str, str], Iterable[tu
                 assert match is not None
                 weight = _weight(match[0], wanted, other=other)
                 if weight:
-                    yield at + 1, weight
+                    yield at + 1, weight if match[0] == concept.text else weight * inflected
                 at = text.find(spaced, at + 1)
         if part is not None and "de" in languages:
             yield from _inside(text, part)

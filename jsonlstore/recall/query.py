@@ -39,6 +39,13 @@ him his if into just kind know last let like many me might mine more most much m
 session sessions should show since so some something than that their them then there these thing things this those tell
 up us while will with would your
 """
+# who asks about themselves, and whom the assistant is addressed with; "me" may be whom to tell the answer
+_ASKER_TEXT = """
+i i'd i'll i'm i've my mine myself ich mein meine meinem meinen meiner mich je j'ai mon mes yo mis io mio mia miei eu
+meu minha
+"""
+_ADDRESSED_TEXT = "you your yours you'd you've du dein deine dich dir vous votre vos tu tes usted tuyo voce"
+_ASKER, _ADDRESSED = frozenset(_ASKER_TEXT.split()), frozenset(_ADDRESSED_TEXT.split())
 _FUNCTION = frozenset(_FUNCTION_TEXT.split())
 _COMMON = frozenset(_COMMON_TEXT.split()) - _FUNCTION
 _ASKING = _FUNCTION | _COMMON
@@ -72,6 +79,7 @@ class Query:
     excluded: tuple[str, ...] = ()
     times: tuple[Interval, ...] = ()
     only_then: bool = False
+    about_asker: bool = False
 
     @property
     def asks_for_words(self) -> bool:
@@ -110,6 +118,7 @@ def read_query(
         tuple(dict.fromkeys(map(normalise, excluded))),
         tuple(times),
         only_then,
+        _ASKER.intersection(words) != set() and not _ADDRESSED.intersection(words),
     )
 
 

@@ -115,12 +115,40 @@ def test_before_a_day_is_shortly_before_it(index: SearchIndex) -> None:
     assert ask(index, "where did we camp before 9 June 2023?")[0] == "2023-06-05"
 
 
-def test_words_of_one_turn_beat_words_of_two(index: SearchIndex) -> None:
-    """What one person said at once belongs together more than what two said in a row."""
-    long = "well you know how it goes with these things and then some more of it until at last there was"
-    add(index, "two", f"{long} a kite in the tree.", "Lovely weather for painting the fence, is it not?")
-    add(index, "one", f"{long} a kite. {long} the painting of it.", "Lovely weather.")
-    assert ask(index, "painting of a kite") == ["one", "two"]
+def test_words_beside_each_other_beat_words_far_apart(index: SearchIndex) -> None:
+    """An answer counts with the question it answers, though another turn holds it; the same words far apart less."""
+    long = "well you know how it goes with these things and then some more of it until at last there was nothing left"
+    add(index, "far", "What about the kite?", *[long] * 4, "It was the painting that took so long.")
+    add(index, "near", "What about the kite?", "It was the painting that took so long.", *[long] * 4)
+    add(index, "other", *[long] * 6)
+    assert ask(index, "painting of a kite") == ["near", "far"]
+
+
+def test_a_name_beside_is_not_the_speakers(index: SearchIndex) -> None:
+    """What Mira did is what stands under her name, not what she is told of under another."""
+    long = "and it was a long day with a lot of rain so we were all glad to be back at home by night"
+    for teller, listener in (("Mira", "Enzo"), ("Enzo", "Mira")):
+        add(
+            index,
+            teller,
+            f"{teller}: I went fishing {long}",
+            f"{listener}: oh how nice {long}",
+            f"{teller}: yes {long}",
+        )
+    assert ask(index, "when did Mira go fishing?")[0] == "Mira"
+    assert ask(index, "when did Enzo go fishing?")[0] == "Enzo"
+
+
+def test_who_asks_about_themselves_means_what_they_said(index: SearchIndex) -> None:
+    """`my` means the user's words; a question that addresses the assistant, or nobody, counts both alike."""
+    advice = ["Tomatoes like sun, tomatoes like water, and tomatoes like space"]
+    index.append(
+        Document("session", "told", "told"), [Turn("1", AT, "user", "I planted three tomatoes on the balcony")]
+    )
+    index.append(Document("session", "heard", "heard"), [Turn("1", AT, "assistant", text) for text in advice])
+    assert ask(index, "how many tomatoes do I have?") == ["told", "heard"]
+    assert ask(index, "what did you tell me of my tomatoes?") == ["heard", "told"]
+    assert ask(index, "tomatoes") == ["heard", "told"]
 
 
 def test_common_words_count_a_little(index: SearchIndex) -> None:
