@@ -1,6 +1,6 @@
 """Hide secrets in text: the key stays, the value becomes `[REDACTED]`.
 
-Where the secrets lie is the business of `secret_finder`; clean text costs one pass of RE2 there and nothing more.
+Where the secrets lie is the business of `finder`; clean text costs one pass of RE2 there and nothing more.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from jsonlstore.redact.finder import Span, Steps, back, find_spans, first_hit, hide, mark_of, steps_for
+from jsonlstore.redact.finder import find_spans, first_hit, steps_for
 from jsonlstore.redact.looks import is_placeholder, is_type, is_worded, looks_random, looks_secret, randomness
 from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.rules import MARK
+from jsonlstore.redact.scan import Steps
+from jsonlstore.redact.spans import Span, back, hide, mark_of
 
 JSON: TypeAlias = Any
 

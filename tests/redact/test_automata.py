@@ -9,15 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jsonlstore.redact import finder
-from jsonlstore.redact.finder import Steps, find_spans
+from jsonlstore.redact import finder, scan
+from jsonlstore.redact.finder import find_spans, first_hit, steps_for
+from jsonlstore.redact.scan import Steps
 from tests.benchmarks.test_redact_bench import exchange
 from tests.redact.fuzz_time import FRAGMENTS, families
+from tests.redact.matrix import FORMATS, draw, draw_format
 
 
-def _found(data: bytes, *, apart: bool) -> tuple[list[tuple[int, int, str]], int]:
-    """What is found, and the steps it takes: where a text becomes unread must not depend on the way either."""
-    steps = Steps(10**9)
+def _found(data: bytes, *, apart: bool, most: int = 10**9) -> tuple[int, list[tuple[int, int, str]], int]:
+    """Where the first hit is, what is found, and the steps left: what is unread must not depend on the way either."""
+    steps = Steps(most)
     one = finder._finder()
     kept = one.whole
     try:
@@ -25,7 +27,7 @@ def _found(data: bytes, *, apart: bool) -> tuple[list[tuple[int, int, str]], int
             one.whole = None
         elif kept is None:
             one.whole = finder._Finder().whole
-        return sorted(set(find_spans(data, steps))), steps.left
+        return first_hit(data), sorted(set(find_spans(data, steps))), steps.left
     finally:
         one.whole = kept
 
@@ -47,7 +49,26 @@ def test_both_ways_find_the_same_where_the_way_changes_in_the_middle(
     texts.append("\n".join(exchange(20_000, seed=seed, dense=1.0)))
     for text in texts:
         data = text.encode()
-        monkeypatch.setattr(finder, "_MANY_HITS", 1 << 60)
+        monkeypatch.setattr(scan, "_MANY_HITS", 1 << 60)
         expected = _found(data, apart=False)
-        monkeypatch.setattr(finder, "_MANY_HITS", 37)
+        monkeypatch.setattr(scan, "_MANY_HITS", 37)
         assert _found(data, apart=False) == expected
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 2**32), st.integers(1, 60))
+def test_both_ways_find_the_same_in_drawn_secrets(seed: int, many: int) -> None:
+    """Secrets in drawn formats, run together into a text of some length."""
+    rng = random.Random(seed)
+    forms = list(FORMATS)
+    drawn = [draw(rng).text if rng.random() < 0.5 else draw_format(rng.choice(forms), rng).text for _ in range(many)]
+    data = "\n".join(drawn).encode()
+    assert _found(data, apart=True, most=steps_for(data)) == _found(data, apart=False, most=steps_for(data))
+
+
+@settings(max_examples=30)
+@given(st.text(max_size=400), st.integers(1, 200))
+def test_a_short_budget_ends_at_the_same_place(text: str, most: int) -> None:
+    """What is beyond the budget must not depend on the way either."""
+    data = (text + ' password="Zk19dd.Qp03xx" https://a:b1c2d3@host/ token=abc ').encode() * 5
+    assert _found(data, apart=True, most=most) == _found(data, apart=False, most=most)

@@ -56,7 +56,8 @@ def test_every_shape_hides_its_example_and_leaves_its_counter_example(shape: Sha
 @pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_IDS)
 def test_a_shape_is_what_finds_its_example(shape: Shape) -> None:
     """Guards the triggers: one that does not fire would leave the shape dead."""
-    from jsonlstore.redact.finder import Steps, find_spans
+    from jsonlstore.redact.finder import find_spans
+    from jsonlstore.redact.scan import Steps
 
     text, _ = make.slots(shape.example, random.Random(11))
     assert shape.kind in {kind for _, _, kind in find_spans(f"so: {text} .".encode(), Steps(10_000))}
