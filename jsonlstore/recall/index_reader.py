@@ -79,15 +79,6 @@ class IndexReader:
         row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
         return row[0] if row else 0
 
-    def terms_like(self, beginning: str, shortest: int, longest: int) -> list[tuple[str, int]]:
-        """The terms of these lengths that begin so, and in how many blocks they occur."""
-        after = beginning[:-1] + chr(ord(beginning[-1]) + 1)
-        rows = self._db.execute(
-            "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?",
-            (beginning, after, shortest, longest),
-        )
-        return rows.fetchall()
-
     def size(self) -> tuple[int, float]:
         """How many blocks there are, and how many words a block of talk has on average."""
         talks, words = self.note("talks") or 0, self.note("words") or 0

@@ -17,7 +17,6 @@ from jsonlstore.recall.match import normalise
 from jsonlstore.recall.occurrences import PART_FROM, as_part, finder, folded_text
 from jsonlstore.recall.query import Concept, Query
 from jsonlstore.recall.scoring import USUAL, Candidate, Place, Ranked, Scorer, Weights
-from jsonlstore.recall.spelling import RESPELT, respelt
 from jsonlstore.recall.terms import raw_words
 
 if TYPE_CHECKING:
@@ -62,8 +61,7 @@ class _Ranking:
         self._weights = weights
         self._speaker = speaker
         self._total, self._average = index.size()
-        asked = [one for one in query.concepts if weights.told_with or not one.told_with]
-        self._concepts = [self._as_meant(one) for one in asked] if weights.spelling else asked
+        self._concepts = [one for one in query.concepts if weights.told_with or not one.told_with]
         # where the time was a filter, all that is left is of that time
         self._times = () if query.only_then else times_to_be_near(index, query.times)
         self._frequency = [self._blocks_with(concept) for concept in self._concepts]
@@ -72,18 +70,11 @@ class _Ranking:
             for one in self._concepts
         ]
 
-    def _as_meant(self, concept: Concept) -> Concept:
-        """A word of a question that nobody ever said may be a misspelt one."""
-        if concept.common or any(self._index.frequency(one.term) for one in concept.alternatives):
-            return concept
-        return respelt(concept, self._index)
-
     def _blocks_with(self, concept: Concept) -> float:
         """In how many blocks a concept occurs, near enough: its forms seldom share a block."""
         if concept.alternatives[0].unspaced and len(concept.text) == 1:
             return 1  # only pairs are counted; that it may be rare is all that is needed
-        least = 1.0 if concept.alternatives[-1].weight != RESPELT else RESPELT
-        found = sum(self._index.frequency(one.term) for one in concept.alternatives if one.weight >= least)
+        found = sum(self._index.frequency(one.term) for one in concept.alternatives if one.weight == 1.0)
         return min(found, self._total)
 
     def best(self, limit: int, among: Sequence[int] | None, without: frozenset[int]) -> list[Ranked]:

@@ -29,7 +29,6 @@ class Weights:
 
     forms: bool = True
     inflected: float = 0.75  # a word in another form than the question's
-    spelling: bool = True
     passage: float = 1.0
     beside: float = 0.35
     told_with: bool = True
