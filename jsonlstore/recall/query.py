@@ -46,13 +46,6 @@ meu minha
 """
 _ADDRESSED_TEXT = "you your yours you'd you've du dein deine dich dir vous votre vos tu tes usted tuyo voce"
 _ASKER, _ADDRESSED = frozenset(_ASKER_TEXT.split()), frozenset(_ADDRESSED_TEXT.split())
-# what an answer to "when" is told with; the words of the languages the tables know
-_WHEN = frozenset(["when", "wann", "quand", "cuando", "quando"])
-_TOLD_WITH = """
-yesterday today tomorrow tonight ago last next week weekend month gestern heute morgen letzte woche hier demain dernier
-semaine ayer manana pasado semana ieri domani scorso settimana ontem amanha
-"""
-ANSWERING_WORD = 0.3
 _FUNCTION = frozenset(_FUNCTION_TEXT.split())
 _COMMON = frozenset(_COMMON_TEXT.split()) - _FUNCTION
 _ASKING = _FUNCTION | _COMMON
@@ -69,16 +62,12 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """One thing looked for: a word in all its forms and its neighbours in meaning; a `common` one tells little.
-
-    One that was not asked for, but that answers are `told_with`, has no form of its own.
-    """
+    """One thing looked for: a word in all its forms and its neighbours in meaning; a `common` one tells little."""
 
     text: str
     alternatives: tuple[Alternative, ...]
     weight: float = 1.0
     common: bool = False
-    told_with: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +112,6 @@ def read_query(
         concepts = []
     concepts += _concepts(" ".join(said).split(), {one.text for one in concepts})
     concepts = [one for one in concepts if one.text not in _FUNCTION] or concepts
-    if telling and words[0] in _WHEN and not times:
-        told = tuple(Alternative(term, 1.0) for term in dict.fromkeys(map(english, _TOLD_WITH.split())))
-        concepts.append(Concept(words[0], told, ANSWERING_WORD, common=True, told_with=True))
     return Query(
         tuple(concepts),
         tuple(dict.fromkeys(map(normalise, said))),

@@ -61,14 +61,11 @@ class _Ranking:
         self._weights = weights
         self._speaker = speaker
         self._total, self._average = index.size()
-        self._concepts = [one for one in query.concepts if weights.told_with or not one.told_with]
+        self._concepts = query.concepts
         # where the time was a filter, all that is left is of that time
         self._times = () if query.only_then else times_to_be_near(index, query.times)
         self._frequency = [self._blocks_with(concept) for concept in self._concepts]
-        self._finders = [
-            finder(one, forms=weights.forms, inflected=1.0 if one.told_with else weights.inflected)
-            for one in self._concepts
-        ]
+        self._finders = [finder(one, forms=weights.forms, inflected=weights.inflected) for one in self._concepts]
 
     def _blocks_with(self, concept: Concept) -> float:
         """In how many blocks a concept occurs, near enough: its forms seldom share a block."""

@@ -31,7 +31,6 @@ class Weights:
     inflected: float = 0.75  # a word in another form than the question's
     passage: float = 1.0
     beside: float = 0.35
-    told_with: bool = True
     listened: float = 0.3  # what the assistant said, where the asker asks about themselves
     date: float = 5.0
     relative_date: float = 1.0

@@ -276,12 +276,3 @@ def test_a_full_disk_leaves_the_index_complete_or_as_it_was(index: SearchIndex, 
         add(index, "two", *["bravo charlie delta " * 300] * 60)
     assert ask(index, "bravo") == ["two"]
     assert index.problems() == []
-
-
-def test_an_answer_to_when_tells_a_time(index: SearchIndex) -> None:
-    """Of two sessions that say the words alike, the one that tells when; it names no candidate by itself."""
-    add(index, "plain", "we repaired the windmill and then it rained a little")
-    add(index, "timed", "we repaired the windmill yesterday and then it rained")
-    add(index, "other", "yesterday it rained")
-    assert ask(index, "when did we repair the windmill?") == ["timed", "plain"]
-    assert ask(index, "when did we launch the rocket?") == []
