@@ -16,7 +16,7 @@ from jsonlstore.recall.documents import STATE_SEQ
 from jsonlstore.recall.match import normalise
 from jsonlstore.recall.occurrences import PART_FROM, as_part, finder, folded_text
 from jsonlstore.recall.query import Concept, Query
-from jsonlstore.recall.scoring import USUAL, Candidate, Place, Ranked, Scorer, Weights
+from jsonlstore.recall.scoring import USUAL, LookedAt, Place, Ranked, Scorer, Weights
 from jsonlstore.recall.terms import raw_words
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class _Ranking:
             each.passages = [self._marked(passage) for passage in each.passages]
         return ranked[:limit]
 
-    def _with_phrases(self, candidates: list[Candidate]) -> list[Candidate]:
+    def _with_phrases(self, candidates: list[LookedAt]) -> list[LookedAt]:
         """Those in which every phrase stands; all of them if it stands in none, and words besides it were asked for."""
         phrases = self._query.phrases
         if not phrases:
@@ -128,7 +128,7 @@ class _Ranking:
 
     # -- candidates
 
-    def _candidates(self, among: Sequence[int] | None, without: frozenset[int]) -> list[Candidate]:
+    def _candidates(self, among: Sequence[int] | None, without: frozenset[int]) -> list[LookedAt]:
         expression = self._expression()
         most = CANDIDATES_THERE if self._total <= SMALL_STORE else CANDIDATE_BLOCKS
         blocks = self._index.match(expression, most, among, without) if expression else []
@@ -148,7 +148,7 @@ class _Ranking:
         documents = {one.no: one for one in self._index.documents(f"no IN ({marks})", tuple(chosen))}
         found = []
         for no, numbers in chosen.items():
-            candidate = Candidate(documents[no])
+            candidate = LookedAt(documents[no])
             for number in sorted(numbers):
                 self._place(candidate, self._index.block(number))
             found.append(candidate)
@@ -179,7 +179,7 @@ class _Ranking:
                 terms.setdefault(f'parts : "{as_part(concept.text)}" *')
         return " OR ".join(terms)
 
-    def _place(self, candidate: Candidate, block: Block) -> None:
+    def _place(self, candidate: LookedAt, block: Block) -> None:
         """Put every occurrence of what was asked for into its passage."""
         is_talk = block.seq != STATE_SEQ
         candidate.words += block.words if is_talk else 0
@@ -222,7 +222,7 @@ class _Ranking:
         return self._concepts[concept].weight * math.log1p((self._total - count + 0.5) / (count + 0.5))
 
 
-def _holds(one: Candidate, phrase: str, *, whole: bool = False) -> bool:
+def _holds(one: LookedAt, phrase: str, *, whole: bool = False) -> bool:
     """Whether a phrase stands in a document, across passages too."""
     said = normalise(" ".join(turn.text.replace("\n", " ") for place in one.places for turn in place.turns))
     if not whole:

@@ -72,7 +72,7 @@ class Place(NamedTuple):
 
 
 @dataclass(slots=True)
-class Candidate:
+class LookedAt:
     """A document that may answer, as far as it was looked at."""
 
     document: StoredDocument
@@ -100,7 +100,7 @@ class Scorer:
         concepts: Sequence[Concept],
         rarity: Sequence[float],
         average: float,
-        candidates: Sequence[Candidate],
+        candidates: Sequence[LookedAt],
         weights: Weights,
     ) -> None:
         self._weights = weights
@@ -124,7 +124,7 @@ class Scorer:
         """What a document would have in which everything stands often, and all in one passage."""
         return (K1 + 1) * sum(self._rarity) + (1 + SATURATION) * self._weights.passage * sum(self._telling)
 
-    def score(self, one: Candidate) -> Ranked:
+    def score(self, one: LookedAt) -> Ranked:
         """The score of a candidate, and the passages it is best for."""
         norm = K1 * (1 - B + B * one.words / self._average)
         frequencies = one.frequencies().items()
@@ -154,7 +154,7 @@ class Scorer:
         )
 
 
-def _shown(one: Candidate, best: list[tuple[float, int, int]]) -> list[Passage]:
+def _shown(one: LookedAt, best: list[tuple[float, int, int]]) -> list[Passage]:
     """The best passages, one of each turn; a passage goes on into its neighbour where the turn does."""
     shown: list[Passage] = []
     for negative, nth, passage in best:
