@@ -352,6 +352,45 @@ os.execv(sys.executable, [sys.executable, "-m", "jsonlstore", *words])
 """
 
 
+LATE = """
+import os, sys, time
+words = sys.argv[1:]
+if words[-2:] == ["hook", "compacted"]:
+    time.sleep(4)  # twice as long as a turn waits
+os.execv(sys.executable, [sys.executable, "-m", "jsonlstore", *words])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", each_version(*VERSIONS))
+def test_a_program_that_is_slow_after_a_compaction_takes_no_block_away(
+    version: str, tmp_path: Path, talks: list[Talk]
+) -> None:
+    """Its answer takes longer than a turn waits; the next turn that comes after it has the block all the same."""
+    talk = Installed(version, tmp_path)
+    talks.append(talk)
+    run_through(talk, tmp_path, LATE)
+    talk.stage.openclaw.start()
+    note = '[[call:write|{"path": "memory/notes.md", "content": "the mast is 12 m high"}]]'
+    talk.turn("turn 1 please tune the antenna", 20)
+    talk.turn("turn 2 goes on with the mast", 30, note)
+    talk.compact()
+    wait_until(lambda: talk.events("session.compacted"), 60, "the noting of the compaction")
+    for words in ("turn 3 goes on", "turn 4 goes on"):
+        talk.turn(words, 40)
+        assert "memory/notes.md" in block_of(talk.requests(words)[0])
+
+
+def run_through(talk: Talk, folder: Path, script: str, *words: str) -> None:
+    """Have the plugin call this script instead of the program."""
+    wrapper = folder / "wrapper.py"
+    wrapper.write_text(script)
+    config = talk.state_dir / "openclaw.json"
+    document = json.loads(config.read_text())
+    document["plugins"]["entries"]["jsonlstore"]["config"]["command"] = [sys.executable, str(wrapper), *words]
+    config.write_text(json.dumps(document))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("behaviour", ["failing", "empty", "slow"])
 @pytest.mark.parametrize("version", each_version(*VERSIONS))
@@ -359,14 +398,9 @@ def test_a_provider_that_gives_nothing_breaks_nothing(
     version: str, behaviour: str, tmp_path: Path, talks: list[Talk]
 ) -> None:
     """OpenClaw asks its model for the summary, as it would without us, and the conversation goes on."""
-    wrapper = tmp_path / "wrapper.py"
-    wrapper.write_text(WRAPPER)
     talk = Installed(version, tmp_path)
     talks.append(talk)
-    config = talk.state_dir / "openclaw.json"
-    document = json.loads(config.read_text())
-    document["plugins"]["entries"]["jsonlstore"]["config"]["command"] = [sys.executable, str(wrapper), behaviour]
-    config.write_text(json.dumps(document))
+    run_through(talk, tmp_path, WRAPPER, behaviour)
     talk.stage.openclaw.start()
     talk.turn("turn 1 please tune the antenna", 20)
     talk.turn("turn 2 goes on with the mast", 30)

@@ -72,6 +72,74 @@ test("a compaction that nobody announced is seen in the messages", async () => {
   assert.equal(host.calls("compacted").length, 1);
 });
 
+const SUMMARY = [{ role: "compactionSummary", summary: "s", timestamp: 5000 }];
+const LIMIT = 1500;
+const MEMORY = /MEMORY FILES: memory\/a\.md/;
+
+/** A conversation that was compacted after its first turn, in a gateway whose turns wait LIMIT at most. */
+async function compacted(behaviour, during = () => {}) {
+  const host = new Host(behaviour, { config: { timeoutMs: LIMIT } });
+  const first = await host.turn();
+  await during(host);
+  host.fire("before_compaction", { messages: NEWER }, { sessionKey: KEY });
+  host.fire("after_compaction", {}, { sessionKey: KEY });
+  return { host, first };
+}
+
+const noted = (host) => host.until(() => host.calls("compacted-noted").length > 0, "the noting");
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test("an answer about a compaction that takes longer than a turn may wait is there when the next turn comes", async () => {
+  const { host, first } = await compacted("noting,compacted=2500");
+  assert.equal(first, undefined, "nothing was restored: the block is only what the compaction adds");
+  await noted(host);
+  assert.match((await host.turn({ messages: SUMMARY })) ?? "", MEMORY);
+  assert.equal(host.calls("compacted").length, 1);
+});
+
+test("a turn waits for the answer about a compaction from its own beginning on", async () => {
+  const { host } = await compacted("noting,compacted=2000");
+  await pause(1000);
+  assert.match((await host.turn({ messages: SUMMARY })) ?? "", MEMORY);
+});
+
+test("a turn that cannot wait any longer has the block as it was, and a later one the new one", async () => {
+  const { host, first } = await compacted("good,compacted=6000");
+  assert.equal(await host.turn({ messages: SUMMARY }), first);
+  const started = Date.now();
+  assert.equal(await host.turn({ messages: SUMMARY }), first);
+  assert.ok(Date.now() - started < LIMIT / 2, "only one turn waits for it");
+  await noted(host);
+  await pause(100);
+  assert.match(await host.turn({ messages: SUMMARY }), MEMORY);
+});
+
+test("what a report read before the compaction takes nothing away when it is told after it", async () => {
+  const { host } = await compacted("noting,turn-end=1000", async (gateway) => {
+    gateway.fire("agent_end", { success: true, messages: NEWER });
+    await gateway.until(() => gateway.calls("turn-end").length === 1, "the report");
+  });
+  await noted(host);
+  await pause(1600);
+  assert.match((await host.turn({ messages: SUMMARY })) ?? "", MEMORY);
+});
+
+test("a restore that was late and is late again leaves what the compaction told", async () => {
+  const { host, first } = await compacted("hanging", (gateway) => gateway.fire("agent_end", { success: true, messages: NEWER }));
+  assert.equal(first, undefined);
+  await noted(host);
+  await pause(100);
+  assert.match((await host.turn({ messages: SUMMARY })) ?? "", MEMORY);
+  assert.equal(host.calls("session-start").length, 2, "it was asked again");
+});
+
+test("a compaction before this process has seen a turn of the session is noted, too", async () => {
+  const host = new Host("noting,compacted=200");
+  host.fire("before_compaction", { messages: NEWER });
+  host.fire("after_compaction", {}, { sessionKey: KEY });
+  assert.match((await host.turn({ messages: SUMMARY })) ?? "", MEMORY);
+});
+
 /** The extension as pi loads it. */
 function extension() {
   const heard = {};

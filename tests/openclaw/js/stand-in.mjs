@@ -1,15 +1,24 @@
 // A stand-in for the jsonlstore program: BEHAVIOUR LOG [jsonlstore's arguments]. Every call is noted in LOG.
+//
+// BEHAVIOUR may tell how many milliseconds pass between the work of a hook and its answer: "good,compacted=900".
 
 import { appendFileSync, readFileSync } from "node:fs";
 
-const [behaviour, log, ...words] = process.argv.slice(2);
+const [behaviours, log, ...words] = process.argv.slice(2);
+const [behaviour, ...delays] = behaviours.split(",");
 const event = words[words.indexOf("hook") + 1];
 const input = readFileSync(0, "utf8");
 appendFileSync(log, `${JSON.stringify({ words, input: input ? JSON.parse(input) : null, pid: process.pid })}\n`);
 
 const BLOCK = '<session-continuity hint="inherited from prior sessions">\nPENDING TASKS\n</session-continuity>';
 const SHORTER = BLOCK.replace("PENDING TASKS", "HOT TOPICS: boxes");
+const NAMED = `${BLOCK}\n\nMEMORY FILES: memory/a.md`;
 const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+
+// what is known of a compaction when the work begins: an answer that is given late tells no more than that
+const isNoted = readFileSync(log, "utf8").includes('"compacted-noted"');
+const delay = Number(delays.find((one) => one.startsWith(`${event}=`))?.split("=")[1] ?? 0);
+if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
 
 if (words.includes("continue")) {
   if (behaviour === "foreign") say({ error: { code: "out_of_scope", message: "belongs to another conversation" } });
@@ -20,7 +29,8 @@ if (words.includes("continue")) {
   else say({ reply: "Inherited from session a1b2c3d4", preamble: BLOCK });
 } else if (event === "turn-end" || event === "session-end") {
   if (behaviour === "debug") process.stderr.write(`[session:debug] ${event}\n${"x".repeat(100000)}end\n`);
-  const block = behaviour === "closing" && input.includes('"tell_block":true') ? { block: SHORTER } : {};
+  const told = { closing: SHORTER, noting: isNoted ? NAMED : null };
+  const block = behaviour in told && input.includes('"tell_block":true') ? { block: told[behaviour] } : {};
   const first = readFileSync(log, "utf8").split('"turn-end"').length === 2;
   const window = behaviour === "once-told" && !first ? null : 200000; // after a compaction nothing is known for a turn
   say({ session_id: "stretch-2", updated: true, ...block, ...(input.includes('"tell_window":true') ? { window } : {}) });
@@ -32,7 +42,8 @@ if (words.includes("continue")) {
   else if (JSON.parse(input).text) say({ session_id: "s", recorded: true });
   else say({ session_id: "s", at: "2026-01-01T00:00:00.000Z", prompt: "word it" });
 } else if (event === "compacted") {
-  say({ session_id: "s", block: behaviour === "cold" ? null : `${BLOCK}\n\nMEMORY FILES: memory/a.md` });
+  appendFileSync(log, `${JSON.stringify({ words: ["hook", "compacted-noted"], input: null, pid: process.pid })}\n`);
+  say({ session_id: "s", block: behaviour === "cold" ? null : NAMED });
 } else if (event === "compact") {
   if (behaviour === "failing") process.exit(1);
   else if (behaviour === "hanging") setInterval(() => {}, 1000);
@@ -65,6 +76,7 @@ if (words.includes("continue")) {
     foreign: () => say(restored),
     flushed: () => say({ session_id: "s", preamble: null, block: null, flush: { percent: 75, compaction: 0 }, window: 200000 }),
     "once-told": () => answers.cold(),
+    noting: () => say({ session_id: "s", preamble: null, block: isNoted ? NAMED : null, already_restored: isNoted }),
     cold: () => say({ session_id: "s", preamble: null, block: null, already_restored: false }),
     restored: () => say({ session_id: "s", preamble: null, block: BLOCK, already_restored: true }),
     unknown: () => say({ session_id: "s", preamble: null, block: input.includes("under_way") ? null : BLOCK }),

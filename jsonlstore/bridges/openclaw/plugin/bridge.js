@@ -142,7 +142,8 @@ export class Bridge {
     const answer = this.#answer(session, via, told, deadline);
     if (answer === undefined) return undefined; // the hook or the plugin, whichever came first, has it
     const outcome = await answer;
-    await session.compacted; // the block names what was written before a compaction
+    await this.#compactionNoted(session, deadline); // the block names what was written before it
+    session.awaited = session.compacted; // one turn waits for it, no other
     if (session.outcome !== outcome) this.#settle(session, outcome, via);
     if (this.#firstTurnOnly && outcome.value?.already_restored && answered !== false) return undefined;
     if (session.block) given(session.delivery);
@@ -155,7 +156,7 @@ export class Bridge {
   /** The block of a session changed: something in it was closed. */
   blockIs(sessionId, block) {
     const session = this.#sessions.get(sessionId);
-    if (session?.outcome) session.block = typeof block === "string" && block !== "" ? block : undefined;
+    if (session?.outcome) this.#changeBlock(session, block);
   }
 
   /** What the model is about to be sent: whether the block is in there is known from here on. */
@@ -177,18 +178,18 @@ export class Bridge {
     if (session.refreshing || this.#firstTurnOnly) return;
     session.refreshing = true;
     const input = { ...session.identity, ...known, under_way: true, pid: process.pid };
+    const since = session.changes;
     const { value } = await this.call(["hook", "session-start"], input);
     session.refreshing = false;
-    if (value?.already_restored && !value.error) this.blockIs(session.identity.session_id, value.block);
+    if (value?.already_restored) this.#takeBlock(session, value, since);
   }
 
   /** Take an answer in, and report it once: a turn that only reuses it costs nothing. */
   #settle(session, outcome, via) {
     session.outcome = outcome;
     session.failedAt = session.turns;
-    const text = outcome.value?.block;
-    session.block = typeof text === "string" && text !== "" ? text : undefined;
     const problem = outcome.problem ?? (outcome.value?.error ? "error" : undefined);
+    if (!problem) this.#changeBlock(session, outcome.value?.block); // else what was told before is still true
     const detail = outcome.detail ?? outcome.value?.error;
     if (problem) this.#log(`jsonlstore: nothing restored (${problem}: ${String(detail).slice(0, 200)})`);
     this.heartbeat.fired({
@@ -231,12 +232,9 @@ export class Bridge {
   }
 
   /** A compaction is over: from now on the block names the memory files that were written before it. */
-  compactionEnded(sessionKey) {
-    const session = this.current(sessionKey);
-    if (!session?.identity) return;
-    const { session_id, session_key, agent_id, channel } = session.identity;
-    const asked = this.call(["hook", "compacted"], { session_id, session_key, agent_id, channel }, this.#timeoutMs);
-    session.compacted = asked.then(({ value }) => this.#takeBlock(session_id, value));
+  compactionEnded(sessionKey, announced) {
+    const session = this.current(sessionKey) ?? (announced ? this.#lookUp(announced) : undefined);
+    if (session?.identity) session.compacted = this.#noteCompaction(session);
   }
 
   /** What the messages of a turn say of compactions: one that nobody announced is over, too. */
@@ -314,7 +312,7 @@ export class Bridge {
     session.settlesFlush = false;
     if (ahead) this.#askAhead(session, messages);
     if (session.outcome?.value && !this.#firstTurnOnly) wanted.tell_block = true;
-    this.#report("turn-end", { session_id, session_key, agent_id, channel, catch_up: true, ...wanted });
+    this.#report("turn-end", { session_id, session_key, agent_id, channel, catch_up: true, ...wanted }, session);
   }
 
   /** When the reports of a conversation so far have done their work, or have taken too long. */
@@ -370,9 +368,36 @@ export class Bridge {
     if (session.askAheadOf && session.lastWindow) this.#askAhead(session, session.askAheadOf);
   }
 
+  /** It may take as long as a report: no turn waits that long, but one that comes later has the answer. */
+  async #noteCompaction(session) {
+    const { session_id, session_key, agent_id, channel } = session.identity;
+    const since = session.changes;
+    const { value } = await this.call(["hook", "compacted"], { session_id, session_key, agent_id, channel }, REPORT_MS);
+    if (!tellsBlock(value)) return;
+    if (since === session.changes) this.#changeBlock(session, value.block);
+    else await this.#noteCompaction(session); // the block changed meanwhile, and the answer may not know of it
+  }
+
+  /** Wait until the last compaction is noted, or until `deadline`; not if a turn has waited for it already. */
+  async #compactionNoted(session, deadline) {
+    if (session.awaited === session.compacted) return;
+    let timer;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, Math.max(0, deadline - Date.now()));
+    });
+    await Promise.race([session.compacted, late]);
+    clearTimeout(timer);
+  }
+
   /** What a report says of the block: a line is gone if the session closed something in it. */
-  #takeBlock(sessionId, value) {
-    if (value && !value.error && value.block !== undefined) this.blockIs(sessionId, value.block);
+  #takeBlock(session, value, since) {
+    // a report that began before the block changed may not know of it; the next one does
+    if (tellsBlock(value) && since === session.changes) session.block = textOf(value.block);
+  }
+
+  #changeBlock(session, block) {
+    session.block = textOf(block);
+    session.changes += 1;
   }
 
   /** Forget what an earlier stretch of this session asked for: a new one begins. */
@@ -397,7 +422,9 @@ export class Bridge {
 
   async #ask(session, known, deadline) {
     session.askedAt = Date.now();
-    await this.#waitForReports(session.identity.session_key, (deadline - Date.now()) / 2);
+    const half = (deadline - Date.now()) / 2;
+    const reports = this.#waitForReports(session.identity.session_key, half);
+    await Promise.all([reports, this.#compactionNoted(session, Date.now() + half)]);
     const input = { ...session.identity, ...known, pid: process.pid, ...(this.#flush ? { tell_flush: true } : {}) };
     const timeoutMs = Math.max(50, deadline - Date.now());
     return this.#run(["hook", "session-start"], { input, timeoutMs });
@@ -421,9 +448,9 @@ export class Bridge {
   }
 
   /** Send one report at a time, the latest of each kind: a burst of turns becomes two processes, not twenty. */
-  #report(event, input) {
+  #report(event, input, session) {
     this.#waiting.delete(`${event}:${input.session_id}`);
-    this.#waiting.set(`${event}:${input.session_id}`, { event, input });
+    this.#waiting.set(`${event}:${input.session_id}`, { event, input, session });
     if (!this.#reporting) this.#sendNextReport();
   }
 
@@ -433,7 +460,7 @@ export class Bridge {
       this.#reporting = undefined;
       return;
     }
-    const [key, { event, input }] = first.value;
+    const [key, { event, input, session }] = first.value;
     this.#waiting.delete(key);
     const words = event === "catch-up" ? ["-q", "watch", "--once", "--if-unwatched"] : ["hook", event];
     const timeoutMs = event === "catch-up" ? CATCH_UP_MS : REPORT_MS;
@@ -444,8 +471,9 @@ export class Bridge {
         clearTimeout(patience);
         resolve();
       };
+      const since = session?.changes;
       const answer = this.#run(words, { input, timeoutMs, onExit });
-      if (input.tell_block) answer.then(({ value }) => this.#takeBlock(input.session_id, value));
+      if (input.tell_block) answer.then(({ value }) => this.#takeBlock(session, value, since));
       if (input.tell_window) answer.then(({ value }) => this.#noteWindowOnDisk(input.session_id, value?.window));
     });
     this.#reporting = { session_key: input.session_key, done: done.then(() => this.#sendNextReport()) };
@@ -456,6 +484,14 @@ export class Bridge {
 function historyAs(answered) {
   if (answered === undefined) return { check_history: true };
   return answered ? { under_way: true } : {};
+}
+
+function tellsBlock(value) {
+  return Boolean(value) && !value.error && value.block !== undefined;
+}
+
+function textOf(block) {
+  return typeof block === "string" && block !== "" ? block : undefined;
 }
 
 function newSession() {
@@ -472,6 +508,7 @@ function newSession() {
     answer: undefined,
     outcome: undefined,
     block: undefined,
+    changes: 0, // of the block, but for what reports say of it
     givenBlock: undefined,
     told: false,
     refreshing: false,
@@ -486,6 +523,7 @@ function newSession() {
     flush: newFlush(),
     settlesFlush: false,
     compacted: undefined,
+    awaited: undefined,
     seenCompacted: undefined,
     compactedAt: undefined,
   };

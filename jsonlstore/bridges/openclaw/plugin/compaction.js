@@ -23,8 +23,9 @@ export function compactWith(bridge, api, on) {
     // up to 2026.3 it does not say whose: then it is the one that was announced
     const keys = [...bridge.compactions.keys()];
     const key = context?.sessionKey ?? (keys.length === 1 ? keys[0] : undefined);
+    const announced = bridge.compactions.get(key)?.identity;
     bridge.compactions.delete(key);
-    bridge.compactionEnded(key);
+    bridge.compactionEnded(key, announced);
   });
   try {
     api.registerCompactionProvider?.({
