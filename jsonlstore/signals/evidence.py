@@ -16,6 +16,7 @@ from jsonlstore.signals.outcome import Outcome, outcome
 from jsonlstore.signals.references import References
 from jsonlstore.signals.shell import Purpose, Step, commit_subject, may_commit, steps, written_files
 from jsonlstore.signals.todos import TodoBoard
+from jsonlstore.signals.undone import RESET, TAKES_BACK, after_step, removed_by_name, reverted_subject, without_reverted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -92,6 +93,10 @@ class WorkLog:
     todos: TodoBoard = field(default_factory=TodoBoard)
     memory_writes: list[tuple[int, str]] = field(default_factory=list)
     references: References = field(default_factory=References)
+    made: list[GitCommit] = field(default_factory=list)  # by the command that ran last
+    taken_back: list[GitCommit] = field(default_factory=list)  # by the same
+    _dropped: list[GitCommit] = field(default_factory=list)  # by the last reset, which another may bring back
+    _pushed: GitCommit | None = None
     _failed: dict[str, str] = field(
         default_factory=dict
     )  # commands that failed and did not pass since, the latest last
@@ -110,6 +115,7 @@ class WorkLog:
 
     def ran(self, command: str, text: str, details: Mapping[str, Any], *, is_error: bool, at: str, entry_id: str | None) -> Outcome:  # fmt: skip
         """A command and what it answered."""
+        self.made, self.taken_back = [], []
         done = steps(command)
         went = outcome(text, details, is_error=is_error, is_test=any(one.purpose is Purpose.TEST for one in done))
         if went.interrupted:
@@ -118,11 +124,7 @@ class WorkLog:
         if went.failed or self._failed:
             self._note_failure(command, went)
         self._note_steps(done, went, at, entry_id)
-        if may_commit(command) or "gh pr merge" in command:
-            made = [*self._confirmed(_COMMITTED, text, at, entry_id), *self._merged(text, at, entry_id)]
-            self._note_commits(made, command, went, at, entry_id)
-        elif " changed" in text and any(one.purpose in _MAY_SCRIPT for one in done):
-            self._note_commits(self._confirmed(_COMMITTED_INSIDE, text, at, entry_id), "", went, at, entry_id)
+        self._note_history(command, done, text, went, at, entry_id)
         if went.failed is not True:
             listed = (
                 _UPDATED.findall(text[:2_000]) if "*** " in command and "Updated the following files" in text else []
@@ -130,6 +132,44 @@ class WorkLog:
             for path in listed or written_files(command):
                 self.changed(path)
         return went
+
+    def _note_history(self, command: str, done: tuple[Step, ...], text: str, went: Outcome, at: str, entry_id: str | None) -> None:  # fmt: skip
+        """The commits a command made, took back or pushed, in its order."""
+        back = [one for one in done if one.family in TAKES_BACK] if "git" in command and went.failed is not True else []
+        first = next((place for place, one in enumerate(done) if one.family == "git commit"), len(done)) if back else 0
+        for one in back:
+            if one in done[:first]:
+                self._step_back(one, text)
+        if may_commit(command) or "gh pr merge" in command:
+            made = [*self._confirmed(_COMMITTED, text, at, entry_id), *self._merged(text, at, entry_id)]
+            self._note_commits(made, command, went, at, entry_id)
+        elif " changed" in text and any(one.purpose in _MAY_SCRIPT for one in done):
+            self._note_commits(self._confirmed(_COMMITTED_INSIDE, text, at, entry_id), "", went, at, entry_id)
+        for one in back:
+            if one not in done[:first]:
+                self._step_back(one, text)
+        if self.commits and went.failed is not True and any(one.family == "git push" for one in done):
+            self._pushed = self.commits[-1]
+
+    def _step_back(self, step: Step, text: str) -> None:
+        dropped = self._leave(after_step(step, text, self.commits, self._dropped, self._pushed))
+        if step.family == RESET:
+            self._dropped = dropped
+
+    def _leave(self, left: list[GitCommit]) -> list[GitCommit]:
+        """Only these commits are left; returns those that are gone."""
+        gone = [one for one in self.commits if one not in left]
+        self.taken_back += gone
+        self.made = [one for one in left if one not in self.commits or one in self.made]
+        self.commits = left
+        return gone
+
+    def undone(self, text: str) -> None:
+        """An agent's own undo command said which commits it removed."""
+        self.made, self.taken_back = [], []
+        left = removed_by_name(self.commits, text)
+        if left is not None:
+            self._leave(left)
 
     def _note_failure(self, command: str, went: Outcome) -> None:
         plain = " ".join(command[:_LONGEST_COMMAND].split())
@@ -175,7 +215,12 @@ class WorkLog:
             return
         if "--amend" in command and self.commits:
             self.commits.pop()
+        for one in made:
+            if subject := reverted_subject(one.subject):
+                self._leave(without_reverted(self.commits, subject))
         self.commits += made
+        self.made += made
+        self._dropped = []
         for one in made:
             self.references.committed(one.subject, entry_id)
         del self.commits[:-MOST_COMMITS]
