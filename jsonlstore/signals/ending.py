@@ -54,6 +54,8 @@ _LONGEST_YES = 120
 _LONGEST_LEFT = 240
 _LAST_LINES = 6
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
+_COMMAND_BEFORE = re.compile(r"\s*/(?:[\w:-]+[ \t]*\n|(?:ask|code|architect|btw)\s)")
+_FRAMES = re.compile(r"^[ \t]+File \"[^\"\n]+\", line \d+[^\n]*\n(?:[ \t]+[^\n]*\n)*", re.MULTILINE)  # of a stack trace
 _FAILED_TURN = re.compile(
     r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude(?: AI)?|Codex)? ?usage limit reached|(?:5-hour|Session|Weekly) limit reached|Rate limit|Internal server error|Overloaded\b|stream disconnected|Connection error|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Unable to connect to API|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
     re.IGNORECASE,
@@ -180,12 +182,21 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
     return text, ""
 
 
+def without_command(text: str) -> str:
+    """A message without the slash command on its first line, and without one that only says in what way to answer."""
+    match = _COMMAND_BEFORE.match(text) if text.lstrip().startswith("/") else None
+    rest = text[match.end() :].strip() if match else ""
+    return rest or text
+
+
 def request_line(text: str) -> str:
     """A request in one line: its own words, of a pasted document only the user's, cut before what was pasted."""
-    lines = [plain_text(line) for line in own_lines(text)]
+    text = without_command(text)
+    spoken = _FRAMES.sub("", text) if ", line " in text else text
+    lines = [plain_text(line) for line in own_lines(spoken)]
     said = " ".join(line for line in lines if line)
-    if not said:
-        said = plain_text(text.strip().split("\n", 1)[0])
+    if not said:  # nothing but a paste: the error it holds is what it is about
+        said = (last_error(text) if "\n" in text else "") or plain_text(text.strip().split("\n", 1)[0])
     elif is_document(text):
         said = lines[0] if len(content_words(lines[0])) >= 2 or len(lines) == 1 else said
     pasted = _PROMPT_COMMAND.search(said)
@@ -328,8 +339,7 @@ def _unverified(talk: Sequence[Exchange], at: int) -> Opened | None:
     error = last_error(pasted)
     if not error or not any(moment.changes for moment in (one.user, *one.answers)):
         return None
-    command = _PROMPT_COMMAND.search(pasted)
-    ran = command[1].strip() if command else ""
+    ran = pasted_command(pasted)
     telling = [step for step in steps(ran) if step.purpose is not Purpose.LOOK] if ran else []
     text = (
         f"Check that it is gone: {' '.join(ran.split())[:100]}"
@@ -337,6 +347,12 @@ def _unverified(talk: Sequence[Exchange], at: int) -> Opened | None:
         else "Check whether the reported error is gone"
     )
     return Opened(f"{text} ({shorten(error, 80)})", one.user.id, one.user.at, 0, one.user.turn, "unverified", 0.75)
+
+
+def pasted_command(text: str) -> str:
+    """The command whose output a user pasted, as it stands behind the prompt; empty if there is none."""
+    command = _PROMPT_COMMAND.search(text)
+    return command[1].strip() if command else ""
 
 
 def _handed_over(talk: Sequence[Exchange], at: int, language: Language | None) -> Opened | None:

@@ -4,6 +4,8 @@ What a reset or a revert took away is no deed any more, and it closes nothing. W
 went, more is taken away rather than less: a missing commit costs less than one that is not there.
 """
 
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
 from __future__ import annotations
 
 import re
