@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 200
 ANSWERED, UNANSWERED, INTERRUPTED, FAILED, REFUSED = "answered", "unanswered", "interrupted", "failed", "refused"
+HAND_OVER = "asked for"  # the user is to send something: a question to them, and no work of ours
 LISTS_REACH = 5  # a list that was followed by so many other requests is history
 _MOST_COMPARED, _LEAST_COMPARED, _LONG_ANSWER = 600, 3, 200
 _NUDGES_BACK = 6
@@ -294,15 +295,10 @@ def _offer(talk: Sequence[Exchange], at: int, language: Language | None) -> Open
     offer = _offer_of(closing, language)
     if not offer or not closing:
         return None
-    return Opened(
-        offer.text,
-        closing.id,
-        closing.at,
-        len(talk) - 1 - at,
-        closing.turn,
-        "offer" if offer.is_offer else "question",
-        0.8,
-    )
+    kind = "offer" if offer.is_offer else "question"
+    if any(one.says("hand_over", offer.text) for one in spoken_languages(closing.text, language)):
+        kind = HAND_OVER
+    return Opened(offer.text, closing.id, closing.at, len(talk) - 1 - at, closing.turn, kind, 0.8)
 
 
 def _listed(talk: Sequence[Exchange], language: Language | None) -> list[Opened]:

@@ -49,3 +49,100 @@ def test_a_slash_command_is_never_the_request(said: str, asked: str) -> None:
     """The user's own words after it count, or the request before it; a command given a task in words is one."""
     story = Story("x").user("Paint the mole white").says_("The mole is white.").user(said)
     assert told(story.says_("All right."))["last_request"]["text"] == asked
+
+
+@pytest.mark.parametrize(
+    ("subject", "standing"),
+    [
+        ("fix: Define gauge before it is printed", False),
+        ("Fix NameError in tide chart", False),
+        ("Define the name gauge, which was not defined", False),
+        ("Paint the mole white", True),
+        ("Add a gauge legend", True),
+    ],
+)
+def test_a_pasted_error_that_a_commit_fixes_is_no_blocker(subject: str, *, standing: bool) -> None:
+    """The commit after it names it as fixed; any other commit leaves it."""
+    story = Story("x").user(f"It breaks\n\n{TRACE}").says_("I see.").call("edit", {"path": "tide.py"}, "ok")
+    story.run(f"git commit -am '{subject}'", f"[main 1234abc] {subject}\n 1 file changed")
+    assert bool([one for one in noted(told(story), "blocker") if "gauge" in one]) is standing
+
+
+def test_a_pasted_error_whose_command_passed_is_no_blocker() -> None:
+    """The command behind the prompt ran again and went well."""
+    story = Story("x").user(f"$ make chart\n{TRACE}").says_("I see.").call("edit", {"path": "tide.py"}, "ok")
+    assert noted(told(story), "blocker")
+    story.call("exec", {"command": "make chart"}, "done\nProcess exited with code 0")
+    assert not noted(told(story), "blocker")
+
+
+@pytest.mark.parametrize(("waits", "fate"), [(False, "answered"), (True, "interrupted")])
+def test_a_request_that_a_commit_covers_was_done(fate: str, *, waits: bool) -> None:
+    """Its words are in the commit's subject, and nothing was running when the session stopped."""
+    story = Story("x").user("Draw soundings of the outer harbour").says_("On it.")
+    story.run(
+        "git commit -am 'Draw soundings of outer harbour'",
+        "[main 1234abc] Draw soundings of outer harbour\n 1 file changed",
+    )
+    if waits:
+        story.run("make deploy", None)
+    fields = told(story)
+    assert fields["last_request"]["fate"] == fate
+    assert bool(fields["pending_tasks"]) is waits
+    assert bool(fields["next_step"]) is waits
+
+
+def test_an_undone_commit_answers_nothing() -> None:
+    """The request is open again when the commit that covered it is gone."""
+    story = Story("x").user("Draw soundings of the outer harbour").says_("On it.")
+    story.run(
+        "git commit -am 'Draw soundings of outer harbour'",
+        "[main 1234abc] Draw soundings of outer harbour\n 1 file changed",
+    )
+    story.run("git reset --hard HEAD~1", "HEAD is now at 0123456 Begin")
+    assert told(story)["last_request"]["fate"] == "interrupted"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I moved the pier to the second layer.\n\nThis change draws the pier last, which should resolve the overlap.",
+        "The soundings are cached, which would explain the old depths.",
+    ],
+)
+def test_an_explanation_is_no_step(said: str) -> None:
+    """It tells what was done and why; "which should …" asks for no choice."""
+    story = Story("x").user("Fix the overlap of pier and mole").call("edit", {"path": "a.py"}, "ok")
+    fields = told(story.says_(said))
+    assert (fields["next_step"], fields["pending_tasks"], fields["open_questions"]) == (None, [], [])
+
+
+def test_which_still_asks_for_a_choice() -> None:
+    """At the beginning of a sentence, or in a question."""
+    story = Story("x").user("Fix the overlap of pier and mole")
+    assert told(story.says_("There are two layers, which one should be drawn last?"))["next_step"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Sure. Please provide the file's content so that I can draw the pier.",
+        "Claro. Por favor, forneça o conteúdo do arquivo para que eu possa desenhar o molhe.",
+        "Klar. Bitte schick mir den Inhalt der Datei, damit ich die Mole zeichnen kann.",
+        "Хорошо. Пришлите, пожалуйста, содержимое файла, чтобы нарисовать причал.",
+    ],
+)
+def test_what_the_user_is_to_send_is_no_work_of_ours(said: str) -> None:
+    """It is a question to the user, and neither a task nor the next step."""
+    asked = {"S": "Draw the pier of the old harbour", "C": "Desenhe o molhe do porto antigo por favor"}
+    asked |= {"K": "Zeichne bitte die Mole vom alten Hafen", "Х": "Нарисуй причал старого порта на карте"}
+    fields = told(Story("x").user(asked[said[0]]).says_(said))
+    assert (fields["next_step"], fields["pending_tasks"]) == (None, [])
+    assert fields["open_questions"]
+
+
+def test_half_an_offer_is_told_with_its_other_half() -> None:
+    """ "Or …?" alone says nothing."""
+    story = Story("x").user("What does the chart server do?")
+    story.says_("It serves charts. Would you like me to draw its parts? Or open the notes about its tiles?")
+    assert told(story)["next_step"] == "Would you like me to draw its parts? Or open the notes about its tiles?"
