@@ -87,7 +87,7 @@ def conclude(
     most_tasks: int,
 ) -> Conclusions:
     """Put together what a session's end, its tools and its user said."""
-    ending = _with_fate(read_ending(talk, language), talk, work)
+    ending = _with_fate(read_ending(talk, language, pushed=work.pushed), talk, work)
     request = ending.request
     failing = work.failing()
     still_open = [one for one in ending.listed if not _is_covered(one, work)]

@@ -57,6 +57,15 @@ _LAST_LINES = 6
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
 _COMMAND_BEFORE = re.compile(r"\s*/(?:[\w:-]+[ \t]*\n|(?:ask|code|architect|btw)\s)")
 _FRAMES = re.compile(r"^[ \t]+File \"[^\"\n]+\", line \d+[^\n]*\n(?:[ \t]+[^\n]*\n)*", re.MULTILINE)  # of a stack trace
+_PUSHED = re.compile(
+    r"\b(?:pushed|gepusht|pushead[oa]s?|poussée?s?)\b|\bpush (?:is |was )?(?:done|complete|successful|succeeded|realizad|hech|feit|conclu[ií]d|réussi|effectué|erledigt)"
+    r"|\b(?:and|und|y|et|e|&) push (?:\w+ )?(?:done|complete|success|realizad|hech|feit|conclu[ií]d|réussi|effectué|erledigt|erfolgreich)"
+    r"|запушен|запушил|已推送|推送(?:成功|完成|了)|プッシュ(?:しました|済み|完了)|푸시(?:했|완료)",
+    re.IGNORECASE,
+)
+_NOT = re.compile(
+    r"n't\b|\b(?:not|never|no|nicht|kein|nunca|pas|não|не|ще|if|once|when|after|wenn|si)\b|[未没不]", re.IGNORECASE
+)
 _FAILED_TURN = re.compile(
     r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude(?: AI)?|Codex)? ?usage limit reached|(?:5-hour|Session|Weekly) limit reached|Rate limit|Internal server error|Overloaded\b|stream disconnected|Connection error|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Unable to connect to API|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
     re.IGNORECASE,
@@ -101,8 +110,8 @@ class ClosingSituation:
     labelled: tuple[Opened, ...] = ()
 
 
-def read_ending(talk: Sequence[Exchange], language: Language | None) -> ClosingSituation:
-    """The ending of a conversation."""
+def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: bool = True) -> ClosingSituation:
+    """The ending of a conversation; where nothing was `pushed`, an answer that says so is not believed."""
     if not talk:
         return ClosingSituation()
     at = _last_substantive(talk)
@@ -115,7 +124,7 @@ def read_ending(talk: Sequence[Exchange], language: Language | None) -> ClosingS
     offer = _offer(talk, at, language) if done else None
     return ClosingSituation(
         request=request,
-        answer=_one_line(closing.text) if closing and request.fate != FAILED else None,
+        answer=_one_line(closing.text, pushed=pushed) or None if closing and request.fate != FAILED else None,
         answer_id=closing.id if closing else None,
         offer=offer,
         listed=tuple(_listed(talk, language)),
@@ -264,8 +273,11 @@ def _is_beside(one: Exchange) -> bool:
     return len(asked) >= _LEAST_COMPARED and len(answer) >= _LONG_ANSWER and not any(word in answer for word in asked)
 
 
-def _one_line(text: str) -> str:
-    """What an answer says, in one line: its first words that are more than a heading."""
+def _one_line(text: str, *, pushed: bool = True) -> str:
+    """What an answer says, in one line: its first words that are more than a heading, and not against the evidence."""
+    if not pushed and _PUSHED.search(text):
+        told = (one for line in prose_lines(text) for one in sentences(line))
+        text = "\n".join(one for one in told if not _PUSHED.search(one) or _NOT.search(one))
     said: list[str] = []
     length = 0
     for line in prose_lines(text):

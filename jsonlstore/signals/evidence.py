@@ -36,6 +36,10 @@ _COMMITTED_INSIDE = re.compile(_COMMITTED.pattern.removesuffix("$") + r"\n \d+ f
 _MAY_SCRIPT = frozenset({Purpose.RUN, Purpose.SHIP})
 _UPDATED = re.compile(r"^[AMD] (\S.*)$", re.MULTILINE)
 _IN_THE_WAY = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.RUN, Purpose.SHIP, Purpose.INSTALL})
+_KEEPING = frozenset(
+    {"git add", "git commit"}
+)  # nobody runs them to find something out: where they fail, work is not kept
+_NOTHING = re.compile(r"nothing (?:added )?to commit|no changes added to commit")
 _HOME = re.compile(r"^(?:/home/[^/]+|/Users/[^/]+|[A-Za-z]:/Users/[^/]+|/root)(?=/)")
 _WRITERS = frozenset({"write", "edit", "multiedit", "apply_patch", "notebookedit", "str_replace", "create", "str_replace_editor", "str_replace_based_edit_tool", "write_file", "edit_file", "create_file", "replace", "insert"})  # fmt: skip
 _PATH_KEYS = ("path", "file_path", "filePath", "file", "filename", "notebook_path", "target_file")
@@ -123,7 +127,7 @@ class WorkLog:
         self.references.ran(command, text, entry_id)
         if went.failed or self._failed:
             self._note_failure(command, went)
-        self._note_steps(done, went, at, entry_id)
+        self._note_steps(done, went, at, entry_id, nothing_to_do=bool(went.failed and _NOTHING.search(text[:4_000])))
         self._note_history(command, done, text, went, at, entry_id)
         if went.failed is not True:
             listed = (
@@ -179,8 +183,15 @@ class WorkLog:
             if len(self._failed) > _MOST_FAILED:
                 del self._failed[next(iter(self._failed))]
 
-    def _note_steps(self, done: tuple[Step, ...], went: Outcome, at: str, entry_id: str | None) -> None:
+    def _note_steps(self, done: tuple[Step, ...], went: Outcome, at: str, entry_id: str | None, *, nothing_to_do: bool) -> None:  # fmt: skip
         telling = [one for one in done if one.purpose in _IN_THE_WAY]
+        kept = [one for one in done if one.family in _KEEPING]
+        if kept and went.failed and not telling and not nothing_to_do:
+            telling = kept[-1:]
+        elif kept and not went.failed:  # it went well, which matters where it had not before
+            telling = [
+                one for one in done if one in telling or (one.family in _KEEPING and one.family in self._families)
+            ]
         # of a chain that failed the last telling step is taken to be the one that did: what came before it had passed
         for place, one in enumerate(telling):
             failed = bool(went.failed) and place == len(telling) - 1
@@ -294,6 +305,14 @@ class WorkLog:
             return None
         order = {Purpose.TEST: 3, Purpose.BUILD: 2, Purpose.SHIP: 2}
         return max(reversed(late), key=lambda one: (order.get(one.purpose, 1), one.turn))
+
+    @property
+    def pushed(self) -> bool:
+        """Whether anything was pushed since the last commit, or nobody can say because no git ran."""
+        if not self.commits and not any(name.startswith("git ") for name in self._families):
+            return True
+        known = self._families.get("git push")
+        return known is not None and not known.failed and (not self.commits or self._pushed == self.commits[-1])
 
     @property
     def last_failed(self) -> tuple[str, str] | None:

@@ -146,3 +146,61 @@ def test_half_an_offer_is_told_with_its_other_half() -> None:
     story = Story("x").user("What does the chart server do?")
     story.says_("It serves charts. Would you like me to draw its parts? Or open the notes about its tiles?")
     assert told(story)["next_step"] == "Would you like me to draw its parts? Or open the notes about its tiles?"
+
+
+IGNORED = "The following paths are ignored by one of your .gitignore files:\ncharts"
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("git add charts/pier.py", IGNORED),
+        ("git commit -m 'Draw the pier'", "error: gpg failed to sign the data\nfatal: failed to write commit object"),
+        ("git add -A && git commit -m 'Draw the pier'", "fatal: unable to auto-detect email address"),
+        ("git push", "fatal: unable to access 'https://example.org/map.git/': Could not resolve host"),
+    ],
+)
+def test_a_git_step_that_failed_is_told_until_it_passes(command: str, answer: str) -> None:
+    """Where it fails, work is not kept."""
+    story = Story("x").user("Commit and push it").call("exec", {"command": command}, answer, failed=True)
+    failing = told(story.says_("Committed and pushed."))["failing"]
+    assert failing is not None
+    assert failing["command"] in command
+    story.run(command, "ok\nProcess exited with code 0")
+    assert told(story.says_("Now it is."))["failing"] is None
+
+
+@pytest.mark.parametrize("said", ["nothing to commit, working tree clean", "no changes added to commit"])
+def test_nothing_to_commit_is_no_failure(said: str) -> None:
+    """Git says so with an exit code, and all is well."""
+    story = Story("x").user("Commit it").call("exec", {"command": "git add -A && git commit -m x"}, said, failed=True)
+    assert told(story.says_("There was nothing to commit."))["failing"] is None
+
+
+def test_a_failed_check_before_a_commit_is_the_check_s() -> None:
+    """The commit behind it never ran."""
+    story = Story("x").user("Commit it")
+    story.call("exec", {"command": "pytest -q && git commit -am x"}, "2 failed, 3 passed in 0.1s", failed=True)
+    assert told(story.says_("Two fail."))["failing"]["command"] == "pytest -q"
+
+
+@pytest.mark.parametrize(
+    ("claim", "pushes", "kept"),
+    [
+        ("Committed and pushed to main.", False, False),
+        ("Commit y push realizados con éxito:", False, False),
+        ("Änderungen sind committet und gepusht.", False, False),
+        ("改动已推送。", False, False),
+        ("Committed and pushed to main.", True, True),
+        ("I have not pushed it yet.", False, True),
+    ],
+)
+def test_a_push_that_never_ran_is_not_told_as_done(claim: str, *, pushes: bool, kept: bool) -> None:
+    """The evidence outranks what an answer says of it; the rest of the answer stays."""
+    story = Story("x").user("Draw the pier, commit and push")
+    story.run("git commit -am 'Draw the pier'", "[main 1234abc] Draw the pier\n 1 file changed")
+    if pushes:
+        story.run("git push", "To example.org:map.git\n   0123456..1234abc  main -> main")
+    answer = told(story.says_(f"The pier is drawn.\n{claim}"))["last_answer"]
+    assert answer.startswith("The pier is drawn.")
+    assert (claim in answer) is kept
