@@ -17,8 +17,8 @@ from jsonlstore.signals.closings import closed_by_session
 from jsonlstore.signals.ending import (
     ANSWERED,
     FAILED,
-    HAND_OVER,
     INTERRUPTED,
+    TO_USER,
     UNANSWERED,
     ClosingSituation,
     is_nudge,
@@ -217,7 +217,7 @@ def _next_step(ending: ClosingSituation, still_open: Sequence[Opened], work: Wor
     recent = [one for one in still_open if one.back == 0]
     if (
         ending.offer
-        and ending.offer.kind != HAND_OVER
+        and ending.offer.kind != TO_USER
         and (not recent or ending.offer.text.endswith(("?", "？", "…", ")")))
     ):
         return ending.offer  # a question is for the user to answer first; "tell me if it fails" is not

@@ -21,6 +21,7 @@ from jsonlstore.signals.offers import (
     MISSING,
     Opened,
     closing_offer,
+    is_either_or,
     listed_next,
     open_rows,
     spoken_languages,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 200
 ANSWERED, UNANSWERED, INTERRUPTED, FAILED, REFUSED = "answered", "unanswered", "interrupted", "failed", "refused"
-HAND_OVER = "asked for"  # the user is to send something: a question to them, and no work of ours
+TO_USER = "for the user"  # something to send, or to choose between: a question to them, and no work of ours
 LISTS_REACH = 5  # a list that was followed by so many other requests is history
 _MOST_COMPARED, _LEAST_COMPARED, _LONG_ANSWER = 600, 3, 200
 _NUDGES_BACK = 6
@@ -209,6 +210,8 @@ def request_line(text: str) -> str:
         said = (last_error(text) if "\n" in text else "") or plain_text(text.strip().split("\n", 1)[0])
     elif is_document(text):
         said = lines[0] if len(content_words(lines[0])) >= 2 or len(lines) == 1 else said
+    if said.endswith(":") and "\n" in text:  # "Unhandled exception:" and a trace
+        said = f"{said} {last_error(text)}".strip()
     pasted = _PROMPT_COMMAND.search(said)
     if pasted and pasted.start(1) > 12 and is_document(text):
         said = _PROMPT.sub("", said[: pasted.start(1)]).rstrip(" ($⚡~:")
@@ -308,8 +311,10 @@ def _offer(talk: Sequence[Exchange], at: int, language: Language | None) -> Open
     if not offer or not closing:
         return None
     kind = "offer" if offer.is_offer else "question"
-    if any(one.says("hand_over", offer.text) for one in spoken_languages(closing.text, language)):
-        kind = HAND_OVER
+    if is_either_or(offer.text) or any(
+        one.says("hand_over", offer.text) for one in spoken_languages(closing.text, language)
+    ):
+        kind = TO_USER
     return Opened(offer.text, closing.id, closing.at, len(talk) - 1 - at, closing.turn, kind, 0.8)
 
 

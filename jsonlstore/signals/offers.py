@@ -266,6 +266,12 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
     return Offer(shorten(question, LONGEST_OFFER), options, is_offer)
 
 
+def is_either_or(question: str) -> bool:
+    """Whether a question ends with another way ("… draw its parts? Or open the notes?"): nobody can say which comes."""
+    first, mark, other = question.replace("？", "?").rstrip("? ").rpartition("?")
+    return bool(mark and first) and _OR.match(other.lstrip()) is not None
+
+
 def _offered_list(lines: list[str], at: int, known: list[Language]) -> Offer | None:
     """An offer whose things stand as a list under it ("Want me to add:" and what), or a list of questions."""
     top = at
@@ -319,7 +325,6 @@ def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, b
             ):
                 if place and said[place - 1].endswith(("?", "？")) and _OR.match(sentence):
                     sentence = f"{said[place - 1]} {sentence}"  # half an offer says nothing without its other half
-                    offered = offered or any(language.says("offer", sentence) for language in known)
                 aside = " ".join(one for one in said[place + 1 :] if one.startswith("("))
                 return at, f"{sentence.strip()} {aside}".strip(), offered
             if offered and at >= len(lines) - 2 and not is_question and len(sentence) < 240:

@@ -18,6 +18,12 @@ TRACE = (
     "NameError: name 'gauge' is not defined"
 )
 
+PLAN_TOOL = (
+    "Implement the plan as specified, it is attached for your reference. Do NOT edit the plan file itself.\n\n"
+    "To-do's from the plan have already been created. Do not create them again. Mark them as in_progress as you "
+    "work, starting with the first one. Don't stop until you have completed all the to-dos."
+)
+
 
 def told(story: Any) -> dict[str, Any]:
     distiller = Distiller()
@@ -36,6 +42,10 @@ def noted(fields: dict[str, Any], kind: str) -> list[str]:
     ("said", "asked"),
     [
         ("/clear\nDraw the soundings in blue", "Draw the soundings in blue"),
+        (
+            f"/clear\nUnhandled error in the loop:\n{TRACE}",
+            "Unhandled error in the loop: NameError: name 'gauge' is not defined",
+        ),
         (f"/clear\n{TRACE}", "NameError: name 'gauge' is not defined"),
         (f"/clear\nThe gauge is broken again\n\n{TRACE}", "The gauge is broken again"),
         ("/ask which soundings are drawn in blue here?", "which soundings are drawn in blue here?"),
@@ -141,11 +151,13 @@ def test_what_the_user_is_to_send_is_no_work_of_ours(said: str) -> None:
     assert fields["open_questions"]
 
 
-def test_half_an_offer_is_told_with_its_other_half() -> None:
-    """ "Or …?" alone says nothing."""
+def test_half_an_offer_is_no_step() -> None:
+    """ "Or …?" alone says nothing, and with its other half it is for the user to choose."""
     story = Story("x").user("What does the chart server do?")
     story.says_("It serves charts. Would you like me to draw its parts? Or open the notes about its tiles?")
-    assert told(story)["next_step"] == "Would you like me to draw its parts? Or open the notes about its tiles?"
+    fields = told(story)
+    assert (fields["next_step"], fields["pending_tasks"]) == (None, [])
+    assert fields["open_questions"] == ["Would you like me to draw its parts? Or open the notes about its tiles?"]
 
 
 IGNORED = "The following paths are ignored by one of your .gitignore files:\ncharts"
@@ -204,3 +216,45 @@ def test_a_push_that_never_ran_is_not_told_as_done(claim: str, *, pushes: bool, 
     answer = told(story.says_(f"The pier is drawn.\n{claim}"))["last_answer"]
     assert answer.startswith("The pier is drawn.")
     assert (claim in answer) is kept
+
+
+def decisions(*said: str) -> list[str]:
+    story = Story("x").user("Draw the pier of the old harbour").says_("Drawn.")
+    for one in said:
+        story.user(one).says_("OK.")
+    notes = told(story.user("Thanks").says_("Welcome."))["notes"]
+    return [one["content"] for one in notes if one["type"] == "decision" and one["confidence"] >= 0.7]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Do not commit.",
+        "Do not edit files.",
+        "Default tile size let's set to 256 pixels",
+        "don't use TILE_CACHE, use self.tiles",
+        "do not touch the legend",
+    ],
+)
+def test_a_short_order_that_lasts_is_a_decision(said: str) -> None:
+    """ "Do not …" is no question, and what is set to a value is settled."""
+    assert decisions(said) == [said]
+
+
+def test_what_to_use_and_what_not_stays_settled() -> None:
+    """A contrast is a choice, and does not fade with the next requests."""
+    later = [f"Draw chart number {number}" for number in range(20, 40)]
+    assert "don't use TILE_CACHE, use self.tiles" in decisions("don't use TILE_CACHE, use self.tiles", *later)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "不需要了。",
+        "Do you commit after each chart",
+        PLAN_TOOL,
+    ],
+)
+def test_words_without_an_object_and_a_tool_s_own_are_no_decisions(said: str) -> None:
+    """They tell the next session nothing, or were nobody's words."""
+    assert decisions(said) == []
