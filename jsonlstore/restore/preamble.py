@@ -227,13 +227,19 @@ def _past(
     lines += _last_exchange(sessions, last)
     # the sessions come most relevant first: a crash in something else must not hide the step this one left
     left = next((session for session in sessions if session.next_step), None)
-    if left is not None and left.next_step:
+    if left is not None and left.next_step and not _is_told(left.next_step, lines):
         lines.append(f"NEXT STEP{_source(left, last)}: {quoted(left.next_step, _LINE)}")
     lines += _failing(sessions)
     lines += _noted(sessions, "blocker", "BLOCKERS", _BLOCKERS_SHOWN)
     lines += _noted(sessions, "decision", "DECISIONS", _DECISIONS_SHOWN)
     lines += _work(sessions)
     return lines if document is None else [*lines, *_related_memories(document)]
+
+
+def _is_told(step: str, lines: Sequence[str]) -> bool:
+    """Whether the line of the last request says the same, and that it is open: nobody needs to read it again."""
+    said = f": {quoted(step, _LINE)} ("
+    return any(line.startswith("LAST REQUEST") and said in line and not line.endswith("(answered)") for line in lines)
 
 
 def _handed_over(sessions: Sequence[SessionState], document: Handoff) -> list[SessionState]:

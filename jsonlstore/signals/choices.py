@@ -50,7 +50,7 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _LISTED = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+(\S.{4,200})", re.MULTILINE)
 _LEAST_OF_ITEM = 3
 _CONTRAST = re.compile(
-    r"instead|rather than|, not |, just |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|а не|而不是|ではなく|代わりに|대신|말고",
+    r"instead|rather than|, not |, just |(?:don't|do not) use .{1,80}[,;:.] use |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|а не|而不是|ではなく|代わりに|대신|말고",
     re.IGNORECASE,
 )
 # how sure a sentence of each kind is a decision, and how long it may be: a rule is crisp, a long sentence is a request
@@ -78,6 +78,12 @@ _CLAUSE_END = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])\s*")
 _NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*(\d{1,2})[.、)]$")  # the next item's number, left behind by its sentence
 _AFTER_NUMBER = (".", "、", ")")
 _LOOSE_END = re.compile(r"[\s,，]+(?:and|or|und|oder|y|et|ou|e|и|і|та)$", re.IGNORECASE)  # the next line goes on
+# what editors add to a plan that is handed to the agent
+_PLAN_TOOL = re.compile(
+    r"Do NOT edit the plan file itself\.|To-?do'?s from the plan have already been created\.|Do not create them again\."
+    r"|Mark them as in_progress as you work[^.\n]*\.|Don['’]t stop until you have completed all the to-?dos\.",
+    re.IGNORECASE,
+)
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
 _LAST = 4  # the place of "the last one" among a language's ordinals
 
@@ -234,7 +240,7 @@ def directives(text: str, speakers: Sequence[Language], *, opening: bool = False
         return []
     known = [one for one in speakers if one.may_say(_ASKED, whole)] if len(speakers) > 1 else speakers
     found: list[Said] = []
-    for sentence in own_sentences(text):
+    for sentence in own_sentences(_PLAN_TOOL.sub("", text) if "plan" in text else text):
         said = _read(_without_next_number(sentence, text), known, _WITHOUT_WISHES if opening else _DIRECTIVES)
         if said:
             found.append(said)
@@ -341,7 +347,7 @@ def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[
     if len(plain) <= _LONG and not _says("rule", bare, known) and _forbids(bare, known):
         return Said(CONSTRAINT, shorten(plain, LONGEST), _WITH_CONTRAST if contrast else 0.7)
     for kind, sure, longest in kinds:
-        if len(plain) <= longest and _says(kind, bare, known):
+        if len(plain) <= longest and _says(kind, bare, known) and (kind != "reject" or _has_object(bare, known)):
             confidence = max(sure, _WITH_CONTRAST) if contrast else sure
             return Said(CONSTRAINT if kind in _RULES else DECISION, shorten(plain, LONGEST), confidence)
     if len(plain) <= _LONGEST_PICK and _picks(bare, known):
@@ -349,6 +355,14 @@ def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[
     if _says("edit", bare, known) and (contrast or any(language.says("reason", bare) for language in known)):
         return Said(DECISION, shorten(plain, LONGEST), 0.7)
     return None
+
+
+def _has_object(bare: str, known: Sequence[Language]) -> bool:
+    """Whether a refusal says what is refused: "no longer needed" alone tells nobody what."""
+    rest = bare
+    for language in known:
+        rest = language.pattern("reject").sub(" ", rest)
+    return bool(content_words(rest))
 
 
 def _picks(bare: str, known: Sequence[Language]) -> bool:

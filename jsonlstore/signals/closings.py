@@ -13,6 +13,7 @@ from jsonlstore.core.model import Closed
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.shell import Purpose
 from jsonlstore.signals.tasks import evidence, hash_id, may_close, says_done
+from jsonlstore.signals.undone import reverted_subject
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ def _by_work(work: WorkLog) -> Iterator[Closed]:
         how = "failed, then passed" if family.was_failing else "passed"
         yield Closed(family.name, how, extra={"confidence": 0.9, **evidence([family.entry_id], "command")})
     for commit in work.commits[-MOST_OF_A_KIND:]:
+        if reverted_subject(commit.subject):
+            continue  # it undoes what it names
         how = f"commit {commit.sha}" if commit.sha else "commit"
         yield Closed(commit.subject, how, extra={"confidence": 0.9, **evidence([commit.entry_id], "commit")})
 

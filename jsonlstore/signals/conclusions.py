@@ -7,6 +7,7 @@ Everything later evidence closes is closed here, and what is not supported is no
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,11 @@ from jsonlstore.signals.ending import (
     ANSWERED,
     FAILED,
     INTERRUPTED,
+    TO_USER,
     UNANSWERED,
     ClosingSituation,
     is_nudge,
+    pasted_command,
     read_ending,
 )
 from jsonlstore.signals.notes import NoteBook
@@ -27,7 +30,9 @@ from jsonlstore.signals.obstacles import reported_error
 from jsonlstore.signals.offers import Opened
 from jsonlstore.signals.patterns import BLOCKER, DONE
 from jsonlstore.signals.sentences import shorten
+from jsonlstore.signals.shell import steps
 from jsonlstore.signals.tasks import covers, evidence, hash_id
+from jsonlstore.signals.undone import reverted_subject
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
@@ -36,7 +41,7 @@ if TYPE_CHECKING:
     from jsonlstore.core.model import Closed
     from jsonlstore.signals.closings import DoneStatements
     from jsonlstore.signals.conversation import Exchange
-    from jsonlstore.signals.evidence import Family, WorkLog
+    from jsonlstore.signals.evidence import Family, GitCommit, WorkLog
     from jsonlstore.signals.language import Language
     from jsonlstore.signals.tasks import TaskBook
     from jsonlstore.signals.todos import TodoItem
@@ -50,6 +55,8 @@ STALE_FILE = 30
 FADING = 12  # exchanges, at least half a session: what was decided before, and is no rule, has mostly been done
 LEAST_PASTED = 4  # messages in a row
 _UNFINISHED = frozenset({UNANSWERED, INTERRUPTED, FAILED})
+_FIX = re.compile(r"(?:bug|hot)?fix(?:e[sd])?\b|(?:re)?solve[sd]?\b|repair|correct", re.IGNORECASE)
+_PLAIN_ERRORS = content_words("error exception fix file line module name object value string type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,7 @@ def conclude(
     most_tasks: int,
 ) -> Conclusions:
     """Put together what a session's end, its tools and its user said."""
-    ending = read_ending(talk, language)
+    ending = _with_fate(read_ending(talk, language, pushed=work.pushed), talk, work)
     request = ending.request
     failing = work.failing()
     still_open = [one for one in ending.listed if not _is_covered(one, work)]
@@ -98,9 +105,28 @@ def conclude(
         commits=_commits(work),
         files=_files(work),
         closed=closed_by_session(said, work, tasks, [one for one in ending.listed if one not in still_open]),
-        notes=(*_standing_notes(notes, talk), *_done_notes(work), *_blockers(ending, failing, talk)),
+        notes=(*_standing_notes(notes, talk), *_done_notes(work), *_blockers(ending, failing, talk, work)),
         grounds=tuple(_grounds(ending, step, in_progress)),
     )
+
+
+def _with_fate(ending: ClosingSituation, talk: Sequence[Exchange], work: WorkLog) -> ClosingSituation:
+    """The ending, where a request that a commit made for it covers was done, though no closing words are there."""
+    request = ending.request
+    if request is None or request.fate not in {INTERRUPTED, UNANSWERED} or not work.commits:
+        return ending
+    asked = next((one for one in reversed(talk) if one.user.id == request.entry_id), None)
+    if asked is None or asked.last.aborted or asked.last.waiting:
+        return ending
+    words = content_words(request.text)
+    if not any(covers(words, content_words(one.subject)) for one in _since(work, asked.user.turn)):
+        return ending
+    return replace(ending, request=replace(request, fate=ANSWERED, doing=""))
+
+
+def _since(work: WorkLog, turn: int) -> Iterator[GitCommit]:
+    """The commits made since a turn began; one that takes another back does nothing of what it names."""
+    return (one for one in work.commits if one.turn >= turn and not reverted_subject(one.subject))
 
 
 def _grounds(ending: ClosingSituation, step: Opened | None, in_progress: Sequence[Opened]) -> Iterator[Ground]:
@@ -189,7 +215,11 @@ def _next_step(ending: ClosingSituation, still_open: Sequence[Opened], work: Wor
     if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
         return Opened(_wanted(ending), request.entry_id, request.at, 0, 0, f"request {request.fate}", 0.85)
     recent = [one for one in still_open if one.back == 0]
-    if ending.offer and (not recent or ending.offer.text.endswith(("?", "？", "…", ")"))):
+    if (
+        ending.offer
+        and ending.offer.kind != TO_USER
+        and (not recent or ending.offer.text.endswith(("?", "？", "…", ")")))
+    ):
         return ending.offer  # a question is for the user to answer first; "tell me if it fails" is not
     if recent:
         return recent[0]
@@ -271,7 +301,7 @@ def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
 def _is_covered(one: Opened, work: WorkLog) -> bool:
     """Whether something done after it was listed is about it."""
     words = content_words(one.text)
-    later = [commit.subject for commit in work.commits if commit.turn > one.turn]
+    later = [commit.subject for commit in _since(work, one.turn + 1)]
     ticked = [item.title for item in work.todos.done_items() if item.is_done and item.turn >= one.turn]
     return any(covers(words, content_words(text)) for text in (*later, *ticked))
 
@@ -310,7 +340,20 @@ def _done_notes(work: WorkLog) -> list[Note]:
     return book.notes()
 
 
-def _blockers(ending: ClosingSituation, failing: Family | None, talk: Sequence[Exchange]) -> list[Note]:
+def _is_mended(one: Opened, talk: Sequence[Exchange], work: WorkLog) -> bool:
+    """Whether an obstacle is gone: a later commit is about it, or names it as fixed, or its command passed."""
+    by_user = one.by_user or one.kind == "reported"
+    words = content_words(one.text)
+    for commit in _since(work, one.turn if by_user else one.turn + 1):
+        named = content_words(commit.subject)
+        if covers(words, named) or (_FIX.match(commit.subject) and words & named - _PLAIN_ERRORS):
+            return True
+    said = next((each.user.text for each in reversed(talk) if each.user.id == one.entry_id), "") if by_user else ""
+    ran = {step.family for step in steps(pasted_command(said))} if said else set()
+    return any(each.name in ran and not each.failed and each.turn >= one.turn for each in work.families())
+
+
+def _blockers(ending: ClosingSituation, failing: Family | None, talk: Sequence[Exchange], work: WorkLog) -> list[Note]:
     """What is still in the way: a failing command, an error reported and not seen gone, what was said at the end."""
     book = NoteBook()
     request = ending.request
@@ -325,9 +368,9 @@ def _blockers(ending: ClosingSituation, failing: Family | None, talk: Sequence[E
         )
     if request:
         error = reported_error(talk)
-        if error and (error.back or ending.verify or request.fate in _UNFINISHED):
+        if error and not _is_mended(error, talk, work) and (error.back or ending.verify or request.fate in _UNFINISHED):
             book.add(BLOCKER, error.text, error.confidence, entry_id=error.entry_id, at=error.at, source="reported")
-    for one in reversed(ending.blockers):
+    for one in reversed([each for each in ending.blockers if not _is_mended(each, talk, work)]):
         book.add(BLOCKER, one.text, one.confidence, entry_id=one.entry_id, at=one.at, source=one.kind)
     if failing is not None and (request is None or request.fate != ANSWERED or failing.turn >= 0):
         said = f"{failing.command} fails" + (f": {failing.summary}" if failing.summary else "")

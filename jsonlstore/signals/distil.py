@@ -99,6 +99,7 @@ class Distiller:
         self._closing: Moment | None = None  # what the assistant said last, for the user's answer to it
         self._turn_ends: dict[int, str] = {}
         self._taken_back = 0
+        self._undoing = False  # the user gave an undo command
         self._rules: dict[str, None] = {}
         self._messages = 0
         self._compactions = 0
@@ -227,6 +228,7 @@ class Distiller:
         text = self._safe(entry.text)
         at = entry.timestamp or ""
         self.work.next_turn()
+        self._undoing = text.startswith("/undo")
         self.tasks.turn = self.work.turn
         self._talk.hear(USER, text, at, entry.id, entry.parent_id, self.work.turn)
         if not text or text.isspace():
@@ -308,6 +310,8 @@ class Distiller:
                 moment.error = (
                     shorten(self._redactor.text(error), 160) if isinstance(error, str) and error else "the model failed"
                 )
+            if "Removed: " in text and self._undoing:
+                self._calls.undone(text, entry.id)
             if text.strip() and not moment.silent:
                 self._closing = moment
                 self._read_answer(text, entry)

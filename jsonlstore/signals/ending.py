@@ -21,6 +21,7 @@ from jsonlstore.signals.offers import (
     MISSING,
     Opened,
     closing_offer,
+    is_either_or,
     listed_next,
     open_rows,
     spoken_languages,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 200
 ANSWERED, UNANSWERED, INTERRUPTED, FAILED, REFUSED = "answered", "unanswered", "interrupted", "failed", "refused"
+TO_USER = "for the user"  # something to send, or to choose between: a question to them, and no work of ours
 LISTS_REACH = 5  # a list that was followed by so many other requests is history
 _MOST_COMPARED, _LEAST_COMPARED, _LONG_ANSWER = 600, 3, 200
 _NUDGES_BACK = 6
@@ -54,6 +56,17 @@ _LONGEST_YES = 120
 _LONGEST_LEFT = 240
 _LAST_LINES = 6
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
+_COMMAND_BEFORE = re.compile(r"\s*/(?:[\w:-]+[ \t]*\n|(?:ask|code|architect|btw)\s)")
+_FRAMES = re.compile(r"^[ \t]+File \"[^\"\n]+\", line \d+[^\n]*\n(?:[ \t]+[^\n]*\n)*", re.MULTILINE)  # of a stack trace
+_PUSHED = re.compile(
+    r"\b(?:pushed|gepusht|pushead[oa]s?|poussée?s?)\b|\bpush (?:is |was )?(?:done|complete|successful|succeeded|realizad|hech|feit|conclu[ií]d|réussi|effectué|erledigt)"
+    r"|\b(?:and|und|y|et|e|&) push (?:\w+ )?(?:done|complete|success|realizad|hech|feit|conclu[ií]d|réussi|effectué|erledigt|erfolgreich)"
+    r"|запушен|запушил|已推送|推送(?:成功|完成|了)|プッシュ(?:しました|済み|完了)|푸시(?:했|완료)",
+    re.IGNORECASE,
+)
+_NOT = re.compile(
+    r"n't\b|\b(?:not|never|no|nicht|kein|nunca|pas|não|не|ще|if|once|when|after|wenn|si)\b|[未没不]", re.IGNORECASE
+)
 _FAILED_TURN = re.compile(
     r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude(?: AI)?|Codex)? ?usage limit reached|(?:5-hour|Session|Weekly) limit reached|Rate limit|Internal server error|Overloaded\b|stream disconnected|Connection error|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Unable to connect to API|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
     re.IGNORECASE,
@@ -98,8 +111,8 @@ class ClosingSituation:
     labelled: tuple[Opened, ...] = ()
 
 
-def read_ending(talk: Sequence[Exchange], language: Language | None) -> ClosingSituation:
-    """The ending of a conversation."""
+def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: bool = True) -> ClosingSituation:
+    """The ending of a conversation; where nothing was `pushed`, an answer that says so is not believed."""
     if not talk:
         return ClosingSituation()
     at = _last_substantive(talk)
@@ -112,7 +125,7 @@ def read_ending(talk: Sequence[Exchange], language: Language | None) -> ClosingS
     offer = _offer(talk, at, language) if done else None
     return ClosingSituation(
         request=request,
-        answer=_one_line(closing.text) if closing and request.fate != FAILED else None,
+        answer=_one_line(closing.text, pushed=pushed) or None if closing and request.fate != FAILED else None,
         answer_id=closing.id if closing else None,
         offer=offer,
         listed=tuple(_listed(talk, language)),
@@ -180,14 +193,25 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
     return text, ""
 
 
+def without_command(text: str) -> str:
+    """A message without the slash command on its first line, and without one that only says in what way to answer."""
+    match = _COMMAND_BEFORE.match(text) if text.lstrip().startswith("/") else None
+    rest = text[match.end() :].strip() if match else ""
+    return rest or text
+
+
 def request_line(text: str) -> str:
     """A request in one line: its own words, of a pasted document only the user's, cut before what was pasted."""
-    lines = [plain_text(line) for line in own_lines(text)]
+    text = without_command(text)
+    spoken = _FRAMES.sub("", text) if ", line " in text else text
+    lines = [plain_text(line) for line in own_lines(spoken)]
     said = " ".join(line for line in lines if line)
-    if not said:
-        said = plain_text(text.strip().split("\n", 1)[0])
+    if not said:  # nothing but a paste: the error it holds is what it is about
+        said = (last_error(text) if "\n" in text else "") or plain_text(text.strip().split("\n", 1)[0])
     elif is_document(text):
         said = lines[0] if len(content_words(lines[0])) >= 2 or len(lines) == 1 else said
+    if said.endswith(":") and "\n" in text:  # "Unhandled exception:" and a trace
+        said = f"{said} {last_error(text)}".strip()
     pasted = _PROMPT_COMMAND.search(said)
     if pasted and pasted.start(1) > 12 and is_document(text):
         said = _PROMPT.sub("", said[: pasted.start(1)]).rstrip(" ($⚡~:")
@@ -252,8 +276,11 @@ def _is_beside(one: Exchange) -> bool:
     return len(asked) >= _LEAST_COMPARED and len(answer) >= _LONG_ANSWER and not any(word in answer for word in asked)
 
 
-def _one_line(text: str) -> str:
-    """What an answer says, in one line: its first words that are more than a heading."""
+def _one_line(text: str, *, pushed: bool = True) -> str:
+    """What an answer says, in one line: its first words that are more than a heading, and not against the evidence."""
+    if not pushed and _PUSHED.search(text):
+        told = (one for line in prose_lines(text) for one in sentences(line))
+        text = "\n".join(one for one in told if not _PUSHED.search(one) or _NOT.search(one))
     said: list[str] = []
     length = 0
     for line in prose_lines(text):
@@ -283,15 +310,12 @@ def _offer(talk: Sequence[Exchange], at: int, language: Language | None) -> Open
     offer = _offer_of(closing, language)
     if not offer or not closing:
         return None
-    return Opened(
-        offer.text,
-        closing.id,
-        closing.at,
-        len(talk) - 1 - at,
-        closing.turn,
-        "offer" if offer.is_offer else "question",
-        0.8,
-    )
+    kind = "offer" if offer.is_offer else "question"
+    if is_either_or(offer.text) or any(
+        one.says("hand_over", offer.text) for one in spoken_languages(closing.text, language)
+    ):
+        kind = TO_USER
+    return Opened(offer.text, closing.id, closing.at, len(talk) - 1 - at, closing.turn, kind, 0.8)
 
 
 def _listed(talk: Sequence[Exchange], language: Language | None) -> list[Opened]:
@@ -328,8 +352,7 @@ def _unverified(talk: Sequence[Exchange], at: int) -> Opened | None:
     error = last_error(pasted)
     if not error or not any(moment.changes for moment in (one.user, *one.answers)):
         return None
-    command = _PROMPT_COMMAND.search(pasted)
-    ran = command[1].strip() if command else ""
+    ran = pasted_command(pasted)
     telling = [step for step in steps(ran) if step.purpose is not Purpose.LOOK] if ran else []
     text = (
         f"Check that it is gone: {' '.join(ran.split())[:100]}"
@@ -337,6 +360,12 @@ def _unverified(talk: Sequence[Exchange], at: int) -> Opened | None:
         else "Check whether the reported error is gone"
     )
     return Opened(f"{text} ({shorten(error, 80)})", one.user.id, one.user.at, 0, one.user.turn, "unverified", 0.75)
+
+
+def pasted_command(text: str) -> str:
+    """The command whose output a user pasted, as it stands behind the prompt; empty if there is none."""
+    command = _PROMPT_COMMAND.search(text)
+    return command[1].strip() if command else ""
 
 
 def _handed_over(talk: Sequence[Exchange], at: int, language: Language | None) -> Opened | None:

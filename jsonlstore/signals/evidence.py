@@ -16,6 +16,7 @@ from jsonlstore.signals.outcome import Outcome, outcome
 from jsonlstore.signals.references import References
 from jsonlstore.signals.shell import Purpose, Step, commit_subject, may_commit, steps, written_files
 from jsonlstore.signals.todos import TodoBoard
+from jsonlstore.signals.undone import RESET, TAKES_BACK, after_step, removed_by_name, reverted_subject, without_reverted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,6 +36,10 @@ _COMMITTED_INSIDE = re.compile(_COMMITTED.pattern.removesuffix("$") + r"\n \d+ f
 _MAY_SCRIPT = frozenset({Purpose.RUN, Purpose.SHIP})
 _UPDATED = re.compile(r"^[AMD] (\S.*)$", re.MULTILINE)
 _IN_THE_WAY = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.RUN, Purpose.SHIP, Purpose.INSTALL})
+_KEEPING = frozenset(
+    {"git add", "git commit"}
+)  # nobody runs them to find something out: where they fail, work is not kept
+_NOTHING = re.compile(r"nothing (?:added )?to commit|no changes added to commit")
 _HOME = re.compile(r"^(?:/home/[^/]+|/Users/[^/]+|[A-Za-z]:/Users/[^/]+|/root)(?=/)")
 _WRITERS = frozenset({"write", "edit", "multiedit", "apply_patch", "notebookedit", "str_replace", "create", "str_replace_editor", "str_replace_based_edit_tool", "write_file", "edit_file", "create_file", "replace", "insert"})  # fmt: skip
 _PATH_KEYS = ("path", "file_path", "filePath", "file", "filename", "notebook_path", "target_file")
@@ -92,6 +97,10 @@ class WorkLog:
     todos: TodoBoard = field(default_factory=TodoBoard)
     memory_writes: list[tuple[int, str]] = field(default_factory=list)
     references: References = field(default_factory=References)
+    made: list[GitCommit] = field(default_factory=list)  # by the command that ran last
+    taken_back: list[GitCommit] = field(default_factory=list)  # by the same
+    _dropped: list[GitCommit] = field(default_factory=list)  # by the last reset, which another may bring back
+    _pushed: GitCommit | None = None
     _failed: dict[str, str] = field(
         default_factory=dict
     )  # commands that failed and did not pass since, the latest last
@@ -110,6 +119,7 @@ class WorkLog:
 
     def ran(self, command: str, text: str, details: Mapping[str, Any], *, is_error: bool, at: str, entry_id: str | None) -> Outcome:  # fmt: skip
         """A command and what it answered."""
+        self.made, self.taken_back = [], []
         done = steps(command)
         went = outcome(text, details, is_error=is_error, is_test=any(one.purpose is Purpose.TEST for one in done))
         if went.interrupted:
@@ -117,12 +127,8 @@ class WorkLog:
         self.references.ran(command, text, entry_id)
         if went.failed or self._failed:
             self._note_failure(command, went)
-        self._note_steps(done, went, at, entry_id)
-        if may_commit(command) or "gh pr merge" in command:
-            made = [*self._confirmed(_COMMITTED, text, at, entry_id), *self._merged(text, at, entry_id)]
-            self._note_commits(made, command, went, at, entry_id)
-        elif " changed" in text and any(one.purpose in _MAY_SCRIPT for one in done):
-            self._note_commits(self._confirmed(_COMMITTED_INSIDE, text, at, entry_id), "", went, at, entry_id)
+        self._note_steps(done, went, at, entry_id, nothing_to_do=bool(went.failed and _NOTHING.search(text[:4_000])))
+        self._note_history(command, done, text, went, at, entry_id)
         if went.failed is not True:
             listed = (
                 _UPDATED.findall(text[:2_000]) if "*** " in command and "Updated the following files" in text else []
@@ -130,6 +136,44 @@ class WorkLog:
             for path in listed or written_files(command):
                 self.changed(path)
         return went
+
+    def _note_history(self, command: str, done: tuple[Step, ...], text: str, went: Outcome, at: str, entry_id: str | None) -> None:  # fmt: skip
+        """The commits a command made, took back or pushed, in its order."""
+        back = [one for one in done if one.family in TAKES_BACK] if "git" in command and went.failed is not True else []
+        first = next((place for place, one in enumerate(done) if one.family == "git commit"), len(done)) if back else 0
+        for one in back:
+            if one in done[:first]:
+                self._step_back(one, text)
+        if may_commit(command) or "gh pr merge" in command:
+            made = [*self._confirmed(_COMMITTED, text, at, entry_id), *self._merged(text, at, entry_id)]
+            self._note_commits(made, command, went, at, entry_id)
+        elif " changed" in text and any(one.purpose in _MAY_SCRIPT for one in done):
+            self._note_commits(self._confirmed(_COMMITTED_INSIDE, text, at, entry_id), "", went, at, entry_id)
+        for one in back:
+            if one not in done[:first]:
+                self._step_back(one, text)
+        if self.commits and went.failed is not True and any(one.family == "git push" for one in done):
+            self._pushed = self.commits[-1]
+
+    def _step_back(self, step: Step, text: str) -> None:
+        dropped = self._leave(after_step(step, text, self.commits, self._dropped, self._pushed))
+        if step.family == RESET:
+            self._dropped = dropped
+
+    def _leave(self, left: list[GitCommit]) -> list[GitCommit]:
+        """Only these commits are left; returns those that are gone."""
+        gone = [one for one in self.commits if one not in left]
+        self.taken_back += gone
+        self.made = [one for one in left if one not in self.commits or one in self.made]
+        self.commits = left
+        return gone
+
+    def undone(self, text: str) -> None:
+        """An agent's own undo command said which commits it removed."""
+        self.made, self.taken_back = [], []
+        left = removed_by_name(self.commits, text)
+        if left is not None:
+            self._leave(left)
 
     def _note_failure(self, command: str, went: Outcome) -> None:
         plain = " ".join(command[:_LONGEST_COMMAND].split())
@@ -139,8 +183,15 @@ class WorkLog:
             if len(self._failed) > _MOST_FAILED:
                 del self._failed[next(iter(self._failed))]
 
-    def _note_steps(self, done: tuple[Step, ...], went: Outcome, at: str, entry_id: str | None) -> None:
+    def _note_steps(self, done: tuple[Step, ...], went: Outcome, at: str, entry_id: str | None, *, nothing_to_do: bool) -> None:  # fmt: skip
         telling = [one for one in done if one.purpose in _IN_THE_WAY]
+        kept = [one for one in done if one.family in _KEEPING]
+        if kept and went.failed and not telling and not nothing_to_do:
+            telling = kept[-1:]
+        elif kept and not went.failed:  # it went well, which matters where it had not before
+            telling = [
+                one for one in done if one in telling or (one.family in _KEEPING and one.family in self._families)
+            ]
         # of a chain that failed the last telling step is taken to be the one that did: what came before it had passed
         for place, one in enumerate(telling):
             failed = bool(went.failed) and place == len(telling) - 1
@@ -175,7 +226,12 @@ class WorkLog:
             return
         if "--amend" in command and self.commits:
             self.commits.pop()
+        for one in made:
+            if subject := reverted_subject(one.subject):
+                self._leave(without_reverted(self.commits, subject))
         self.commits += made
+        self.made += made
+        self._dropped = []
         for one in made:
             self.references.committed(one.subject, entry_id)
         del self.commits[:-MOST_COMMITS]
@@ -249,6 +305,14 @@ class WorkLog:
             return None
         order = {Purpose.TEST: 3, Purpose.BUILD: 2, Purpose.SHIP: 2}
         return max(reversed(late), key=lambda one: (order.get(one.purpose, 1), one.turn))
+
+    @property
+    def pushed(self) -> bool:
+        """Whether anything was pushed since the last commit, or nobody can say because no git ran."""
+        if not self.commits and not any(name.startswith("git ") for name in self._families):
+            return True
+        known = self._families.get("git push")
+        return known is not None and not known.failed and (not self.commits or self._pushed == self.commits[-1])
 
     @property
     def last_failed(self) -> tuple[str, str] | None:

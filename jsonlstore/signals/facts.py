@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.ending import is_nudge
+from jsonlstore.signals.ending import is_nudge, without_command
 from jsonlstore.signals.evidence import WorkLog
 from jsonlstore.signals.options import ToolNames
 from jsonlstore.signals.sentences import is_document, own_lines, prose_lines, shorten, without_open_fence
@@ -113,7 +113,7 @@ def memory_files_in(entries: Iterable[Entry]) -> tuple[str, ...]:
 
 def requests_in(talk: Sequence[Exchange]) -> tuple[str, ...]:
     """What the user asked, in their words: the first request, which set the goal, and the latest ones."""
-    said = [_asked(one.user.text) for one in talk if one.user.text and not is_nudge(one.user.text)]
+    said = [_asked(without_command(one.user.text)) for one in talk if one.user.text and not is_nudge(one.user.text)]
     kept = said if len(said) <= _MOST_ASKS else [said[0], *said[1 - _MOST_ASKS :]]
     return tuple(dict.fromkeys(kept))
 

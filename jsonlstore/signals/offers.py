@@ -50,6 +50,8 @@ _ENGLISH_TOO = frozenset({"de", "fr", "ru", "uk", "zh", "ja", "ko"})  # elsewher
 
 _NEAR = {"ru": ("uk",), "uk": ("ru",)}  # a short sentence may be either
 
+_OR = re.compile(r"(?:or|oder|ou|or else|или|або|чи)\b|或者|还是|それとも|아니면", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:
@@ -264,6 +266,12 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
     return Offer(shorten(question, LONGEST_OFFER), options, is_offer)
 
 
+def is_either_or(question: str) -> bool:
+    """Whether a question ends with another way ("… draw its parts? Or open the notes?"): nobody can say which comes."""
+    first, mark, other = question.replace("？", "?").rstrip("? ").rpartition("?")
+    return bool(mark and first) and _OR.match(other.lstrip()) is not None
+
+
 def _offered_list(lines: list[str], at: int, known: list[Language]) -> Offer | None:
     """An offer whose things stand as a list under it ("Want me to add:" and what), or a list of questions."""
     top = at
@@ -315,6 +323,8 @@ def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, b
             if (is_question and not _OPTION.match(lines[at])) or (
                 offered and (is_question or sentence.endswith((":", "：")))
             ):
+                if place and said[place - 1].endswith(("?", "？")) and _OR.match(sentence):
+                    sentence = f"{said[place - 1]} {sentence}"  # half an offer says nothing without its other half
                 aside = " ".join(one for one in said[place + 1 :] if one.startswith("("))
                 return at, f"{sentence.strip()} {aside}".strip(), offered
             if offered and at >= len(lines) - 2 and not is_question and len(sentence) < 240:

@@ -205,6 +205,7 @@ class TaskBook:
         self._stages = (options or SignalOptions()).pending_stages
         self._open: dict[str, _Open] = {}
         self._closed: dict[str, ClosedTask] = {}
+        self._covered: dict[str, _Open] = {}  # closed by a commit, which may be taken back
         self._titles = TitleIndex()
         self.turn = 0
         self.language: Language | None = None
@@ -303,6 +304,17 @@ class TaskBook:
         for task in list(self._open.values()):
             if covers(task.words, words):
                 self.close(task.task_id, how, entry_id, "commit")
+                self._covered[task.task_id] = task
+                while len(self._covered) > MOST_CLOSED:
+                    del self._covered[next(iter(self._covered))]
+
+    def uncovered(self, how: str) -> None:
+        """The evidence was taken back: what it closed is open again."""
+        for key in [one.task_id for one in self._closed.values() if one.how == how and one.task_id in self._covered]:
+            task = self._covered.pop(key)
+            del self._closed[key]
+            self._titles.add(key, task.words)
+            self._open[key] = task
 
     def pending(self, most: int = 100) -> list[PendingTask]:
         """The tasks still open, oldest first; what only the assistant wrote down long ago is left out."""

@@ -12,6 +12,7 @@ from jsonlstore.signals.projects import directories_in_command, git_roots_in_out
 from jsonlstore.signals.sentences import shorten
 from jsonlstore.signals.shell import is_evidence
 from jsonlstore.signals.sops import is_sop
+from jsonlstore.signals.undone import reverted_subject
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
@@ -175,13 +176,24 @@ class ToolReader:
                 self.project = visited or self.project
         if not command:
             return False
-        before = len(self._work.commits)
         at = entry.timestamp or ""
         went = self._work.ran(command, text, details, is_error=entry.is_error, at=at, entry_id=entry.id)
-        for commit in self._work.commits[before:]:
-            words = content_words(commit.subject)
-            self._agent.tasks.covered(words, f"commit {commit.sha or commit.subject}", entry.id)
+        self._follow_commits(entry.id)
         return went.failed is not True and "*** " in command
+
+    def undone(self, text: str, entry_id: str | None) -> None:
+        """An answer to an undo command, which may name the commits it removed."""
+        self._work.undone(text)
+        self._follow_commits(entry_id)
+
+    def _follow_commits(self, entry_id: str | None) -> None:
+        """A commit closes the tasks it is about; one that is taken back leaves them open."""
+        for commit in self._work.taken_back:
+            self._agent.tasks.uncovered(f"commit {commit.sha or commit.subject}")
+        for commit in self._work.made:
+            if not reverted_subject(commit.subject):
+                words = content_words(commit.subject)
+                self._agent.tasks.covered(words, f"commit {commit.sha or commit.subject}", entry_id)
 
     def _path(self, path: str) -> str:
         return self._redactor.again(_redacted_path(path[:_LONGEST_PATH]))

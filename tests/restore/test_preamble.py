@@ -94,6 +94,24 @@ def test_issue_17_a_line_from_another_session_than_the_last_names_it() -> None:
     assert 'LAST REQUEST: "solder it"' in alone
 
 
+@pytest.mark.parametrize(
+    ("fate", "step", "told"),
+    [
+        ("unanswered", "solder it", 0),
+        ("interrupted", "solder it", 0),
+        ("answered", "solder it", 1),
+        ("", "solder it", 1),
+        ("unanswered", "measure it", 1),
+    ],
+)
+def test_issue_16_a_step_that_is_the_open_request_is_told_once(fate: str, step: str, told: int) -> None:
+    """The request says it with its fate; a step that says something else, or of a request that was answered, stays."""
+    asked = ended(48, last_request=LastRequest("solder it", fate=fate), next_step=step)
+    said = PreambleInjector.format(PreambleContext([asked]), now=NOW) or ""
+    assert 'LAST REQUEST: "solder it"' in said
+    assert said.count("NEXT STEP") == told
+
+
 def test_spec_3_6_limits_of_topics_and_projects() -> None:
     many = PreambleContext(
         [ended()], hot_topics=[f"t{n}" for n in range(30)], active_projects=[f"p{n}" for n in range(9)]
