@@ -188,6 +188,8 @@ def _is_code(value: str) -> bool:
 
 def is_wordy(part: str) -> bool:
     """Whether an identifier is made of words, perhaps with a number behind them."""
+    if len(part) > _LONGEST_NAME:
+        return False
     if _DIGIT.search(part):
         part = _NUMBERED_TERM.sub("", part)
     bare = part.rstrip("0123456789").strip("_$")
@@ -201,6 +203,7 @@ def is_wordy(part: str) -> bool:
     return len(bare) < 8 or all(len(each) < 8 or randomness(each) < 5 for each in _PIECES.split(bare))
 
 
+_LONGEST_NAME = 120  # of an identifier or a type; a longer word would take long to judge, and nobody writes it
 _PIECES = re.compile(r"[_$]+")
 # what has a figure in it and is a word all the same: Ed25519PrivateKey, passwordSha1, img2bpe
 _NUMBERED_TERM = re.compile(
@@ -218,6 +221,8 @@ def is_version(value: str) -> bool:
 def is_type(value: str) -> bool:
     """`PKCS7PrivateKeyTypes`: words run together, each with a capital, and none of them by chance."""
     bare = value.rstrip(",;)|&?*")
+    if len(bare) > _LONGEST_NAME:
+        return False
     plain = _DIGIT.sub("", bare)
     few = len(bare) - len(plain) <= 2 and len(plain) >= 12  # RESTPostOAuth2AccessTokenResult
     versioned = _VERSIONED.match(bare)  # TokenV3

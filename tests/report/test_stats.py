@@ -183,7 +183,7 @@ def test_a_project_leaves_out_the_others(home: Home) -> None:
     home.past("two", active_projects=["kite"])
     document = json.loads(home.run("stats", "--project", "radio", "--json").stdout)
     assert (document["sessions"]["total"], document["project"]) == (1, "radio")
-    assert "no sessions like that" in home.run("stats", "--project", "chess").stderr
+    assert "no session fits these options" in home.run("stats", "--project", "chess").stderr
 
 
 def test_a_log_that_cannot_be_read_is_counted_as_such(home: Home) -> None:
