@@ -86,6 +86,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None
     if is_version(text) or is_address(text) or is_of_its_name(data, link, text):
         return None
+    if op == b":" and data[link.name_at : link.name_end] == b"PASS" and _TEST_NAME.match(text):
+        return None
     if not value.quoted and (context.is_expression(text, op) or (level is not Key.PASSWORD and is_type(text))):
         return None
     if not value.quoted and context.is_code_here(data, value, text, link):
@@ -254,6 +256,10 @@ _BETWEEN = re.compile(
     r"%\}|\+[\w$.]{0,24}[);,]|[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:"
 )
 _REGEX = re.compile(r"\(\.[*+]|\.\*\??\)|\[\^?(?:A-Z|a-z|0-9)|\A/\^|\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b")
+
+
+# PASS: TestLogin/0, PASS: tests/test_login.py::test_login: what test runners say of a test
+_TEST_NAME = re.compile(r"(?:Test[A-Z_]|test_|tests?/)[\w./:\[\]-]*\Z")
 
 
 def is_of_its_name(data: bytes, link: Link, text: str) -> bool:

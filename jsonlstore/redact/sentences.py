@@ -214,6 +214,15 @@ _SCHEME = re.compile(
     rb"(?i)(?:bearer|basic|digest|token|apikey|api-key|negotiate|ntlm|hawk|oauth|ssws|key|aws4-hmac-sha256|[a-z][a-z0-9_-]{0,30})(?:[ \t]+|%20)(?=[^\s])"
 )
 
+_KNOWN_SCHEMES = frozenset((b"bearer", b"basic", b"token", b"digest", b"apikey", b"negotiate"))
+_DOTTED = re.compile(r"[\w-]+(?:\.[\w-]+){1,3}\Z")
+# config.token, process.env.X, this.auth.jwt
+_REFERENCE = re.compile(
+    r"(?i)\A(?:process|config|cfg|conf|self|this|settings?|options?|opts?|env|os|req|request|res|response|user|session|auth|data|state|ctx|context"
+    r"|props|params|args|kwargs|credentials?|creds|client|app|module|window|import|secrets?|vars?|values?|inputs?|example|www)\."
+    r"|(?:token|key|secret|jwt|passw|pwd|cred|auth)"
+)
+
 
 def header_value(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
     """The span to hide in `Authorization: Bearer …` and `Cookie: …`; the scheme stays."""
@@ -229,9 +238,11 @@ def header_value(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]
     end = begin + (GLANCE if len(found.group()) == GLANCE else len(found.group().rstrip()))
     text = data[begin:end].decode("utf-8", "replace")
     first = text.split(" ")[0]
-    if first[-1:] == "=" and first[:-1].isalpha() and first.islower():
-        return []  # Digest username="…"
-    if is_placeholder(text, bare=True) or is_placeholder(first, bare=True):
+    known = scheme is not None and scheme.group().strip().lower() in _KNOWN_SCHEMES
+    if known and opened is None and _DOTTED.match(first) and not _REFERENCE.search(first):
+        return [(begin, end)]  # Bearer a.b: behind a scheme only what names a variable is one
+    labelled = first[-1:] == "=" and first[:-1].isalpha() and first.islower()  # Digest username="…"
+    if labelled or is_placeholder(text, bare=True) or is_placeholder(first, bare=True):
         return []
     if cookie:
         name, equals, value = text.partition("=")
@@ -239,7 +250,7 @@ def header_value(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]
         odd = len(first) >= 16 or any(c.isdigit() for c in first)
         ok = equals and " " not in name and len(first) > 3 and odd and not is_placeholder(first)
         return [(begin, end)] if ok else []
-    if scheme and scheme.group().strip().lower() in (b"bearer", b"basic", b"token", b"digest", b"apikey", b"negotiate"):
+    if known:
         return (
             [(begin, end)]
             if (len(first) >= 6 and (any(c.isdigit() for c in first) or len(first) > 14)) or "=" in first

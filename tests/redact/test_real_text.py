@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from jsonlstore.redact import redact_text
 
@@ -82,3 +86,74 @@ def test_a_name_of_words_is_not_hidden_again() -> None:
     """A package's name behind "cred" once does not hide it everywhere."""
     text = '"cred": "types-pywin32",\n' + '"win32api": "types-pywin32",\n' * 3
     assert redact_text(text).count("types-pywin32") >= 3
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "PASS: TestX/0",
+        "--- PASS: TestLogin/0 (0.00s)",
+        "PASS: tests/test_login.py::test_two",
+        "PASS: test_login/case_7",
+    ],
+)
+def test_a_test_that_passed_has_no_password(line: str) -> None:
+    """`PASS:` is what a test runner says; a value behind it that names no test is hidden."""
+    assert redact_text(line) == line
+    assert redact_text("PASS: hunter2Xq9") == "PASS: [REDACTED]"
+
+
+@given(st.from_regex(r"[A-Za-z0-9]{1,6}\.[A-Za-z0-9]{1,6}", fullmatch=True))
+def test_a_dotted_bearer_is_hidden(value: str) -> None:
+    """However short; only what names a variable stays."""
+    assume(not re.search(r"(?i)token|key|secret|jwt|passw|pwd|cred|auth", value))
+    assume(value.split(".", maxsplit=1)[0].lower() not in VARIABLES)
+    assert redact_text(f"Authorization: Bearer {value}") == "Authorization: Bearer [REDACTED]"
+
+
+@pytest.mark.parametrize("value", ["config.token", "process.env.API", "self.jwt", "user.accessToken"])
+def test_a_variable_behind_bearer_stays(value: str) -> None:
+    assert redact_text(f"Authorization: Bearer {value}") == f"Authorization: Bearer {value}"
+
+
+VARIABLES = frozenset(
+    [
+        "process",
+        "config",
+        "cfg",
+        "conf",
+        "self",
+        "this",
+        "setting",
+        "option",
+        "opt",
+        "options",
+        "opts",
+        "env",
+        "os",
+        "req",
+        "res",
+        "user",
+        "data",
+        "state",
+        "ctx",
+        "props",
+        "params",
+        "args",
+        "kwargs",
+        "client",
+        "app",
+        "module",
+        "window",
+        "import",
+        "var",
+        "vars",
+        "value",
+        "values",
+        "input",
+        "inputs",
+        "www",
+        "auth",
+        "creds",
+    ]
+)
