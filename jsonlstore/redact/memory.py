@@ -14,7 +14,7 @@ from typing import Any
 from jsonlstore.redact import text as redaction
 from jsonlstore.redact.looks import looks_secret
 from jsonlstore.redact.rules import MARK
-from jsonlstore.redact.text import is_telling, redact_value
+from jsonlstore.redact.text import is_distinctive, redact_value
 
 _MOST = 256  # values; the oldest is forgotten first
 _LONGEST = 512
@@ -76,7 +76,7 @@ class Redactor:
 
     def _learn(self, value: str) -> None:
         value = value.strip().strip("\"'`,;")
-        if "\n" not in value and MARK not in value and is_telling(value.encode("utf-8", "replace")):
+        if "\n" not in value and MARK not in value and is_distinctive(value.encode("utf-8", "replace")):
             self._known.pop(value, None)
             self._known[value] = None
             while len(self._known) > _MOST:

@@ -167,7 +167,7 @@ def _again(data: bytes, spans: list[Span]) -> list[Span]:
     places = {start for start, _, _ in spans}
     more: list[Span] = []
     for value in sorted(values, key=len, reverse=True)[:_MOST_VALUES]:
-        if data.count(value) < 2 or not is_telling(value):  # counting is cheap, judging is not
+        if data.count(value) < 2 or not is_distinctive(value):  # counting is cheap, judging is not
             continue
         at = data.find(value)
         while at >= 0 and len(more) < _MOST_AGAIN:
@@ -194,7 +194,7 @@ _LEAST_RANDOM = 4.8
 _NO_LETTER = re.compile(r"[^A-Za-z]")
 
 
-def is_telling(value: bytes) -> bool:
+def is_distinctive(value: bytes) -> bool:
     """Whether a value is long and odd enough to be known without its name: no ordinary word, no number."""
     if not 8 <= len(value) <= 512 or _NOT_A_TOKEN.search(value):
         return False

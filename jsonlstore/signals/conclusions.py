@@ -105,7 +105,7 @@ def conclude(
         commits=_commits(work),
         files=_files(work),
         closed=closed_by_session(said, work, tasks, [one for one in ending.listed if one not in still_open]),
-        notes=(*_standing_notes(notes, talk), *_done_notes(work), *_blockers(ending, failing, talk, work)),
+        notes=(*_weighed_notes(notes, talk), *_done_notes(work), *_blockers(ending, failing, talk, work)),
         grounds=tuple(_grounds(ending, step, in_progress)),
     )
 
@@ -146,7 +146,7 @@ def ground(name: str, text: str, entry_ids: Iterable[str | None], kind: str, con
     return Ground(name, text, extra={"confidence": confidence, **evidence(entry_ids, kind)})
 
 
-def _standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
+def _weighed_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
     """The notes; what the user picked or agreed to in the last exchanges is what the next session builds on."""
     recent = {one.user.id for one in talk[-RECENT:]}
     agreed = {one.user.id for one in talk[-RECENT_YES:-1]}  # the last request is told as such

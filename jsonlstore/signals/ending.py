@@ -234,7 +234,7 @@ def _fate(one: Exchange, after: Exchange | None, language: Language | None) -> t
     announced = _announced(one, language)
     if announced:
         return INTERRUPTED, announced, ""
-    return (UNANSWERED if _is_beside(one) else ANSWERED), "", ""
+    return (UNANSWERED if _is_off_topic(one) else ANSWERED), "", ""
 
 
 def _is_refused(one: Exchange, language: Language | None) -> bool:
@@ -263,7 +263,7 @@ def _announced(one: Exchange, language: Language | None) -> str:
     return shorten(plain.rstrip(" :："), 160) if stops_short and any(each.announces(plain) for each in known) else ""
 
 
-def _is_beside(one: Exchange) -> bool:
+def _is_off_topic(one: Exchange) -> bool:
     """Whether what followed a request is about something else: long, no tool used, and not one word in common.
 
     A message sent while the agent was busy is stored before the end of the answer to the one before it.

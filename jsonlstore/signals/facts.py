@@ -25,7 +25,7 @@ _LONGEST_LAST_LINE = 160
 _MOST_IDENTIFIERS = 24
 _READ_BACK = 40  # exchanges whose identifiers are worth keeping
 _READ_OF_EACH = 2_000
-_TELLING = re.compile(r"[\d:]")  # in every identifier there is one
+_IDENTIFIER_SIGN = re.compile(r"[\d:]")  # in every identifier there is one
 _SPACE = re.compile(r"\s")
 _IDENTIFIER = re.compile(
     r"https?://[^\s<>\"'`)\]]{4,160}|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
@@ -144,7 +144,7 @@ def identifiers_in(talk: Sequence[Exchange], commits: Iterable[GitCommit]) -> tu
     """Addresses, ids, issue numbers and versions that were named lately, and the newest commits, newest last."""
     found: dict[str, None] = {}
     for text in _texts(talk[-_READ_BACK:]):
-        for piece in _telling_pieces(text[:_READ_OF_EACH]):
+        for piece in _identifier_candidates(text[:_READ_OF_EACH]):
             for match in _IDENTIFIER.finditer(piece):
                 name = match[0].rstrip(".,;:")
                 found.pop(name, None)
@@ -155,10 +155,10 @@ def identifiers_in(talk: Sequence[Exchange], commits: Iterable[GitCommit]) -> tu
     return tuple(found)[-_MOST_IDENTIFIERS:]
 
 
-def _telling_pieces(text: str) -> Iterator[str]:
+def _identifier_candidates(text: str) -> Iterator[str]:
     """The pieces between spaces that may hold an identifier: most of a text does not, and is passed over fast."""
     end = 0
-    for sign in _TELLING.finditer(text):
+    for sign in _IDENTIFIER_SIGN.finditer(text):
         at = sign.start()
         if at >= end:
             begin = max(text.rfind(" ", end, at), text.rfind("\n", end, at), end - 1) + 1

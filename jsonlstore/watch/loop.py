@@ -65,7 +65,7 @@ class Watcher:
         self.catalogue = Catalogue(partial(discover, self._store.paths.state_dir), skip=skipped_by(config))
         self.tailer = Tailer.of(self._store, config, self.catalogue, live=True)
         self.tailer.others_wait = self.hints.bell.is_set
-        self.search = SearchWriter.beside_captures(self._store, config)
+        self.search = SearchWriter.for_watcher(self._store, config)
         self.search.remove_if_disabled()
         self._search_noted = False
         self._sessions = CatchUp(

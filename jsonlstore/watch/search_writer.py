@@ -68,7 +68,7 @@ class SearchWriter:
         self.problem: str | None = None
 
     @classmethod
-    def beside_captures(cls, store: SessionStore, config: Config) -> SearchWriter:
+    def for_watcher(cls, store: SessionStore, config: Config) -> SearchWriter:
         """A writer that gives way at once to whoever else writes."""
         return cls(store, config, patience=_WATCHER_PATIENCE)
 
