@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -257,16 +259,20 @@ def test_following_prints_a_session_when_it_changes(store: SessionStore, clock: 
     with subprocess.Popen(
         program("--state-dir", str(tmp_path), "list", "--follow", "--json"),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.default_int_handler),  # ignored in a shell's background
     ) as running:  # fmt: skip
-        assert running.stderr is not None
-        assert running.stdout is not None
-        assert next(lines(running.stderr)) == "following 1 session; Ctrl-C ends\n"
-        store.start("new", channel="cli")
-        assert json.loads(next(lines(running.stdout)))["session_id"] == "new"
-        store.end("new", reason="reset")
-        row = json.loads(next(lines(running.stdout)))
-        running.send_signal(2)
-        assert running.wait(20) == 130
+        try:
+            assert running.stderr is not None
+            assert running.stdout is not None
+            assert next(lines(running.stderr)) == "following 1 session; Ctrl-C ends\n"
+            store.start("new", channel="cli")
+            assert json.loads(next(lines(running.stdout)))["session_id"] == "new"
+            store.end("new", reason="reset")
+            row = json.loads(next(lines(running.stdout)))
+            running.send_signal(signal.SIGINT)
+            assert running.wait(20) == 130
+        finally:
+            running.kill()
     assert (row["session_id"], row["end_reason"]) == ("new", "reset")
 
 
