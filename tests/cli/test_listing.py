@@ -259,7 +259,7 @@ def test_following_prints_a_session_when_it_changes(store: SessionStore, clock: 
     with subprocess.Popen(
         program("--state-dir", str(tmp_path), "list", "--follow", "--json"),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.default_int_handler),  # ignored in a shell's background
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - ignored in a background shell
     ) as running:  # fmt: skip
         try:
             assert running.stderr is not None
