@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 STARTED = time.perf_counter()  # the budget of a call runs from here
 PLACE_FIELDS = ("agent_id", "session_key", "channel")
 SWITCHES = (
-    "clean", "again", "explain", "catch_up", "tell_window", "tell_block", "tell_flush", "settle_flush", "under_way",
-    "check_history",
+    "clean", "again", "explain", "catch_up", "tell_window", "tell_block", "tell_compacted", "tell_flush",
+    "settle_flush", "under_way", "check_history",
 )  # fmt: skip
 
 # the document to print, and what may be done once it is given
@@ -55,11 +55,16 @@ def hook_session(
     return current_stretch(state_dir, agent, session_id, before_last_reset=before_last_reset)
 
 
-def wrapped_block(manager: SessionPersistenceManager, session_id: str) -> str | None:
-    """The block a session has now, as it goes into a prompt; None if it has none."""
+def wrapped_block(
+    manager: SessionPersistenceManager, session_id: str, memory_files: tuple[str, ...] | None = None
+) -> str | None:
+    """The block a session has now, as it goes into a prompt; None if it has none.
+
+    With `memory_files`, the block it has once its context is compacted and these were written before.
+    """
     from jsonlstore.restore import current_block, wrap
 
-    block = current_block(manager.store.folded(session_id), manager.store.now())
+    block = current_block(manager.store.folded(session_id), manager.store.now(), memory_files)
     return None if block is None else wrap(block)
 
 

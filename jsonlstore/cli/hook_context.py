@@ -41,6 +41,20 @@ def settle_offered_flush(store: SessionStore, document: dict[str, Any], session_
     return settle_flush(store, session_id, distiller.facts(), by="hook")
 
 
+def memory_files_of(store: SessionStore, document: dict[str, Any], session_id: str) -> tuple[str, ...] | None:
+    """The memory files that a session wrote, read from its transcript, redacted; None if there is no transcript."""
+    from jsonlstore.redact import redact
+    from jsonlstore.signals import memory_files_in
+    from jsonlstore.transcripts import by_stretch
+
+    session = _recorded(store, document)
+    if session is None:
+        return None
+    parts = by_stretch(session.session_id, session.read())
+    files = memory_files_in(entry for part, entry in parts if part.id == session_id)
+    return tuple(redact(one)[0] for one in files)
+
+
 def _flush_offered(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
     """The agent is asked in this very turn to write down what must last."""
     offered = document.get("flush")
@@ -111,15 +125,9 @@ def _compacted(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
         manager, session_id = _session_of(document, app)
         answer["session_id"] = session_id
         store = manager.store
-        session = _recorded(store, document)
-        if session is None or not manager.records({"session_key": document.get("session_key")}):
+        files = memory_files_of(store, document, session_id)
+        if files is None or not manager.records({"session_key": document.get("session_key")}):
             return answer, None
-        from jsonlstore.signals import memory_files_in
-        from jsonlstore.transcripts import by_stretch
-
-        files = memory_files_in(
-            entry for part, entry in by_stretch(session.session_id, session.read()) if part.id == session_id
-        )
         if not dry_run:
             data = {"memoryFiles": list(files)}
             store.append_if(

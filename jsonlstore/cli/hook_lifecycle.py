@@ -110,6 +110,11 @@ def _turn_end(document: dict[str, Any], app: App, dry_run: bool) -> Answer:
             answer["window"] = tokens.window if tokens else None
         if document.get("tell_block"):
             answer["block"] = wrapped_block(manager, session_id)
+        if document.get("tell_compacted"):
+            from jsonlstore.cli.hook_context import memory_files_of
+
+            files = memory_files_of(manager.store, document, session_id)
+            answer["block_if_compacted"] = wrapped_block(manager, session_id, files)
     except UsageError:
         raise
     except Exception as problem:  # noqa: BLE001 - fail open: a turn that is not recorded stops nobody

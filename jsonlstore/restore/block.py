@@ -26,13 +26,13 @@ _LONGEST_PATH = 100
 _HEADS = ("[SESSION CONTINUITY", "SESSIONS: ", "LAST SESSION", "PICKED UP", "## ")
 
 
-def current_block(folded: SessionFold, now: str) -> str | None:
+def current_block(folded: SessionFold, now: str, memory_files: tuple[str, ...] | None = None) -> str | None:
     """The block of a session as it stands; None if there is nothing to tell.
 
     It lacks what the session closed. After a compaction it names the memory files written before that: what the agent
-    noted there it does not see any more.
+    noted there it does not see any more. `memory_files` are told instead of those known from the last compaction.
     """
-    parts = [_still_open(folded, now), _memory_line(folded.memory_files)]
+    parts = [_still_open(folded, now), _memory_line(folded.memory_files if memory_files is None else memory_files)]
     return "\n\n".join(part for part in parts if part) or None
 
 

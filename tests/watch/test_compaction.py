@@ -190,6 +190,27 @@ def test_after_a_compaction_the_block_names_the_memory_files(openclaw: OpenClaw,
     assert len(SessionStore.open(state_dir).events(SID, ("session.compacted",))) == 1
 
 
+def test_the_block_after_a_compaction_is_told_ahead(openclaw: OpenClaw, talk: Talk, state_dir: Path) -> None:
+    """So that a turn has it though the answer about the compaction itself is late; nothing is recorded for it."""
+    follow(state_dir)
+    hook(state_dir, "session-start", channel="webchat", under_way=True)
+    assert hook(state_dir, "turn-end", tell_compacted=True)["block_if_compacted"] is None
+    openclaw.append(SID, *turn(talk, "Note it down please", used=6000, tools=[NOTE]))
+    ahead = hook(state_dir, "turn-end", tell_block=True, tell_compacted=True)
+    assert ahead["block"] is None
+    assert not SessionStore.open(state_dir).events(SID, ("session.compacted",))
+    assert hook(state_dir, "compacted")["block"] == ahead["block_if_compacted"]
+    assert "block_if_compacted" not in hook(state_dir, "turn-end", tell_block=True)
+
+
+def test_a_secret_in_the_name_of_a_memory_file_is_not_told(openclaw: OpenClaw, talk: Talk, state_dir: Path) -> None:
+    note = (NOTE[0], {**NOTE[1], "path": f"memory/{SECRET}.md"}, *NOTE[2:])
+    openclaw.append(SID, *turn(talk, "Note it down please", used=6000, tools=[note]))
+    told = hook(state_dir, "turn-end", tell_compacted=True)["block_if_compacted"]
+    assert "MEMORY FILES" in told
+    assert SECRET not in told
+
+
 def test_a_compaction_without_memory_files_changes_nothing(talk: Talk, state_dir: Path) -> None:
     follow(state_dir)
     assert hook(state_dir, "compacted")["block"] is None

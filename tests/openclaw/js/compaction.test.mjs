@@ -5,6 +5,7 @@ import test from "node:test";
 import { Host, KEY, package_, said } from "./host.mjs";
 
 const { default: extend } = await import(path.join(package_, "extension", "jsonlstore.js"));
+const { bridge } = await import(path.join(package_, "plugin", "bridge.js"));
 const TALK = [said("user", "one", { timestamp: 1000 }), said("assistant", "two", { timestamp: 2000 }), said("user", "three", { timestamp: 3000 })];
 const NEWER = [...TALK, said("assistant", "four", { timestamp: 4000, stopReason: "stop", usage: { totalTokens: 900 } })];
 
@@ -112,6 +113,53 @@ test("a turn that cannot wait any longer has the block as it was, and a later on
   await noted(host);
   await pause(100);
   assert.match(await host.turn({ messages: SUMMARY }), MEMORY);
+});
+
+const WRITING = [
+  ...TALK,
+  { role: "assistant", content: [{ type: "toolCall", id: "c", name: "write", arguments: { path: "memory/a.md" } }], timestamp: 4000 },
+];
+
+/** A turn that wrote a memory file is over and reported. */
+const reportedWriting = async (gateway) => {
+  gateway.fire("agent_end", { success: true, messages: WRITING });
+  await gateway.until(() => gateway.calls("turn-end").length === 1, "the report");
+  await pause(300);
+};
+
+test("what was told ahead is there in the very next turn, however late the answer about a compaction is", async () => {
+  const { host, first } = await compacted("ahead,compacted=6000", reportedWriting);
+  assert.equal(first, undefined);
+  assert.match((await host.turn({ messages: SUMMARY })) ?? "", MEMORY);
+  assert.equal(host.calls("compacted-noted").length, 0, "the answer is not there yet");
+});
+
+test("what was told ahead of a block that has changed since is not told", async () => {
+  const { host } = await compacted("ahead,compacted=6000", async (gateway) => {
+    await reportedWriting(gateway);
+    bridge().blockIs("s1", "another block");
+  });
+  assert.equal(await host.turn({ messages: SUMMARY }), "another block");
+});
+
+test("the block after a compaction is asked for once a memory file is written, and not again", async () => {
+  const host = new Host("ahead");
+  await host.turn();
+  for (const messages of [TALK, WRITING, WRITING]) {
+    const before = host.calls("turn-end").length;
+    host.fire("agent_end", { success: true, messages });
+    await host.until(() => host.calls("turn-end").length > before, "the report");
+    await pause(300);
+  }
+  assert.deepEqual(host.calls("turn-end").map(({ input }) => Boolean(input.tell_compacted)), [false, true, false]);
+});
+
+test("a report that another one replaces is asked what it was to ask", async () => {
+  const host = new Host("ahead,turn-end=600");
+  await host.turn();
+  for (const messages of [TALK, WRITING, WRITING]) host.fire("agent_end", { success: true, messages });
+  await host.until(() => host.calls("turn-end").length === 2, "the reports");
+  assert.deepEqual(host.calls("turn-end").map(({ input }) => Boolean(input.tell_compacted)), [false, true]);
 });
 
 test("what a report read before the compaction takes nothing away when it is told after it", async () => {

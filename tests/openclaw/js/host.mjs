@@ -1,6 +1,6 @@
 // A host that is enough of OpenClaw for the plugin: it collects what is registered and fires events at it.
 
-import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,6 +23,7 @@ export class Host {
     this.llm = llm;
     delete globalThis[REGISTRY]; // every test is a process of its own
     this.stateDir = mkdtempSync(path.join(os.tmpdir(), "bridge-"));
+    process.once("exit", () => rmSync(this.stateDir, { recursive: true, force: true, maxRetries: 3 }));
     this.states = path.join(this.stateDir, "sessions", "states");
     if (states) mkdirSync(this.states, { recursive: true });
     this.log = path.join(this.stateDir, "calls.jsonl");

@@ -31,6 +31,7 @@ if (words.includes("continue")) {
   if (behaviour === "debug") process.stderr.write(`[session:debug] ${event}\n${"x".repeat(100000)}end\n`);
   const told = { closing: SHORTER, noting: isNoted ? NAMED : null };
   const block = behaviour in told && input.includes('"tell_block":true') ? { block: told[behaviour] } : {};
+  if (behaviour === "ahead") Object.assign(block, { block: null, block_if_compacted: input.includes('"tell_compacted":true') ? NAMED : undefined });
   const first = readFileSync(log, "utf8").split('"turn-end"').length === 2;
   const window = behaviour === "once-told" && !first ? null : 200000; // after a compaction nothing is known for a turn
   say({ session_id: "stretch-2", updated: true, ...block, ...(input.includes('"tell_window":true') ? { window } : {}) });
@@ -77,6 +78,7 @@ if (words.includes("continue")) {
     flushed: () => say({ session_id: "s", preamble: null, block: null, flush: { percent: 75, compaction: 0 }, window: 200000 }),
     "once-told": () => answers.cold(),
     noting: () => say({ session_id: "s", preamble: null, block: isNoted ? NAMED : null, already_restored: isNoted }),
+    ahead: () => answers.cold(),
     cold: () => say({ session_id: "s", preamble: null, block: null, already_restored: false }),
     restored: () => say({ session_id: "s", preamble: null, block: BLOCK, already_restored: true }),
     unknown: () => say({ session_id: "s", preamble: null, block: input.includes("under_way") ? null : BLOCK }),

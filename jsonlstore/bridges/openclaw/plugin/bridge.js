@@ -13,7 +13,7 @@ import { newFlush } from "./flush.js";
 import { Heartbeat, defaultStateDir, packageAt } from "./heartbeat.js";
 import { commandOf, run } from "./program.js";
 import { Trace } from "./trace.js";
-import { compactedAt, contextLine, isCount } from "./window.js";
+import { compactedAt, contextLine, isCount, memoryCalls } from "./window.js";
 
 const REGISTRY = Symbol.for("jsonlstore.openclaw.bridge.1");
 const VERSION = packageAt(path.dirname(fileURLToPath(import.meta.url)))?.version ?? null;
@@ -234,7 +234,10 @@ export class Bridge {
   /** A compaction is over: from now on the block names the memory files that were written before it. */
   compactionEnded(sessionKey, announced) {
     const session = this.current(sessionKey) ?? (announced ? this.#lookUp(announced) : undefined);
-    if (session?.identity) session.compacted = this.#noteCompaction(session);
+    if (!session?.identity) return;
+    const { ahead } = session;
+    if (ahead && ahead.now === session.block) this.#changeBlock(session, ahead.compacted); // true even if the answer is late
+    session.compacted = this.#noteCompaction(session);
   }
 
   /** What the messages of a turn say of compactions: one that nobody announced is over, too. */
@@ -311,7 +314,12 @@ export class Bridge {
     if (session.settlesFlush) wanted.settle_flush = true;
     session.settlesFlush = false;
     if (ahead) this.#askAhead(session, messages);
-    if (session.outcome?.value && !this.#firstTurnOnly) wanted.tell_block = true;
+    if (session.outcome?.value && !this.#firstTurnOnly) {
+      wanted.tell_block = true;
+      const written = memoryCalls(messages);
+      if (written !== session.memoryCalls) wanted.tell_compacted = true;
+      session.memoryCalls = written;
+    }
     this.#report("turn-end", { session_id, session_key, agent_id, channel, catch_up: true, ...wanted }, session);
   }
 
@@ -392,7 +400,10 @@ export class Bridge {
   /** What a report says of the block: a line is gone if the session closed something in it. */
   #takeBlock(session, value, since) {
     // a report that began before the block changed may not know of it; the next one does
-    if (tellsBlock(value) && since === session.changes) session.block = textOf(value.block);
+    if (!tellsBlock(value) || since !== session.changes) return;
+    session.block = textOf(value.block);
+    const compacted = textOf(value.block_if_compacted);
+    if (compacted) session.ahead = { now: session.block, compacted };
   }
 
   #changeBlock(session, block) {
@@ -449,8 +460,10 @@ export class Bridge {
 
   /** Send one report at a time, the latest of each kind: a burst of turns becomes two processes, not twenty. */
   #report(event, input, session) {
-    this.#waiting.delete(`${event}:${input.session_id}`);
-    this.#waiting.set(`${event}:${input.session_id}`, { event, input, session });
+    const key = `${event}:${input.session_id}`;
+    const wanted = { ...this.#waiting.get(key)?.input, ...input }; // what the report it replaces was to ask is still asked
+    this.#waiting.delete(key);
+    this.#waiting.set(key, { event, input: wanted, session });
     if (!this.#reporting) this.#sendNextReport();
   }
 
@@ -522,6 +535,8 @@ function newSession() {
     offer: undefined,
     flush: newFlush(),
     settlesFlush: false,
+    memoryCalls: 0, // that the latest report knew of
+    ahead: undefined, // the block, and what it becomes if the context is compacted now
     compacted: undefined,
     awaited: undefined,
     seenCompacted: undefined,

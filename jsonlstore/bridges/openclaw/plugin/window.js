@@ -25,6 +25,18 @@ export function compactedAt(messages) {
   return Math.max(0, ...times);
 }
 
+/** How many calls of tools speak of a memory file: when there are more, one may have been written. */
+export function memoryCalls(messages) {
+  const answers = Array.isArray(messages) ? messages.filter((one) => one?.role === "assistant") : [];
+  const calls = answers.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter((one) => one?.type === "toolCall");
+  return calls.filter((one) => Object.values(one.arguments ?? {}).some(namesMemory)).length;
+}
+
+function namesMemory(value) {
+  if (typeof value === "string") return value.includes("memory/");
+  return value !== null && typeof value === "object" && Object.values(value).some(namesMemory);
+}
+
 function summaries(messages) {
   return messages.filter((one) => one?.role === "compactionSummary");
 }
