@@ -143,8 +143,7 @@ def _weak(data: bytes, head: re.Match[bytes]) -> list[tuple[int, int]]:
 def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per joint
     if data[end : end + 1] == b"=":  # most are joined so, and nothing else is to be found out
         full = full_name(data, start, end)
-        level = classify(full.lstrip("-"))
-        if level is Key.NONE or _is_chance(data, full, end):
+        if _is_chance(data, full, end) or (level := classify(full.lstrip("-"))) is Key.NONE:
             return []
         op = _EQUALS.match(data, end)
         return assigned(data, Link(level, end - len(full.encode()), end, end, op.end() if op else end + 1))
@@ -157,8 +156,7 @@ def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa
     if data[end : end + 1] == b"(" and b"." in data[start:end]:
         return []  # password.encode("latin1")
     full = full_name(data, start, end)
-    level = classify(full.lstrip("-"))
-    if level is Key.NONE or _is_chance(data, full, end):
+    if _is_chance(data, full, end) or (level := classify(full.lstrip("-"))) is Key.NONE:
         return []
     name_at = end - len(full.encode())
     if flag and full.startswith("-"):

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 _LEAVE = own_rules().leave
 
 # A megabyte of real text takes about 10,000 steps and one of nothing but hostile triggers a million: what lies between
-# is code and configuration full of names, which is read whole up to 120 KB. The file of real text that takes most takes
-# 10,917 steps for 256 KB.
-_STEPS, _BYTES_A_STEP = 8_700, 80
+# is code and configuration full of names. A judgement costs about as many steps as it takes time, whatever is judged.
+_STEPS, _BYTES_A_STEP = 10_000, 100
 _FOLDS = 4  # disguises a step
 
 

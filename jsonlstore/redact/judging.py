@@ -66,16 +66,15 @@ def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
 _HIDDEN = (b"[REDACTED]", b'"[REDACTED]"', b" [REDACTED]", b' "[REDACTED]"', b'\\"[REDACTED]')
 # A value that no code, word, version or address looks like; most are, and need no further question.
 _GENERATED = re.compile(
-    rb"(?![A-Za-z]*[0-9]+[A-Za-z]*\Z)(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,256}\Z"
+    rb"(?![A-Za-z]*[0-9]+[A-Za-z]*\Z)(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,}\Z"
 )
 _CHOSEN = re.compile(rb"(?!sha|md5|utf|aes|rsa|base|arg|param|val)[a-z]{2,12}[0-9]{3,8}[a-z!@#%^*]{0,4}\Z")
-_JUDGED = 2048
 _SURE = frozenset((b"=", b":", b":=", b"=>", b"%3D"))
 
 
 def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911, PLR0912, PLR0915 - a decision list
     level, op = link.level, data[link.op_at : link.op_end]
-    run = data[value.start : min(value.end, value.start + _JUDGED)]  # a longer one is judged by its beginning
+    run = value.judged(data)
     if level >= Key.SECRET and op in _SURE and value.start - link.name_end < 6 and _GENERATED.match(run):
         return value.start, value.end
     if level is Key.PASSWORD and op == b"=" and value.start == link.op_end and _CHOSEN.match(run):
@@ -269,7 +268,7 @@ def is_of_its_name(data: bytes, link: Link, text: str) -> bool:
         return True  # SCOPE_DEVICE_TOKEN = "device-token"
     if text.isupper() and text.isalpha() and name.endswith(text.encode()):
         return True
-    last = re.split(r"[./:]", text)[-1].encode().lower()
+    last = _BETWEEN_PARTS.split(text)[-1].encode().lower()
     if len(last) > 8 and name.lower().endswith(last):
         return True
     if text.isalpha() and _plain(text) in _plain(name.decode("utf-8", "replace")):
@@ -281,6 +280,7 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "").replace(".", "")
 
 
+_BETWEEN_PARTS = re.compile(r"[./:]")
 _JOINED_WORDS = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)+\Z")
 _FORMAT_SPEC = re.compile(r"[<>^+-]?0?\d{0,3}(?:\.\d+)?[a-zA-Z]?\Z")  # f"{token:02x}"
 _ARGUMENT = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from functools import lru_cache
-from itertools import pairwise
 
 from jsonlstore.redact import rules
 
@@ -369,15 +368,27 @@ def entropy(value: str) -> float:
 @lru_cache(maxsize=1024)  # one judgement asks several times, and a hostile run repeats its words
 def randomness(value: str) -> float:
     """How much its characters surprise, in bits a step: words and identifiers 3 to 4.5, what chance made 5 to 7."""
-    table = rules.bigrams()
-    total = 0.0
-    value = value[:_MOST_STEPS]
-    for a, b in pairwise(value):
-        known = table.get((a.lower(), b.lower()))
+    steps = len(value[:_MOST_STEPS]) - 1
+    if steps < 1:
+        return 0.0
+    if len(_SURPRISES) > _MOST_PAIRS:
+        _SURPRISES.clear()
+    return sum([_SURPRISES[value[at : at + 2]] for at in range(steps)], 0.0) / steps
+
+
+class _Surprises(dict[str, float]):
+    """What two letters cost that follow each other, worked out when they are first met."""
+
+    def __missing__(self, pair: str) -> float:
+        a, b = pair[0], pair[1]
+        known = rules.bigrams().get((a.lower(), b.lower()))
         if known is None:
-            total += 3.3 if a.isdigit() and b.isdigit() else 6  # a figure beside a letter
-        elif a.islower() and b.isupper():
-            total += 5.5  # where a word of a name in camelCase may begin
+            cost = 3.3 if a.isdigit() and b.isdigit() else 6.0  # a figure beside a letter
         else:
-            total += known
-    return total / max(len(value) - 1, 1)
+            cost = 5.5 if a.islower() and b.isupper() else float(known)  # where a word in camelCase may begin
+        self[pair] = cost
+        return cost
+
+
+_SURPRISES = _Surprises()
+_MOST_PAIRS = 4096  # letters and figures make 3,844

@@ -49,11 +49,18 @@ _WEAK_NAME = re.compile(rf"(?i)(?:{WEAK_WORDS})\Z")
 
 def _last_word(name: str) -> tuple[Key, re.Match[str] | None]:
     """The last telling word of a name: what a name ends in says what it is."""
-    for level, pattern in ((Key.PASSWORD, _PASSWORD_NAME), (Key.SECRET, _SECRET_NAME)):
-        words = list(pattern.finditer(name))
-        if words:
-            return level, words[-1]
+    for level, pattern, lower in _WORDS:
+        # `re` takes five times as long where letters of both cases may stand
+        places = [one.start() for one in (lower.finditer(name.lower()) if name.isascii() else pattern.finditer(name))]
+        if places:
+            return level, pattern.match(name, places[-1])
     return Key.NONE, None
+
+
+_WORDS = (
+    (Key.PASSWORD, _PASSWORD_NAME, re.compile(PASSWORD_WORDS)),
+    (Key.SECRET, _SECRET_NAME, re.compile(SECRET_WORDS)),
+)
 
 
 def _weak_level(name: str) -> Key:

@@ -117,6 +117,8 @@ def _tells(token: bytes, decoded: Callable[[bytes], bool]) -> bool:
     """Whether base64 is a readable text with a secret in it."""
     plain = token.rstrip(b"=")[: 1 << 14].translate(_STANDARD)
     try:
+        if not base64.b64decode(plain[:_GLIMPSED], validate=True).isascii():
+            return False
         text = base64.b64decode(plain[: len(plain) // 4 * 4], validate=True)
         readable = text.decode()
     except (binascii.Error, UnicodeDecodeError):
@@ -128,5 +130,6 @@ def _tells(token: bytes, decoded: Callable[[bytes], bool]) -> bool:
     )
 
 
+_GLIMPSED = 32  # what is random shows it in its first bytes
 _STANDARD = bytes.maketrans(b"-_", b"+/")
 _IDS = rules.words("ids")

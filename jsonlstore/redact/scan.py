@@ -18,13 +18,13 @@ from jsonlstore.redact.values import GLANCE, whole
 if TYPE_CHECKING:
     from jsonlstore.core.regex import Groups, SearchWithin
 
-_JUDGED, _MATCHED, _FITTED, _ROW = 10, 4, 10, 8
-_BYTES_JUDGED = 64  # bytes a step: a long word takes longer to judge
+_JUDGED, _HIDDEN, _MATCHED, _FITTED, _ROW = 10, 14, 4, 10, 8
+_BYTES_JUDGED, _BYTES_WEIGHED = 64, 16  # bytes a step: a long word or run takes longer to judge
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONG_NAME = 256
 _MOST_IN_A_WORD = 64
 _TAIL = 32  # of a word is looked at as if it began there: a name may end it
-_MANY_HITS = 2000  # a megabyte of talk has some hundred
+_MANY_HITS = 500  # a megabyte of talk has some hundred
 _TIMED, _CRAWL = 64, 2e6  # hits, and bytes a second: only text made for it crowds the large automaton so
 
 
@@ -207,7 +207,7 @@ class SecretScan:
         self._named_until, values = named.judge_name(data, at)
         if self._named_until > at + 1:
             word = _WORD.match(data, self._named_until, self._named_until + GLANCE).end()  # type: ignore[union-attr]
-            self._budget.left -= _JUDGED + (word - self._named_until) // _BYTES_JUDGED
+            self._budget.left -= _JUDGED + _HIDDEN * len(values) + (word - self._named_until) // _BYTES_JUDGED
             if at >= self._table_until and tables.may_begin(data, at):
                 self._table_until, cells, rows = tables.columns(data, at, max(0, self._budget.left) // _ROW)
                 self._budget.left -= _JUDGED + rows * _ROW
@@ -228,8 +228,8 @@ class SecretScan:
                 self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
 
     def _run(self, at: int) -> None:
-        self._budget.left -= 2
         self._run_until, span, inside = runs.judge_run(self._data, at, self._holds)
+        self._budget.left -= 2 + min(self._run_until - at, runs.BLOB) // _BYTES_WEIGHED
         self._skip(at, self._run_until if span else inside)
         if span:
             self.found.append(span)

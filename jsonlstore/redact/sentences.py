@@ -36,7 +36,7 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: C9
     if not values:
         return []
     value = values[0]
-    text = data[value.start : value.end].decode("utf-8", "replace").strip("'\"`") or "-"
+    text = value.judged(data).decode("utf-8", "replace").strip("'\"`") or "-"
     if "<" in text[1:] or "]" in text or (value.quoted and "\n" in text):
         return []
     if joint[:2] in (b"as", b"to") and (_IS_NAME.match(text) or data[link.name_at : link.name_end].lower() == b"pass"):
@@ -102,7 +102,7 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
     told = (name.isupper() and len(name) > 6) or (values[0].quoted and b"," in data[link.name_end : link.op_end])
     if link.level is Key.HINT and name.lower() != b"pw" and not told:
         return []  # "credentials 2fa" in a sentence
-    text = data[values[0].start : values[0].end].decode("utf-8", "replace")
+    text = values[0].judged(data).decode("utf-8", "replace")
     if (
         is_placeholder(text)
         or is_address(text)
@@ -164,7 +164,7 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR
     value = values[0]
     if b"<" in data[link.op_end : value.start] or b"=" in data[link.op_end : value.start]:
         return []  # --password <value>  what it is for
-    text = data[value.start : value.end].decode("utf-8", "replace")
+    text = value.judged(data).decode("utf-8", "replace")
     if is_placeholder(text, bare=not value.quoted) or text.encode().lower().strip(b".,;:") in TALK or is_foreign(text):
         return []
     if _KEY_ENDS.match(data, value.end, value.end + 8):

@@ -149,7 +149,7 @@ def _settle(data: bytes, steps: int, first: int) -> list[Span]:
     if kinds == _UNREAD:
         return spans  # what was read held nothing, and nothing in it has changed
     # for all further passes: a text that needs many, or more than it may take, must not cost many times as much
-    budget = Steps(steps // 2 if "unread" in kinds else steps + steps // 4)
+    budget = Steps(steps // 4 if "unread" in kinds else steps + steps // 4)
     for _ in range(_PASSES):
         shown, pieces = hide(data, spans)
         more = find_spans(shown, budget, min(first, max(0, spans[0][0] - _BEFORE)))
@@ -165,6 +165,8 @@ def _again(data: bytes, spans: list[Span]) -> list[Span]:
     if len(values) == len(spans) == 1 and data.count(next(iter(values))) == 1:
         return spans  # nearly always: one value, which stands there once
     places = {start for start, _, _ in spans}
+    unread = (start for start, end, kind in spans if kind == "unread" and end == len(data))
+    data = data[: min(unread, default=len(data))]
     more: list[Span] = []
     for value in sorted(values, key=len, reverse=True)[:_MOST_VALUES]:
         if data.count(value) < 2 or not is_distinctive(value):  # counting is cheap, judging is not

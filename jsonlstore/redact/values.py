@@ -55,6 +55,13 @@ class Value(NamedTuple):
     end: int
     quoted: bool
 
+    def judged(self, data: bytes) -> bytes:
+        """What of it is looked at: a longer one is judged by its beginning."""
+        return data[self.start : min(self.end, self.start + _JUDGED)]
+
+
+_JUDGED = 320  # bytes
+
 
 def measure(data: bytes, at: int, *, before: int) -> list[Value]:
     """The value or values that begin at `at`; `before` is where their name began."""

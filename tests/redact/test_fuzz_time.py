@@ -12,14 +12,12 @@ import pytest
 from tests.redact.fuzz_time import Family, search, slow
 
 CPU_SECONDS = 15
-# The goal, and what the long form demands, is 40: long random values behind `secrets:` are known to take more
-KNOWN_WORST = 80
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_family_of_fragments_is_slow(seed: int) -> None:
     """Processor time, in ratios to the same moment's long text; what looks slow counts only if it stays so."""
-    tried, failed = search(random.Random(seed), CPU_SECONDS, worst=KNOWN_WORST)
+    tried, failed = search(random.Random(seed), CPU_SECONDS)
     assert tried > 10
     assert failed == []
 
