@@ -17,11 +17,12 @@ from jsonlstore.redact.judging import Link, assigned
 from jsonlstore.redact.looks import is_placeholder, randomness, tells
 from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_WORDS, Key, classify
 from jsonlstore.redact.sentences import adjacent, element, header_value, option, said
+from jsonlstore.redact.sources import is_code_text
 
 STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
 _CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)|[ \t]?\[[^\[\]\n]{0,40}\]){0,4}"""
 _OP = r"(?:<<<|===?|!==?|:{1,3}=|=>|[:=?+.]=|\?\?=|\|\|=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
-_PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default|:(?:(?:\r?\n|\\+n)[ \t]+(?!default)[a-z]+:[^\n\\]{0,80}){0,6}(?:\r?\n|\\+n)[ \t]+default"""
+_PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default|:(?:(?:\r?\n|\\+n)[ \t]+(?!default)[a-z]+:[ \t]*[^\s\\][^\n\\]{0,80}){0,6}(?:\r?\n|\\+n)[ \t]+default"""
 _TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const token string = "…"
 _RUST = r"[ \t]*:[ \t]*&?(?:'[a-z]+[ \t]+)?(?:str|String|\[u8\])(?=[ \t]*=)"  # const TOKEN: &'static str = "…"
 _PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
@@ -91,7 +92,7 @@ _EQUALS = re.compile(rb"===?|=>|=")
 _JOINT_WINDOW = 640  # `re` may backtrack: within this many bytes, whatever the text
 _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
 _HEADER = re.compile(
-    rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=]|(?<=[\"']),|%3A|:=|=>|(?=\\*[\"'](?i:bearer|basic|token)[ \t]))"""
+    rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:=(?!=)>?|:=?|(?<=[\"']),(?=[ \t\r\n]*[bBuU]?\\*[\"'`])|%3A|(?=\\*[\"'](?i:bearer|basic|token)[ \t]))"""
 )
 # Bearer ${TOKEN}: a value that is elsewhere, and nothing behind it
 _REFERRED = re.compile(
@@ -190,7 +191,7 @@ def _labelled(data: bytes, start: int, end: int, label: re.Match[bytes]) -> list
         return []
     level = classify(full_name(data, start, end).lstrip("-"))
     text = label[1].decode("utf-8", "replace")
-    if level < Key.SECRET or is_placeholder(text) or not tells(text):
+    if level < Key.SECRET or is_placeholder(text, bare=True) or is_code_text(text) or not tells(text):
         return []
     return [label.span(1)]
 

@@ -28,7 +28,8 @@ from jsonlstore.redact.looks import (
     unescaped,
 )
 from jsonlstore.redact.names import Key, classify
-from jsonlstore.redact.things import CAMEL_WORDS, OF_SECRETS, SAMPLE, is_named_thing
+from jsonlstore.redact.sources import is_no_value, unended
+from jsonlstore.redact.things import CAMEL_WORDS, OF_SECRETS, SAMPLE, WORDS_JOINED, is_named_thing, is_of_its_name
 from jsonlstore.redact.values import Value, measure, starts_line, to_line_end
 
 SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
@@ -81,10 +82,12 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if level is Key.PASSWORD and op == b"=" and value.start == link.op_end and _CHOSEN.match(run):
         return value.start, value.end
     name = data[link.name_at : link.name_end].lower()
-    text = run.decode("utf-8", "replace")
+    text = unended(run.decode("utf-8", "replace"))
     if _is_signature(data, link) or (data[value.end : value.end + 1] == b"}" and _FORMAT_SPEC.match(text)):
         return None
-    if is_version(text) or is_address(text) or is_of_its_name(data, link, text):
+    if is_version(text) or is_address(text) or is_of_its_name(data[link.name_at : link.name_end], text):
+        return None
+    if is_no_value(data, value, text, link.name_at, op, level):
         return None
     if op == b":" and data[link.name_at : link.name_end] == b"PASS" and _TEST_NAME.match(text):
         return None
@@ -262,29 +265,8 @@ _REGEX = re.compile(r"\(\.[*+]|\.\*\??\)|\[\^?(?:A-Z|a-z|0-9)|\A/\^|\(\?[:P<=!]|
 _TEST_NAME = re.compile(r"(?:Test[A-Z_]|test_|tests?/)[\w./:\[\]-]*\Z")
 
 
-def is_of_its_name(data: bytes, link: Link, text: str) -> bool:
-    """`SSL_TXT_PSK "PSK"`, `token_key = "token"`, `api.AccessKey = raw.AccessKey`: a name for a name."""
-    name = data[link.name_at : link.name_end]
-    if len(text) > 5 and _JOINED_WORDS.match(text) and _plain(text) in _plain(name.decode("utf-8", "replace")):
-        return True  # SCOPE_DEVICE_TOKEN = "device-token"
-    if text.isupper() and text.isalpha() and name.endswith(text.encode()):
-        return True
-    last = re.split(r"[./:]", text)[-1].encode().lower()
-    if len(last) > 8 and name.lower().endswith(last):
-        return True
-    if text.isalpha() and _plain(text) in _plain(name.decode("utf-8", "replace")):
-        return True  # "mistral-api-key": "mistral"
-    return len(text) > 8 and _WORDS_JOINED.match(text) is not None and text.encode() in name
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "").replace("-", "").replace(".", "")
-
-
-_JOINED_WORDS = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)+\Z")
 _FORMAT_SPEC = re.compile(r"[<>^+-]?0?\d{0,3}(?:\.\d+)?[a-zA-Z]?\Z")  # f"{token:02x}"
 _ARGUMENT = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")
-_WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
 _GENERIC = re.compile(r"[A-Za-z0-9*]<(?:[\[A-Za-z{]|\Z)")  # Secret<str>, 1*<any CHAR>
 _TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
 
@@ -335,7 +317,7 @@ def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     around = data[name_at - 1 : name_at] if name_at else b""
     around = around if around in (b"'", b'"', b"`") else b""
     closed = text.isalpha() and text.islower() and data[value.end : value.end + 1] in (b"}", b")", b"]", b",", b";")
-    if around and (_WORDS_JOINED.match(text) or _BARE_WORD.match(text) or closed):
+    if around and (WORDS_JOINED.match(text) or _BARE_WORD.match(text) or closed):
         return None  # "password": validate_password, is code: JSON has no bare words
     if spaced and _is_variable(text, data[value.end : value.end + 4]):
         return None

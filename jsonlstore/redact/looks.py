@@ -17,14 +17,14 @@ _PROSE = rules.words("talk")
 _STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
 _MASKED = re.compile(r"[^\s]{0,48}(?:\.\.\.|…)\Z|[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
 _REFERENCE = re.compile(
-    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\]|->|[{\[])|\\[a-z]+\Z|\$[0-9@*#]\Z|\{\}|@[A-Z][A-Z0-9_]+@\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
-    r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$#]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\[\]]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
+    r"\$\{[^}]*\}?\Z|\\?\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\\s]|->|[{\[])|\$\$?\.[A-Za-z_]|\\\$\(|\{\$[:A-Za-z]|\$\{\w+:?-?\{\{|\$\{\w+:[0-9]|\\[a-z]+\Z|\$[0-9@*#]\Z|\{\}|@[A-Z][A-Z0-9_]+@\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
+    r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$#]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\[\]]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([A-Za-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
     r"os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
 _YOURS = re.compile(
     r"(?i:(?:[a-z]{2,6}[-_])?(?:your|my|some|insert|enter|put|the|a|an|paste|add|replace|change)[-_ ][a-z0-9_\- ]*"
     r"(?:key|token|secret|password|pass|pw|here|value|id|me|it|credentials?)(?:[-_ ]?(?:here|goes.here))?)\Z|"
-    r"(?i:(?:[a-z]+[-_ ])+(?:goes[-_ ])?here)\Z|(?i:your[a-z]*(?:key|token|secret|password|here|id)[a-z]*)\Z|(?i:your[-_ ]|<your|example[-_]|dummy[-_]|fake[-_]|placeholder)|"
+    r"(?i:(?:[a-z]+[-_ ])+(?:goes[-_ ])?here)\Z|[Yy]our[A-Z][A-Za-z0-9]*={0,2}\Z|(?i:your[a-z]*(?:key|token|secret|password|here|id)[a-z]*)\Z|(?i:your[-_ ]|<your|example[-_]|dummy[-_]|fake[-_]|placeholder)|"
     # words and what they stand for: "gateway-token", GEMINI_KEY_HERE
     r"(?:[a-z]{2,12}[0-9]{0,2}[a-z]{0,4}[-_]){1,3}(?:api[-_])?(?:token|secret|key|credential)s?(?:[-_]?[0-9])?\Z|(?i:[a-z-]*(?:placeholder|changeme|not[-_]a[-_]))|(?:[A-Z]{2,12}_){1,4}(?:HERE|GOES_HERE|VALUE)\Z"
 )
@@ -39,7 +39,7 @@ _OWN_NAME = re.compile(
     r"(?:password|passwd|pwd|pass|passphrase|secret|token|api[-_]?key|key|credentials?|authorization|auth|cookie|jwt)s?[-_]?[0-9]{0,2})\Z"
 )
 _ENV_NAME = re.compile(
-    r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z"
+    r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:[A-Z]{0,8}PASS|PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z"
 )
 _TYPE = re.compile(
     r"(?:Optional|Option|List|Maybe|Secret|Union|Promise|Array|Vec|Box|Arc|Rc|Annotated|Literal|Mapped|Field|Final)?[\[<]|&?(?:'\w+ )?str\b|(?:Secret)?String\b|SecretStr\b"
@@ -63,7 +63,7 @@ _STANDS_IN = _either(_STARS, _MASKED, _REFERENCE, _ENV_NAME, _YOURS, _NAME_LIKE)
 _PLAIN_CODE = _either(_OWN_NAME, _TYPE, _CONSTANT)
 _SHAPED_CODE = _either(_CODE, _DOTTED)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
-_CAMEL = re.compile(r"[A-Z][A-Za-z]*[0-9]{0,5}(?:[A-Z][a-z]+)+[0-9]?\Z")
+_CAMEL = re.compile(r"[A-Z][A-Za-z]*[0-9]{0,5}(?:[A-Z][a-z]+)+(?:[0-9]?|JSON|XML|DTO|URL|API|ID|HTTP|SSL)\Z")
 _VERSION = re.compile(
     r"[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[A-Za-z]|[\w.\[\]-]{2,30}[<>=~!]=v?[0-9]"
 )
@@ -209,7 +209,7 @@ _PIECES = re.compile(r"[_$]+")
 _NUMBERED_TERM = re.compile(
     r"(?i:sha[-_]?(?:512|384|256|224|[123])|md[245]|(?:ed|x)(?:25519|448)|secp\d{3}[rk]1|mlkem\d{3,4}|ieee\d{3,5}x?|base(?:64|32|58|16)|b64|"
     r"utf_?(?:8|16|32)|oauth[12]|ipv[46]|http[23]|u2f|2fa|pkcs_?\d{1,2}|x509|asn1|aes_?(?:128|192|256)|rsa_?\d{4}|pb2|win32|k8s|i18n|ec2|p(?:256|384|521)"
-    r"|s3|3des|pbkdf2|v[0-9]{1,2}(?:_[0-9])?(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)|(?<![a-z])[a-z]2[a-z](?![a-z])"
+    r"|s3|3des|pbkdf2|v[0-9]{1,2}(?:_[0-9])?(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)|(?<=[a-z]{2})[0-9]{1,2}(?=_[a-z]{2}|[A-Z][a-z]{2})|(?<![a-z])[a-z]2[a-z](?![a-z])"
 )
 
 
@@ -252,7 +252,7 @@ _DIMENSION = re.compile(
     r"(?i:0x[0-9a-f]{1,16}u?l{0,2}\Z|[~<>=+-]*v?[0-9][0-9.,_/:x%-]*(?:[a-z]{1,3}|ms|tokens?|bytes?|chars?|bits?|st|nd|rd|th|min|sec|hours?|days?|times)?(?:/[a-z]+)?)\Z"
 )
 _TECHNICAL = re.compile(
-    r"(?i)(?:[0-9]{4}_[a-z_]+|wpa[23]?(?:-[a-z]+)*|sha-?[0-9]+|sha3-?\d*|md5|pkcs[#-]?[0-9]+|asn\.?1|x\.?509|secp[0-9]{3}[rk]1|prime256v1|(?:ed|x)(?:25519|448)|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,15}(?:Z|[+-][0-9:]{4,6})?)?|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?(?:-[a-z]+)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|ed25519|x25519|"
+    r"(?i)(?:[0-9]{4}_[a-z_]+|wpa[23]?(?:-[a-z]+)*|sha-?[0-9]+|sha3-?\d*|md5|pkcs[#-]?[0-9]+|asn\.?1|x\.?509|secp[0-9]{3}[rk]1|prime256v1|(?:ed|x)(?:25519|448)|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,15}(?:Z|[+-][0-9:]{4,6})?)?|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?(?:-[a-z]+)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|a(?:128|192|256)(?:cbc-hs\d{3}|gcm(?:kw)?|kw|ctr)|hmac[-_]\d{3}|ed25519|x25519|"
     r"rsa-?\d*|aes-?\d*(?:-\w+)*|argon2(?:id|i|d)?|pbkdf2|bcrypt|scrypt|http/?[123](?:\.\d)?|ipv[46]|"
     r"(?:gpt|claude|gemini|llama|mistral|qwen|o1|o3|o4|deepseek|grok|phi|gemma|sonnet|opus|haiku)[-\w.:/]*|rfc-?\d+|cve-[\d-]+|"
     r"iso-?\d+|web3|k8s|(?:big)?u?int\d+\w*|float\d+\w*|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34])|[\w-]+(?:\.[\w-]+){1,4}\.(?:key|pem|crt|cer|csr|p12|pfx|jks|json|ya?ml|toml|txt|ini|conf|cfg|env|[a-z]{2}))\Z"
@@ -281,7 +281,13 @@ def looks_secret(value: str, *, chosen: bool = False) -> bool:
         return not _TECHNICAL.match(value) and (chosen or not _NUMBERED.match(value))
     if letters and _SIGN.search(value, 1):
         return "=" not in value.rstrip("=") and not value.startswith(("*", "`"))
-    return len(value) >= 20 and letters and entropy(value) > 3.8 and not _JOINED.search(value)
+    return (
+        len(value) >= 20
+        and letters
+        and entropy(value) > 3.8
+        and not _JOINED.search(value)
+        and randomness(value) >= _LEAST_RANDOM
+    )
 
 
 def tells(value: str) -> bool:
@@ -353,7 +359,7 @@ def is_worded(value: str) -> bool:
     )
 
 
-_SMALL = re.compile(r"[0-9]{1,4}[a-z]{0,2}\Z|[0-9]{6,8}\Z|[A-Za-z]{1,3}\Z|[a-z]{1,6}[0-9]{1,5}\Z")
+_SMALL = re.compile(r"[0-9]{1,4}[a-z]{0,2}\Z|[0-9]{6,8}\Z|[A-Za-z]{1,3}\Z|[ug]uid\Z|[a-z]{1,6}[0-9]{1,5}\Z")
 _BETWEEN_WORDS = re.compile(r"[-_./:]")
 
 

@@ -35,6 +35,7 @@ _SOURCE = re.compile(r"\.(?:c|h|cc|cpp|py|js|ts|go|rb|php|java|sh|rs|pl|md)\Z")
 _ERRORS = frozenset(("er", "err", "error", "errno"))
 _WRONG = frozenset(("invalid", "missing", "wrong", "unexpected", "failed", "unsupported"))
 _PASSES = rules.words("passes")
+_TEXTS = rules.words("texts")
 _ACCOUNTS, _RUNS, _HINTS, _SAME = (
     rules.words("accounts"),
     rules.words("runs"),
@@ -85,6 +86,8 @@ def classify(name: str) -> Key:  # noqa: C901, PLR0911, PLR0912 - one exit per a
         return Key.NONE  # publicKeyToken, InvalidClientSecret
     if before and before[-1] in _OTHER and not (level is Key.PASSWORD and before[-1] in _OWN):
         return Key.NONE
+    if any(part in _TEXTS for part in before):
+        return Key.HINT  # formFieldLabel__backupCode
     word = found.group().lower()
     if len(word) < 5 and found.group() not in (word, word.upper(), word.title()):
         return Key.NONE  # a piece of base64

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from jsonlstore.redact.judging import PHRASE, SPACE_WORDS, TALK, Link, is_address, is_of_its_name
+from jsonlstore.redact.judging import PHRASE, SPACE_WORDS, TALK, Link, is_address
 from jsonlstore.redact.looks import (
     is_code,
     is_foreign,
@@ -22,7 +22,7 @@ from jsonlstore.redact.looks import (
     tells,
 )
 from jsonlstore.redact.names import Key
-from jsonlstore.redact.things import NAME_OF_WORDS
+from jsonlstore.redact.things import NAME_OF_WORDS, is_of_its_name
 from jsonlstore.redact.values import GLANCE, OPEN, SKIP, Value, measure
 
 
@@ -135,7 +135,7 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
         return []  # token("comment2")
     if is_label(text):
         return []  # AAEpW,KAAM; f(password, timeout=-1); ["password1", "password2"]
-    if is_of_its_name(data, link, text) or text.startswith("-") or (listed and NAME_OF_WORDS.match(text)):
+    if is_of_its_name(name, text) or text.startswith("-") or (listed and NAME_OF_WORDS.match(text)):
         return []
     if listed:
         # setProperty("API_TOKEN", "…"), but not a list of names

@@ -79,3 +79,30 @@ OF_SECRETS = re.compile(
 _GRAMMAR = re.compile(r"[a-z]+(?:[.-][a-z]+)*\.\$?(?:[0-9]|[a-z]{2,6})\Z")
 _TABLE, _NOT_BASE64 = 200, re.compile(r"[^A-Za-z0-9+/=._%-]")
 _PAIRS = re.compile(r"[A-Za-z ]{2,40}=[^;=]{0,200}={0,2}(?:;[A-Za-z ]{2,40}=[^;=]{0,200}={0,2})+;?\Z")
+
+
+def is_of_its_name(name: bytes, text: str) -> bool:
+    """`SSL_TXT_PSK "PSK"`, `token_key = "token"`, `api.AccessKey = raw.AccessKey`: a name for a name."""
+    if len(text) > 5 and _JOINED_WORDS.match(text) and _plain(text) in _plain(name.decode("utf-8", "replace")):
+        return True  # SCOPE_DEVICE_TOKEN = "device-token"
+    if text.isupper() and text.isalpha() and name.endswith(text.encode()):
+        return True
+    head = _STATEMENT_END.match(text)
+    if head and name.endswith(head[1].encode()):
+        return True  # exports.AccessKey=AccessKey;function
+    last = re.split(r"[./:]", text)[-1].encode().lower()
+    if len(last) > (7 if _REFERENCE.match(text) else 8) and name.lower().endswith(last):
+        return True
+    if text.isalpha() and _plain(text) in _plain(name.decode("utf-8", "replace")):
+        return True  # "mistral-api-key": "mistral"
+    return len(text) > 8 and WORDS_JOINED.match(text) is not None and text.encode() in name
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "").replace(".", "")
+
+
+_JOINED_WORDS = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)+\Z")
+WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
+_STATEMENT_END = re.compile(r"([A-Za-z_$][\w$]{5,80})[;,](?:[a-z]+\b|\Z)")
+_REFERENCE = re.compile(r"[a-z_]{1,30}\.[A-Za-z_]+\Z")  # u.password

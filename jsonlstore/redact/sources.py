@@ -1,0 +1,169 @@
+"""What source code, style sheets and language files have behind a secret's name: expressions, selectors, captions.
+
+Every look around a value is bounded, and every expression is linear in what it is given.
+"""
+
+# An expression is easier to read whole than in pieces.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from jsonlstore.redact.looks import WORDS_LIMIT, is_worded, is_wordy, randomness
+from jsonlstore.redact.names import Key
+
+if TYPE_CHECKING:
+    from jsonlstore.redact.values import Value
+
+_SEEN = 160  # characters of a value that show whether it is code
+_WORDLIKE = 4.8
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+
+
+def is_no_value(data: bytes, value: Value, text: str, name_at: int, op: bytes, level: Key) -> bool:
+    """Whether what stands behind a secret's name is a part of a program, a selector or a text that people read."""
+    if value.quoted:
+        return _is_flag(text) or _is_streamed(text, level) or is_caption_among(data, value, text, name_at, level)
+    if is_code_text(text):
+        return True
+    if op == b":" and data[value.start - 1 : value.start] == b":":
+        return _is_selector(data, value, text) or _is_urn(data, name_at) or _is_entry(data, value, text, name_at)
+    return level is not Key.PASSWORD and _ENTRY.match(text) is not None and is_worded(text.replace(":", "."))
+
+
+# -- expressions
+
+_SIGNS = re.compile(r"[()\[\]{}]|->|::|&&|\|\||\*\*|[!=]=|\?\.|[;,]\Z")
+_NUMBER = re.compile(r"[0-9]{4}")
+_LITERAL = re.compile(
+    r"/(?:[^/\s]|\\/){2,80}/[gimsuy]{1,4}[,;)]*\Z|[!&*][A-Za-z_$][\w$.]*[,;)]*\Z|[a-z_]{2,24}!\(|\{[0-9]{1,2}\Z|[0-9.]+\*{1,2}[A-Za-z_]"
+)
+# token$1, credentials$2: what a bundler calls a second one
+_RENAMED = re.compile(r"[A-Za-z_]+\$[0-9]{1,2}[,;)}]*\Z")
+
+
+def is_code_text(text: str) -> bool:
+    """`shell.keys["a"]`, `!header.alg`, `2.0**self.bits`, `format!(`: signs of code, and words around them."""
+    text = text[:_SEEN]
+    if _LITERAL.match(text) or _RENAMED.match(text):
+        words = _WORD.findall(text)[:WORDS_LIMIT]
+        return all(len(word) < 4 or _is_word(word.partition("$")[0]) for word in words)
+    if not _SIGNS.search(text) or _NUMBER.search(text):
+        return False
+    words = _WORD.findall(text)[:WORDS_LIMIT]
+    return max(map(len, words), default=0) > 4 and all(len(word) < 3 or _is_word(word) for word in words)
+
+
+def _is_word(word: str) -> bool:
+    return is_wordy(word) and randomness(word) < _WORDLIKE
+
+
+# -- names that are joined by colons
+
+_PSEUDO = frozenset(
+    b"focus hover active visited disabled enabled checked invalid valid required optional before after placeholder not focus-within focus-visible"
+    b" first-child last-child nth-child first last empty read-only autofill default root host target lang dir".split()
+)
+
+
+def _is_selector(data: bytes, value: Value, text: str) -> bool:
+    """`input.ui_input_password:focus,` of a style sheet."""
+    word = re.match(r"[a-z-]*", text)
+    known = word is not None and word[0].encode() in _PSEUDO
+    return known and data[value.end : value.end + 1] in (
+        b"",
+        b",",
+        b"{",
+        b" ",
+        b"(",
+        b")",
+        b"\n",
+        b">",
+        b"+",
+        b"~",
+        b".",
+        b":",
+    )
+
+
+def _is_urn(data: bytes, name_at: int) -> bool:
+    """A name inside of `urn:oasis:names:…:Password:Type`."""
+    head = data[max(0, name_at - 160) : name_at]
+    return b"urn:" in head[len(head.rstrip(_URN_BYTES)) :]
+
+
+_URN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789:._-"
+
+
+def _is_entry(data: bytes, value: Value, text: str, name_at: int) -> bool:
+    """`paste.filter_factory = package.auth_token:filter_factory`: a module and what it offers."""
+    name = data[name_at : value.start - 1]
+    return (
+        name.count(b".") > 0 and _MODULE.match(name) is not None and _MEMBER.match(text) is not None and is_wordy(text)
+    )
+
+
+_MODULE = re.compile(rb"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)+\Z")
+_MEMBER = re.compile(r"[A-Za-z_]+\Z")
+_ENTRY = re.compile(r"[a-z_]+[0-9]?(?:\.[a-z_]+[0-9]?)+:[A-Za-z_]+\Z")
+
+
+# -- quoted values that are no secret
+
+_FLAG = re.compile(r"--?[a-z]{2,}(?:-[a-z]+)*=?\Z")
+_ESCAPES = re.compile(r"(?:\\x00|\\0|\\[nrt])+\Z")
+_PIECE = re.compile(r"[ \t]?(?:[^\W\d_]{1,24}(?:['’-][^\W\d_]{1,12})?|[A-Z]{2,10})[.,;:!?)]{0,3}(?:[ \t]|\\[nrt])*\Z")
+
+
+def _is_flag(text: str) -> bool:
+    """`"passphrase": "--passphrase-fd"`: an option of a command, which has words."""
+    return text[:1] == "-" and _FLAG.match(text) is not None and _is_word(text.strip("-=").replace("-", ""))
+
+
+def _is_streamed(text: str, level: Key) -> bool:
+    """`{"token": "assistant "}`: a word and the blank beside it, as models hand out what they say piece by piece."""
+    if level is not Key.SECRET or text == text.strip() == _ESCAPES.sub("", text):
+        return False
+    return _PIECE.match(text) is not None
+
+
+def unended(text: str) -> str:
+    """A literal without the zero or the line break that ends it: `SMBKey\\x00`."""
+    return _ESCAPES.sub("", text) if "\\" in text else text
+
+
+# -- language files
+
+# a quoted text that begins like a sentence, and goes on with another word
+_PHRASE = re.compile(
+    rb"""(?::|=>?|,|\()[ \t]*\\*["'`](?:[A-Z]|[\xc3-\xf4][\x80-\xbf])[^"`/@=<> \n]{0,40} [^"`@=<>\n]"""
+)
+_BREAK = re.compile(rb"\r?\n|\\+n")
+_CAPTION = re.compile(r"(?:[^\W\d_a-z]|[A-Z])[^\W\d_]*(?:[ '’/-][^\W\d_]+){0,5}[.:…!?]?\Z")
+_LINE = 320  # bytes of a line that are looked at
+
+
+def is_caption_among(data: bytes, value: Value, text: str, name_at: int, level: Key) -> bool:
+    """`backupCode: 'Rezervni kod'` between two lines that hold phrases: a language file, whatever the language.
+
+    One word behind a password's name is a password unless the lines on both sides are texts for people.
+    """
+    if len(text) > 80 or not _CAPTION.match(text):
+        return False
+    before = _phrase_above(data, name_at)
+    several = " " in text
+    if level is Key.PASSWORD and not several:
+        return before and _phrase_below(data, value.end)
+    return before or _phrase_below(data, value.end)
+
+
+def _phrase_above(data: bytes, at: int) -> bool:
+    lines = _BREAK.split(data[max(0, at - _LINE) : at])
+    return len(lines) > 1 and _PHRASE.search(lines[-2]) is not None
+
+
+def _phrase_below(data: bytes, at: int) -> bool:
+    lines = _BREAK.split(data[at : at + _LINE], maxsplit=2)
+    return len(lines) > 1 and _PHRASE.search(lines[1]) is not None
