@@ -196,6 +196,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
     if text.isdigit():
         return (value.start, value.end) if len(text) >= (4 if level is Key.PASSWORD else 6) else None
+    if is_foreign(text) and data[link.name_at : link.name_end].isascii():
+        return None  # a caption in another language
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
     if b":" in op or op in {b"\xef\xbc\x9a", b"%3A"}:
         return _judge_colon(data, value, text, link, spaced=spaced)
@@ -237,7 +239,7 @@ _LAST = re.compile(rb"\A.*[.>]")
 _PLAIN_WORD = re.compile(r"[a-z]{1,12}(?:-[0-9])?\Z")
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
 _LONG_CONSTANT = re.compile(r"(?:[A-Z]{1,12}_){2,8}[A-Z]{1,12}\Z")
-_DOTTED_WORDS = re.compile(r"@?(?=[\w-]*[.:/])[A-Za-z]+(?:[.:/_-][A-Za-z]+[0-9]{0,3})+\Z")
+_DOTTED_WORDS = re.compile(r"[@_]?(?=[\w-]*[.:/])[A-Za-z]+(?:[.:/_-][A-Za-z]+[0-9]{0,3})+\Z")
 _LABEL = re.compile(r"(?i)[a-z'’]+(?: [a-z'’,.()-]+)* (?:(?:[a-z]+ )*(?:token|key|secret|credential)s?\b)")
 
 
@@ -245,11 +247,18 @@ def is_address(text: str) -> bool:
     """Where something is, with no login and no question in it; a run of base64 may begin with two slashes."""
     if text.startswith("//"):
         return not tells(text)
+    if _TEMPLATE_ADDRESS.match(text):
+        return True  # mongodb://%s, pinot+http://{host}:{port}/query
     if _LOOKED_UP.match(text):
         return True  # hash:/etc/postfix/sasl_passwd
-    return text.startswith(("http://", "https://")) and "@" not in text and "?" not in text
+    if not text.startswith(("http://", "https://")) or "@" in text[:200]:
+        return False
+    return not any(tells(part.partition("=")[2]) for part in text.partition("?")[2][:400].split("&"))
 
 
+_TEMPLATE_ADDRESS = re.compile(
+    r"[a-z][a-z0-9+.]{1,24}://(?:[a-z0-9.-]+|%[sd]|\{[a-z_]+\})(?::(?:[0-9]+|%[sd]|\{[a-z_]+\}))?(?:/[\w{}%.-]*)*\Z"
+)
 _LOOKED_UP = re.compile(r"[a-z]{2,10}:/(?:[a-z][a-z0-9_.-]{0,30}/)+[a-z][a-z0-9_.-]{0,30}\Z")
 _UNION = re.compile(rb"[ \t]\|[ \t](?:None|null|undefined|str|string|bytes|[A-Z][A-Za-z]+)\b")
 _CHOICE = re.compile(rb"\?[ \t]*[\"'`]\Z")
@@ -299,6 +308,8 @@ def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     if text.isupper() and is_key_hex(text.lower()) and _PGP.search(data[max(0, name_at - 4) : link.name_end]):
         return None  # a fingerprint
     first = data[value.start : value.end].strip(b".,;:!?").lower()
+    if level is Key.SECRET and spaced and first.endswith((b"ed", b"ing")) and first.isalpha() and text.islower():
+        return None  # gitPrivateKey: imported
     if is_foreign(text) and data[name_at : link.name_end].isascii():
         return None  # a description in another language
     if (

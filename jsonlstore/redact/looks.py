@@ -49,7 +49,7 @@ _TYPE = re.compile(
 _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)(?:\s+|%20)")
 _FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
 _NAME_LIKE = re.compile(
-    r"_[A-Za-z_]+\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][A-Za-z]{0,20}(?:-[A-Z][a-z]{2,20})+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/]{6,40}EXAMPLE(?:KEY)?\Z"
+    r"_[A-Za-z_]+\Z|[a-z]+(?:[A-Z][a-z]+)*Type\Z|%5B[A-Za-z_ -]{3,24}%5D\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][A-Za-z]{0,20}(?:-[A-Z][a-z]{2,20})+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/]{6,40}EXAMPLE(?:KEY)?\Z"
 )
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
 
@@ -63,7 +63,7 @@ _STANDS_IN = _either(_STARS, _MASKED, _REFERENCE, _ENV_NAME, _YOURS, _NAME_LIKE)
 _PLAIN_CODE = _either(_OWN_NAME, _TYPE, _CONSTANT)
 _SHAPED_CODE = _either(_CODE, _DOTTED)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
-_CAMEL = re.compile(r"[A-Z][A-Za-z]*[0-9]{0,5}(?:[A-Z][a-z]+)+(?:[0-9]?|JSON|XML|DTO|URL|API|ID|HTTP|SSL)\Z")
+_CAMEL = re.compile(r"[A-Z][A-Za-z]*[0-9]{0,5}(?:[A-Z][a-z]+)+(?:[0-9]?|[A-Z]{2,4})\Z")
 _VERSION = re.compile(
     r"[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[A-Za-z]|[\w.\[\]-]{2,30}[<>=~!]=v?[0-9]"
 )
@@ -94,7 +94,7 @@ def is_sentence(value: str) -> bool:
     words = value.split()
     if len(words) < 2 or len(value) > _LONGEST:
         return False
-    if not value.isascii() and not _DIGIT.search(value):
+    if not value.isascii() and (not _DIGIT.search(value) or sum(not c.isascii() for c in value[:80]) > 2):
         return True
     plain = [word.strip(".,;:!?()'\"").lower() for word in words]
     return bool(_PUNCTUATED.search(value)) or any(word in _PROSE or _OWN_NAME.match(word) for word in plain)
@@ -144,6 +144,11 @@ def is_foreign(value: str) -> bool:
     return not value.isascii() and _ASCII_ALNUM.search(value) is None
 
 
+def is_mostly_foreign(value: str) -> bool:
+    """Words of another script with a figure or a name in between: パスワードは8文字以上."""
+    return not value.isascii() and sum(not c.isascii() for c in value[:80]) * 2 > min(len(value), 80)
+
+
 _ASCII_ALNUM = re.compile(r"[A-Za-z0-9]")
 _PUNCTUATED = re.compile(r"[a-z]{2}[.:;!?,…)](?:\s|\Z)|[a-z]\.\.\.")
 
@@ -152,9 +157,10 @@ def _is_template(value: str) -> bool:
     """`MATRIX_${id}_PASSWORD`, `{base}?{query}`: what is filled in later, and nothing telling around it."""
     if ("{" not in value and "<" not in value) or (rest := _FILLED.sub(" ", value)) == value:
         return False
-    return not any(looks_secret(part, chosen=True) for part in rest.split())
+    return not any(looks_secret(piece, chosen=True) for part in rest.split() for piece in _PIECE.split(part)[:16])
 
 
+_PIECE = re.compile(r"[/.:?&=]")
 _FILLED = re.compile(r"\{\}|[$#]?\{\{?\$?[A-Za-z_][\w.()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
 
 
@@ -359,7 +365,9 @@ def is_worded(value: str) -> bool:
     )
 
 
-_SMALL = re.compile(r"[0-9]{1,4}[a-z]{0,2}\Z|[0-9]{6,8}\Z|[A-Za-z]{1,3}\Z|[ug]uid\Z|[a-z]{1,6}[0-9]{1,5}\Z")
+_SMALL = re.compile(
+    r"v[0-9]{1,2}(?:alpha|beta|rc)[0-9]{1,2}\Z|k8s\Z|i18n\Z|[0-9]{1,4}[a-z]{0,2}\Z|[0-9]{6,8}\Z|[A-Za-z]{1,3}\Z|[ug]uid\Z|[a-z]{1,6}[0-9]{1,5}\Z"
+)
 _BETWEEN_WORDS = re.compile(r"[-_./:]")
 
 

@@ -13,9 +13,11 @@ from jsonlstore.redact.looks import (
     is_foreign,
     is_key_hex,
     is_label,
+    is_mostly_foreign,
     is_placeholder,
     is_sentence,
     is_type,
+    is_worded,
     is_wordy,
     looks_random,
     looks_secret,
@@ -43,6 +45,8 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: C9
         return []  # import password as v3_password; pass x to y
     if is_placeholder(text) or is_type(text) or (len(text) < 12 and data.startswith(b"...", value.end)):
         return []
+    if is_mostly_foreign(text) or (not value.quoted and _ACRONYM.match(text)):
+        return []  # a sentence that goes on; "without password — CYW43 wants none"
     chosen = level in (Key.PASSWORD, Key.HINT)
     told = looks_secret(text, chosen=chosen and joint[:2] not in (b"as", b"to")) or (
         level is not Key.HINT and tells(text)
@@ -119,6 +123,12 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
         or _PATH.match(text)
     ):
         return []
+    if _KEY_ENDS.match(data, value_end := values[0].end, value_end + 8) or (
+        not values[0].quoted and _SETTING.match(text)
+    ):
+        return []  # `Invalid Password`,"login.label": …; crc-16 width=16
+    if is_worded(text) or _ATTRIBUTE.match(text) or _STEP.match(text):
+        return []  # for secret `m.backup.v1`
     listed = b"," in data[link.name_end : link.op_end]
     if listed and (name[-2:].lower() == b"pw" or _SETTING.match(text) or is_code(text) or _IS_NAME.match(text)):
         return []
@@ -128,6 +138,8 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
         return []
     if listed and not values[0].quoted and is_placeholder(text, bare=True):
         return []
+    if listed and not values[0].quoted and _NUMBERED_NAME.match(text):
+        return []  # methods=v3password,v3totp
     if not values[0].quoted and (_ACRONYM.match(text) or (listed and _NUMBERED.match(text))):
         return []  # password SOCKS5 credentials; (password, scramble1)
     called = link.level is Key.SECRET and data[link.op_at : link.op_at + 1] == b"("
@@ -162,6 +174,8 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR
     if not values or data[values[0].start : values[0].start + 1] in (b"-", b"|", b"=", b":"):
         return []
     value = values[0]
+    if not value.quoted and b"," in data[link.op_at : link.op_end]:
+        return []  # ["--secret", secret_href]
     if b"<" in data[link.op_end : value.start] or b"=" in data[link.op_end : value.start]:
         return []  # --password <value>  what it is for
     text = data[value.start : value.end].decode("utf-8", "replace")
@@ -190,11 +204,14 @@ _MAKES = re.compile(rb"(?:\A|\.)(?i:create|get|parse|next|add|read|peek|expect|c
 _WORDY = re.compile(r"[A-Za-z_]\w*\Z")
 _SET = re.compile(r"[A-Z_]{2,}=(?:value|VALUE)?\Z")
 _METAVAR = re.compile(r"[A-Z]{2,}(?:[-_][A-Z]+)+\Z")  # --export KEY-ID
-_ACRONYM = re.compile(r"[A-Z]{3,8}-?[0-9]\Z")
+_ACRONYM = re.compile(r"[A-Z]{3,8}-?[0-9]{1,2}\Z")
+_ATTRIBUTE = re.compile(r"[a-z]+(?:-[a-z0-9]+)*=\Z")
+_STEP = re.compile(r"[0-9]-[a-z]+\Z")
+_NUMBERED_NAME = re.compile(r"[a-z]{1,12}[0-9][a-z]*\Z")
 _NUMBERED = re.compile(r"[a-z]+[0-9]{1,2}\Z")
 _SETTING = re.compile(r"[a-z_]+=\S")
 _IS_NAME = re.compile(r"(?i)(?:[a-z0-9]+[._-])*(?:new|old)?(?:password|token|secret)[0-9]?(?:\.[a-z]+)?\Z")
-_SWITCH = re.compile(rb"--?(?:disable|enable|with|without|no|generate|show|print|list|export|import|delete)-")
+_SWITCH = re.compile(rb"--?(?:disabled?|hidden|enable|with|without|no|generate|show|print|list|export|import|delete)-")
 _KEY_ENDS = re.compile(rb"(?:\\*[\"'`])?[ \t]*:")
 
 

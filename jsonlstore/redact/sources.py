@@ -25,8 +25,10 @@ _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 def is_no_value(data: bytes, value: Value, text: str, name_at: int, op: bytes, level: Key) -> bool:
     """Whether what stands behind a secret's name is a part of a program, a selector or a text that people read."""
     if value.quoted:
+        if _is_prefix(data, value, text) or _is_filled_in(data, value, text):
+            return True
         return _is_flag(text) or _is_streamed(text, level) or is_caption_among(data, value, text, name_at, level)
-    if is_code_text(text):
+    if is_code_text(text) or _goes_on(data, value, text) or _is_constant(data, value, text, level, op):
         return True
     if op == b":" and data[value.start - 1 : value.start] == b":":
         return _is_selector(data, value, text) or _is_urn(data, name_at) or _is_entry(data, value, text, name_at)
@@ -35,10 +37,10 @@ def is_no_value(data: bytes, value: Value, text: str, name_at: int, op: bytes, l
 
 # -- expressions
 
-_SIGNS = re.compile(r"[()\[\]{}]|->|::|&&|\|\||\*\*|[!=]=|\?\.|[;,]\Z")
+_SIGNS = re.compile(r"[()\[\]{}]|->|::|&&|\|\||\*\*|[!=]=|\?\.|[;,]\Z|\A[\w$]+(?:\.[\w$]+)+[;,=]")
 _NUMBER = re.compile(r"[0-9]{4}")
 _LITERAL = re.compile(
-    r"/(?:[^/\s]|\\/){2,80}/[gimsuy]{1,4}[,;)]*\Z|[!&*][A-Za-z_$][\w$.]*[,;)]*\Z|[a-z_]{2,24}!\(|\{[0-9]{1,2}\Z|[0-9.]+\*{1,2}[A-Za-z_]"
+    r"/(?:[^/\s]|\\/){2,80}/[gimsuy]{1,4}[,;)]*\Z|[!&*][A-Za-z_$][\w$.]*[,;)]*\Z|[a-z_]{2,24}!\(|\{[0-9]{1,2}\Z|[0-9.]+\*{1,2}[A-Za-z_]|/\*|_[0-9]{1,2},?\Z"
 )
 # token$1, credentials$2: what a bundler calls a second one
 _RENAMED = re.compile(r"[A-Za-z_]+\$[0-9]{1,2}[,;)}]*\Z")
@@ -58,6 +60,36 @@ def is_code_text(text: str) -> bool:
 
 def _is_word(word: str) -> bool:
     return is_wordy(word) and randomness(word) < _WORDLIKE
+
+
+# a word and its method on the next line, a choice, a class
+_MEMBER_BELOW = re.compile(rb"(?:\r?\n|\\+n)[ \t]*\.[a-z]\w*\(")
+_CHOSEN = re.compile(rb"[ \t]\?[ \t][\w\"'`$({\[]")
+_CLASS = re.compile(rb"[ \t]*(?:extends\b|\{|[A-Z_]\w* (?:extends|\{))")
+
+
+def _goes_on(data: bytes, value: Value, text: str) -> bool:
+    """`password: yup` above `.string()`, `key = has_key ? A : B`, `AccessKey=class extends Base`."""
+    after = data[value.end : value.end + 64]
+    if text in ("class", "function") and (_CLASS.match(after) or after[:1] in (b"(", b" ")):
+        return True
+    if not _IDENTIFIER.match(text) or not all(map(is_wordy, text.split("."))):
+        return False
+    return _MEMBER_BELOW.match(after) is not None or _CHOSEN.match(after) is not None
+
+
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*\Z")
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){1,8}(?:\.[a-z_]\w*)?\Z")
+
+
+def _is_constant(data: bytes, value: Value, text: str, level: Key, op: bytes) -> bool:
+    """`token=TEST_DATA_BASE64,`, `credentials == PAIRING_GUID2`: a name in capitals, in a program."""
+    if not _CONSTANT.match(text):
+        return False
+    after = data[value.end : value.end + 1]
+    within = after in (b",", b")", b"]", b"}", b";") or op[-2:] == b"==" or "." in text
+    letters = "".join(c for c in text if c.isalpha())
+    return (within or level is not Key.PASSWORD) and text.count("_") > (not within) and randomness(letters) < _WORDLIKE
 
 
 # -- names that are joined by colons
@@ -111,6 +143,24 @@ _ENTRY = re.compile(r"[a-z_]+[0-9]?(?:\.[a-z_]+[0-9]?)+:[A-Za-z_]+\Z")
 
 
 # -- quoted values that are no secret
+
+_JOINS_VARIABLE = re.compile(rb"\\*[\"'`][ \t]*(?:\+|\.|<<|~)[ \t]*[A-Za-z_$(]")
+_FORMATS = re.compile(rb"\\*[\"'`][ \t]*%[ \t]*[A-Za-z_(]|\\*[\"'`]\.format\(")
+_FORMAT = re.compile(r"%(?:\(\w+\))?[0-9.]*[sdrxiu]|\{[\w.!:]*\}")
+_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,14}[ =:]{1,2}\Z")
+
+
+def _is_prefix(data: bytes, value: Value, text: str) -> bool:
+    """`'key=' + apiKey`, `"OAuth " + token`: the secret is what a variable adds."""
+    return _PREFIX.match(text) is not None and _JOINS_VARIABLE.match(data, value.end, value.end + 32) is not None
+
+
+def _is_filled_in(data: bytes, value: Value, text: str) -> bool:
+    """`'user:%s:admin' % owner`: a format, and words around what is filled in."""
+    if not _FORMATS.match(data, value.end, value.end + 32) or not _FORMAT.search(text[:_SEEN]):
+        return False
+    return all(len(word) < 4 or _is_word(word) for word in _WORD.findall(_FORMAT.sub(" ", text[:_SEEN])))
+
 
 _FLAG = re.compile(r"--?[a-z]{2,}(?:-[a-z]+)*=?\Z")
 _ESCAPES = re.compile(r"(?:\\x00|\\0|\\[nrt])+\Z")

@@ -189,6 +189,7 @@ _NAME = re.compile(
     rb"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z|[a-z]{2,}[0-9]{0,2}(?:[A-Z][a-z]+)+\Z|[a-z]+(?:_[a-z]+[0-9]?)+\Z"
 )
 _NUMBERED = re.compile(rb"[a-z]+[0-9]\Z")
+_IDENTIFIER = re.compile(rb"[A-Za-z_$]+[0-9]?[A-Za-z_$]+[0-9]{0,2}\Z|[A-Z]+(?:_[A-Z0-9]+)+\Z|[a-z]+(?:-[a-z0-9]+)*=\Z")
 _MOST_AGAIN = 1000
 _LEAST_RANDOM = 4.8
 _NO_LETTER = re.compile(r"[^A-Za-z]")
@@ -205,7 +206,7 @@ def is_distinctive(value: bytes) -> bool:
         return False
     if _NUMBERED.match(value) and randomness(text[:-1]) < _LEAST_RANDOM:
         return False  # comment2, secp256r1
-    if _NAME.match(value) and randomness(_NO_LETTER.sub("", text)) < _LEAST_RANDOM:
+    if (_NAME.match(value) or _IDENTIFIER.match(value)) and randomness(_NO_LETTER.sub("", text)) < _LEAST_RANDOM:
         return False
     return looks_secret(text, chosen=True) or randomness(text) >= _LEAST_RANDOM
 

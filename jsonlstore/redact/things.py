@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from jsonlstore.redact.looks import is_wordy, randomness, tells
+from jsonlstore.redact.looks import is_worded, is_wordy, randomness, tells
 from jsonlstore.redact.names import Key
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ NAME_OF_WORDS = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z")  #
 CAMEL_WORDS = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+)+\Z")
 
 
-def is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Key) -> bool:  # noqa: C901, PLR0911 - a decision list
+def is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Key) -> bool:  # noqa: C901, PLR0911, PLR0912 - a decision list
     """A quoted value that is a name itself: of an item in a store, a thing in a list, a choice, a grammar's class."""
     if name.endswith(b"mnemonic") and " " not in text and not tells(text):
         return True  # .mnemonic = "ENVELOPE", of an operation
@@ -30,10 +30,14 @@ def is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Key
     if _MODULE.match(text) and all(map(is_wordy, text.replace(":", ".").split("."))):
         return True  # "pwd": "core.magics.osm:Magics"
     told = level is Key.SECRET and b"secret" not in name
-    if told and len(text) > 4 and _ONE_NAME.match(text) and is_wordy(text.strip("?")):
+    if told and len(text) > 4 and _ONE_NAME.match(text.rstrip(":")) and is_wordy(text.strip("?:")):
         return True  # token: "pluralCase", "COUNT"
     if told and " " in text.strip() and not any(c.isdigit() for c in text):
         return True  # TOKEN_DATA: "template data / text"
+    if told and text.isdigit() and len(text) < _LEAST_DIGITS:
+        return True  # WithoutAccessToken = "92912"
+    if told and _SCOPES.match(text) and is_worded(text.strip("*").replace(" ", ".")):
+        return True  # "markup.heading.2.markdown", "*uri*"
     if _CALLS.match(text):
         return True  # `url('./icon.png')`
     if (
@@ -42,7 +46,7 @@ def is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Key
         and all(randomness(part) < 4.6 for part in re.split(r"[-_.]", text) if len(part) > 3)
     ):
         return True  # "no-check", "if_available"
-    if level is Key.SECRET and (SAMPLE.match(text) or _GRAMMAR.match(text) or OF_SECRETS.match(text)):
+    if level is Key.SECRET and (SAMPLE.match(text) or _GRAMMAR.match(text) or OF_SECRETS.match(text.rstrip(":"))):
         return True
     if level is Key.SECRET and len(text) > _TABLE and len(_NOT_BASE64.findall(text)) * 5 > len(text):
         return True  # a parser's table, packed into a string
@@ -77,6 +81,8 @@ OF_SECRETS = re.compile(
     r"(?:[a-z]+[-_.])*(?:password|passwd|token|secret|credential)s?(?:[-_.][a-z]+)*\Z"
 )  # set-password
 _GRAMMAR = re.compile(r"[a-z]+(?:[.-][a-z]+)*\.\$?(?:[0-9]|[a-z]{2,6})\Z")
+_LEAST_DIGITS = 6
+_SCOPES = re.compile(r"\*?[a-z]+[0-9]{0,2}(?:[. -][a-z0-9]+)*(?:\.[a-z0-9]+)+(?: [a-z.-]+)*\*?\Z|\*[a-z]+\*\Z")
 _TABLE, _NOT_BASE64 = 200, re.compile(r"[^A-Za-z0-9+/=._%-]")
 _PAIRS = re.compile(r"[A-Za-z ]{2,40}=[^;=]{0,200}={0,2}(?:;[A-Za-z ]{2,40}=[^;=]{0,200}={0,2})+;?\Z")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from jsonlstore.core.regex import any_of, compiled, searcher_within
 from jsonlstore.redact.looks import is_key_hex, is_placeholder, is_reference, looks_random, looks_secret, tells
+from jsonlstore.redact.names import PASSWORD_WORDS
 from jsonlstore.redact.rules import Shape, own_rules, shapes
 
 if TYPE_CHECKING:
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from jsonlstore.core.regex import SearchWithin
 
 SHAPES = shapes()
-_URL_WORDS = frozenset(("redacted", "xxxxx", "masked", "hidden", "password", "pass", "pwd", "pw", "passwd"))
+_URL_WORDS = frozenset(("tag", "redacted", "xxxxx", "masked", "hidden", "password", "pass", "pwd", "pw", "passwd"))
+_PASSWORD_WORD = re.compile(rf"(?i:{PASSWORD_WORDS})\Z")  # user:wachtwoord@host
 _Trigger: TypeAlias = "tuple[int, re.Pattern[bytes]]"
 
 
@@ -88,7 +90,10 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
     if shape.unlike == "url":
         # `secret` is a word, but nobody writes one between a user and a host; `user:password` stands in every manual
         return not (
-            is_reference(value) or re.match(r"\d+[/?#]", value) or value.lower().strip("[]()<>{}") in _URL_WORDS
+            is_reference(value)
+            or re.match(r"\d+[/?#]", value)
+            or value.lower().strip("[]()<>{}") in _URL_WORDS
+            or _PASSWORD_WORD.match(value)
         )
     if is_placeholder(value, bare=shape.unlike not in ("random", "chosen")):
         return False
