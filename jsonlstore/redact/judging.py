@@ -87,7 +87,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None
     if is_version(text) or is_address(text) or is_of_its_name(data[link.name_at : link.name_end], text):
         return None
-    if is_no_value(data, value, text, link.name_at, op, level):
+    if is_no_value(data, value, text, link):
         return None
     if op == b":" and data[link.name_at : link.name_end] == b"PASS" and _TEST_NAME.match(text):
         return None
@@ -224,6 +224,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
 
 _OWN_FIELD = re.compile(r"[a-z_]*password[0-9]\Z")
 _TITLE = re.compile(r"[A-Z][a-z]{3,24}\Z")
+_DIGIT = re.compile(r"[0-9]")
 _ALNUM = re.compile(r"[^\W_]")
 _NAME_OF_CODE = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z]+)*(?:\(\))?\Z")
 
@@ -251,9 +252,12 @@ def is_address(text: str) -> bool:
         return True  # mongodb://%s, pinot+http://{host}:{port}/query
     if _LOOKED_UP.match(text):
         return True  # hash:/etc/postfix/sasl_passwd
-    if not text.startswith(("http://", "https://")) or "@" in text[:200]:
+    if not text.lstrip().startswith(("http://", "https://")) or "@" in text[:200]:
         return False
-    return not any(tells(part.partition("=")[2]) for part in text.partition("?")[2][:400].split("&"))
+    asked = (part.partition("=")[2] for part in text.partition("?")[2][:400].split("&"))
+    return not any(
+        looks_random(value) or is_key_hex(value) or (_DIGIT.search(value) and tells(value)) for value in asked
+    )
 
 
 _TEMPLATE_ADDRESS = re.compile(

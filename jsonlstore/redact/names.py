@@ -61,6 +61,8 @@ def _weak_level(name: str) -> Key:
     parts = _PART.findall(name[-40:])
     if not parts or (len(parts) > 1 and parts[-2].lower() in _OTHER):
         return Key.NONE
+    if parts[-1].lower().startswith("pub"):
+        return Key.NONE  # pubkey
     telling = _WEAK_NAME.match(parts[-1]) or parts[-1].lower().endswith(("key", "auth"))
     return Key.WEAK if telling else Key.NONE
 

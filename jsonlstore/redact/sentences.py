@@ -24,6 +24,7 @@ from jsonlstore.redact.looks import (
     tells,
 )
 from jsonlstore.redact.names import Key
+from jsonlstore.redact.sources import is_code_text
 from jsonlstore.redact.things import NAME_OF_WORDS, is_of_its_name
 from jsonlstore.redact.values import GLANCE, OPEN, SKIP, Value, measure
 
@@ -206,11 +207,11 @@ _SET = re.compile(r"[A-Z_]{2,}=(?:value|VALUE)?\Z")
 _METAVAR = re.compile(r"[A-Z]{2,}(?:[-_][A-Z]+)+\Z")  # --export KEY-ID
 _ACRONYM = re.compile(r"[A-Z]{3,8}-?[0-9]{1,2}\Z")
 _ATTRIBUTE = re.compile(r"[a-z]+(?:-[a-z0-9]+)*=\Z")
-_STEP = re.compile(r"[0-9]-[a-z]+\Z")
+_STEP = re.compile(r"[0-9]-[a-z]+\Z|[0-9]>|[a-z]+[+/&][a-z]+\Z")
 _NUMBERED_NAME = re.compile(r"[a-z]{1,12}[0-9][a-z]*\Z")
 _NUMBERED = re.compile(r"[a-z]+[0-9]{1,2}\Z")
 _SETTING = re.compile(r"[a-z_]+=\S")
-_IS_NAME = re.compile(r"(?i)(?:[a-z0-9]+[._-])*(?:new|old)?(?:password|token|secret)[0-9]?(?:\.[a-z]+)?\Z")
+_IS_NAME = re.compile(r"(?i)(?:[a-z0-9]+[._-])*(?:new|old|v[0-9])?(?:password|token|secret)[0-9]?(?:\.[a-z]+)?\Z")
 _SWITCH = re.compile(rb"--?(?:disabled?|hidden|enable|with|without|no|generate|show|print|list|export|import|delete)-")
 _KEY_ENDS = re.compile(rb"(?:\\*[\"'`])?[ \t]*:")
 
@@ -241,7 +242,7 @@ _REFERENCE = re.compile(
 )
 
 
-def header_value(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
+def header_value(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
     """The span to hide in `Authorization: Bearer …` and `Cookie: …`; the scheme stays."""
     pos = SKIP.match(data, at).end()  # type: ignore[union-attr]
     opened = OPEN.match(data, pos)
@@ -255,6 +256,8 @@ def header_value(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]
     end = begin + (GLANCE if len(found.group()) == GLANCE else len(found.group().rstrip()))
     text = data[begin:end].decode("utf-8", "replace")
     first = text.split(" ")[0]
+    if is_address(text) or "](" in text or (not opened and is_code_text(first)):
+        return []  # authorization: "https://…/authorize?scope=email"; [Authorization: Policy](…)
     known = scheme is not None and scheme.group().strip().lower() in _KNOWN_SCHEMES
     if known and opened is None and _DOTTED.match(first) and not _REFERENCE.search(first):
         return [(begin, end)]  # Bearer a.b: behind a scheme only what names a variable is one

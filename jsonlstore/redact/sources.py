@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from jsonlstore.redact.looks import WORDS_LIMIT, is_worded, is_wordy, randomness
+from jsonlstore.redact.looks import WORDS_LIMIT, is_type, is_worded, is_wordy, randomness
 from jsonlstore.redact.names import Key
 
 if TYPE_CHECKING:
+    from jsonlstore.redact.judging import Link
     from jsonlstore.redact.values import Value
 
 _SEEN = 160  # characters of a value that show whether it is code
@@ -22,25 +23,51 @@ _WORDLIKE = 4.8
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 
 
-def is_no_value(data: bytes, value: Value, text: str, name_at: int, op: bytes, level: Key) -> bool:
+def is_no_value(data: bytes, value: Value, text: str, link: Link) -> bool:  # noqa: C901, PLR0911 - a decision list
     """Whether what stands behind a secret's name is a part of a program, a selector or a text that people read."""
+    name_at, level, op = link.name_at, link.level, data[link.op_at : link.op_end]
+    if data[max(0, name_at - 5) : name_at] == b"/etc/":
+        return True
+    between = data[link.name_end : link.op_at]
+    if b"al" in between and _PAIRED.search(between):
+        # {name: `use the Secret`, value: "private"}, {key: "_token", value: restValue}
+        said = data[name_at - 1 : name_at] in (b" ", b"/") and data[name_at - 2 : name_at - 1].isalpha()
+        if said or (not value.quoted and _CAMEL.match(text)):
+            return True
+    if op == b"|" and value.quoted:
+        return True  # "accessToken" | "clientConfig", a type
+    if value.quoted and "\n" in text and _OUTSIDE.search(_LITERALS.sub("", text[:_LONG])) and "-----" not in text[:80]:
+        return True  # what stands between two strings
     if value.quoted:
         if _is_prefix(data, value, text) or _is_filled_in(data, value, text):
             return True
+        if op == b":" and is_type(text) and _DEFINED.search(data, max(0, name_at - 200), name_at):
+            return True  # def f(self, password: 'CheckedPassword')
         return _is_flag(text) or _is_streamed(text, level) or is_caption_among(data, value, text, name_at, level)
     if is_code_text(text) or _goes_on(data, value, text) or _is_constant(data, value, text, level, op):
         return True
+    if _SUBSCRIPT.search(between) and op == b"=" and _IDENTIFIER.match(text) and all(map(is_wordy, text.split("."))):
+        return True  # args["private_key"] = rsa_key
     if op == b":" and data[value.start - 1 : value.start] == b":":
         return _is_selector(data, value, text) or _is_urn(data, name_at) or _is_entry(data, value, text, name_at)
-    return level is not Key.PASSWORD and _ENTRY.match(text) is not None and is_worded(text.replace(":", "."))
+    return _ENTRY.match(text) is not None and (text.count(".") > 1 or is_worded(text.replace(":", ".")))
 
+
+_SUBSCRIPT = re.compile(rb"\\A[\"']\\][ \\t]\\Z")
+_DEFINED = re.compile(rb"\bdef \w+\([^\n)]*\Z")
+# the break between two literals that are one text, and a break that ends one in the middle of a program
+_LITERALS = re.compile(r"""["'][ \t+.\\]*\r?\n[ \t+.]*[bruf]{0,2}["']""")
+_OUTSIDE = re.compile(r"""["'][^"'\n]{0,80}\n""")
+_LONG = 2048
+_PAIRED = re.compile(rb"(?i)val(?:ue)?\\*[\"']?\Z")
+_CAMEL = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+\Z")
 
 # -- expressions
 
 _SIGNS = re.compile(r"[()\[\]{}]|->|::|&&|\|\||\*\*|[!=]=|\?\.|[;,]\Z|\A[\w$]+(?:\.[\w$]+)+[;,=]")
 _NUMBER = re.compile(r"[0-9]{4}")
 _LITERAL = re.compile(
-    r"/(?:[^/\s]|\\/){2,80}/[gimsuy]{1,4}[,;)]*\Z|[!&*][A-Za-z_$][\w$.]*[,;)]*\Z|[a-z_]{2,24}!\(|\{[0-9]{1,2}\Z|[0-9.]+\*{1,2}[A-Za-z_]|/\*|_[0-9]{1,2},?\Z"
+    r"/(?:[^/\s]|\\/){2,80}/[gimsuy]{1,4}[,;)]*\Z|[!&*][A-Za-z_$][\w$.]*[,;)]*\Z|[a-z_]{2,24}!\(|\{[0-9]{1,2}\Z|[0-9.]+\*{1,2}[A-Za-z_]|/\*|/-----BEGIN|_[0-9]{1,2},?\Z"
 )
 # token$1, credentials$2: what a bundler calls a second one
 _RENAMED = re.compile(r"[A-Za-z_]+\$[0-9]{1,2}[,;)}]*\Z")
@@ -192,6 +219,7 @@ _PHRASE = re.compile(
 )
 _BREAK = re.compile(rb"\r?\n|\\+n")
 _CAPTION = re.compile(r"(?:[^\W\d_a-z]|[A-Z])[^\W\d_]*(?:[ '’/-][^\W\d_]+){0,5}[.:…!?]?\Z")
+_PHRASE_KEY = re.compile(rb"""["'`][A-Z][a-z]+ (?:[A-Za-z]+ )*\Z""")
 _LINE = 320  # bytes of a line that are looked at
 
 
@@ -202,6 +230,8 @@ def is_caption_among(data: bytes, value: Value, text: str, name_at: int, level: 
     """
     if len(text) > 80 or not _CAPTION.match(text):
         return False
+    if _PHRASE_KEY.search(data, max(0, name_at - 80), name_at):
+        return True  # "Reset my password": "Kennwort vergessen"
     before = _phrase_above(data, name_at)
     several = " " in text
     if level is Key.PASSWORD and not several:

@@ -189,7 +189,10 @@ _NAME = re.compile(
     rb"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z|[a-z]{2,}[0-9]{0,2}(?:[A-Z][a-z]+)+\Z|[a-z]+(?:_[a-z]+[0-9]?)+\Z"
 )
 _NUMBERED = re.compile(rb"[a-z]+[0-9]\Z")
-_IDENTIFIER = re.compile(rb"[A-Za-z_$]+[0-9]?[A-Za-z_$]+[0-9]{0,2}\Z|[A-Z]+(?:_[A-Z0-9]+)+\Z|[a-z]+(?:-[a-z0-9]+)*=\Z")
+_IDENTIFIER = re.compile(
+    rb"[A-Za-z_$]+[0-9]?[A-Za-z_$]+[0-9]{0,2}\Z|[A-Z]+(?:_[A-Z0-9]+)+\Z|[a-z]+(?:-[a-z0-9]+)*=\Z"
+    rb"|[A-Za-z_]+=[a-z0-9.]{1,8}\Z"
+)
 _MOST_AGAIN = 1000
 _LEAST_RANDOM = 4.8
 _NO_LETTER = re.compile(r"[^A-Za-z]")

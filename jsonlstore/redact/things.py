@@ -36,6 +36,8 @@ def is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Key
         return True  # TOKEN_DATA: "template data / text"
     if told and text.isdigit() and len(text) < _LEAST_DIGITS:
         return True  # WithoutAccessToken = "92912"
+    if name.endswith(b"authorization") and text.isalpha() and text.islower() and len(text) < _LEAST_DIGITS + 3:
+        return True  # {"Authorization": "allow"}
     if told and _SCOPES.match(text) and is_worded(text.strip("*").replace(" ", ".")):
         return True  # "markup.heading.2.markdown", "*uri*"
     if _CALLS.match(text):
@@ -87,7 +89,7 @@ _TABLE, _NOT_BASE64 = 200, re.compile(r"[^A-Za-z0-9+/=._%-]")
 _PAIRS = re.compile(r"[A-Za-z ]{2,40}=[^;=]{0,200}={0,2}(?:;[A-Za-z ]{2,40}=[^;=]{0,200}={0,2})+;?\Z")
 
 
-def is_of_its_name(name: bytes, text: str) -> bool:
+def is_of_its_name(name: bytes, text: str) -> bool:  # noqa: PLR0911 - one exit per answer
     """`SSL_TXT_PSK "PSK"`, `token_key = "token"`, `api.AccessKey = raw.AccessKey`: a name for a name."""
     if len(text) > 5 and _JOINED_WORDS.match(text) and _plain(text) in _plain(name.decode("utf-8", "replace")):
         return True  # SCOPE_DEVICE_TOKEN = "device-token"
@@ -99,6 +101,8 @@ def is_of_its_name(name: bytes, text: str) -> bool:
     last = re.split(r"[./:]", text)[-1].encode().lower()
     if len(last) > (7 if _REFERENCE.match(text) else 8) and name.lower().endswith(last):
         return True
+    if len(last) > 8 and "." in text and _plain(name.decode("utf-8", "replace")).endswith(_plain(last.decode())):
+        return True  # RegistrationToken = "org.example.registration_token"
     if text.isalpha() and _plain(text) in _plain(name.decode("utf-8", "replace")):
         return True  # "mistral-api-key": "mistral"
     return len(text) > 8 and WORDS_JOINED.match(text) is not None and text.encode() in name

@@ -79,9 +79,11 @@ def search_of(index: int) -> SearchWithin:
     return searcher_within(compiled(SHAPES[index].shape))
 
 
-def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901, PLR0911 - one exit per condition
+def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901, PLR0911, PLR0912 - one exit per condition
     if shape.near and not _is_near(shape, data, start):
         return False
+    if start > _BLOB and not data[start - _BLOB : start].translate(None, _BASE64):
+        return False  # inside of a font, a table or another long run
     if not shape.unlike:
         return True
     value = data[start:end].decode("utf-8", "replace")
@@ -121,4 +123,5 @@ def _is_near(shape: Shape, data: bytes, start: int) -> bool:
     return at >= 0 and not _ENDED.search(data, at, start)
 
 
+_BLOB, _BASE64 = 160, b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _ENDED = re.compile(rb"(?<!\\)(?:\r?\n|\\n)")
