@@ -12,12 +12,8 @@ from typing import NamedTuple
 
 from jsonlstore.redact import context, rules
 from jsonlstore.redact.looks import (
-    is_foreign,
     is_key_hex,
-    is_label,
     is_placeholder,
-    is_secrets_word,
-    is_sentence,
     is_type,
     is_version,
     is_wordy,
@@ -25,12 +21,12 @@ from jsonlstore.redact.looks import (
     looks_secret,
     randomness,
     tells,
-    unescaped,
 )
 from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.sources import is_no_value, unended
 from jsonlstore.redact.things import CAMEL_WORDS, OF_SECRETS, SAMPLE, WORDS_JOINED, is_named_thing, is_of_its_name
 from jsonlstore.redact.values import Value, measure, starts_line, to_line_end
+from jsonlstore.redact.wording import is_foreign, is_label, is_secrets_word, is_sentence, unescaped
 
 SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]+)\}?\Z")

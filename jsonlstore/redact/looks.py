@@ -11,9 +11,9 @@ from functools import lru_cache
 from itertools import pairwise
 
 from jsonlstore.redact import rules
+from jsonlstore.redact.wording import OWN_NAME, is_foreign, is_mostly_foreign
 
 _WORDS_NOT_SECRET = rules.words("not-secret")
-_PROSE = rules.words("talk")
 _STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
 _MASKED = re.compile(r"[^\s]{0,48}(?:\.\.\.|…)\Z|[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
 _REFERENCE = re.compile(
@@ -33,11 +33,6 @@ _CODE = re.compile(
     r"(?:\([^\"']*\)?|\[[\w\"'\\$.:-]*\]?|\(\\*[\"'].*)+.*\Z"
 )
 _DOTTED = re.compile(r"[A-Za-z_$][A-Za-z_$0-9]{0,80}(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_$0-9]{0,80})+;?\Z")
-_OWN_NAME = re.compile(
-    r"(?i:(?:(?:user|new|old|db|my|your|the|current|self|raw|plain|input|form|given|hashed|access|auth|api|refresh|bearer|client|proxy|www|x|"
-    r"confirm|repeat|default|admin|root|test|github|session|id|csrf|jwt|app|bot|encoded|decoded|req|request)[-_]?)*"
-    r"(?:password|passwd|pwd|pass|passphrase|secret|token|api[-_]?key|key|credentials?|authorization|auth|cookie|jwt)s?[-_]?[0-9]{0,2})\Z"
-)
 _ENV_NAME = re.compile(
     r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:[A-Z]{0,8}PASS|PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z"
 )
@@ -60,7 +55,7 @@ def _either(*patterns: re.Pattern[str]) -> re.Pattern[str]:
 
 
 _STANDS_IN = _either(_STARS, _MASKED, _REFERENCE, _ENV_NAME, _YOURS, _NAME_LIKE)
-_PLAIN_CODE = _either(_OWN_NAME, _TYPE, _CONSTANT)
+_PLAIN_CODE = _either(OWN_NAME, _TYPE, _CONSTANT)
 _SHAPED_CODE = _either(_CODE, _DOTTED)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _CAMEL = re.compile(r"[A-Z][A-Za-z]*[0-9]{0,5}(?:[A-Z][a-z]+)+(?:[0-9]?|[A-Z]{2,4})\Z")
@@ -87,80 +82,6 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
     ):
         return True
     return bare and _is_code(value.rstrip(";,)"))
-
-
-def is_sentence(value: str) -> bool:
-    """A label or a sentence, as language files have them behind any name: `Enter your API token`."""
-    words = value.split()
-    if len(words) < 2 or len(value) > _LONGEST:
-        return False
-    if not value.isascii() and (not _DIGIT.search(value) or sum(not c.isascii() for c in value[:80]) > 2):
-        return True
-    if (
-        len(words) > 2
-        and value[:1].isupper()
-        and (_HOLE.search(value) or sum(_PLAIN.match(word) is not None for word in words) > 3)
-    ):
-        return True
-    plain = [word.strip(".,;:!?()'\"").lower() for word in words]
-    return bool(_PUNCTUATED.search(value)) or any(word in _PROSE or _OWN_NAME.match(word) for word in plain)
-
-
-_HOLE = re.compile(r"%[0-9s]|\{\{?\w*\}")
-_PLAIN = re.compile(r"[^\W\d_A-Z]{2,}[.,:;]?\Z")
-
-
-def is_label(value: str) -> bool:
-    """`Mot de passe`, `Slapta\\u017eodis`: the word for a password or a key, in whatever language a form has it."""
-    value = unescaped(value[:_LONGEST])
-    foreign = sum(not c.isascii() for c in value[:80]) * 2 > min(len(value), 80)
-    if not value.isascii() and (foreign or _LETTERS.match(value)):
-        return True  # letters no password is typed with, and neither digit nor sign
-    if " " in value and not _DIGIT.search(value) and _is_caption(value):
-        return True
-    parts = value.lower().split("-")
-    if len(parts) > 1 and all(map(str.isalpha, parts)) and any(part in _LABELS and len(part) > 3 for part in parts):
-        return True
-    return is_secrets_word(value)
-
-
-def is_secrets_word(value: str) -> bool:
-    """The word for a password or a key, and nothing else."""
-    return all(word in _LABELS for word in value.lower().rstrip(" :?*").split())
-
-
-def unescaped(value: str) -> str:
-    """The value with its `\\u0142` as the letters they stand for."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value) if "\\" in value else value
-
-
-def _is_caption(value: str) -> bool:
-    """Words, the first with a capital and the others without, or one of them a word for a secret."""
-    words = [word.strip(".,:;!?()\"'").lower() for word in value.split()]
-    if not all(_WORDS.match(word) for word in words if word):
-        return False
-    capital = value[:1].isupper() and len(words) > 2 and value.split()[1][:1].islower()
-    return capital or any(part in _LABELS and len(part) > 3 for word in words for part in word.split("-"))
-
-
-_WORDS = re.compile(r"[^\W\d_]+(?:['’/-][^\W\d_]+)*\Z")
-_LABELS = rules.words("labels")
-_ESCAPED = re.compile(r"\\{1,4}u([0-9a-fA-F]{4})")
-_LETTERS = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+)*[:?*]?\Z")
-
-
-def is_foreign(value: str) -> bool:
-    """Words of another script and nothing else: a label, in languages that have no blanks between words."""
-    return not value.isascii() and _ASCII_ALNUM.search(value) is None
-
-
-def is_mostly_foreign(value: str) -> bool:
-    """Words of another script with a figure or a name in between: パスワードは8文字以上."""
-    return not value.isascii() and sum(not c.isascii() for c in value[:80]) * 2 > min(len(value), 80)
-
-
-_ASCII_ALNUM = re.compile(r"[A-Za-z0-9]")
-_PUNCTUATED = re.compile(r"[a-z]{2}[.:;!?,…)](?:\s|\Z)|[a-z]\.\.\.")
 
 
 def _is_template(value: str) -> bool:

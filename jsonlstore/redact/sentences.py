@@ -10,12 +10,8 @@ import re
 from jsonlstore.redact.judging import PHRASE, SPACE_WORDS, TALK, Link, is_address
 from jsonlstore.redact.looks import (
     is_code,
-    is_foreign,
     is_key_hex,
-    is_label,
-    is_mostly_foreign,
     is_placeholder,
-    is_sentence,
     is_type,
     is_worded,
     is_wordy,
@@ -27,6 +23,7 @@ from jsonlstore.redact.names import Key
 from jsonlstore.redact.sources import is_code_text
 from jsonlstore.redact.things import NAME_OF_WORDS, is_of_its_name
 from jsonlstore.redact.values import GLANCE, OPEN, SKIP, Value, measure
+from jsonlstore.redact.wording import is_foreign, is_label, is_mostly_foreign, is_sentence
 
 
 def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per answer
