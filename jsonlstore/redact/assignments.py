@@ -15,7 +15,7 @@ from functools import cache
 from jsonlstore.redact import rules
 from jsonlstore.redact.judging import Link, assigned
 from jsonlstore.redact.looks import is_placeholder, randomness, tells
-from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_WORDS, Key, classify
+from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_END, WEAK_WORDS, Key, classify
 from jsonlstore.redact.sentences import adjacent, element, header_value, option, said
 from jsonlstore.redact.sources import is_code_text
 
@@ -36,7 +36,7 @@ _IS = (
 def _head(strong: str, weak: str) -> re.Pattern[bytes]:
     """A telling name; what joins it to a value is matched right behind it, and the groups of that say how."""
     return re.compile(
-        rf"(?i:({strong})((?:[A-Za-z0-9_.]|-(?!>)){{0,300}}+)|({weak})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
+        rf"(?i:({strong})((?:[A-Za-z0-9_.]|-(?!>)){{0,300}}+)|((?:{weak}){WEAK_END})(?:(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP})|(>|\((?=\\*[\"'])|[ \t]++)))".encode()
     )
 
 
@@ -74,7 +74,7 @@ NAME = (
     rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~,;\t\r\n\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\s*values|\\*[\"'][ \t]*,)|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S{{0,24}}[0-9!@#$%^&*+]|[ \t][\[(]"
     rf"|[ \t]+(?:[:=|<\\\"'`?+!\r\n-]|\.=|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|[a-z_]{{1,20}}=\\*[\"']|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
     rf"|-(?:{STRONG})[\w-]{{0,40}}[\s\\]"
-    rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?{_NOT_UUID})"""
+    rf"""|(?:{WEAK_WORDS}){WEAK_END}(?:(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?|>|\(\\*["']){_NOT_UUID}|-(?:{WEAK_WORDS}){WEAK_END}[ \t]+{_NOT_UUID})"""
     r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
 )
 # the first byte of every match of `NAME`
@@ -135,10 +135,14 @@ def judge_name(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
 def _weak(data: bytes, head: re.Match[bytes]) -> list[tuple[int, int]]:
     """The spans to hide behind `some_key = …`, where only the value can tell."""
     full = full_name(data, head.start(3), head.end(3))
-    level = classify(full)
+    level = classify(full.lstrip("-"))
     if level is Key.NONE:
         return []
-    return assigned(data, Link(level, head.end(3) - len(full.encode()), head.end(3), head.start(4), head.end(4)))
+    op_at, op_end = head.span(4) if head.start(4) >= 0 else head.span(5)
+    link = Link(level, head.end(3) - len(full.encode()), head.end(3), op_at, op_end)
+    if not data[op_at:op_end].isspace():
+        return assigned(data, link)
+    return option(data, link) if full.startswith("-") else []
 
 
 def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per joint

@@ -130,7 +130,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         count = text.isdigit() and not _CREDENTIAL.search(name)
         return (value.start, value.end) if (tells(text) or looks_random(text)) and not count else None
     if level is Key.WEAK:
-        named = len(name) > 4  # `key` alone names anything, `facebook.key` a key
+        named = len(name) > 4 or name in _NAMED  # `key` alone names anything, `facebook.key` a key
         signed = name.endswith((b"signature", b"sig"))
         hexed = named and is_key_hex(text) and not signed
         return (
@@ -227,6 +227,7 @@ _NAME_OF_CODE = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z]+)*(?:\(\))?\Z")
 
 # "blank bearer token": words about a secret, as language files and lists of errors hold them
 _HASHED = re.compile(r"[0-9a-f]{32}")
+_NAMED = (b"salt", b"cert", b"api")
 _CREDENTIAL = re.compile(rb"creds?|credentials?")
 _VALUES = frozenset(
     (b"value", b"val", b"token", b"secret", b"password", b"data", b"current", b"default", b"raw", b"plain")

@@ -29,6 +29,8 @@ def _expression(level: str) -> str:
 PASSWORD_WORDS = _expression("password")
 SECRET_WORDS = _expression("secret")
 WEAK_WORDS = _expression("weak")
+# what may follow a weak word and leave it one: key_1, saltValue, cert_prod
+WEAK_END = r"(?:[_-]?(?:[0-9]{1,2}|value|prod|dev|test))?"
 _ABOUT, _OTHER, _OWN = rules.words("about"), rules.words("other"), rules.words("own")
 _PROTOCOLS = frozenset(("eap", "tls", "dhe", "ecdhe", "rsa", "ft"))
 _SOURCE = re.compile(r"\.(?:c|h|cc|cpp|py|js|ts|go|rb|php|java|sh|rs|pl|md)\Z")
@@ -48,6 +50,10 @@ _SECRET_NAME = re.compile(rf"(?i)(?:{SECRET_WORDS})")
 _WEAK_NAME = re.compile(rf"(?i)(?:{WEAK_WORDS})\Z")
 
 
+_WEAK_ENDS = frozenset(("value", "prod", "dev", "test"))
+_WEAK_TAILS = ("key", "auth", "salt", "nonce", "cert")  # dbsalt
+
+
 def _last_word(name: str) -> tuple[Key, re.Match[str] | None]:
     """The last telling word of a name: what a name ends in says what it is."""
     for level, pattern in ((Key.PASSWORD, _PASSWORD_NAME), (Key.SECRET, _SECRET_NAME)):
@@ -59,11 +65,13 @@ def _last_word(name: str) -> tuple[Key, re.Match[str] | None]:
 
 def _weak_level(name: str) -> Key:
     parts = _PART.findall(name[-40:])
+    while len(parts) > 1 and (parts[-1].isdigit() or parts[-1].lower() in _WEAK_ENDS):
+        parts.pop()
     if not parts or (len(parts) > 1 and parts[-2].lower() in _OTHER):
         return Key.NONE
     if parts[-1].lower().startswith("pub"):
         return Key.NONE  # pubkey
-    telling = _WEAK_NAME.match(parts[-1]) or parts[-1].lower().endswith(("key", "auth"))
+    telling = _WEAK_NAME.match(parts[-1]) or parts[-1].lower().endswith(_WEAK_TAILS)
     return Key.WEAK if telling else Key.NONE
 
 
