@@ -36,7 +36,7 @@ _IS = (
 def _head(strong: str, weak: str) -> re.Pattern[bytes]:
     """A telling name; what joins it to a value is matched right behind it, and the groups of that say how."""
     return re.compile(
-        rf"(?i:({strong})((?:[A-Za-z0-9_.]|-(?!>)){{0,300}}+)|((?:{weak}){WEAK_END})(?:(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP})|(>|\((?=\\*[\"'])|[ \t]++)))".encode()
+        rf"(?i:({strong})((?:[A-Za-z0-9_.]|-(?!>)){{0,300}}+)|({weak})(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP}))".encode()
     )
 
 
@@ -50,6 +50,14 @@ def _head_from(byte: int) -> re.Pattern[bytes]:
         words = {level: [word for word in some if _may_begin(word, letter)] for level, some in words.items()}
     strong = [*words["password"], *words["secret"]]
     return _head("|".join(strong) or "(?!)", "|".join(words["weak"]) or "(?!)")
+
+
+@cache
+def _weak_form_from(byte: int) -> re.Pattern[bytes] | None:
+    """The rarer forms of the weak names that may begin with a byte: `key_1=`, `<salt>`, `setCert("`, `--nonce `."""
+    some = [name.word for name in rules.names() if name.level == "weak" and _may_begin(name.word, chr(byte).lower())]
+    joint = rf"(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP})|(>|\((?=\\*[\"'])|(?(1)[ \t]++|(?!)))"
+    return re.compile(rf"(?i:((?<=-))?()((?:{'|'.join(some)}){WEAK_END})(?:{joint}))".encode()) if some else None
 
 
 def _may_begin(word: str, letter: str) -> bool:
@@ -115,6 +123,9 @@ def judge_name(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
     """Where to go on, and the spans to hide behind the name at `at`, a match of `NAME`."""
     at += data[at] == ord("-")
     head = _head_from(data[at]).match(data, at)
+    if not head:
+        form = _weak_form_from(data[at])
+        head = form.match(data, at) if form else None
     if not head:
         return at + 1, []
     if head.start(3) >= 0:

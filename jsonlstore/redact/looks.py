@@ -19,7 +19,7 @@ _MASKED = re.compile(r"[^\s]{0,48}(?:\.\.\.|…)\Z|[^\s]{0,8}(?:…|\.\.\.|\*\*\
 _REFERENCE = re.compile(
     r"\$\{[^}]*\}?\Z|\\?\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\\s+]|->|[{\[])|\$\$?\.[A-Za-z_]|\\\$\(|\{\$[:A-Za-z]|\$\{\w+:?-?\{\{|\$\{\w+:[0-9]|\\[a-z]+\Z|\$[0-9@*#]\Z|\{\}|@[A-Z][A-Z0-9_]+@\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
     r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$#]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\[\]]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([A-Za-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
-    r"[A-Za-z_$][\w$]{0,40}(?:[!?]?\.[A-Za-z_$][\w$]{0,40}){0,4}[!?]?\.[A-Za-z_$]{0,40}(?i:key|token|secret|password|passwd|pwd|credential|auth)s?!?[,;)}]*\Z|[a-z]{2,5}_\Z|%[0-9]\Z|[A-Z]\w{1,30}(?:::[A-Z]\w{1,30})+\Z|os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?(?::r[ow])?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
+    r"[a-z]{2,5}_\Z|%[0-9]\Z|[A-Z]\w{1,30}(?:::[A-Z]\w{1,30})+\Z|os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?(?::r[ow])?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
 _YOURS = re.compile(
     r"(?i:(?:[a-z]{2,6}[-_])?(?:your|my|some|insert|enter|put|the|a|an|paste|add|replace|change)[-_ ][a-z0-9_\- ]*"
@@ -49,6 +49,12 @@ _NAME_LIKE = re.compile(
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
 
 
+# opts.token!, response?.accessToken: a member that is named for a secret
+_MEMBER = re.compile(
+    r"(?:[A-Za-z_$][\w$]{0,40}+[!?]?\.){1,5}(?![0-9])[\w$]{0,40}(?i:key|token|secret|password|passwd|pwd|credential|auth)s?!?[,;)}]*\Z"
+)
+
+
 def _either(*patterns: re.Pattern[str]) -> re.Pattern[str]:
     """One expression for all: a call costs more than a match."""
     return re.compile("|".join(f"(?:{pattern.pattern})" for pattern in patterns))
@@ -75,7 +81,7 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
         value = _SCHEME.sub("", value, count=1)
     if not value or "REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!*/") in _WORDS_NOT_SECRET:
         return True
-    if _STANDS_IN.match(value) or _is_template(value):
+    if _STANDS_IN.match(value) or _is_template(value) or ("." in value and _MEMBER.match(value)):
         return True
     if (len(value) < 6 or (len(value) < 40 and ("%" in value or "{" in value))) and not _ALNUM.search(
         _FORMAT.sub("", value)

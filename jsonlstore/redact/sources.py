@@ -23,7 +23,7 @@ _WORDLIKE = 4.8
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 
 
-def is_no_value(data: bytes, value: Value, text: str, link: Link) -> bool:  # noqa: C901, PLR0911 - a decision list
+def is_no_value(data: bytes, value: Value, text: str, link: Link) -> bool:  # noqa: PLR0911 - a decision list
     """Whether what stands behind a secret's name is a part of a program, a selector or a text that people read."""
     name_at, level, op = link.name_at, link.level, data[link.op_at : link.op_end]
     if data[max(0, name_at - 5) : name_at] == b"/etc/":
@@ -44,16 +44,28 @@ def is_no_value(data: bytes, value: Value, text: str, link: Link) -> bool:  # no
         if op == b":" and is_type(text) and _DEFINED.search(data, max(0, name_at - 200), name_at):
             return True  # def f(self, password: 'CheckedPassword')
         return _is_flag(text) or _is_streamed(text, level) or is_caption_among(data, value, text, name_at, level)
-    if is_code_text(text) or _goes_on(data, value, text) or _is_constant(data, value, text, level, op):
+    return _is_code(data, value, text, link)
+
+
+def _is_code(data: bytes, value: Value, text: str, link: Link) -> bool:
+    """Whether what has no quotes is a part of a program or a style sheet."""
+    op, between = data[link.op_at : link.op_end], data[link.name_end : link.op_at]
+    if _goes_on(data, value, text):
+        return True
+    if op == b":" and data[value.start - 1 : value.start] == b":":
+        at = link.name_at
+        if _is_selector(data, value, text) or _is_urn(data, at) or _is_entry(data, value, text, at):
+            return True
+    if text.isalnum() and not between:
+        return False  # most are, and nothing below has only letters
+    if is_code_text(text) or _is_constant(data, value, text, link.level, op):
         return True
     if _SUBSCRIPT.search(between) and op == b"=" and _IDENTIFIER.match(text) and all(map(is_wordy, text.split("."))):
         return True  # args["private_key"] = rsa_key
-    if op == b":" and data[value.start - 1 : value.start] == b":":
-        return _is_selector(data, value, text) or _is_urn(data, name_at) or _is_entry(data, value, text, name_at)
     return _ENTRY.match(text) is not None and (text.count(".") > 1 or is_worded(text.replace(":", ".")))
 
 
-_SUBSCRIPT = re.compile(rb"\\A[\"']\\][ \\t]\\Z")
+_SUBSCRIPT = re.compile(rb"\A[\"']\][ \t]\Z")
 _DEFINED = re.compile(rb"\bdef \w+\([^\n)]*\Z")
 # the break between two literals that are one text, and a break that ends one in the middle of a program
 _LITERALS = re.compile(r"""["'][ \t+.\\]*\r?\n[ \t+.]*[bruf]{0,2}["']""")
@@ -100,9 +112,9 @@ def _goes_on(data: bytes, value: Value, text: str) -> bool:
     after = data[value.end : value.end + 64]
     if text in ("class", "function") and (_CLASS.match(after) or after[:1] in (b"(", b" ")):
         return True
-    if not _IDENTIFIER.match(text) or not all(map(is_wordy, text.split("."))):
+    if not _MEMBER_BELOW.match(after) and not _CHOSEN.match(after):
         return False
-    return _MEMBER_BELOW.match(after) is not None or _CHOSEN.match(after) is not None
+    return _IDENTIFIER.match(text) is not None and all(map(is_wordy, text.split(".")))
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*\Z")

@@ -82,7 +82,7 @@ def search_of(index: int) -> SearchWithin:
 def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901, PLR0911, PLR0912 - one exit per condition
     if shape.near and not _is_near(shape, data, start):
         return False
-    if start > _BLOB and not data[start - _BLOB : start].translate(None, _BASE64):
+    if start > _BLOB and data[start - 1] in _BASE64 and not data[start - _BLOB : start].translate(None, _BASE64):
         return False  # inside of a font, a table or another long run
     if not shape.unlike:
         return True
