@@ -216,6 +216,9 @@ def _is_chance(data: bytes, full: str, end: int) -> bool:
     before = data[max(0, end - len(full.encode()) - 2) : end - len(full.encode())]
     if before[-1:] == b":" and (before == b"::" or b"arn:aws" in data[max(0, end - 100) : end].rpartition(b" ")[2]):
         return True
+    ends = data[end : end + 2] == b"==" and data[end + 2 : end + 3] in _ENDS
+    if ends and (before[-1:] in (b"+", b"/") or (len(full) > 11 and _DIGIT.search(full))):
+        return True  # a hash of a lock file
     padded = data[end : end + 2] == b"==" and data[end + 2 : end + 3] in (b'"', b"'")
     if padded and len(full) >= 20 and (randomness(full) > 4.8 or _DIGITS.search(full)):
         return True
@@ -227,4 +230,6 @@ def _is_chance(data: bytes, full: str, end: int) -> bool:
     )
 
 
+_ENDS = (b"", b"\n", b"\r", b",", b";", b")")
+_DIGIT = re.compile(r"[0-9]")
 _DIGITS = re.compile(r"(?:[0-9][^0-9]*){3}")

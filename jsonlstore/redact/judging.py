@@ -81,6 +81,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     text = unended(run.decode("utf-8", "replace"))
     if _is_signature(data, link) or (data[value.end : value.end + 1] == b"}" and _FORMAT_SPEC.match(text)):
         return None
+    if text.isupper() and len(text) == 40 and _PGP.search(name) and is_key_hex(text.lower()):
+        return None  # a fingerprint
     if is_version(text) or is_address(text) or is_of_its_name(data[link.name_at : link.name_end], text):
         return None
     if is_no_value(data, value, text, link):
@@ -118,7 +120,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if default and not is_placeholder(default.group(1)):
         start = value.start + len(text[: default.start(1)].encode())
         return start, start + len(default.group(1).encode())
-    if is_placeholder(text, bare=not value.quoted):
+    if is_placeholder(text, bare=not value.quoted) or (text[:2] in ('"$', "'$") and is_placeholder(text.strip("\"'"))):
         return None
     between = data[link.op_end : value.start]
     keyed = _KEYED.search(data[max(0, value.start - 64) : value.start]) if b"{" in between else None
@@ -213,7 +215,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         and (not _is_setting(data, link, value.end) or context.is_statement(data, link.name_at))
     ):
         return None
-    if spaced and level is Key.SECRET and text.isalpha() and text.islower() and _is_indented(data, link.name_at):
+    if spaced and level is Key.SECRET and text.islower() and _is_indented(data, link.name_at) and _VARIABLE.match(text):
         return None  # a variable of a function
     return (value.start, value.end)
 
@@ -276,6 +278,7 @@ _TEST_NAME = re.compile(r"(?:Test[A-Z_]|test_|tests?/)[\w./:\[\]-]*\Z")
 
 
 _FORMAT_SPEC = re.compile(r"[<>^+-]?0?\d{0,3}(?:\.\d+)?[a-zA-Z]?\Z")  # f"{token:02x}"
+_VARIABLE = re.compile(r"[a-z]+(?:_[a-z]+)*\Z")
 _ARGUMENT = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")
 _GENERIC = re.compile(r"[A-Za-z0-9*]<(?:[\[A-Za-z{]|\Z)")  # Secret<str>, 1*<any CHAR>
 _TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
@@ -306,8 +309,6 @@ def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     level, name_at = link.level, link.name_at
     if b"\n" in data[link.op_end : value.start] and not (tells(text) or is_key_hex(text)):
         return None
-    if text.isupper() and is_key_hex(text.lower()) and _PGP.search(data[max(0, name_at - 4) : link.name_end]):
-        return None  # a fingerprint
     first = data[value.start : value.end].strip(b".,;:!?").lower()
     if level is Key.SECRET and spaced and first.endswith((b"ed", b"ing")) and first.isalpha() and text.islower():
         return None  # gitPrivateKey: imported

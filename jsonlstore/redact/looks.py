@@ -44,6 +44,7 @@ _TYPE = re.compile(
 _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)(?:\s+|%20)")
 _FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
 _NAME_LIKE = re.compile(
+    r"(?i:(?:user(?:name)?|login|name|id):(?:password|passwd|pass|pwd|secret|token))\Z|[A-Z]+-[A-Z]{0,8}PASS\Z|[\w:./-]{0,60}<[A-Za-z_ -]{1,40}>?\Z|"
     r"_[A-Za-z_]+\Z|[a-z]+(?:[A-Z][a-z]+)*Type\Z|%5B[A-Za-z_ -]{3,24}%5D\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][A-Za-z]{0,20}(?:-[A-Z][a-z]{2,20})+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/]{6,40}EXAMPLE(?:KEY)?\Z"
 )
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
@@ -92,13 +93,13 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
 
 def _is_template(value: str) -> bool:
     """`MATRIX_${id}_PASSWORD`, `{base}?{query}`: what is filled in later, and nothing telling around it."""
-    if ("{" not in value and "<" not in value) or (rest := _FILLED.sub(" ", value)) == value:
+    if ("{" not in value and "<" not in value and "%(" not in value) or (rest := _FILLED.sub(" ", value)) == value:
         return False
     return not any(looks_secret(piece, chosen=True) for part in rest.split() for piece in _PIECE.split(part)[:16])
 
 
 _PIECE = re.compile(r"[/.:?&=]")
-_FILLED = re.compile(r"\{\}|[$#]?\{\{?\$?[A-Za-z_][\w.()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
+_FILLED = re.compile(r"\{\}|%\(\w{1,40}\)s|[$#]?\{\{?\$?[A-Za-z_][\w.()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
 
 
 def is_code(value: str) -> bool:
@@ -292,7 +293,7 @@ _STAMPED = re.compile(r"[A-Za-z]*[0-9]?_?0\.[0-9]{8,}\Z|20[0-9]{6}T[0-9]{4,6}") 
 
 def is_worded(value: str) -> bool:
     """`minimax-portal/music-2.6`, `command-a-plus-05-2026`: words and small numbers, whatever joins them."""
-    parts = _BETWEEN_WORDS.split(value)
+    parts = _BETWEEN_WORDS.split(_NUMBERED_TERM.sub("", value) if _DIGIT.search(value) else value)
     if len(parts) < 3:
         return False
     return all(

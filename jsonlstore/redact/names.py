@@ -108,6 +108,8 @@ def classify(name: str) -> Key:  # noqa: C901, PLR0911, PLR0912 - one exit per a
         return Key.NONE  # EAP-PSK, GPSK_1
     if rest[:1].islower() and rest[:1].isascii() and found.group()[-1:].islower():
         return Key.NONE  # "secretary", "tokenize", "passworded": the word goes on
+    if rest[:1].isupper() and found.group().isupper() and after and after[0] not in _SAME:
+        return Key.HINT  # KEYBYTES
     if word in {"pass", "pw"}:
         return _pass_level(name[: found.start()], found.group(), after)
     if word in _HINTS:

@@ -43,6 +43,8 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: C9
         return []  # import password as v3_password; pass x to y
     if is_placeholder(text) or is_type(text) or (len(text) < 12 and data.startswith(b"...", value.end)):
         return []
+    if not value.quoted and is_code_text(text):
+        return []  # tokens - first.shape[0]
     if is_mostly_foreign(text) or (not value.quoted and _ACRONYM.match(text)):
         return []  # a sentence that goes on; "without password — CYW43 wants none"
     chosen = level in (Key.PASSWORD, Key.HINT)
@@ -207,7 +209,7 @@ _ATTRIBUTE = re.compile(r"[a-z]+(?:-[a-z0-9]+)*=\Z")
 _STEP = re.compile(r"[0-9]-[a-z]+\Z|[0-9]>|[a-z]+[+/&][a-z]+\Z")
 _NUMBERED_NAME = re.compile(r"[a-z]{1,12}[0-9][a-z]*\Z")
 _NUMBERED = re.compile(r"[a-z]+[0-9]{1,2}\Z")
-_SETTING = re.compile(r"[a-z_]+=\S")
+_SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=\S")
 _IS_NAME = re.compile(r"(?i)(?:[a-z0-9]+[._-])*(?:new|old|v[0-9])?(?:password|token|secret)[0-9]?(?:\.[a-z]+)?\Z")
 _SWITCH = re.compile(rb"--?(?:disabled?|hidden|enable|with|without|no|generate|show|print|list|export|import|delete)-")
 _KEY_ENDS = re.compile(rb"(?:\\*[\"'`])?[ \t]*:")

@@ -41,6 +41,8 @@ def is_no_value(data: bytes, value: Value, text: str, link: Link) -> bool:  # no
     if value.quoted:
         if _is_prefix(data, value, text) or _is_filled_in(data, value, text):
             return True
+        if _MEMBERSHIP.match(data, value.end, value.end + 16):
+            return True  # active_password="PasswordLastUsed" in user
         if op == b":" and is_type(text) and _DEFINED.search(data, max(0, name_at - 200), name_at):
             return True  # def f(self, password: 'CheckedPassword')
         return _is_flag(text) or _is_streamed(text, level) or is_caption_among(data, value, text, name_at, level)
@@ -66,6 +68,7 @@ def _is_code(data: bytes, value: Value, text: str, link: Link) -> bool:
 
 
 _SUBSCRIPT = re.compile(rb"\A[\"']\][ \t]\Z")
+_MEMBERSHIP = re.compile(rb"""["'][ \t]+(?:not[ \t]+)?in[ \t]""")
 _DEFINED = re.compile(rb"\bdef \w+\([^\n)]*\Z")
 # the break between two literals that are one text, and a break that ends one in the middle of a program
 _LITERALS = re.compile(r"""["'][ \t+.\\]*\r?\n[ \t+.]*[bruf]{0,2}["']""")
@@ -79,8 +82,9 @@ _CAMEL = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+\Z")
 _SIGNS = re.compile(r"[()\[\]{}]|->|::|&&|\|\||\*\*|[!=]=|\?\.|[;,]\Z|\A[\w$]+(?:\.[\w$]+)+[;,=]")
 _NUMBER = re.compile(r"[0-9]{4}")
 _LITERAL = re.compile(
-    r"/(?:[^/\s]|\\/){2,80}/[gimsuy]{1,4}[,;)]*\Z|[!&*][A-Za-z_$][\w$.]*[,;)]*\Z|[a-z_]{2,24}!\(|\{[0-9]{1,2}\Z|[0-9.]+\*{1,2}[A-Za-z_]|/\*|/-----BEGIN|_[0-9]{1,2},?\Z"
+    r"/(?:[^/\s]|\\/){2,80}/[gimsuy]{1,4}[,;)]*\Z|[!&*][A-Za-z_$][\w$.]*[,;)]*\Z|[a-z_]{2,24}!\(|\{[0-9]{1,2}\Z|[0-9.]+\*{1,2}[A-Za-z_]|/-----BEGIN|_[0-9]{1,2},?\Z"
 )
+_SURE = re.compile(r"/\*|(?:this|self)\.#?\w+[(\[]|[A-Za-z_$][\w$.]{2,60}\([0-9]{0,8}\)?;?\Z")
 # token$1, credentials$2: what a bundler calls a second one
 _RENAMED = re.compile(r"[A-Za-z_]+\$[0-9]{1,2}[,;)}]*\Z")
 
@@ -88,6 +92,8 @@ _RENAMED = re.compile(r"[A-Za-z_]+\$[0-9]{1,2}[,;)}]*\Z")
 def is_code_text(text: str) -> bool:
     """`shell.keys["a"]`, `!header.alg`, `2.0**self.bits`, `format!(`: signs of code, and words around them."""
     text = text[:_SEEN]
+    if _SURE.match(text):
+        return True
     if _LITERAL.match(text) or _RENAMED.match(text):
         words = _WORD.findall(text)[:WORDS_LIMIT]
         return all(len(word) < 4 or _is_word(word.partition("$")[0]) for word in words)

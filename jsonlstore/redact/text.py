@@ -200,7 +200,7 @@ _NO_LETTER = re.compile(r"[^A-Za-z]")
 
 def is_distinctive(value: bytes) -> bool:
     """Whether a value is long and odd enough to be known without its name: no ordinary word, no number."""
-    if not 8 <= len(value) <= 512 or _NOT_A_TOKEN.search(value):
+    if not 8 <= len(value) <= 512 or _NOT_A_TOKEN.search(value) or value.startswith((b"pass@", b"password@")):
         return False
     if value.isdigit() or value.endswith(b"*"):
         return value.isdigit() and len(value) >= 12

@@ -103,6 +103,12 @@ def is_of_its_name(name: bytes, text: str) -> bool:  # noqa: PLR0911 - one exit 
         return True
     if len(last) > 8 and "." in text and _plain(name.decode("utf-8", "replace")).endswith(_plain(last.decode())):
         return True  # RegistrationToken = "org.example.registration_token"
+    if (
+        text.isalpha()
+        and _NAMED_AFTER.search(text)
+        and _plain(text[:-4])[:6] in _plain(name.decode("utf-8", "replace"))
+    ):
+        return True  # tlsSecret: "tlsSecretName"
     if text.isalpha() and _plain(text) in _plain(name.decode("utf-8", "replace")):
         return True  # "mistral-api-key": "mistral"
     return len(text) > 8 and WORDS_JOINED.match(text) is not None and text.encode() in name
@@ -114,5 +120,6 @@ def _plain(name: str) -> str:
 
 _JOINED_WORDS = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)+\Z")
 WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
+_NAMED_AFTER = re.compile(r"(?:Secret|Token|Key|Credentials?|Password)(?:Name|Ref|Id)\Z")
 _STATEMENT_END = re.compile(r"([A-Za-z_$][\w$]{5,80})[;,](?:[a-z]+\b|\Z)")
 _REFERENCE = re.compile(r"[a-z_]{1,30}\.[A-Za-z_]+\Z")  # u.password
