@@ -260,7 +260,7 @@ def is_address(text: str) -> bool:
 
 
 _TEMPLATE_ADDRESS = re.compile(
-    r"[a-z][a-z0-9+.]{1,24}://(?:[a-z0-9.-]+|%[sd]|\{[a-z_]+\})(?::(?:[0-9]+|%[sd]|\{[a-z_]+\}))?(?:/[\w{}%.-]*)*\Z"
+    r"[a-z][a-z0-9+.]{1,24}://(?:[a-z0-9.-]*|%[sd]|\{[a-z_]+\})(?::(?:[0-9]+|%[sd]|\{[a-z_]+\}))?(?:/[\w{}%.-]*)*\Z"
 )
 _LOOKED_UP = re.compile(r"[a-z]{2,10}:/(?:[a-z][a-z0-9_.-]{0,30}/)+[a-z][a-z0-9_.-]{0,30}\Z")
 _UNION = re.compile(rb"[ \t]\|[ \t](?:None|null|undefined|str|string|bytes|[A-Z][A-Za-z]+)\b")

@@ -17,7 +17,7 @@ _WORDS_NOT_SECRET = rules.words("not-secret")
 _STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
 _MASKED = re.compile(r"[^\s]{0,48}(?:\.\.\.|…)\Z|[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
 _REFERENCE = re.compile(
-    r"\$\{[^}]*\}?\Z|\\?\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\\s+]|->|[{\[])|\$\$?\.[A-Za-z_]|\\\$\(|\{\$[:A-Za-z]|\$\{\w+:?-?\{\{|\$\{\w+:[0-9]|\\[a-z]+\Z|\$[0-9@*#]\Z|\{\}|@[A-Z][A-Z0-9_]+@\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
+    r"\$\{[^}]*\}?\Z|\\?\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\\s+]|->|[{\[])|\$\$?\.[A-Za-z_]|\\\$\(|\{\$[:A-Za-z]|\$\{\w+:?-?\{\{|\$\{\w+:[0-9]|\\[a-z]+\Z|\$[0-9@*#]\Z|\{\}|@[A-Z][A-Z0-9_]+@\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:-]*\}?\Z|"
     r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$#]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\[\]]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([A-Za-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
     r"[a-z]{2,5}_\Z|%[0-9]\Z|[A-Z]\w{1,30}(?:::[A-Z]\w{1,30})+\Z|os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?(?::r[ow])?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
@@ -44,7 +44,7 @@ _TYPE = re.compile(
 _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)(?:\s+|%20)")
 _FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
 _NAME_LIKE = re.compile(
-    r"(?i:(?:user(?:name)?|login|name|id):(?:password|passwd|pass|pwd|secret|token))\Z|[A-Z]+-[A-Z]{0,8}PASS\Z|[\w:./-]{0,60}<[A-Za-z_ -]{1,40}>?\Z|"
+    r"(?i:pass(?:word|wd)?@[a-z]+(?::[a-z]+)?)\Z|%%\w+%%\Z|#/[\w/-]+\Z|\.{1,2}[a-z_]+(?:\.[a-z_]+)*\Z|.{0,64}?(?i:abcdefghijklmnopqrstuvwxyz)|(?i:(?:user(?:name)?|login|name|id):(?:password|passwd|pass|pwd|secret|token))\Z|[A-Z]+-[A-Z]{0,8}PASS\Z|[\w:./-]{0,60}<[A-Za-z_ -]{1,40}>?\Z|"
     r"_[A-Za-z_]+\Z|[a-z]+(?:[A-Z][a-z]+)*Type\Z|%5B[A-Za-z_ -]{3,24}%5D\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][A-Za-z]{0,20}(?:-[A-Z][a-z]{2,20})+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/]{6,40}EXAMPLE(?:KEY)?\Z"
 )
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
@@ -80,7 +80,7 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
         return False
     if " " in value or "%20" in value[:12]:
         value = _SCHEME.sub("", value, count=1)
-    if not value or "REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!*/") in _WORDS_NOT_SECRET:
+    if not value or "REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!*/?") in _WORDS_NOT_SECRET:
         return True
     if _STANDS_IN.match(value) or _is_template(value) or ("." in value and _MEMBER.match(value)):
         return True
@@ -99,7 +99,7 @@ def _is_template(value: str) -> bool:
 
 
 _PIECE = re.compile(r"[/.:?&=]")
-_FILLED = re.compile(r"\{\}|%\(\w{1,40}\)s|[$#]?\{\{?\$?[A-Za-z_][\w.()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
+_FILLED = re.compile(r"\{\}|%\(\w{1,40}\)s|[$#]?\{\{?\$?[A-Za-z_][\w.$()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
 
 
 def is_code(value: str) -> bool:
@@ -153,7 +153,7 @@ _PIECES = re.compile(r"[_$]+")
 _NUMBERED_TERM = re.compile(
     r"(?i:sha[-_]?(?:512|384|256|224|[123])|md[245]|(?:ed|x)(?:25519|448)|secp\d{3}[rk]1|mlkem\d{3,4}|ieee\d{3,5}x?|base(?:64|32|58|16)|b64|"
     r"utf_?(?:8|16|32)|oauth[12]|ipv[46]|http[23]|u2f|2fa|pkcs_?\d{1,2}|x509|asn1|aes_?(?:128|192|256)|rsa_?\d{4}|pb2|win32|k8s|i18n|ec2|p(?:256|384|521)"
-    r"|s3|3des|pbkdf2|v[0-9]{1,2}(?:_[0-9])?(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)|(?<=[a-z]{2})[0-9]{1,2}(?=_[a-z]{2}|[A-Z][a-z]{2})|(?<![a-z])[a-z]2[a-z](?![a-z])"
+    r"|s3|3des|pbkdf2|v[0-9]{1,2}(?:_[0-9])?(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)|(?<=[a-z]{2})[0-9]{1,2}(?=_[a-z]{2}|[A-Z][a-z]{2})|(?<=[a-z])V[0-9]{1,2}(?:(?:alpha|beta)[0-9])?(?=[A-Z]|\Z)|(?<![a-z])[a-z]2[a-z](?![a-z])"
 )
 
 
@@ -264,11 +264,26 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
     if _NOT_RANDOM.match(value):
         return False
     if value.lower().startswith(
-        ("sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:", "md5-", "data:", "h1:")
+        (
+            "aaaab3nzac1",
+            "aaaac3nzac1",
+            "aaaae2vjzhnh",
+            "sha1-",
+            "sha256-",
+            "sha384-",
+            "sha512-",
+            "sha256:",
+            "sha512:",
+            "md5-",
+            "data:",
+            "h1:",
+        )
     ):
         return False
     if _CAMEL_NAME.match(_DIGIT.sub("", value)) and len(_DIGIT.findall(value)) <= 4:
         return False
+    if _DATED.match(value) and is_type(value.rstrip("0123456789")):
+        return False  # CloudTrailWrite20150319
     if is_worded(value):
         return False
     letters = _DIGIT.sub("", value)
@@ -287,6 +302,7 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
     )
 
 
+_DATED = re.compile(r"[A-Za-z]+[0-9]{8}\Z")
 _ACRONYMS = re.compile(r"[A-Za-z][a-z]+(?:[A-Z]{1,4}[a-z]+)+\Z")
 _STAMPED = re.compile(r"[A-Za-z]*[0-9]?_?0\.[0-9]{8,}\Z|20[0-9]{6}T[0-9]{4,6}")  # an id that begins with the time
 
@@ -296,11 +312,12 @@ def is_worded(value: str) -> bool:
     parts = _BETWEEN_WORDS.split(_NUMBERED_TERM.sub("", value) if _DIGIT.search(value) else value)
     if len(parts) < 3:
         return False
-    return all(
-        _SMALL.match(part) or (len(part) < 20 and part.isalpha() and randomness(part) < _LEAST_RANDOM)
+    odd = sum(
+        not (_SMALL.match(part) or (len(part) < 20 and part.isalpha() and randomness(part) < _LEAST_RANDOM))
         for part in parts
         if part
     )
+    return odd == 0 or (odd == 1 and len(parts) > 4 and value.islower() and max(map(len, parts)) < 10)
 
 
 _SMALL = re.compile(

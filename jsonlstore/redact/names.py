@@ -69,8 +69,8 @@ def _weak_level(name: str) -> Key:
         parts.pop()
     if not parts or (len(parts) > 1 and parts[-2].lower() in _OTHER):
         return Key.NONE
-    if parts[-1].lower().startswith("pub"):
-        return Key.NONE  # pubkey
+    if parts[-1].lower().startswith(("pub", "host")):
+        return Key.NONE  # pubkey, hostkey
     telling = _WEAK_NAME.match(parts[-1]) or parts[-1].lower().endswith(_WEAK_TAILS)
     return Key.WEAK if telling else Key.NONE
 

@@ -176,6 +176,10 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR
     value = values[0]
     if not value.quoted and b"," in data[link.op_at : link.op_end]:
         return []  # ["--secret", secret_href]
+    if data[link.op_at : link.op_end].startswith(b"  ") and not tells(
+        data[value.start : value.end].decode("utf-8", "replace")
+    ):
+        return []  # --secrets  Include API keys in output
     if b"<" in data[link.op_end : value.start] or b"=" in data[link.op_end : value.start]:
         return []  # --password <value>  what it is for
     text = data[value.start : value.end].decode("utf-8", "replace")
@@ -226,6 +230,7 @@ def element(data: bytes, link: Link) -> list[tuple[int, int]]:
     return [(link.op_at, link.op_end)] if plain else []
 
 
+_COOKIE_NAME = re.compile(r"[\w.%!$*+~^|-]{1,120}\Z")
 _HEADER_VALUE = re.compile(rb"[^\r\n\"'`\\<>]++")
 _SCHEME = re.compile(
     rb"(?i)(?:bearer|basic|digest|token|apikey|api-key|negotiate|ntlm|hawk|oauth|ssws|key|aws4-hmac-sha256|[a-z][a-z0-9_-]{0,30})(?:[ \t]+|%20)(?=[^\s])"
@@ -267,7 +272,7 @@ def header_value(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]
         name, equals, value = text.partition("=")
         first = value.split(";")[0]
         odd = len(first) >= 16 or any(c.isdigit() for c in first)
-        ok = equals and " " not in name and len(first) > 3 and odd and not is_placeholder(first)
+        ok = equals and _COOKIE_NAME.match(name) and len(first) > 3 and odd and not is_placeholder(first)
         return [(begin, end)] if ok else []
     if known:
         return (

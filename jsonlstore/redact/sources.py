@@ -23,7 +23,7 @@ _WORDLIKE = 4.8
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 
 
-def is_no_value(data: bytes, value: Value, text: str, link: Link) -> bool:  # noqa: PLR0911 - a decision list
+def is_no_value(data: bytes, value: Value, text: str, link: Link) -> bool:  # noqa: C901, PLR0911 - a decision list
     """Whether what stands behind a secret's name is a part of a program, a selector or a text that people read."""
     name_at, level, op = link.name_at, link.level, data[link.op_at : link.op_end]
     if data[max(0, name_at - 5) : name_at] == b"/etc/":
@@ -36,6 +36,8 @@ def is_no_value(data: bytes, value: Value, text: str, link: Link) -> bool:  # no
             return True
     if op == b"|" and value.quoted:
         return True  # "accessToken" | "clientConfig", a type
+    if value.quoted and "\n" in text and not _WORD.search(text[:_LONG]) and len(text) < _SEEN:
+        return True  # only signs
     if value.quoted and "\n" in text and _OUTSIDE.search(_LITERALS.sub("", text[:_LONG])) and "-----" not in text[:80]:
         return True  # what stands between two strings
     if value.quoted:
@@ -79,7 +81,7 @@ _CAMEL = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+\Z")
 
 # -- expressions
 
-_SIGNS = re.compile(r"[()\[\]{}]|->|::|&&|\|\||\*\*|[!=]=|\?\.|[;,]\Z|\A[\w$]+(?:\.[\w$]+)+[;,=]")
+_SIGNS = re.compile(r"[()\[\]{}]|->|::|&&|\|\||\*\*|[!=]=|\?\.|[;,]\Z|\A[\w$]+(?:\.[\w$]+)+[;,=:]")
 _NUMBER = re.compile(r"[0-9]{4}")
 _LITERAL = re.compile(
     r"/(?:[^/\s]|\\/){2,80}/[gimsuy]{1,4}[,;)]*\Z|[!&*][A-Za-z_$][\w$.]*[,;)]*\Z|[a-z_]{2,24}!\(|\{[0-9]{1,2}\Z|[0-9.]+\*{1,2}[A-Za-z_]|/-----BEGIN|_[0-9]{1,2},?\Z"

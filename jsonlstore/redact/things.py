@@ -82,7 +82,7 @@ _FEW_WORDS = re.compile(r"\.?[a-z]{2,12}(?:[-_][a-z]{2,12}){1,2}\Z")
 OF_SECRETS = re.compile(
     r"(?:[a-z]+[-_.])*(?:password|passwd|token|secret|credential)s?(?:[-_.][a-z]+)*\Z"
 )  # set-password
-_GRAMMAR = re.compile(r"[a-z]+(?:[.-][a-z]+)*\.\$?(?:[0-9]|[a-z]{2,6})\Z")
+_GRAMMAR = re.compile(r"[a-z]+(?:[.-](?:[a-z]+|\$S?[0-9]))+\Z|[a-z]+(?:[.-][a-z]+)*\.\$?(?:[0-9]|[a-z]{2,6})\Z")
 _LEAST_DIGITS = 6
 _SCOPES = re.compile(r"\*?[a-z]+[0-9]{0,2}(?:[. -][a-z0-9]+)*(?:\.[a-z0-9]+)+(?: [a-z.-]+)*\*?\Z|\*[a-z]+\*\Z")
 _TABLE, _NOT_BASE64 = 200, re.compile(r"[^A-Za-z0-9+/=._%-]")

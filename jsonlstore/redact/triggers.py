@@ -112,7 +112,8 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
     if shape.unlike == "random":
         return looks_random(value)
     if shape.unlike in ("ids", "option"):
-        return not (value.isdigit() and len(value) < 6) and not value.startswith("-")
+        ports = value.replace(":", "").isdigit() and (":" in value or len(value) < 6)
+        return not ports and not value.startswith("-")
     return True
 
 
