@@ -172,7 +172,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
             return None  # 'VAULT_SECRET': 'PotentialVaultSecretConnection'
         if len(text) < 3 and text.isdigit():
             return None
-        if level is Key.SECRET and _TITLE.match(text) and randomness(text) < 4.8:
+        if level is Key.SECRET and b"secret" not in name and _LONG_TITLE.match(text) and randomness(text) < 4.8:
             return None  # "encryption_key": "Encryptiesleutel"
         if text.replace(" ", "").isalpha() and context.is_caption(data, link.name_at):
             return None
@@ -193,7 +193,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
             return None  # ``x509.Certificate``
         return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
     if text.isdigit():
-        return (value.start, value.end) if len(text) >= (4 if level is Key.PASSWORD else 6) else None
+        return (value.start, value.end) if len(text) >= (3 if level is Key.PASSWORD else 6) else None
     if is_foreign(text) and data[link.name_at : link.name_end].isascii():
         return None  # a caption in another language
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
@@ -201,7 +201,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return _judge_colon(data, value, text, link, spaced=spaced)
     if spaced and (
         (context.VARIABLE.fullmatch(text) and randomness(text) < 4.8)
-        or (level is Key.SECRET and text.isalpha() and text.istitle())
+        or (level is Key.SECRET and b"secret" not in name and text.isalpha() and text.istitle())
     ):
         return None
     if text.startswith(("True", "False", "None")) or (
@@ -221,6 +221,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
 
 
 _OWN_FIELD = re.compile(r"[a-z_]*password[0-9]\Z")
+_LONG_TITLE = re.compile(r"[A-Z][a-z]{9,24}\Z")
 _TITLE = re.compile(r"[A-Z][a-z]{3,24}\Z")
 _DIGIT = re.compile(r"[0-9]")
 _ALNUM = re.compile(r"[^\W_]")
@@ -338,7 +339,10 @@ def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
         return None  # privateKey: pkcs8,
     if spaced and _TYPE_ENDS.match(text + data[value.end : value.end + 1].decode("latin1")):
         return None  # privateKey: Buffer;
-    if spaced and level is Key.SECRET and _TITLE.match(text) and randomness(text) < 4.8:
+    own = starts_line(data, name_at) and (
+        not _is_indented(data, name_at) or b"secret" in data[name_at : link.op_at].lower()
+    )
+    if spaced and level is Key.SECRET and not own and _TITLE.match(text) and randomness(text) < 4.8:
         return None  # token: Tensor
     if spaced and level is Key.SECRET and _WORD.match(text) and _in_braces(data, name_at):
         return None  # { kind: "refresh",  secret: refresh }
