@@ -3,8 +3,6 @@
 A list of decisions, the cheap and sure ones first. Every look around the value is bounded.
 """
 
-# An expression is easier to read whole than in pieces.
-
 from __future__ import annotations
 
 import re
@@ -193,7 +191,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
             return None  # ``x509.Certificate``
         return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
     if text.isdigit():
-        return (value.start, value.end) if len(text) >= (3 if level is Key.PASSWORD else 6) else None
+        least = 3 if level is Key.PASSWORD else 8 if b"error" in name else 6
+        return (value.start, value.end) if len(text) >= least else None
     if is_foreign(text) and data[link.name_at : link.name_end].isascii():
         return None  # a caption in another language
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")

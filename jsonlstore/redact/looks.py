@@ -44,7 +44,7 @@ _TYPE = re.compile(
 _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)(?:\s+|%20)")
 _FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
 _NAME_LIKE = re.compile(
-    r"(?i:pass(?:word|wd)?@[a-z]+(?::[a-z]+)?)\Z|%%\w+%%\Z|#/[\w/-]+\Z|\.{1,2}[a-z_]+(?:\.[a-z_]+)*\Z|.{0,64}?(?i:abcdefghijklmnopqrstuvwxyz)|(?i:(?:user(?:name)?|login|name|id):(?:password|passwd|pass|pwd|secret|token))\Z|[A-Z]+-[A-Z]{0,8}PASS\Z|[\w:./-]{0,60}<[A-Za-z_ -]{1,40}>?\Z|"
+    r"\{![rsa]\}?|env/[A-Z0-9_]+\Z|\$[a-z][\w-]*[,;]?\Z|[\w-]{2,12}\.\.\Z|\"(?:null|none)|[A-Z_]{3,40}\*\*\Z|[a-z]+:%[a-z]|[\w.-]+\.md#[\w-]+\Z|(?i:encrypted[-_]password\Z|the(?:api)?(?:key|token|password|secret)\w*\Z)|[a-z]+_client_(?:id|secret)\Z|(?i:pass(?:word|wd)?@[a-z]+(?::[a-z]+)?)\Z|%%\w+%%\Z|#/[\w/-]+\Z|\.{1,2}[a-z_]+(?:\.[a-z_]+)*\Z|.{0,64}?(?i:abcdefghijklmnopqrstuvwxyz)|(?i:(?:user(?:name)?|login|name|id):(?:password|passwd|pass|pwd|secret|token))\Z|[A-Z]+-[A-Z]{0,8}PASS\Z|[\w:./-]{0,60}<[A-Za-z_ -]{1,40}>?\Z|"
     r"_[A-Za-z_]+\Z|[a-z]+(?:[A-Z][a-z]+)*Type\Z|%5B[A-Za-z_ -]{3,24}%5D\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][A-Za-z]{0,20}(?:-[A-Z][a-z]{2,20})+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/]{6,40}EXAMPLE(?:KEY)?\Z"
 )
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")

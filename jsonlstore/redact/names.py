@@ -104,6 +104,8 @@ def classify(name: str) -> Key:  # noqa: C901, PLR0911, PLR0912 - one exit per a
     joined = name[: found.start()][-1:].isalpha()
     if word == "mdp" and joined:
         return Key.NONE  # cmdp
+    if word == "psk" and name[: found.start()][-1:] == "-" and len(before) == 0:
+        return Key.NONE  # !aNULL:-PSK:RC4-SHA
     if word == "psk" and before and (before[-1] in _PROTOCOLS or (joined and before[-1] not in _ACCOUNTS)):
         return Key.NONE  # EAP-PSK, GPSK_1
     if rest[:1].islower() and rest[:1].isascii() and found.group()[-1:].islower():

@@ -79,6 +79,8 @@ def is_token(token: bytes) -> bool:
         or found[1].lower().split(b"_")[0].decode() in _IDS
         or _FILE.search(token)
         or _TAGGED_ID.search(token)
+        or b"=e." in token  # statements run together
+        or b"XXXX" in token
         or b"xn--" in token.lower()  # a domain name beyond ASCII
         or _VERSION.search(found[2][:24])
     ):

@@ -166,7 +166,7 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
     return [(values[0].start, values[0].end)]
 
 
-def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per answer
+def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     """The span to hide behind `--password …`, `"--token", "…"`."""
     values = measure(data, link.op_end, before=link.name_at)[:1]
     if _SWITCH.match(data, link.name_at, link.name_end):
@@ -193,6 +193,8 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR
         return []  # .option("--with-secrets", "Keep the tables")
     if link.level is Key.SECRET and text.isalpha() and len(text) < 5:
         return []  # --generate-token sur l'hôte
+    if not value.quoted and link.level is Key.SECRET and text.rstrip(".,") in _FLAG_WORDS:
+        return []  # using --auth-token flags
     short = data[link.name_at : link.name_end].lower().endswith((b"pass", b"pw"))
     if link.level is Key.HINT and not (short or tells(text)):
         return []
@@ -201,6 +203,9 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR
     return [(value.start, value.end)]
 
 
+_FLAG_WORDS = frozenset(
+    ("flag", "flags", "option", "options", "argument", "arguments", "parameter", "switch", "or", "and", "0", "1")
+)
 _PATH = re.compile(
     r"[a-z_-]+\.[0-9]\Z|[a-z]+&[a-z]+;[a-z]*\Z|\w{2,20}(?:,\w{2,20}){2,}\Z|[a-z]+[0-9]?/[\w.-]+\Z|[a-z]+-?[0-9]+(?:\.[0-9]+)+\Z"
 )

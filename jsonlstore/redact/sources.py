@@ -40,6 +40,8 @@ def is_no_value(data: bytes, value: Value, text: str, link: Link) -> bool:  # no
         return True  # only signs
     if value.quoted and "\n" in text and _OUTSIDE.search(_LITERALS.sub("", text[:_LONG])) and "-----" not in text[:80]:
         return True  # what stands between two strings
+    if value.quoted and _ENTRY.match(text) and text.count(".") and _CAMEL_END.search(text):
+        return True  # local = "package.module:LocalClass"
     if value.quoted:
         if _is_prefix(data, value, text) or _is_filled_in(data, value, text):
             return True
@@ -76,6 +78,7 @@ _DEFINED = re.compile(rb"\bdef \w+\([^\n)]*\Z")
 _LITERALS = re.compile(r"""["'][ \t+.\\]*\r?\n[ \t+.]*[bruf]{0,2}["']""")
 _OUTSIDE = re.compile(r"""["'][^"'\n]{0,80}\n""")
 _LONG = 2048
+_CAMEL_END = re.compile(r":[A-Z][a-z0-9]+[A-Z]\w*\Z")
 _PAIRED = re.compile(rb"(?i)val(?:ue)?\\*[\"']?\Z")
 _CAMEL = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+\Z")
 
@@ -86,7 +89,9 @@ _NUMBER = re.compile(r"[0-9]{4}")
 _LITERAL = re.compile(
     r"/(?:[^/\s]|\\/){2,80}/[gimsuy]{1,4}[,;)]*\Z|[!&*][A-Za-z_$][\w$.]*[,;)]*\Z|[a-z_]{2,24}!\(|\{[0-9]{1,2}\Z|[0-9.]+\*{1,2}[A-Za-z_]|/-----BEGIN|_[0-9]{1,2},?\Z"
 )
-_SURE = re.compile(r"/\*|(?:this|self)\.#?\w+[(\[]|[A-Za-z_$][\w$.]{2,60}\([0-9]{0,8}\)?;?\Z")
+_SURE = re.compile(
+    r"/\*|!{1,2}[A-Za-z_$][\w$]*[?!]?\.|[A-Za-z_$]\w{2,60}!,?\Z|\+[a-z]\w*\.\w+\+?\Z|\?s\)|(?:this|self)\.#?\w+[(\[]|[A-Za-z_$][\w$.]{2,60}\([0-9]{0,8}\)?;?\Z|[a-z_]\w*(?:\.\w+)+\[['\"]\w+['\"]\]"
+)
 # token$1, credentials$2: what a bundler calls a second one
 _RENAMED = re.compile(r"[A-Za-z_]+\$[0-9]{1,2}[,;)}]*\Z")
 
@@ -186,7 +191,7 @@ def _is_entry(data: bytes, value: Value, text: str, name_at: int) -> bool:
 
 _MODULE = re.compile(rb"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)+\Z")
 _MEMBER = re.compile(r"[A-Za-z_]+\Z")
-_ENTRY = re.compile(r"[a-z_]+[0-9]?(?:\.[a-z_]+[0-9]?)+:[A-Za-z_]+\Z")
+_ENTRY = re.compile(r"[a-z_]+[0-9]?(?:\.[a-z_]+[0-9]?)+:[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 # -- quoted values that are no secret

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from jsonlstore.core.regex import SearchWithin
 
 SHAPES = shapes()
-_URL_WORDS = frozenset(("tag", "redacted", "xxxxx", "masked", "hidden", "password", "pass", "pwd", "pw", "passwd"))
+_URL_WORDS = frozenset(
+    ("tag", "token", "redacted", "xxxxx", "masked", "hidden", "password", "pass", "pwd", "pw", "passwd")
+)
 _PASSWORD_WORD = re.compile(rf"(?i:{PASSWORD_WORDS})\Z")  # user:wachtwoord@host
 _Trigger: TypeAlias = "tuple[int, re.Pattern[bytes]]"
 
