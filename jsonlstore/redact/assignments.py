@@ -15,13 +15,14 @@ from functools import cache
 from jsonlstore.redact import rules
 from jsonlstore.redact.judging import Link, assigned
 from jsonlstore.redact.looks import is_placeholder, randomness, tells
-from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_WORDS, Key, classify
+from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_END, WEAK_WORDS, Key, classify
 from jsonlstore.redact.sentences import adjacent, element, header_value, option, said
+from jsonlstore.redact.sources import is_code_text
 
 STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
 _CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)|[ \t]?\[[^\[\]\n]{0,40}\]){0,4}"""
 _OP = r"(?:<<<|===?|!==?|:{1,3}=|=>|[:=?+.]=|\?\?=|\|\|=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
-_PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default|:(?:(?:\r?\n|\\+n)[ \t]+(?!default)[a-z]+:[^\n\\]{0,80}){0,6}(?:\r?\n|\\+n)[ \t]+default"""
+_PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default|:(?:(?:\r?\n|\\+n)[ \t]+(?!default)[a-z]+:[ \t]*[^\s\\][^\n\\]{0,80}){0,6}(?:\r?\n|\\+n)[ \t]+default"""
 _TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const token string = "…"
 _RUST = r"[ \t]*:[ \t]*&?(?:'[a-z]+[ \t]+)?(?:str|String|\[u8\])(?=[ \t]*=)"  # const TOKEN: &'static str = "…"
 _PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
@@ -51,6 +52,14 @@ def _head_from(byte: int) -> re.Pattern[bytes]:
     return _head("|".join(strong) or "(?!)", "|".join(words["weak"]) or "(?!)")
 
 
+@cache
+def _weak_form_from(byte: int) -> re.Pattern[bytes] | None:
+    """The rarer forms of the weak names that may begin with a byte: `key_1=`, `<salt>`, `setCert("`, `--nonce `."""
+    some = [name.word for name in rules.names() if name.level == "weak" and _may_begin(name.word, chr(byte).lower())]
+    joint = rf"(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP})|(>|\((?=\\*[\"'])|(?(1)[ \t]++|(?!)))"
+    return re.compile(rf"(?i:((?<=-))?()((?:{'|'.join(some)}){WEAK_END})(?:{joint}))".encode()) if some else None
+
+
 def _may_begin(word: str, letter: str) -> bool:
     """Whether a word of `names.tsv` may begin with a letter; one that begins with a group is asked for each of them."""
     first = word[3:].partition(")")[0].split("|") if word.startswith("(?:") else [word]
@@ -73,7 +82,7 @@ NAME = (
     rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~,;\t\r\n\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\s*values|\\*[\"'][ \t]*,)|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S{{0,24}}[0-9!@#$%^&*+]|[ \t][\[(]"
     rf"|[ \t]+(?:[:=|<\\\"'`?+!\r\n-]|\.=|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|[a-z_]{{1,20}}=\\*[\"']|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
     rf"|-(?:{STRONG})[\w-]{{0,40}}[\s\\]"
-    rf"""|(?:{WEAK_WORDS})(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?{_NOT_UUID})"""
+    rf"""|(?:{WEAK_WORDS}){WEAK_END}(?:(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?|>|\(\\*["']){_NOT_UUID}|-(?:{WEAK_WORDS}){WEAK_END}[ \t]+{_NOT_UUID})"""
     r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
 )
 # the first byte of every match of `NAME`
@@ -91,7 +100,7 @@ _EQUALS = re.compile(rb"===?|=>|=")
 _JOINT_WINDOW = 640  # `re` may backtrack: within this many bytes, whatever the text
 _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
 _HEADER = re.compile(
-    rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:[:=]|(?<=[\"']),|%3A|:=|=>|(?=\\*[\"'](?i:bearer|basic|token)[ \t]))"""
+    rb"""(?:\\*["'`\]]){0,3}[ \t]*(?:=(?!=)>?|:=?|(?<=[\"']),(?=[ \t\r\n]*[bBuU]?\\*[\"'`])|%3A|(?=\\*[\"'](?i:bearer|basic|token)[ \t]))"""
 )
 # Bearer ${TOKEN}: a value that is elsewhere, and nothing behind it
 _REFERRED = re.compile(
@@ -115,6 +124,9 @@ def judge_name(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
     at += data[at] == ord("-")
     head = _head_from(data[at]).match(data, at)
     if not head:
+        form = _weak_form_from(data[at])
+        head = form.match(data, at) if form else None
+    if not head:
         return at + 1, []
     if head.start(3) >= 0:
         return head.end(3), _weak(data, head)
@@ -134,10 +146,14 @@ def judge_name(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
 def _weak(data: bytes, head: re.Match[bytes]) -> list[tuple[int, int]]:
     """The spans to hide behind `some_key = …`, where only the value can tell."""
     full = full_name(data, head.start(3), head.end(3))
-    level = classify(full)
+    level = classify(full.lstrip("-"))
     if level is Key.NONE:
         return []
-    return assigned(data, Link(level, head.end(3) - len(full.encode()), head.end(3), head.start(4), head.end(4)))
+    op_at, op_end = head.span(4) if head.start(4) >= 0 else head.span(5)
+    link = Link(level, head.end(3) - len(full.encode()), head.end(3), op_at, op_end)
+    if not data[op_at:op_end].isspace():
+        return assigned(data, link)
+    return option(data, link) if full.startswith("-") else []
 
 
 def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per joint
@@ -188,7 +204,7 @@ def _labelled(data: bytes, start: int, end: int, label: re.Match[bytes]) -> list
         return []
     level = classify(full_name(data, start, end).lstrip("-"))
     text = label[1].decode("utf-8", "replace")
-    if level < Key.SECRET or is_placeholder(text) or not tells(text):
+    if level < Key.SECRET or is_placeholder(text, bare=True) or is_code_text(text) or not tells(text):
         return []
     return [label.span(1)]
 
@@ -198,6 +214,9 @@ def _is_chance(data: bytes, full: str, end: int) -> bool:
     before = data[max(0, end - len(full.encode()) - 2) : end - len(full.encode())]
     if before[-1:] == b":" and (before == b"::" or b"arn:aws" in data[max(0, end - 100) : end].rpartition(b" ")[2]):
         return True
+    ends = data[end : end + 2] == b"==" and data[end + 2 : end + 3] in _ENDS
+    if ends and (before[-1:] in (b"+", b"/") or (len(full) > 11 and _DIGIT.search(full))):
+        return True  # a hash of a lock file
     padded = data[end : end + 2] == b"==" and data[end + 2 : end + 3] in (b'"', b"'")
     if padded and len(full) >= 20 and (randomness(full) > 4.8 or _DIGITS.search(full)):
         return True
@@ -209,4 +228,6 @@ def _is_chance(data: bytes, full: str, end: int) -> bool:
     )
 
 
+_ENDS = (b"", b"\n", b"\r", b",", b";", b")")
+_DIGIT = re.compile(r"[0-9]")
 _DIGITS = re.compile(r"(?:[0-9][^0-9]*){3}")

@@ -164,7 +164,7 @@ def is_code_here(data: bytes, value: Value, text: str, link: Link) -> bool:  # n
 
 
 _HUMPED = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+){2,}[0-9]?,?\Z")
-_SHORT_NAME = re.compile(r"[a-z]{2,8}[0-9]?\Z|(?i:[a-z_]+(?::[a-z_]+)+:?)\Z")
+_SHORT_NAME = re.compile(r"[a-z]{2,16}[0-9]?\Z|[A-Z_]{2,24}\Z|(?i:[a-z_-]+(?::[a-z_-]+)+:?)\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*;?\Z")
 
 

@@ -3,8 +3,6 @@
 A list of decisions, the cheap and sure ones first. Every look around the value is bounded.
 """
 
-# An expression is easier to read whole than in pieces.
-
 from __future__ import annotations
 
 import re
@@ -12,12 +10,8 @@ from typing import NamedTuple
 
 from jsonlstore.redact import context, rules
 from jsonlstore.redact.looks import (
-    is_foreign,
     is_key_hex,
-    is_label,
     is_placeholder,
-    is_secrets_word,
-    is_sentence,
     is_type,
     is_version,
     is_wordy,
@@ -25,11 +19,12 @@ from jsonlstore.redact.looks import (
     looks_secret,
     randomness,
     tells,
-    unescaped,
 )
 from jsonlstore.redact.names import Key, classify
-from jsonlstore.redact.things import CAMEL_WORDS, OF_SECRETS, SAMPLE, is_named_thing
+from jsonlstore.redact.sources import is_no_value, unended
+from jsonlstore.redact.things import CAMEL_WORDS, OF_SECRETS, SAMPLE, WORDS_JOINED, is_named_thing, is_of_its_name
 from jsonlstore.redact.values import Value, measure, starts_line, to_line_end
+from jsonlstore.redact.wording import is_foreign, is_label, is_secrets_word, is_sentence, unescaped
 
 SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]+)\}?\Z")
@@ -80,10 +75,14 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if level is Key.PASSWORD and op == b"=" and value.start == link.op_end and _CHOSEN.match(run):
         return value.start, value.end
     name = data[link.name_at : link.name_end].lower()
-    text = run.decode("utf-8", "replace")
+    text = unended(run.decode("utf-8", "replace"))
     if _is_signature(data, link) or (data[value.end : value.end + 1] == b"}" and _FORMAT_SPEC.match(text)):
         return None
-    if is_version(text) or is_address(text) or is_of_its_name(data, link, text):
+    if text.isupper() and len(text) == 40 and _PGP.search(name) and is_key_hex(text.lower()):
+        return None  # a fingerprint
+    if is_version(text) or is_address(text) or is_of_its_name(data[link.name_at : link.name_end], text):
+        return None
+    if is_no_value(data, value, text, link):
         return None
     if op == b":" and data[link.name_at : link.name_end] == b"PASS" and _TEST_NAME.match(text):
         return None
@@ -118,7 +117,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if default and not is_placeholder(default.group(1)):
         start = value.start + len(text[: default.start(1)].encode())
         return start, start + len(default.group(1).encode())
-    if is_placeholder(text, bare=not value.quoted):
+    if is_placeholder(text, bare=not value.quoted) or (text[:2] in ('"$', "'$") and is_placeholder(text.strip("\"'"))):
         return None
     between = data[link.op_end : value.start]
     keyed = _KEYED.search(data[max(0, value.start - 64) : value.start]) if b"{" in between else None
@@ -130,7 +129,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         count = text.isdigit() and not _CREDENTIAL.search(name)
         return (value.start, value.end) if (tells(text) or looks_random(text)) and not count else None
     if level is Key.WEAK:
-        named = len(name) > 4  # `key` alone names anything, `facebook.key` a key
+        named = len(name) > 4 or name in _NAMED  # `key` alone names anything, `facebook.key` a key
         signed = name.endswith((b"signature", b"sig"))
         hexed = named and is_key_hex(text) and not signed
         return (
@@ -170,7 +169,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
             return None  # 'VAULT_SECRET': 'PotentialVaultSecretConnection'
         if len(text) < 3 and text.isdigit():
             return None
-        if level is Key.SECRET and _TITLE.match(text) and randomness(text) < 4.8:
+        if level is Key.SECRET and b"secret" not in name and _LONG_TITLE.match(text) and randomness(text) < 4.8:
             return None  # "encryption_key": "Encryptiesleutel"
         if text.replace(" ", "").isalpha() and context.is_caption(data, link.name_at):
             return None
@@ -191,13 +190,16 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
             return None  # ``x509.Certificate``
         return (value.start, value.end) if level is Key.PASSWORD or len(text) >= 4 else None  # accesskey="n"
     if text.isdigit():
-        return (value.start, value.end) if len(text) >= (4 if level is Key.PASSWORD else 6) else None
+        least = 3 if level is Key.PASSWORD else 8 if b"error" in name else 6
+        return (value.start, value.end) if len(text) >= least else None
+    if is_foreign(text) and data[link.name_at : link.name_end].isascii():
+        return None  # a caption in another language
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
     if b":" in op or op in {b"\xef\xbc\x9a", b"%3A"}:
         return _judge_colon(data, value, text, link, spaced=spaced)
     if spaced and (
         (context.VARIABLE.fullmatch(text) and randomness(text) < 4.8)
-        or (level is Key.SECRET and text.isalpha() and text.istitle())
+        or (level is Key.SECRET and b"secret" not in name and text.isalpha() and text.istitle())
     ):
         return None
     if text.startswith(("True", "False", "None")) or (
@@ -211,19 +213,22 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         and (not _is_setting(data, link, value.end) or context.is_statement(data, link.name_at))
     ):
         return None
-    if spaced and level is Key.SECRET and text.isalpha() and text.islower() and _is_indented(data, link.name_at):
+    if spaced and level is Key.SECRET and text.islower() and _is_indented(data, link.name_at) and _VARIABLE.match(text):
         return None  # a variable of a function
     return (value.start, value.end)
 
 
 _OWN_FIELD = re.compile(r"[a-z_]*password[0-9]\Z")
+_LONG_TITLE = re.compile(r"[A-Z][a-z]{9,24}\Z")
 _TITLE = re.compile(r"[A-Z][a-z]{3,24}\Z")
+_DIGIT = re.compile(r"[0-9]")
 _ALNUM = re.compile(r"[^\W_]")
 _NAME_OF_CODE = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z]+)*(?:\(\))?\Z")
 
 
 # "blank bearer token": words about a secret, as language files and lists of errors hold them
 _HASHED = re.compile(r"[0-9a-f]{32}")
+_NAMED = (b"salt", b"cert", b"api")
 _CREDENTIAL = re.compile(rb"creds?|credentials?")
 _VALUES = frozenset(
     (b"value", b"val", b"token", b"secret", b"password", b"data", b"current", b"default", b"raw", b"plain")
@@ -233,7 +238,7 @@ _LAST = re.compile(rb"\A.*[.>]")
 _PLAIN_WORD = re.compile(r"[a-z]{1,12}(?:-[0-9])?\Z")
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
 _LONG_CONSTANT = re.compile(r"(?:[A-Z]{1,12}_){2,8}[A-Z]{1,12}\Z")
-_DOTTED_WORDS = re.compile(r"@?(?=[\w-]*[.:/])[A-Za-z]+(?:[.:/_-][A-Za-z]+[0-9]{0,3})+\Z")
+_DOTTED_WORDS = re.compile(r"[@_]?(?=[\w-]*[.:/])[A-Za-z]+(?:[.:/_-][A-Za-z]+[0-9]{0,3})+\Z")
 _LABEL = re.compile(r"(?i)[a-z'’]+(?: [a-z'’,.()-]+)* (?:(?:[a-z]+ )*(?:token|key|secret|credential)s?\b)")
 
 
@@ -241,11 +246,21 @@ def is_address(text: str) -> bool:
     """Where something is, with no login and no question in it; a run of base64 may begin with two slashes."""
     if text.startswith("//"):
         return not tells(text)
+    if _TEMPLATE_ADDRESS.match(text):
+        return True  # mongodb://%s, pinot+http://{host}:{port}/query
     if _LOOKED_UP.match(text):
         return True  # hash:/etc/postfix/sasl_passwd
-    return text.startswith(("http://", "https://")) and "@" not in text and "?" not in text
+    if not text.lstrip().startswith(("http://", "https://")) or "@" in text[:200]:
+        return False
+    asked = (part.partition("=")[2] for part in text.partition("?")[2][:400].split("&"))
+    return not any(
+        looks_random(value) or is_key_hex(value) or (_DIGIT.search(value) and tells(value)) for value in asked
+    )
 
 
+_TEMPLATE_ADDRESS = re.compile(
+    r"[a-z][a-z0-9+.]{1,24}://(?:[a-z0-9.-]*|%[sd]|\{[a-z_]+\})(?::(?:[0-9]+|%[sd]|\{[a-z_]+\}))?(?:/[\w{}%.-]*)*\Z"
+)
 _LOOKED_UP = re.compile(r"[a-z]{2,10}:/(?:[a-z][a-z0-9_.-]{0,30}/)+[a-z][a-z0-9_.-]{0,30}\Z")
 _UNION = re.compile(rb"[ \t]\|[ \t](?:None|null|undefined|str|string|bytes|[A-Z][A-Za-z]+)\b")
 _CHOICE = re.compile(rb"\?[ \t]*[\"'`]\Z")
@@ -261,30 +276,9 @@ _REGEX = re.compile(r"\(\.[*+]|\.\*\??\)|\[\^?(?:A-Z|a-z|0-9)|\A/\^|\(\?[:P<=!]|
 _TEST_NAME = re.compile(r"(?:Test[A-Z_]|test_|tests?/)[\w./:\[\]-]*\Z")
 
 
-def is_of_its_name(data: bytes, link: Link, text: str) -> bool:
-    """`SSL_TXT_PSK "PSK"`, `token_key = "token"`, `api.AccessKey = raw.AccessKey`: a name for a name."""
-    name = data[link.name_at : link.name_end]
-    if len(text) > 5 and _JOINED_WORDS.match(text) and _plain(text) in _plain(name.decode("utf-8", "replace")):
-        return True  # SCOPE_DEVICE_TOKEN = "device-token"
-    if text.isupper() and text.isalpha() and name.endswith(text.encode()):
-        return True
-    last = _BETWEEN_PARTS.split(text)[-1].encode().lower()
-    if len(last) > 8 and name.lower().endswith(last):
-        return True
-    if text.isalpha() and _plain(text) in _plain(name.decode("utf-8", "replace")):
-        return True  # "mistral-api-key": "mistral"
-    return len(text) > 8 and _WORDS_JOINED.match(text) is not None and text.encode() in name
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "").replace("-", "").replace(".", "")
-
-
-_BETWEEN_PARTS = re.compile(r"[./:]")
-_JOINED_WORDS = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)+\Z")
 _FORMAT_SPEC = re.compile(r"[<>^+-]?0?\d{0,3}(?:\.\d+)?[a-zA-Z]?\Z")  # f"{token:02x}"
+_VARIABLE = re.compile(r"[a-z]+(?:_[a-z]+)*\Z")
 _ARGUMENT = re.compile(r"[a-z]+(?:_[a-z]+)+\Z")
-_WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
 _GENERIC = re.compile(r"[A-Za-z0-9*]<(?:[\[A-Za-z{]|\Z)")  # Secret<str>, 1*<any CHAR>
 _TYPE_NOTE = re.compile(rb"[^:=]{0,4}\((?:bool|str|int|bytes|Optional|List|optional|string|callable)\b")
 
@@ -314,9 +308,9 @@ def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     level, name_at = link.level, link.name_at
     if b"\n" in data[link.op_end : value.start] and not (tells(text) or is_key_hex(text)):
         return None
-    if text.isupper() and is_key_hex(text.lower()) and _PGP.search(data[max(0, name_at - 4) : link.name_end]):
-        return None  # a fingerprint
     first = data[value.start : value.end].strip(b".,;:!?").lower()
+    if level is Key.SECRET and spaced and first.endswith((b"ed", b"ing")) and first.isalpha() and text.islower():
+        return None  # gitPrivateKey: imported
     if is_foreign(text) and data[name_at : link.name_end].isascii():
         return None  # a description in another language
     if (
@@ -335,7 +329,7 @@ def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     around = data[name_at - 1 : name_at] if name_at else b""
     around = around if around in (b"'", b'"', b"`") else b""
     closed = text.isalpha() and text.islower() and data[value.end : value.end + 1] in (b"}", b")", b"]", b",", b";")
-    if around and (_WORDS_JOINED.match(text) or _BARE_WORD.match(text) or closed):
+    if around and (WORDS_JOINED.match(text) or _BARE_WORD.match(text) or closed):
         return None  # "password": validate_password, is code: JSON has no bare words
     if spaced and _is_variable(text, data[value.end : value.end + 4]):
         return None
@@ -343,7 +337,10 @@ def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
         return None  # privateKey: pkcs8,
     if spaced and _TYPE_ENDS.match(text + data[value.end : value.end + 1].decode("latin1")):
         return None  # privateKey: Buffer;
-    if spaced and level is Key.SECRET and _TITLE.match(text) and randomness(text) < 4.8:
+    own = starts_line(data, name_at) and (
+        not _is_indented(data, name_at) or b"secret" in data[name_at : link.op_at].lower()
+    )
+    if spaced and level is Key.SECRET and not own and _TITLE.match(text) and randomness(text) < 4.8:
         return None  # token: Tensor
     if spaced and level is Key.SECRET and _WORD.match(text) and _in_braces(data, name_at):
         return None  # { kind: "refresh",  secret: refresh }

@@ -10,20 +10,20 @@ import re
 from functools import lru_cache
 
 from jsonlstore.redact import rules
+from jsonlstore.redact.wording import OWN_NAME, is_foreign, is_mostly_foreign
 
 _WORDS_NOT_SECRET = rules.words("not-secret")
-_PROSE = rules.words("talk")
 _STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
 _MASKED = re.compile(r"[^\s]{0,48}(?:\.\.\.|…)\Z|[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
 _REFERENCE = re.compile(
-    r"\$\{[^}]*\}?\Z|\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\]|->|[{\[])|\\[a-z]+\Z|\$[0-9@*#]\Z|\{\}|@[A-Z][A-Z0-9_]+@\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:]*\}?\Z|"
-    r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$#]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\[\]]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([a-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
-    r"os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
+    r"\$\{[^}]*\}?\Z|\\?\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\\s+]|->|[{\[])|\$\$?\.[A-Za-z_]|\\\$\(|\{\$[:A-Za-z]|\$\{\w+:?-?\{\{|\$\{\w+:[0-9]|\\[a-z]+\Z|\$[0-9@*#]\Z|\{\}|@[A-Z][A-Z0-9_]+@\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:-]*\}?\Z|"
+    r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$#]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\[\]]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([A-Za-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
+    r"[a-z]{2,5}_\Z|%[0-9]\Z|[A-Z]\w{1,30}(?:::[A-Z]\w{1,30})+\Z|os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?(?::r[ow])?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
 _YOURS = re.compile(
     r"(?i:(?:[a-z]{2,6}[-_])?(?:your|my|some|insert|enter|put|the|a|an|paste|add|replace|change)[-_ ][a-z0-9_\- ]*"
     r"(?:key|token|secret|password|pass|pw|here|value|id|me|it|credentials?)(?:[-_ ]?(?:here|goes.here))?)\Z|"
-    r"(?i:(?:[a-z]+[-_ ])+(?:goes[-_ ])?here)\Z|(?i:your[a-z]*(?:key|token|secret|password|here|id)[a-z]*)\Z|(?i:your[-_ ]|<your|example[-_]|dummy[-_]|fake[-_]|placeholder)|"
+    r"(?i:(?:[a-z]+[-_ ])+(?:goes[-_ ])?here)\Z|[Yy]our[A-Z][A-Za-z0-9]*={0,2}\Z|(?i:your[a-z]*(?:key|token|secret|password|here|id)[a-z]*)\Z|(?i:your[-_ ]|<your|example[-_]|dummy[-_]|fake[-_]|placeholder)|"
     # words and what they stand for: "gateway-token", GEMINI_KEY_HERE
     r"(?:[a-z]{2,12}[0-9]{0,2}[a-z]{0,4}[-_]){1,3}(?:api[-_])?(?:token|secret|key|credential)s?(?:[-_]?[0-9])?\Z|(?i:[a-z-]*(?:placeholder|changeme|not[-_]a[-_]))|(?:[A-Z]{2,12}_){1,4}(?:HERE|GOES_HERE|VALUE)\Z"
 )
@@ -32,13 +32,8 @@ _CODE = re.compile(
     r"(?:\([^\"']*\)?|\[[\w\"'\\$.:-]*\]?|\(\\*[\"'].*)+.*\Z"
 )
 _DOTTED = re.compile(r"[A-Za-z_$][A-Za-z_$0-9]{0,80}(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_$0-9]{0,80})+;?\Z")
-_OWN_NAME = re.compile(
-    r"(?i:(?:(?:user|new|old|db|my|your|the|current|self|raw|plain|input|form|given|hashed|access|auth|api|refresh|bearer|client|proxy|www|x|"
-    r"confirm|repeat|default|admin|root|test|github|session|id|csrf|jwt|app|bot|encoded|decoded|req|request)[-_]?)*"
-    r"(?:password|passwd|pwd|pass|passphrase|secret|token|api[-_]?key|key|credentials?|authorization|auth|cookie|jwt)s?[-_]?[0-9]{0,2})\Z"
-)
 _ENV_NAME = re.compile(
-    r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z"
+    r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:[A-Z]{0,8}PASS|PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z"
 )
 _TYPE = re.compile(
     r"(?:Optional|Option|List|Maybe|Secret|Union|Promise|Array|Vec|Box|Arc|Rc|Annotated|Literal|Mapped|Field|Final)?[\[<]|&?(?:'\w+ )?str\b|(?:Secret)?String\b|SecretStr\b"
@@ -48,9 +43,16 @@ _TYPE = re.compile(
 _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)(?:\s+|%20)")
 _FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
 _NAME_LIKE = re.compile(
-    r"_[A-Za-z_]+\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][A-Za-z]{0,20}(?:-[A-Z][a-z]{2,20})+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/]{6,40}EXAMPLE(?:KEY)?\Z"
+    r"\{![rsa]\}?|env/[A-Z0-9_]+\Z|\$[a-z][\w-]*[,;]?\Z|[\w-]{2,12}\.\.\Z|\"(?:null|none)|[A-Z_]{3,40}\*\*\Z|[a-z]+:%[a-z]|[\w.-]+\.md#[\w-]+\Z|(?i:encrypted[-_]password\Z|the(?:api)?(?:key|token|password|secret)\w*\Z)|[a-z]+_client_(?:id|secret)\Z|(?i:pass(?:word|wd)?@[a-z]+(?::[a-z]+)?)\Z|%%\w+%%\Z|#/[\w/-]+\Z|\.{1,2}[a-z_]+(?:\.[a-z_]+)*\Z|.{0,64}?(?i:abcdefghijklmnopqrstuvwxyz)|(?i:(?:user(?:name)?|login|name|id):(?:password|passwd|pass|pwd|secret|token))\Z|[A-Z]+-[A-Z]{0,8}PASS\Z|[\w:./-]{0,60}<[A-Za-z_ -]{1,40}>?\Z|"
+    r"_[A-Za-z_]+\Z|[a-z]+(?:[A-Z][a-z]+)*Type\Z|%5B[A-Za-z_ -]{3,24}%5D\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][A-Za-z]{0,20}(?:-[A-Z][a-z]{2,20})+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/]{6,40}EXAMPLE(?:KEY)?\Z"
 )
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
+
+
+# opts.token!, response?.accessToken: a member that is named for a secret
+_MEMBER = re.compile(
+    r"(?:[A-Za-z_$][\w$]{0,40}+[!?]?\.){1,5}(?![0-9])[\w$]{0,40}(?i:key|token|secret|password|passwd|pwd|credential|auth)s?!?[,;)}]*\Z"
+)
 
 
 def _either(*patterns: re.Pattern[str]) -> re.Pattern[str]:
@@ -59,10 +61,10 @@ def _either(*patterns: re.Pattern[str]) -> re.Pattern[str]:
 
 
 _STANDS_IN = _either(_STARS, _MASKED, _REFERENCE, _ENV_NAME, _YOURS, _NAME_LIKE)
-_PLAIN_CODE = _either(_OWN_NAME, _TYPE, _CONSTANT)
+_PLAIN_CODE = _either(OWN_NAME, _TYPE, _CONSTANT)
 _SHAPED_CODE = _either(_CODE, _DOTTED)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
-_CAMEL = re.compile(r"[A-Z][A-Za-z]*[0-9]{0,5}(?:[A-Z][a-z]+)+[0-9]?\Z")
+_CAMEL = re.compile(r"[A-Z][A-Za-z]*[0-9]{0,5}(?:[A-Z][a-z]+)+(?:[0-9]?|[A-Z]{2,4})\Z")
 _VERSION = re.compile(
     r"[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[A-Za-z]|[\w.\[\]-]{2,30}[<>=~!]=v?[0-9]"
 )
@@ -77,9 +79,9 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
         return False
     if " " in value or "%20" in value[:12]:
         value = _SCHEME.sub("", value, count=1)
-    if not value or "REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!*/") in _WORDS_NOT_SECRET:
+    if not value or "REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!*/?") in _WORDS_NOT_SECRET:
         return True
-    if _STANDS_IN.match(value) or _is_template(value):
+    if _STANDS_IN.match(value) or _is_template(value) or ("." in value and _MEMBER.match(value)):
         return True
     if (len(value) < 6 or (len(value) < 40 and ("%" in value or "{" in value))) and not _ALNUM.search(
         _FORMAT.sub("", value)
@@ -88,73 +90,15 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
     return bare and _is_code(value.rstrip(";,)"))
 
 
-def is_sentence(value: str) -> bool:
-    """A label or a sentence, as language files have them behind any name: `Enter your API token`."""
-    words = value.split()
-    if len(words) < 2 or len(value) > _LONGEST:
-        return False
-    if not value.isascii() and not _DIGIT.search(value):
-        return True
-    plain = [word.strip(".,;:!?()'\"").lower() for word in words]
-    return bool(_PUNCTUATED.search(value)) or any(word in _PROSE or _OWN_NAME.match(word) for word in plain)
-
-
-def is_label(value: str) -> bool:
-    """`Mot de passe`, `Slapta\\u017eodis`: the word for a password or a key, in whatever language a form has it."""
-    value = unescaped(value[:_LONGEST])
-    foreign = sum(not c.isascii() for c in value[:80]) * 2 > min(len(value), 80)
-    if not value.isascii() and (foreign or _LETTERS.match(value)):
-        return True  # letters no password is typed with, and neither digit nor sign
-    if " " in value and not _DIGIT.search(value) and _is_caption(value):
-        return True
-    parts = value.lower().split("-")
-    if len(parts) > 1 and all(map(str.isalpha, parts)) and any(part in _LABELS and len(part) > 3 for part in parts):
-        return True
-    return is_secrets_word(value)
-
-
-def is_secrets_word(value: str) -> bool:
-    """The word for a password or a key, and nothing else."""
-    return all(word in _LABELS for word in value.lower().rstrip(" :?*").split())
-
-
-def unescaped(value: str) -> str:
-    """The value with its `\\u0142` as the letters they stand for."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value) if "\\" in value else value
-
-
-def _is_caption(value: str) -> bool:
-    """Words, the first with a capital and the others without, or one of them a word for a secret."""
-    words = [word.strip(".,:;!?()\"'").lower() for word in value.split()]
-    if not all(_WORDS.match(word) for word in words if word):
-        return False
-    capital = value[:1].isupper() and len(words) > 2 and value.split()[1][:1].islower()
-    return capital or any(part in _LABELS and len(part) > 3 for word in words for part in word.split("-"))
-
-
-_WORDS = re.compile(r"[^\W\d_]+(?:['’/-][^\W\d_]+)*\Z")
-_LABELS = rules.words("labels")
-_ESCAPED = re.compile(r"\\{1,4}u([0-9a-fA-F]{4})")
-_LETTERS = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+)*[:?*]?\Z")
-
-
-def is_foreign(value: str) -> bool:
-    """Words of another script and nothing else: a label, in languages that have no blanks between words."""
-    return not value.isascii() and _ASCII_ALNUM.search(value) is None
-
-
-_ASCII_ALNUM = re.compile(r"[A-Za-z0-9]")
-_PUNCTUATED = re.compile(r"[a-z]{2}[.:;!?,…)](?:\s|\Z)|[a-z]\.\.\.")
-
-
 def _is_template(value: str) -> bool:
     """`MATRIX_${id}_PASSWORD`, `{base}?{query}`: what is filled in later, and nothing telling around it."""
-    if ("{" not in value and "<" not in value) or (rest := _FILLED.sub(" ", value)) == value:
+    if ("{" not in value and "<" not in value and "%(" not in value) or (rest := _FILLED.sub(" ", value)) == value:
         return False
-    return not any(looks_secret(part, chosen=True) for part in rest.split())
+    return not any(looks_secret(piece, chosen=True) for part in rest.split() for piece in _PIECE.split(part)[:16])
 
 
-_FILLED = re.compile(r"\{\}|[$#]?\{\{?\$?[A-Za-z_][\w.()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
+_PIECE = re.compile(r"[/.:?&=]")
+_FILLED = re.compile(r"\{\}|%\(\w{1,40}\)s|[$#]?\{\{?\$?[A-Za-z_][\w.$()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
 
 
 def is_code(value: str) -> bool:
@@ -208,7 +152,7 @@ _PIECES = re.compile(r"[_$]+")
 _NUMBERED_TERM = re.compile(
     r"(?i:sha[-_]?(?:512|384|256|224|[123])|md[245]|(?:ed|x)(?:25519|448)|secp\d{3}[rk]1|mlkem\d{3,4}|ieee\d{3,5}x?|base(?:64|32|58|16)|b64|"
     r"utf_?(?:8|16|32)|oauth[12]|ipv[46]|http[23]|u2f|2fa|pkcs_?\d{1,2}|x509|asn1|aes_?(?:128|192|256)|rsa_?\d{4}|pb2|win32|k8s|i18n|ec2|p(?:256|384|521)"
-    r"|s3|3des|pbkdf2|v[0-9]{1,2}(?:_[0-9])?(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)|(?<![a-z])[a-z]2[a-z](?![a-z])"
+    r"|s3|3des|pbkdf2|v[0-9]{1,2}(?:_[0-9])?(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)|(?<=[a-z]{2})[0-9]{1,2}(?=_[a-z]{2}|[A-Z][a-z]{2})|(?<=[a-z])V[0-9]{1,2}(?:(?:alpha|beta)[0-9])?(?=[A-Z]|\Z)|(?<![a-z])[a-z]2[a-z](?![a-z])"
 )
 
 
@@ -251,7 +195,7 @@ _DIMENSION = re.compile(
     r"(?i:0x[0-9a-f]{1,16}u?l{0,2}\Z|[~<>=+-]*v?[0-9][0-9.,_/:x%-]*(?:[a-z]{1,3}|ms|tokens?|bytes?|chars?|bits?|st|nd|rd|th|min|sec|hours?|days?|times)?(?:/[a-z]+)?)\Z"
 )
 _TECHNICAL = re.compile(
-    r"(?i)(?:[0-9]{4}_[a-z_]+|wpa[23]?(?:-[a-z]+)*|sha-?[0-9]+|sha3-?\d*|md5|pkcs[#-]?[0-9]+|asn\.?1|x\.?509|secp[0-9]{3}[rk]1|prime256v1|(?:ed|x)(?:25519|448)|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,15}(?:Z|[+-][0-9:]{4,6})?)?|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?(?:-[a-z]+)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|ed25519|x25519|"
+    r"(?i)(?:[0-9]{4}_[a-z_]+|wpa[23]?(?:-[a-z]+)*|sha-?[0-9]+|sha3-?\d*|md5|pkcs[#-]?[0-9]+|asn\.?1|x\.?509|secp[0-9]{3}[rk]1|prime256v1|(?:ed|x)(?:25519|448)|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,15}(?:Z|[+-][0-9:]{4,6})?)?|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?(?:-[a-z]+)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|a(?:128|192|256)(?:cbc-hs\d{3}|gcm(?:kw)?|kw|ctr)|hmac[-_]\d{3}|ed25519|x25519|"
     r"rsa-?\d*|aes-?\d*(?:-\w+)*|argon2(?:id|i|d)?|pbkdf2|bcrypt|scrypt|http/?[123](?:\.\d)?|ipv[46]|"
     r"(?:gpt|claude|gemini|llama|mistral|qwen|o1|o3|o4|deepseek|grok|phi|gemma|sonnet|opus|haiku)[-\w.:/]*|rfc-?\d+|cve-[\d-]+|"
     r"iso-?\d+|web3|k8s|(?:big)?u?int\d+\w*|float\d+\w*|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34])|[\w-]+(?:\.[\w-]+){1,4}\.(?:key|pem|crt|cer|csr|p12|pfx|jks|json|ya?ml|toml|txt|ini|conf|cfg|env|[a-z]{2}))\Z"
@@ -280,7 +224,13 @@ def looks_secret(value: str, *, chosen: bool = False) -> bool:
         return not _TECHNICAL.match(value) and (chosen or not _NUMBERED.match(value))
     if letters and _SIGN.search(value, 1):
         return "=" not in value.rstrip("=") and not value.startswith(("*", "`"))
-    return len(value) >= 20 and letters and entropy(value) > 3.8 and not _JOINED.search(value)
+    return (
+        len(value) >= 20
+        and letters
+        and entropy(value) > 3.8
+        and not _JOINED.search(value)
+        and randomness(value) >= _LEAST_RANDOM
+    )
 
 
 def tells(value: str) -> bool:
@@ -288,7 +238,7 @@ def tells(value: str) -> bool:
     value = value[:_MOST_TOLD]
     if value.isdigit():
         return len(value) >= _LEAST_NUMBER
-    if is_worded(value):
+    if is_worded(value) or is_mostly_foreign(value):
         return False
     return looks_secret(value, chosen=True) or _is_base64(value)
 
@@ -313,11 +263,26 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
     if _NOT_RANDOM.match(value):
         return False
     if value.lower().startswith(
-        ("sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:", "md5-", "data:", "h1:")
+        (
+            "aaaab3nzac1",
+            "aaaac3nzac1",
+            "aaaae2vjzhnh",
+            "sha1-",
+            "sha256-",
+            "sha384-",
+            "sha512-",
+            "sha256:",
+            "sha512:",
+            "md5-",
+            "data:",
+            "h1:",
+        )
     ):
         return False
     if _CAMEL_NAME.match(_DIGIT.sub("", value)) and len(_DIGIT.findall(value)) <= 4:
         return False
+    if _DATED.match(value) and is_type(value.rstrip("0123456789")):
+        return False  # CloudTrailWrite20150319
     if is_worded(value):
         return False
     letters = _DIGIT.sub("", value)
@@ -336,23 +301,27 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
     )
 
 
+_DATED = re.compile(r"[A-Za-z]+[0-9]{8}\Z")
 _ACRONYMS = re.compile(r"[A-Za-z][a-z]+(?:[A-Z]{1,4}[a-z]+)+\Z")
 _STAMPED = re.compile(r"[A-Za-z]*[0-9]?_?0\.[0-9]{8,}\Z|20[0-9]{6}T[0-9]{4,6}")  # an id that begins with the time
 
 
 def is_worded(value: str) -> bool:
     """`minimax-portal/music-2.6`, `command-a-plus-05-2026`: words and small numbers, whatever joins them."""
-    parts = _BETWEEN_WORDS.split(value)
+    parts = _BETWEEN_WORDS.split(_NUMBERED_TERM.sub("", value) if _DIGIT.search(value) else value)
     if len(parts) < 3:
         return False
-    return all(
-        _SMALL.match(part) or (len(part) < 20 and part.isalpha() and randomness(part) < _LEAST_RANDOM)
+    odd = sum(
+        not (_SMALL.match(part) or (len(part) < 20 and part.isalpha() and randomness(part) < _LEAST_RANDOM))
         for part in parts
         if part
     )
+    return odd == 0 or (odd == 1 and len(parts) > 4 and value.islower() and max(map(len, parts)) < 10)
 
 
-_SMALL = re.compile(r"[0-9]{1,4}[a-z]{0,2}\Z|[0-9]{6,8}\Z|[A-Za-z]{1,3}\Z|[a-z]{1,6}[0-9]{1,5}\Z")
+_SMALL = re.compile(
+    r"v[0-9]{1,2}(?:alpha|beta|rc)[0-9]{1,2}\Z|k8s\Z|i18n\Z|[0-9]{1,4}[a-z]{0,2}\Z|[0-9]{6,8}\Z|[A-Za-z]{1,3}\Z|[ug]uid\Z|[a-z]{1,6}[0-9]{1,5}\Z"
+)
 _BETWEEN_WORDS = re.compile(r"[-_./:]")
 
 

@@ -29,12 +29,15 @@ def _expression(level: str) -> str:
 PASSWORD_WORDS = _expression("password")
 SECRET_WORDS = _expression("secret")
 WEAK_WORDS = _expression("weak")
+# what may follow a weak word and leave it one: key_1, saltValue, cert_prod
+WEAK_END = r"(?:[_-]?(?:[0-9]{1,2}|value|prod|dev|test))?"
 _ABOUT, _OTHER, _OWN = rules.words("about"), rules.words("other"), rules.words("own")
 _PROTOCOLS = frozenset(("eap", "tls", "dhe", "ecdhe", "rsa", "ft"))
 _SOURCE = re.compile(r"\.(?:c|h|cc|cpp|py|js|ts|go|rb|php|java|sh|rs|pl|md)\Z")
 _ERRORS = frozenset(("er", "err", "error", "errno"))
 _WRONG = frozenset(("invalid", "missing", "wrong", "unexpected", "failed", "unsupported"))
 _PASSES = rules.words("passes")
+_TEXTS = rules.words("texts")
 _ACCOUNTS, _RUNS, _HINTS, _SAME = (
     rules.words("accounts"),
     rules.words("runs"),
@@ -45,6 +48,10 @@ _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\x00-\x7f
 _PASSWORD_NAME = re.compile(rf"(?i)(?:{PASSWORD_WORDS})")
 _SECRET_NAME = re.compile(rf"(?i)(?:{SECRET_WORDS})")
 _WEAK_NAME = re.compile(rf"(?i)(?:{WEAK_WORDS})\Z")
+
+
+_WEAK_ENDS = frozenset(("value", "prod", "dev", "test"))
+_WEAK_TAILS = ("key", "auth", "salt", "nonce", "cert")  # dbsalt
 
 
 def _last_word(name: str) -> tuple[Key, re.Match[str] | None]:
@@ -65,9 +72,13 @@ _WORDS = (
 
 def _weak_level(name: str) -> Key:
     parts = _PART.findall(name[-40:])
+    while len(parts) > 1 and (parts[-1].isdigit() or parts[-1].lower() in _WEAK_ENDS):
+        parts.pop()
     if not parts or (len(parts) > 1 and parts[-2].lower() in _OTHER):
         return Key.NONE
-    telling = _WEAK_NAME.match(parts[-1]) or parts[-1].lower().endswith(("key", "auth"))
+    if parts[-1].lower().startswith(("pub", "host")):
+        return Key.NONE  # pubkey, hostkey
+    telling = _WEAK_NAME.match(parts[-1]) or parts[-1].lower().endswith(_WEAK_TAILS)
     return Key.WEAK if telling else Key.NONE
 
 
@@ -92,16 +103,22 @@ def classify(name: str) -> Key:  # noqa: C901, PLR0911, PLR0912 - one exit per a
         return Key.NONE  # publicKeyToken, InvalidClientSecret
     if before and before[-1] in _OTHER and not (level is Key.PASSWORD and before[-1] in _OWN):
         return Key.NONE
+    if any(part in _TEXTS for part in before):
+        return Key.HINT  # formFieldLabel__backupCode
     word = found.group().lower()
     if len(word) < 5 and found.group() not in (word, word.upper(), word.title()):
         return Key.NONE  # a piece of base64
     joined = name[: found.start()][-1:].isalpha()
     if word == "mdp" and joined:
         return Key.NONE  # cmdp
+    if word == "psk" and name[: found.start()][-1:] == "-" and len(before) == 0:
+        return Key.NONE  # !aNULL:-PSK:RC4-SHA
     if word == "psk" and before and (before[-1] in _PROTOCOLS or (joined and before[-1] not in _ACCOUNTS)):
         return Key.NONE  # EAP-PSK, GPSK_1
     if rest[:1].islower() and rest[:1].isascii() and found.group()[-1:].islower():
         return Key.NONE  # "secretary", "tokenize", "passworded": the word goes on
+    if rest[:1].isupper() and found.group().isupper() and after and after[0] not in _SAME:
+        return Key.HINT  # KEYBYTES
     if word in {"pass", "pw"}:
         return _pass_level(name[: found.start()], found.group(), after)
     if word in _HINTS:

@@ -63,7 +63,8 @@ def judge_run(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[i
     cut = len(run) - len(run.lstrip(b"-._=/~%+"))
     first, last = start + cut, start + len(run.rstrip(b"._-/~%+"))
     token = data[first:last]
-    if len(token) >= 40 and _BASE64.match(token) and _tells(token, decoded):
+    within = len(head) == BLOB and start == at - BLOB  # the run began long before
+    if len(token) >= 40 and not within and _BASE64.match(token) and _tells(token, decoded):
         return end, (first, last, "base64"), inside
     if len(token) > BLOB or not _stands_alone(data, first, last):
         return end, None, inside
@@ -78,6 +79,8 @@ def is_token(token: bytes) -> bool:
         or found[1].lower().split(b"_")[0].decode() in _IDS
         or _FILE.search(token)
         or _TAGGED_ID.search(token)
+        or b"=e." in token  # statements run together
+        or b"XXXX" in token
         or b"xn--" in token.lower()  # a domain name beyond ASCII
         or _VERSION.search(found[2][:24])
     ):
@@ -109,7 +112,7 @@ def _stands_alone(data: bytes, first: int, last: int) -> bool:
 
 # a name that says it is a hash or an id
 _IDENTIFIED = re.compile(
-    rb"(?i)(?:digest|integrity|checksum|hash|etag|sha[0-9]*|(?<![a-z])[a-z]{0,8}_?id)[\\\"'`]*[ \t]*[:= ][ \t]*[\\\"'`]*\Z"
+    rb"(?i)(?:public_?key|digest|integrity|checksum|hash|etag|sha[0-9]*|(?<![a-z])[a-z]{0,24}_?ids?)[\\\"'`]*[ \t]*[:= ][ \t]*[\\\"'`]*\Z"
 )
 
 
@@ -125,11 +128,13 @@ def _tells(token: bytes, decoded: Callable[[bytes], bool]) -> bool:
         return False
     return (
         readable.isascii()
+        and not readable.startswith(_SOURCE_MAP)
         and readable.replace("\n", "").replace("\t", "").replace("\r", "").isprintable()
         and decoded(text)
     )
 
 
 _GLIMPSED = 32  # what is random shows it in its first bytes
+_SOURCE_MAP = ('{"version":3', '{"version": 3')
 _STANDARD = bytes.maketrans(b"-_", b"+/")
 _IDS = rules.words("ids")

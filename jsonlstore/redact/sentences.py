@@ -7,23 +7,23 @@ from __future__ import annotations
 
 import re
 
-from jsonlstore.redact.judging import PHRASE, SPACE_WORDS, TALK, Link, is_address, is_of_its_name
+from jsonlstore.redact.judging import PHRASE, SPACE_WORDS, TALK, Link, is_address
 from jsonlstore.redact.looks import (
     is_code,
-    is_foreign,
     is_key_hex,
-    is_label,
     is_placeholder,
-    is_sentence,
     is_type,
+    is_worded,
     is_wordy,
     looks_random,
     looks_secret,
     tells,
 )
 from jsonlstore.redact.names import Key
-from jsonlstore.redact.things import NAME_OF_WORDS
+from jsonlstore.redact.sources import is_code_text
+from jsonlstore.redact.things import NAME_OF_WORDS, is_of_its_name
 from jsonlstore.redact.values import GLANCE, OPEN, SKIP, Value, measure
+from jsonlstore.redact.wording import is_foreign, is_label, is_mostly_foreign, is_sentence
 
 
 def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per answer
@@ -43,6 +43,10 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: C9
         return []  # import password as v3_password; pass x to y
     if is_placeholder(text) or is_type(text) or (len(text) < 12 and data.startswith(b"...", value.end)):
         return []
+    if not value.quoted and is_code_text(text):
+        return []  # tokens - first.shape[0]
+    if is_mostly_foreign(text) or (not value.quoted and _ACRONYM.match(text)):
+        return []  # a sentence that goes on; "without password — CYW43 wants none"
     chosen = level in (Key.PASSWORD, Key.HINT)
     told = looks_secret(text, chosen=chosen and joint[:2] not in (b"as", b"to")) or (
         level is not Key.HINT and tells(text)
@@ -119,6 +123,12 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
         or _PATH.match(text)
     ):
         return []
+    if _KEY_ENDS.match(data, value_end := values[0].end, value_end + 8) or (
+        not values[0].quoted and _SETTING.match(text)
+    ):
+        return []  # `Invalid Password`,"login.label": …; crc-16 width=16
+    if is_worded(text) or _ATTRIBUTE.match(text) or _STEP.match(text):
+        return []  # for secret `m.backup.v1`
     listed = b"," in data[link.name_end : link.op_end]
     if listed and (name[-2:].lower() == b"pw" or _SETTING.match(text) or is_code(text) or _IS_NAME.match(text)):
         return []
@@ -128,6 +138,8 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
         return []
     if listed and not values[0].quoted and is_placeholder(text, bare=True):
         return []
+    if listed and not values[0].quoted and _NUMBERED_NAME.match(text):
+        return []  # methods=v3password,v3totp
     if not values[0].quoted and (_ACRONYM.match(text) or (listed and _NUMBERED.match(text))):
         return []  # password SOCKS5 credentials; (password, scramble1)
     called = link.level is Key.SECRET and data[link.op_at : link.op_at + 1] == b"("
@@ -135,7 +147,7 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
         return []  # token("comment2")
     if is_label(text):
         return []  # AAEpW,KAAM; f(password, timeout=-1); ["password1", "password2"]
-    if is_of_its_name(data, link, text) or text.startswith("-") or (listed and NAME_OF_WORDS.match(text)):
+    if is_of_its_name(name, text) or text.startswith("-") or (listed and NAME_OF_WORDS.match(text)):
         return []
     if listed:
         # setProperty("API_TOKEN", "…"), but not a list of names
@@ -154,7 +166,7 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
     return [(values[0].start, values[0].end)]
 
 
-def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per answer
+def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     """The span to hide behind `--password …`, `"--token", "…"`."""
     values = measure(data, link.op_end, before=link.name_at)[:1]
     if _SWITCH.match(data, link.name_at, link.name_end):
@@ -162,6 +174,12 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR
     if not values or data[values[0].start : values[0].start + 1] in (b"-", b"|", b"=", b":"):
         return []
     value = values[0]
+    if not value.quoted and b"," in data[link.op_at : link.op_end]:
+        return []  # ["--secret", secret_href]
+    if data[link.op_at : link.op_end].startswith(b"  ") and not tells(
+        data[value.start : value.end].decode("utf-8", "replace")
+    ):
+        return []  # --secrets  Include API keys in output
     if b"<" in data[link.op_end : value.start] or b"=" in data[link.op_end : value.start]:
         return []  # --password <value>  what it is for
     text = value.judged(data).decode("utf-8", "replace")
@@ -175,6 +193,8 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR
         return []  # .option("--with-secrets", "Keep the tables")
     if link.level is Key.SECRET and text.isalpha() and len(text) < 5:
         return []  # --generate-token sur l'hôte
+    if not value.quoted and link.level is Key.SECRET and text.rstrip(".,") in _FLAG_WORDS:
+        return []  # using --auth-token flags
     short = data[link.name_at : link.name_end].lower().endswith((b"pass", b"pw"))
     if link.level is Key.HINT and not (short or tells(text)):
         return []
@@ -183,6 +203,9 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR
     return [(value.start, value.end)]
 
 
+_FLAG_WORDS = frozenset(
+    ("flag", "flags", "option", "options", "argument", "arguments", "parameter", "switch", "or", "and", "0", "1")
+)
 _PATH = re.compile(
     r"[a-z_-]+\.[0-9]\Z|[a-z]+&[a-z]+;[a-z]*\Z|\w{2,20}(?:,\w{2,20}){2,}\Z|[a-z]+[0-9]?/[\w.-]+\Z|[a-z]+-?[0-9]+(?:\.[0-9]+)+\Z"
 )
@@ -190,11 +213,14 @@ _MAKES = re.compile(rb"(?:\A|\.)(?i:create|get|parse|next|add|read|peek|expect|c
 _WORDY = re.compile(r"[A-Za-z_]\w*\Z")
 _SET = re.compile(r"[A-Z_]{2,}=(?:value|VALUE)?\Z")
 _METAVAR = re.compile(r"[A-Z]{2,}(?:[-_][A-Z]+)+\Z")  # --export KEY-ID
-_ACRONYM = re.compile(r"[A-Z]{3,8}-?[0-9]\Z")
+_ACRONYM = re.compile(r"[A-Z]{3,8}-?[0-9]{1,2}\Z")
+_ATTRIBUTE = re.compile(r"[a-z]+(?:-[a-z0-9]+)*=\Z")
+_STEP = re.compile(r"[0-9]-[a-z]+\Z|[0-9]>|[a-z]+[+/&][a-z]+\Z")
+_NUMBERED_NAME = re.compile(r"[a-z]{1,12}[0-9][a-z]*\Z")
 _NUMBERED = re.compile(r"[a-z]+[0-9]{1,2}\Z")
-_SETTING = re.compile(r"[a-z_]+=\S")
-_IS_NAME = re.compile(r"(?i)(?:[a-z0-9]+[._-])*(?:new|old)?(?:password|token|secret)[0-9]?(?:\.[a-z]+)?\Z")
-_SWITCH = re.compile(rb"--?(?:disable|enable|with|without|no|generate|show|print|list|export|import|delete)-")
+_SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=\S")
+_IS_NAME = re.compile(r"(?i)(?:[a-z0-9]+[._-])*(?:new|old|v[0-9])?(?:password|token|secret)[0-9]?(?:\.[a-z]+)?\Z")
+_SWITCH = re.compile(rb"--?(?:disabled?|hidden|enable|with|without|no|generate|show|print|list|export|import|delete)-")
 _KEY_ENDS = re.compile(rb"(?:\\*[\"'`])?[ \t]*:")
 
 
@@ -209,6 +235,7 @@ def element(data: bytes, link: Link) -> list[tuple[int, int]]:
     return [(link.op_at, link.op_end)] if plain else []
 
 
+_COOKIE_NAME = re.compile(r"[\w.%!$*+~^|-]{1,120}\Z")
 _HEADER_VALUE = re.compile(rb"[^\r\n\"'`\\<>]++")
 _SCHEME = re.compile(
     rb"(?i)(?:bearer|basic|digest|token|apikey|api-key|negotiate|ntlm|hawk|oauth|ssws|key|aws4-hmac-sha256|[a-z][a-z0-9_-]{0,30})(?:[ \t]+|%20)(?=[^\s])"
@@ -224,7 +251,7 @@ _REFERENCE = re.compile(
 )
 
 
-def header_value(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:
+def header_value(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]:  # noqa: PLR0911 - one exit per answer
     """The span to hide in `Authorization: Bearer …` and `Cookie: …`; the scheme stays."""
     pos = SKIP.match(data, at).end()  # type: ignore[union-attr]
     opened = OPEN.match(data, pos)
@@ -238,6 +265,8 @@ def header_value(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]
     end = begin + (GLANCE if len(found.group()) == GLANCE else len(found.group().rstrip()))
     text = data[begin:end].decode("utf-8", "replace")
     first = text.split(" ")[0]
+    if is_address(text) or "](" in text or (not opened and is_code_text(first)):
+        return []  # authorization: "https://…/authorize?scope=email"; [Authorization: Policy](…)
     known = scheme is not None and scheme.group().strip().lower() in _KNOWN_SCHEMES
     if known and opened is None and _DOTTED.match(first) and not _REFERENCE.search(first):
         return [(begin, end)]  # Bearer a.b: behind a scheme only what names a variable is one
@@ -248,7 +277,7 @@ def header_value(data: bytes, at: int, *, cookie: bool) -> list[tuple[int, int]]
         name, equals, value = text.partition("=")
         first = value.split(";")[0]
         odd = len(first) >= 16 or any(c.isdigit() for c in first)
-        ok = equals and " " not in name and len(first) > 3 and odd and not is_placeholder(first)
+        ok = equals and _COOKIE_NAME.match(name) and len(first) > 3 and odd and not is_placeholder(first)
         return [(begin, end)] if ok else []
     if known:
         return (

@@ -190,24 +190,31 @@ _NOT_A_TOKEN = re.compile(
 _NAME = re.compile(
     rb"[A-Za-z]+(?:[-_.][A-Za-z]+)+[-_.]?[0-9]{0,4}\Z|[a-z]{2,}[0-9]{0,2}(?:[A-Z][a-z]+)+\Z|[a-z]+(?:_[a-z]+[0-9]?)+\Z"
 )
+_COLOUR = re.compile(rb"#[0-9A-Fa-f]{6}\Z|\A(?:web3|s3|base64|i18n|k8s|ec2)[:-]?[A-Za-z]+\Z")
 _NUMBERED = re.compile(rb"[a-z]+[0-9]\Z")
+_IDENTIFIER = re.compile(
+    rb"[A-Za-z]?[a-z$_]{2,}(?:[A-Z][a-z$_]*)*[0-9]?(?:[A-Z][A-Za-z$_]*)*(?:\$[0-9]{1,2})?\Z|[A-Z]+(?:_[A-Z0-9]+){2,}\Z|[a-z]+(?:-[a-z0-9]+)*=\Z"
+    rb"|[A-Za-z_]+=[a-z0-9.]{1,8}\Z"
+)
 _MOST_AGAIN = 1000
 _LEAST_RANDOM = 4.8
 _NO_LETTER = re.compile(r"[^A-Za-z]")
 
 
-def is_distinctive(value: bytes) -> bool:
+def is_distinctive(value: bytes) -> bool:  # noqa: PLR0911 - one exit per answer
     """Whether a value is long and odd enough to be known without its name: no ordinary word, no number."""
-    if not 8 <= len(value) <= 512 or _NOT_A_TOKEN.search(value):
+    if not 8 <= len(value) <= 512 or _NOT_A_TOKEN.search(value) or value.startswith((b"pass@", b"password@")):
         return False
     if value.isdigit() or value.endswith(b"*"):
         return value.isdigit() and len(value) >= 12
     text = value.decode("ascii")
     if is_type(text) or "://" in text or is_worded(text) or is_placeholder(text, bare=True):
         return False
+    if _COLOUR.search(value):
+        return False  # web3-types, s3:GetObject
     if _NUMBERED.match(value) and randomness(text[:-1]) < _LEAST_RANDOM:
         return False  # comment2, secp256r1
-    if _NAME.match(value) and randomness(_NO_LETTER.sub("", text)) < _LEAST_RANDOM:
+    if (_NAME.match(value) or _IDENTIFIER.match(value)) and randomness(_NO_LETTER.sub("", text)) < _LEAST_RANDOM:
         return False
     return looks_secret(text, chosen=True) or randomness(text) >= _LEAST_RANDOM
 

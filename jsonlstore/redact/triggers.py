@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from jsonlstore.core.regex import any_of, compiled, searcher_within
 from jsonlstore.redact.looks import is_key_hex, is_placeholder, is_reference, looks_random, looks_secret, tells
+from jsonlstore.redact.names import PASSWORD_WORDS
 from jsonlstore.redact.rules import Shape, own_rules, shapes
 
 if TYPE_CHECKING:
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from jsonlstore.core.regex import SearchWithin
 
 SHAPES = shapes()
-_URL_WORDS = frozenset(("redacted", "xxxxx", "masked", "hidden", "password", "pass", "pwd", "pw", "passwd"))
+_URL_WORDS = frozenset(
+    ("tag", "token", "redacted", "xxxxx", "masked", "hidden", "password", "pass", "pwd", "pw", "passwd")
+)
+_PASSWORD_WORD = re.compile(rf"(?i:{PASSWORD_WORDS})\Z")  # user:wachtwoord@host
 _Trigger: TypeAlias = "tuple[int, re.Pattern[bytes]]"
 
 
@@ -77,9 +81,11 @@ def search_of(index: int) -> SearchWithin:
     return searcher_within(compiled(SHAPES[index].shape))
 
 
-def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901, PLR0911 - one exit per condition
+def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901, PLR0911, PLR0912 - one exit per condition
     if shape.near and not _is_near(shape, data, start):
         return False
+    if start > _BLOB and data[start - 1] in _BASE64 and not data[start - _BLOB : start].translate(None, _BASE64):
+        return False  # inside of a font, a table or another long run
     if not shape.unlike:
         return True
     value = data[start:end].decode("utf-8", "replace")
@@ -88,7 +94,10 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
     if shape.unlike == "url":
         # `secret` is a word, but nobody writes one between a user and a host; `user:password` stands in every manual
         return not (
-            is_reference(value) or re.match(r"\d+[/?#]", value) or value.lower().strip("[]()<>{}") in _URL_WORDS
+            is_reference(value)
+            or re.match(r"\d+[/?#]", value)
+            or value.lower().strip("[]()<>{}") in _URL_WORDS
+            or _PASSWORD_WORD.match(value)
         )
     if is_placeholder(value, bare=shape.unlike not in ("random", "chosen")):
         return False
@@ -105,7 +114,8 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
     if shape.unlike == "random":
         return looks_random(value)
     if shape.unlike in ("ids", "option"):
-        return not (value.isdigit() and len(value) < 6) and not value.startswith("-")
+        ports = value.replace(":", "").isdigit() and (":" in value or len(value) < 6)
+        return not ports and not value.startswith("-")
     return True
 
 
@@ -116,4 +126,5 @@ def _is_near(shape: Shape, data: bytes, start: int) -> bool:
     return at >= 0 and not _ENDED.search(data, at, start)
 
 
+_BLOB, _BASE64 = 160, b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _ENDED = re.compile(rb"(?<!\\)(?:\r?\n|\\n)")
