@@ -31,8 +31,12 @@ _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
 _MOST_SMALL = 80
 _SHORT = 40  # in so few signs a single kana shows Japanese
-# RE2's own classes hold ASCII only; French sets a no-break space before its colon
-_CLASSES = {r"\w": r"[\pL\pN_]", r"\d": r"\p{Nd}", r"\s": r"[\s\v\x1c-\x1f\x{85}\pZ]"}
+# What RE2's classes, which hold ASCII only, become in a fast look: whatever is not ASCII belongs to all of them. The
+# letters of all scripts one by one would make an automaton of many times the size, and its states are what costs.
+_CLASSES = {r"\w": "0-9A-Za-z_", r"\d": "0-9", r"\s": r"\s\v\x1c-\x1f"}
+_FOREIGN = r"\x{80}-\x{10ffff}"
+_EDGES = frozenset({"^", "$", r"\b", r"\B"})
+_PARTS = re.compile(r"\\.|\[\^?|\]|\{(\d+),\d{2,}\}|[^\\\[\]{^$]+|.", re.DOTALL)
 
 # what a whole message may be without saying anything of its own
 SMALL = ("yes", "no", "nudge", "talk")
@@ -108,17 +112,50 @@ class Language:
 
 
 def may_any_say(speakers: Iterable[Language], kinds: tuple[str, ...], text: str) -> bool:
-    """The same asked of several languages at once."""
-    spoken = tuple(speakers)
-    return bool(spoken) and _glance(spoken, kinds)(text.encode("utf-8", "replace"), 0)[0][0] >= 0
+    """The same asked of several languages, one after the other: the automaton of two has many times their states."""
+    return any(language.may_say(kinds, text) for language in speakers)
+
+
+def may_be_said(kinds: tuple[str, ...], text: str) -> bool:
+    """The same asked of all languages in one look: for kinds of few and short phrases."""
+    return _any_glance(kinds)(text.encode("utf-8", "replace"), 0)[0][0] >= 0
 
 
 @cache
+def _any_glance(kinds: tuple[str, ...]) -> Search:
+    return _glance(tuple(languages().values()), kinds)
+
+
 def _glance(spoken: tuple[Language, ...], kinds: tuple[str, ...]) -> Search:
-    source = any_of(one.rstrip() for language in spoken for kind in kinds for one in language.phrases(kind))
-    for short, whole in _CLASSES.items():
-        source = source.replace(short, whole)
-    return searcher(compiled(f"(?i){source}", text=True, groups=False))
+    phrases = (one.rstrip() for language in spoken for kind in kinds for one in language.phrases(kind))
+    return searcher(compiled(f"(?i){any_of(map(widened, phrases))}", text=True, groups=False))
+
+
+def widened(phrase: str) -> str:
+    """An expression of RE2's that finds whatever `phrase` finds, and more: it errs on the side of yes.
+
+    Letters of any script are letters, gaps have any length, and a phrase may begin and end anywhere, because the text
+    of a fast look is longer than the sentence that is read afterwards.
+    """
+    parts: list[str] = []
+    within = ""  # the bracket that began a class of characters
+    for found in _PARTS.finditer(phrase):
+        part = found[0]
+        if within:
+            if part in _CLASSES and within != "[^":
+                part = _CLASSES[part] + _FOREIGN
+            elif part == "]":
+                within = ""
+        elif part in _CLASSES:
+            part = f"[{_CLASSES[part]}{_FOREIGN}]"
+        elif part in _EDGES:
+            continue
+        elif found[1] is not None:
+            part = f"{{{found[1]},}}"  # counting the signs of a gap takes a state for each
+        elif part[0] == "[":
+            within = part
+        parts.append(part)
+    return "".join(parts)
 
 
 def _by_code(code: str) -> Language:

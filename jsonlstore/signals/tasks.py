@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsonlstore.core.hashes import sha256
 from jsonlstore.core.model import PendingTask
 from jsonlstore.core.regex import any_of, compiled, searcher
-from jsonlstore.signals.language import CYRILLIC, HANGUL, KANA, languages, recognise
+from jsonlstore.signals.language import CYRILLIC, HANGUL, KANA, languages, recognise, widened
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.titles import TitleIndex
@@ -110,7 +110,7 @@ def covers(title: frozenset[str], said: frozenset[str]) -> bool:
 def _teller(language: Language | None) -> Callable[[str], bool]:
     """A fast look whether a text may open or close a task, where `language` is spoken; it errs on the side of yes."""
     spoken = [language] if language else languages().values()
-    done = [phrase for one in spoken for phrase in one.phrases("done")]
+    done = [widened(phrase) for one in spoken for phrase in one.phrases("done")]
     search = searcher(compiled(f"(?i){any_of([_MARKS, _GIVEN_UP, *done])}", text=True, groups=False))
     return lambda text: search(text.replace("’", "'").encode("utf-8", "replace"), 0)[0][0] >= 0
 
