@@ -24,6 +24,7 @@ LATIN, CYRILLIC, HAN, KANA, HANGUL = "latin", "cyrillic", "han", "kana", "hangul
 _SAMPLE = 800  # a message's language shows in its first lines
 _UNSPACED = frozenset({HAN, KANA})
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_NO_LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
 _KANA = re.compile("[\u3041-\u30fa]")
 _HAN = re.compile("[\u3400-\u9fff]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
@@ -35,6 +36,8 @@ _SHORT = 40  # in so few signs a single kana shows Japanese
 # letters of all scripts one by one would make an automaton of many times the size, and its states are what costs.
 _CLASSES = {r"\w": "0-9A-Za-z_", r"\d": "0-9", r"\s": r"\s\v\x1c-\x1f"}
 _FOREIGN = r"\x{80}-\x{10ffff}"
+_ASSERTIONS = frozenset({"(?=", "(?!", "(?<=", "(?<!"})
+_BRACKETS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?<?[=!]|[()]|[^\\\[()]+", re.DOTALL)
 _EDGES = frozenset({"^", "$", r"\b", r"\B"})
 _PARTS = re.compile(r"\\.|\[\^?|\]|\{(\d+),\d{2,}\}|[^\\\[\]{^$]+|.", re.DOTALL)
 
@@ -139,7 +142,7 @@ def widened(phrase: str) -> str:
     """
     parts: list[str] = []
     within = ""  # the bracket that began a class of characters
-    for found in _PARTS.finditer(phrase):
+    for found in _PARTS.finditer(_without_looks(phrase) if "(?" in phrase else phrase):
         part = found[0]
         if within:
             if part in _CLASSES and within != "[^":
@@ -156,6 +159,20 @@ def widened(phrase: str) -> str:
             within = part
         parts.append(part)
     return "".join(parts)
+
+
+def _without_looks(phrase: str) -> str:
+    """`phrase` without what it asks of the text around, which RE2 does not know."""
+    kept: list[str] = []
+    depth = 0  # of brackets in what is left out
+    for part in _BRACKETS.findall(phrase):
+        if depth:
+            depth += (part[0] == "(") - (part == ")")
+        elif part in _ASSERTIONS:
+            depth = 1
+        else:
+            kept.append(part)
+    return "".join(kept)
 
 
 def _by_code(code: str) -> Language:
@@ -185,13 +202,20 @@ def _recognised(sample: str) -> Language | None:
         code = _by_script(sample)
         if code:
             return known.get(code)
-    words = set(_WORD.findall(sample.lower().replace("’", "'")))
+    words = _words(sample.lower().replace("’", "'"))
     if not words:
         return None
-    shared = Counter(code for word in words & _latin_words().keys() for code in _latin_words()[word])
+    latin = _latin_words()
+    shared = Counter(code for word in words & latin.keys() for code in latin[word])
     (code, most), (_, next_most) = [*shared.most_common(2), ("", 0), ("", 0)][:2]
     needed = 1 if len(words) <= 6 else 2
     return known[code] if most >= needed and next_most < most else None
+
+
+def _words(sample: str) -> set[str]:
+    if sample.isascii() and "'" not in sample:  # nothing but letters makes a word: no expression is needed to tell
+        return set(sample.translate(_NO_LETTERS).split())
+    return set(_WORD.findall(sample))
 
 
 @cache

@@ -75,20 +75,21 @@ class ToolReader:
     def call(self, call: ToolCall, entry: Entry) -> None:
         """A tool is called."""
         name = ToolNames.plain(call.name)
+        command = command_of(call)
         self._agent.topics.record_tool_call(call.name)
         if call.id:
             self._waiting[call.id] = call
             if len(self._waiting) > _MOST_WAITING:
                 del self._waiting[next(iter(self._waiting))]
-        self._talk.called(entry.id, call.id, _describe(name, call))
+        self._talk.called(entry.id, call.id, _describe(name, call, command))
         for key in _WORKDIR_KEYS:
             if key in call.arguments:
                 self._visit(call.arguments[key])
         if name in self._tools.execute:
-            command = command_of(call)
-            self._redactor.overhear(command)
-            for place in directories_in_command(command[:4_000]) if command else ():
-                self._visit(place)
+            if command:
+                self._redactor.overhear(command)
+                for place in directories_in_command(command[:4_000]):
+                    self._visit(place)
         elif name in self._tools.file:
             for key in _FILE_KEYS:
                 path = call.arguments.get(key)
@@ -211,9 +212,8 @@ def command_of(call: ToolCall) -> str:
     return ""
 
 
-def _describe(name: str, call: ToolCall) -> str:
-    """What a call does, in one line."""
-    told = command_of(call)
+def _describe(name: str, call: ToolCall, told: str) -> str:
+    """What a call does, in one line; the command it runs, if it runs one."""
     if name in _ASKING:
         told = f"asking the user: {_question(call)}"
     if not told:
