@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -206,10 +205,14 @@ def _recognised(sample: str) -> Language | None:
     if not words:
         return None
     latin = _latin_words()
-    shared = Counter(code for word in words & latin.keys() for code in latin[word])
-    (code, most), (_, next_most) = [*shared.most_common(2), ("", 0), ("", 0)][:2]
+    shared: dict[str, int] = {}
+    for word in words & latin.keys():
+        for code in latin[word]:
+            shared[code] = shared.get(code, 0) + 1
+    most = max(shared.values(), default=0)
+    best = [code for code, count in shared.items() if count == most]
     needed = 1 if len(words) <= 6 else 2
-    return known[code] if most >= needed and next_most < most else None
+    return known[best[0]] if len(best) == 1 and most >= needed else None
 
 
 def _words(sample: str) -> set[str]:

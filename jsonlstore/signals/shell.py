@@ -37,6 +37,7 @@ _PIECE = re.compile(
 )
 _WORD = re.compile(r"""(?:[^\s"']++|"[^"]*"|'[^']*')+""")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_VERSIONED = re.compile(r"^(python|pip|node)[\d.]+(?:\.exe)?$")
 _FAMILY_WORD = re.compile(r"[A-Za-z][\w:.-]{0,40}")
 _REDIRECT = re.compile(
     r"(?:^|\s)(?:cat|tee|echo|printf)\b[^\n|]*?>{1,2}\s*[\"']?([^\s\"'<>|&;]+)|\btee\s+(?:-a\s+)?[\"']?([^\s\"'<>|&;-][^\s\"'<>|&;]*)"
@@ -154,7 +155,9 @@ def _step(piece: str) -> Step | None:
     if not words:
         return None
     program = words[0].replace("\\", "/").rpartition("/")[2]
-    program = re.sub(r"^(python|pip|node)[\d.]+(?:\.exe)?$", r"\1", program.removesuffix(".exe"))
+    program = program.removesuffix(".exe")
+    if program.startswith(("python", "pip", "node")):
+        program = _VERSIONED.sub(r"\1", program)
     if not _FAMILY_WORD.fullmatch(program):
         return None
     family = _family(program, words)
