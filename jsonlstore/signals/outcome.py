@@ -6,10 +6,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from jsonlstore.core.regex import any_of, compiled, searcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from jsonlstore.core.regex import Search
 
 LONGEST_SUMMARY = 160
 _TAIL = 3_000
@@ -138,7 +143,7 @@ def _opens_with_trouble(tail: str) -> bool:
 
 def _counted(tail: str) -> Outcome | None:
     """What a test runner or checker says of its own run, by its last word on it."""
-    if not _has_one_of(_COUNTING, tail):
+    if _counting()(tail.encode("utf-8", "replace"), 0)[0][0] < 0:
         return None
     found = [
         (match.start(), bool(failed.search(match[0])), match[1] if match.lastindex else match[0])
@@ -152,6 +157,12 @@ def _counted(tail: str) -> Outcome | None:
     failed = [one for one in found if one[1]]
     _, is_failure, said = max(failed or found)
     return Outcome(is_failure, " ".join(said.split())[:LONGEST_SUMMARY].rstrip(" ,"))
+
+
+@cache
+def _counting() -> Search:
+    """One look for all the words: in a long output that has none, a look for each takes longer."""
+    return searcher(compiled(any_of(map(re.escape, _COUNTING)), groups=False))
 
 
 def _has_one_of(words: Iterable[str], text: str) -> bool:

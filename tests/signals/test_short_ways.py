@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -47,6 +48,14 @@ def test_a_runners_words_are_in_every_count_of_its(data: st.DataObject) -> None:
     assert any(word in said for word in words)
 
 
+@pytest.mark.parametrize("word", outcomes._COUNTING)
+def test_one_look_finds_every_word_of_a_count(word: str) -> None:
+    """The words are looked for at once, the one with a line's end in it among them."""
+    found = outcomes._counting()(f"tide\n\u00e9{word} tide".encode(), 0)[0]
+    assert found[0] >= 0
+    assert outcomes._counting()(b"the tide comes in", 0)[0][0] < 0
+
+
 @given(st.text(max_size=200), st.integers(10, 60))
 @example("  two  blanks ", 20)
 @example("a\u00a0b\x1fc", 20)
@@ -79,7 +88,8 @@ def test_a_language_is_known_by_most_of_its_words(text: str) -> None:
 COMMANDS = st.sampled_from(
     ["ls -la", "cat tide.md", "grep -rn tide src", "pytest -q", "git status", "git commit -m 'Chart the tide'",
      "git push", "echo x > tide.txt", "make build", "gh issue view 7 -R o/r", "gh pr merge 3", "cd /srv/tide && ls",
-     "git reset HEAD~1", "python chart.py", "sed -n 1,5p a.py", "sed -i s/a/b/ a.py", "*** Begin Patch\n*** Update File: a.py\n"]
+     "git reset HEAD~1", "python chart.py", "sed -n 1,5p a.py", "sed -i s/a/b/ a.py",
+     "*** Begin Patch\n*** Update File: a.py\n"]
 )  # fmt: skip
 ANSWERS = st.sampled_from(
     ["", "ok", "3 failed, 2 passed in 0.2s", "5 passed in 0.1s", "ls: cannot access 'x': No such file or directory",
