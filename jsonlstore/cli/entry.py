@@ -26,7 +26,11 @@ def run() -> None:
             run_hook(*call)
     from jsonlstore.cli.main import main
 
-    sys.exit(main())
+    try:
+        code = main()
+    finally:
+        gc.freeze()  # what ends with the process need not be looked through for garbage first
+    sys.exit(code)
 
 
 def tell_crash(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.language import languages, may_any_say, recognise, small_kinds
+from jsonlstore.signals.language import languages, may_any_say, may_be_said, recognise, small_kinds
 from jsonlstore.signals.offers import DECIDED_HEADINGS, all_options, listed_next
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.words import content_words
@@ -122,7 +122,7 @@ def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]
 
 def _place(plain: str) -> int | None:
     """Which of several a message picks by its place ("the second one", "第二个"), if that is all it says; -1 the last."""
-    if not may_any_say(languages().values(), _ORDINALS, plain):
+    if not may_be_said(_ORDINALS, plain):
         return None
     for language in languages().values():
         for place, expression in enumerate(language.patterns("ordinals")):
@@ -236,9 +236,9 @@ def directives(text: str, speakers: Sequence[Language], *, opening: bool = False
     """
     # asked of the whole message first: most say nothing of the kind, and sentences are many
     whole = text.replace("’", "'")
-    if not may_any_say(speakers, _ASKED, whole):
+    known = [one for one in speakers if one.may_say(_ASKED, whole)]
+    if not known:
         return []
-    known = [one for one in speakers if one.may_say(_ASKED, whole)] if len(speakers) > 1 else speakers
     found: list[Said] = []
     for sentence in own_sentences(_PLAN_TOOL.sub("", text) if "plan" in text else text):
         said = _read(_without_next_number(sentence, text), known, _WITHOUT_WISHES if opening else _DIRECTIVES)
@@ -258,9 +258,9 @@ def _without_next_number(sentence: str, text: str) -> str:
 
 def explicit(text: str, speakers: Sequence[Language], kinds: tuple[str, ...] = _TOLD) -> list[Said]:
     """What an assistant says outright it decided or found out; its other prose counts for nothing."""
-    if not may_any_say(speakers, kinds, text):
+    known = [one for one in speakers if one.may_say(kinds, text)]
+    if not known:
         return []
-    known = [one for one in speakers if one.may_say(kinds, text)] if len(speakers) > 1 else speakers
     found: list[Said] = []
     for sentence in (one for line in prose_lines(text) for one in sentences(line)):
         plain = plain_text(sentence).replace("’", "'").strip()
@@ -286,7 +286,7 @@ def explicit(text: str, speakers: Sequence[Language], kinds: tuple[str, ...] = _
 
 def may_list_decisions(text: str) -> bool:
     """Whether a heading such as "Decisions" may be there in any language: asked before the text's own is worked out."""
-    return may_any_say(languages().values(), DECIDED_HEADINGS, text)
+    return may_be_said(DECIDED_HEADINGS, text)
 
 
 def listed_decisions(text: str, speakers: Sequence[Language]) -> list[Said]:

@@ -31,6 +31,7 @@ MOST_OF_A_KIND = 20
 MOST_CLOSED = 100
 _LONGEST = 160
 _LONGEST_SENTENCE = 260
+_DEED = ("deed",)
 _CHECKS = frozenset({Purpose.TEST, Purpose.BUILD})
 _SURE = {"said": 0.6, "said by the user": 0.8}
 
@@ -44,7 +45,7 @@ class DoneStatements:
 
     def hear_user(self, text: str, entry_id: str | None, language: Language | None) -> None:
         """The user's own sentences."""
-        if language and (may_close(text, language) or language.says("deed", text)):
+        if language and (may_close(text, language) or _may_tell_deed(text, language)):
             self._keep(own_sentences(text), entry_id, language, "said by the user")
 
     def hear_closing(self, moment: Moment, language: Language | None) -> None:
@@ -91,6 +92,10 @@ class DoneStatements:
             )
         while len(self._said) > MOST_STATEMENTS:
             del self._said[next(iter(self._said))]
+
+
+def _may_tell_deed(text: str, language: Language) -> bool:
+    return language.may_say(_DEED, text) and language.says("deed", text)
 
 
 def tells_deed(sentence: str, language: Language) -> bool:

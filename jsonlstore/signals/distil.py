@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 
 # of a very long message its beginning and end are read: that is where people and agents say what matters
 HEAD, TAIL = 12_000, 4_000
+_A_USER, _AN_ASSISTANT, _A_TOOL = Speaker.USER, Speaker.ASSISTANT, Speaker.TOOL
 _MOST_CONSTRAINTS = 10
 _TURNS_TIMED = 64
 _BARE_CHOICE = 32
@@ -86,7 +87,7 @@ class Distiller:
         self._redactor = Redactor()
         self.topics = HotTopicExtractor(self._options.stopwords, self._options.project_roots)
         self.tasks = TaskBook(self._options)
-        self.work = WorkLog()
+        self.work = WorkLog(looks=facts)
         self._agent = AgentTools(self._options, self.topics, self.tasks, self._redactor)
         self._talk = Conversation()
         self._calls = ToolReader(self._options.tools, self._talk, self.work, self._agent, self._redactor)
@@ -114,13 +115,14 @@ class Distiller:
             self._start = self._start or moment
             self._end = moment
         self._tokens.feed(entry)
-        self._follow_turn(entry)
+        if self._with_facts:
+            self._follow_turn(entry)
         speaker = entry.speaker
-        if speaker is Speaker.USER:
+        if speaker is _A_USER:
             self._hear_user(entry)
-        elif speaker is Speaker.ASSISTANT:
+        elif speaker is _AN_ASSISTANT:
             self._hear_assistant(entry)
-        elif speaker is Speaker.TOOL:
+        elif speaker is _A_TOOL:
             self._talk.passed(entry.id, entry.parent_id)
             self._calls.result(entry, self)
         elif speaker is Speaker.SYSTEM:

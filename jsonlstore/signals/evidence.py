@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonlstore.signals.outcome import Outcome, outcome
 from jsonlstore.signals.references import References
-from jsonlstore.signals.shell import Purpose, Step, commit_subject, may_commit, steps, written_files
+from jsonlstore.signals.shell import Purpose, Step, commit_subject, may_commit, merely_looks, steps, written_files
 from jsonlstore.signals.todos import TodoBoard
 from jsonlstore.signals.undone import RESET, TAKES_BACK, after_step, removed_by_name, reverted_subject, without_reverted
 
@@ -33,6 +33,7 @@ _MERGED = re.compile(
 _COMMITTED = re.compile(r"^\[([^\]\n]{1,80}?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 # in what another program prints, git's next line must be there, too
 _COMMITTED_INSIDE = re.compile(_COMMITTED.pattern.removesuffix("$") + r"\n \d+ files? changed", re.MULTILINE)
+_UNTOLD = Outcome(None)
 _MAY_SCRIPT = frozenset({Purpose.RUN, Purpose.SHIP})
 _UPDATED = re.compile(r"^[AMD] (\S.*)$", re.MULTILINE)
 _IN_THE_WAY = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.RUN, Purpose.SHIP, Purpose.INSTALL})
@@ -91,8 +92,12 @@ class Family:
 
 @dataclass(slots=True)
 class WorkLog:
-    """Collects the evidence of one stretch in bounded memory."""
+    """Collects the evidence of one stretch in bounded memory.
 
+    Without `looks`, commands that merely look at something are not followed: how they went is told only in facts.
+    """
+
+    looks: bool = True
     commits: list[GitCommit] = field(default_factory=list)
     todos: TodoBoard = field(default_factory=TodoBoard)
     memory_writes: list[tuple[int, str]] = field(default_factory=list)
@@ -120,6 +125,8 @@ class WorkLog:
     def ran(self, command: str, text: str, details: Mapping[str, Any], *, is_error: bool, at: str, entry_id: str | None) -> Outcome:  # fmt: skip
         """A command and what it answered."""
         self.made, self.taken_back = [], []
+        if not self.looks and merely_looks(command):
+            return _UNTOLD
         done = steps(command)
         went = outcome(text, details, is_error=is_error, is_test=any(one.purpose is Purpose.TEST for one in done))
         if went.interrupted:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ LATIN, CYRILLIC, HAN, KANA, HANGUL = "latin", "cyrillic", "han", "kana", "hangul
 _SAMPLE = 800  # a message's language shows in its first lines
 _UNSPACED = frozenset({HAN, KANA})
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_NO_LETTERS = {code: " " for code in range(128) if not chr(code).isalpha()}
 _KANA = re.compile("[\u3041-\u30fa]")
 _HAN = re.compile("[\u3400-\u9fff]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
@@ -31,8 +31,14 @@ _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
 _MOST_SMALL = 80
 _SHORT = 40  # in so few signs a single kana shows Japanese
-# RE2's own classes hold ASCII only; French sets a no-break space before its colon
-_CLASSES = {r"\w": r"[\pL\pN_]", r"\d": r"\p{Nd}", r"\s": r"[\s\v\x1c-\x1f\x{85}\pZ]"}
+# What RE2's classes, which hold ASCII only, become in a fast look: whatever is not ASCII belongs to all of them. The
+# letters of all scripts one by one would make an automaton of many times the size, and its states are what costs.
+_CLASSES = {r"\w": "0-9A-Za-z_", r"\d": "0-9", r"\s": r"\s\v\x1c-\x1f"}
+_FOREIGN = r"\x{80}-\x{10ffff}"
+_ASSERTIONS = frozenset({"(?=", "(?!", "(?<=", "(?<!"})
+_BRACKETS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?<?[=!]|[()]|[^\\\[()]+", re.DOTALL)
+_EDGES = frozenset({"^", "$", r"\b", r"\B"})
+_PARTS = re.compile(r"\\.|\[\^?|\]|\{(\d+),\d{2,}\}|[^\\\[\]{^$]+|.", re.DOTALL)
 
 # what a whole message may be without saying anything of its own
 SMALL = ("yes", "no", "nudge", "talk")
@@ -108,17 +114,64 @@ class Language:
 
 
 def may_any_say(speakers: Iterable[Language], kinds: tuple[str, ...], text: str) -> bool:
-    """The same asked of several languages at once."""
-    spoken = tuple(speakers)
-    return bool(spoken) and _glance(spoken, kinds)(text.encode("utf-8", "replace"), 0)[0][0] >= 0
+    """The same asked of several languages, one after the other: the automaton of two has many times their states."""
+    return any(language.may_say(kinds, text) for language in speakers)
+
+
+def may_be_said(kinds: tuple[str, ...], text: str) -> bool:
+    """The same asked of all languages in one look: for kinds of few and short phrases."""
+    return _any_glance(kinds)(text.encode("utf-8", "replace"), 0)[0][0] >= 0
 
 
 @cache
+def _any_glance(kinds: tuple[str, ...]) -> Search:
+    return _glance(tuple(languages().values()), kinds)
+
+
 def _glance(spoken: tuple[Language, ...], kinds: tuple[str, ...]) -> Search:
-    source = any_of(one.rstrip() for language in spoken for kind in kinds for one in language.phrases(kind))
-    for short, whole in _CLASSES.items():
-        source = source.replace(short, whole)
-    return searcher(compiled(f"(?i){source}", text=True, groups=False))
+    phrases = (one.rstrip() for language in spoken for kind in kinds for one in language.phrases(kind))
+    return searcher(compiled(f"(?i){any_of(map(widened, phrases))}", text=True, groups=False))
+
+
+def widened(phrase: str) -> str:
+    """An expression of RE2's that finds whatever `phrase` finds, and more: it errs on the side of yes.
+
+    Letters of any script are letters, gaps have any length, and a phrase may begin and end anywhere, because the text
+    of a fast look is longer than the sentence that is read afterwards.
+    """
+    parts: list[str] = []
+    within = ""  # the bracket that began a class of characters
+    for found in _PARTS.finditer(_without_looks(phrase) if "(?" in phrase else phrase):
+        part = found[0]
+        if within:
+            if part in _CLASSES and within != "[^":
+                part = _CLASSES[part] + _FOREIGN
+            elif part == "]":
+                within = ""
+        elif part in _CLASSES:
+            part = f"[{_CLASSES[part]}{_FOREIGN}]"
+        elif part in _EDGES:
+            continue
+        elif found[1] is not None:
+            part = f"{{{found[1]},}}"  # counting the signs of a gap takes a state for each
+        elif part[0] == "[":
+            within = part
+        parts.append(part)
+    return "".join(parts)
+
+
+def _without_looks(phrase: str) -> str:
+    """`phrase` without what it asks of the text around, which RE2 does not know."""
+    kept: list[str] = []
+    depth = 0  # of brackets in what is left out
+    for part in _BRACKETS.findall(phrase):
+        if depth:
+            depth += (part[0] == "(") - (part == ")")
+        elif part in _ASSERTIONS:
+            depth = 1
+        else:
+            kept.append(part)
+    return "".join(kept)
 
 
 def _by_code(code: str) -> Language:
@@ -148,13 +201,24 @@ def _recognised(sample: str) -> Language | None:
         code = _by_script(sample)
         if code:
             return known.get(code)
-    words = set(_WORD.findall(sample.lower().replace("’", "'")))
+    words = _words(sample.lower().replace("’", "'"))
     if not words:
         return None
-    shared = Counter(code for word in words & _latin_words().keys() for code in _latin_words()[word])
-    (code, most), (_, next_most) = [*shared.most_common(2), ("", 0), ("", 0)][:2]
+    latin = _latin_words()
+    shared: dict[str, int] = {}
+    for word in words & latin.keys():
+        for code in latin[word]:
+            shared[code] = shared.get(code, 0) + 1
+    most = max(shared.values(), default=0)
+    best = [code for code, count in shared.items() if count == most]
     needed = 1 if len(words) <= 6 else 2
-    return known[code] if most >= needed and next_most < most else None
+    return known[best[0]] if len(best) == 1 and most >= needed else None
+
+
+def _words(sample: str) -> set[str]:
+    if sample.isascii() and "'" not in sample:  # nothing but letters makes a word: no expression is needed to tell
+        return set(sample.translate(_NO_LETTERS).split())
+    return set(_WORD.findall(sample))
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from functools import lru_cache
 
 from jsonlstore.core.values import value_class
 
@@ -29,6 +30,7 @@ class ToolNames:
     mail: frozenset[str] = _names("synapse", "synapse_send", "synapse_ack")
 
     @staticmethod
+    @lru_cache(maxsize=512)  # a session has few tools, called many times
     def plain(name: str) -> str:
         """`name` as it is compared."""
         return name.rpartition("__")[2].rpartition(".")[2].lower()

@@ -6,10 +6,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core.regex import any_of, compiled, searcher
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+    from jsonlstore.core.regex import Search
 
 LONGEST_SUMMARY = 160
 _TAIL = 3_000
@@ -66,19 +71,20 @@ _TROUBLE = re.compile(r"^(?:.*(?:command not found|No such file or directory|Per
 _LAST_ERROR = re.compile(r"^(?:E {3,}\S.*|[\w.]*(?:Error|Exception|Exit)\b:? .*|(?:\[?(?:FATAL|ERROR)\]?:?|fatal:|error(?:\[\w+\])?:|Error:|npm ERR!|npm error|FAILED|panic:|CONFLICT) ?.*|.*(?:command not found|Permission denied|rejected\]).*)$", re.MULTILINE)  # fmt: skip
 
 
-# how each runner counts, and what in its count means failure
+# how each runner counts, what in its count means failure, and words one of which is in every count: those are looked
+# for as they are, which is faster than any expression
 _RUNNERS = (
-    (_PYTEST, _FAILED_COUNT),
-    (_JEST, _FAILED_COUNT),
-    (_CARGO, re.compile("FAILED")),
-    (_GO, re.compile("FAIL")),
-    (_MOCHA, re.compile("failing")),
-    (_UNITTEST, re.compile("FAILED")),
-    (_DOTNET, re.compile(r"Failed:\s+[1-9]")),
-    (_PHPUNIT, re.compile(r"(?:Failures|Errors): [1-9]")),
-    (_RSPEC, re.compile(r", [1-9]\d* failures?")),
-    (_GRADLE, _FAILED_COUNT),
-    (_MAVEN, re.compile(r"(?:Failures|Errors): [1-9]")),
+    (_PYTEST, _FAILED_COUNT, ("failed", "passed", "error", "skipped", "deselected", "warning")),
+    (_JEST, _FAILED_COUNT, ("Test",)),
+    (_CARGO, re.compile("FAILED"), ("test result: ",)),
+    (_GO, re.compile("FAIL"), ("FAIL", "ok")),
+    (_MOCHA, re.compile("failing"), ("passing", "failing")),
+    (_UNITTEST, re.compile("FAILED"), ("FAILED (", "OK")),
+    (_DOTNET, re.compile(r"Failed:\s+[1-9]"), ("Passed!", "Failed!")),
+    (_PHPUNIT, re.compile(r"(?:Failures|Errors): [1-9]"), ("Assertions: ",)),
+    (_RSPEC, re.compile(r", [1-9]\d* failures?"), (" example",)),
+    (_GRADLE, _FAILED_COUNT, (" completed, ",)),
+    (_MAVEN, re.compile(r"(?:Failures|Errors): [1-9]"), ("Tests run: ",)),
 )
 
 
@@ -137,11 +143,12 @@ def _opens_with_trouble(tail: str) -> bool:
 
 def _counted(tail: str) -> Outcome | None:
     """What a test runner or checker says of its own run, by its last word on it."""
-    if not any(word in tail for word in _COUNTING):
+    if _counting()(tail.encode("utf-8", "replace"), 0)[0][0] < 0:
         return None
     found = [
         (match.start(), bool(failed.search(match[0])), match[1] if match.lastindex else match[0])
-        for counts, failed in _RUNNERS
+        for counts, failed, words in _RUNNERS
+        if _has_one_of(words, tail)
         for match in counts.finditer(tail)
     ]
     found = found or [(match.start(), not _MENDED.search(match[1]), match[1]) for match in _LINT.finditer(tail)]
@@ -150,6 +157,19 @@ def _counted(tail: str) -> Outcome | None:
     failed = [one for one in found if one[1]]
     _, is_failure, said = max(failed or found)
     return Outcome(is_failure, " ".join(said.split())[:LONGEST_SUMMARY].rstrip(" ,"))
+
+
+@cache
+def _counting() -> Search:
+    """One look for all the words: in a long output that has none, a look for each takes longer."""
+    return searcher(compiled(any_of(map(re.escape, _COUNTING)), groups=False))
+
+
+def _has_one_of(words: Iterable[str], text: str) -> bool:
+    for word in words:  # noqa: SIM110 - every output is asked: a generator would take longer than the looks
+        if word in text:
+            return True
+    return False
 
 
 def last_error(text: str) -> str:

@@ -116,7 +116,10 @@ def _split(text: str) -> Iterator[str]:
 
 def shorten(sentence: str, most: int) -> str:
     """`sentence` in at most `most` characters, cut between words."""
-    text = " ".join(sentence[: 8 * most].split())
+    head = sentence[: 8 * most]
+    # all space but the plain one is unprintable: what is tidy already need not be taken apart
+    tidy = head.isprintable() and "  " not in head and head[:1] != " " and head[-1:] != " "
+    text = head if tidy else " ".join(head.split())
     if len(text) <= most:
         text = " ".join(sentence.split())  # short, or mostly space
     if len(text) <= most:

@@ -100,4 +100,6 @@ def _redacted(texts: Iterable[str], redactor: Redactor) -> tuple[str, ...]:
 
 
 def _redacted_part(part: Part, redactor: Redactor) -> Part:
-    return type(part).from_dict(hide_generated_in(redactor.value(part.to_dict())))
+    told = part.to_dict()
+    safe = hide_generated_in(redactor.value(told))
+    return part if safe == told else type(part).from_dict(safe)

@@ -33,15 +33,17 @@ class Step:
 
 
 _PIECE = re.compile(
-    r"""(?:[^"'\\;&|\n<]|\\.|"(?:[^"\\]|\\.)*"|'[^']*'|<(?!<)|(?<=>)&|&(?=>))+|<<-?\s*["']?(\w+)["']?""", re.DOTALL
+    r"""(?:[^"'\\;&|\n<]++|\\.|"(?:[^"\\]|\\.)*"|'[^']*'|<(?!<)|(?<=>)&|&(?=>))+|<<-?\s*["']?(\w+)["']?""", re.DOTALL
 )
-_WORD = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+""")
+_WORD = re.compile(r"""(?:[^\s"']++|"[^"]*"|'[^']*')+""")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_VERSIONED = re.compile(r"^(python|pip|node)[\d.]+(?:\.exe)?$")
 _FAMILY_WORD = re.compile(r"[A-Za-z][\w:.-]{0,40}")
 _REDIRECT = re.compile(
     r"(?:^|\s)(?:cat|tee|echo|printf)\b[^\n|]*?>{1,2}\s*[\"']?([^\s\"'<>|&;]+)|\btee\s+(?:-a\s+)?[\"']?([^\s\"'<>|&;-][^\s\"'<>|&;]*)"
 )
 _REDIRECTED = ("cat", "tee", "echo", "printf")
+_WRITTEN = re.compile(r"(?:cat|echo|printf)\b[^\n|]*?>{1,2}\s*[\"']?([^\s\"'<>|&;]+)")  # the same where no tee is
 _SED_IN_PLACE = re.compile(r"\bsed\s+-i\S*\s+.*?\s([^\s'\"|;&<>]+\.\w{1,8})\s*$", re.MULTILINE)
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
 _MESSAGE = re.compile(
@@ -101,8 +103,8 @@ _RUNS = frozenset({"python", "node", "deno", "bun", "ruby", "perl", "java", "uvi
 _RUN_COMMANDS = frozenset({"cargo run", "go run", "npm start", "npm run", "pnpm run", "pnpm dev", "yarn run", "yarn dev", "bun run", "deno run", "dotnet run", "docker run", "docker-compose up", "flutter run", "swift run", "mvn spring-boot:run", "php artisan", "rails server", "manage.py runserver", "just run", "expo start"})  # fmt: skip
 
 
-_COMMITS = re.compile(
-    r"""\bgit(?:\s+(?:-[cC]\s?(?:"[^"\n]*"|'[^'\n]*'|[^\s"'])+|--no-pager)){0,4}\s+(?:commit|merge|cherry-pick|revert|am)\b"""
+_COMMITS = re.compile(  # a search runs ahead to the first letters of an expression, but not to an edge before them
+    r"""git(?<=\bgit)(?:\s+(?:-[cC]\s?(?:"[^"\n]*"|'[^'\n]*'|[^\s"'])+|--no-pager)){0,4}\s+(?:commit|merge|cherry-pick|revert|am)\b"""
 )
 
 
@@ -136,6 +138,11 @@ def is_evidence(command: str) -> bool:
     return bool(written_files(command)) or any(one.purpose is not Purpose.LOOK for one in steps(command))
 
 
+def merely_looks(command: str) -> bool:
+    """Whether a command is neither evidence nor says anything to git or an issue tracker, however it goes."""
+    return not (is_evidence(command) or "git" in command or "gh " in command or "glab " in command)
+
+
 def _step(piece: str) -> Step | None:
     words = [word.strip("\"'()") for word in _WORD.findall(piece)[:12]]
     words = [
@@ -148,7 +155,9 @@ def _step(piece: str) -> Step | None:
     if not words:
         return None
     program = words[0].replace("\\", "/").rpartition("/")[2]
-    program = re.sub(r"^(python|pip|node)[\d.]+(?:\.exe)?$", r"\1", program.removesuffix(".exe"))
+    program = program.removesuffix(".exe")
+    if program.startswith(("python", "pip", "node")):
+        program = _VERSIONED.sub(r"\1", program)
     if not _FAMILY_WORD.fullmatch(program):
         return None
     family = _family(program, words)
@@ -203,11 +212,32 @@ def _written_files(command: str) -> tuple[str, ...]:
         if patched:
             return tuple(path.strip() for path in patched)
     head = command[:LONGEST_COMMAND]
-    may_write = "tee " in head or (">" in head and any(one in head for one in _REDIRECTED))
-    found = [match[1] or match[2] for match in _REDIRECT.finditer(head)] if may_write else []
+    if "tee " in head or (">" in head and "tee" in head):
+        found = [match[1] or match[2] for match in _REDIRECT.finditer(head)]
+    else:
+        found = _redirected(head) if ">" in head else []
     if "sed -i" in head:
         found += _SED_IN_PLACE.findall(head)
     return tuple(path for path in found if not path.startswith(("/dev/", "&", "$")))
+
+
+def _redirected(command: str) -> list[str]:
+    """The files of redirections in a command without `tee`: only where a word that writes stands is it worth a look."""
+    places: list[int] = []
+    for word in _REDIRECTED:
+        at = command.find(word)
+        while at >= 0:
+            if at == 0 or command[at - 1].isspace():
+                places.append(at)
+            at = command.find(word, at + 1)
+    found: list[str] = []
+    read = 0  # a redirection's own words are no beginning of the next
+    for at in sorted(places):
+        match = _WRITTEN.match(command, at) if at == 0 or at > read else None
+        if match:
+            found.append(match[1])
+            read = match.end()
+    return found
 
 
 def commit_subject(command: str) -> str:

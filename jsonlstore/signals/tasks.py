@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsonlstore.core.hashes import sha256
 from jsonlstore.core.model import PendingTask
 from jsonlstore.core.regex import any_of, compiled, searcher
-from jsonlstore.signals.language import CYRILLIC, HANGUL, KANA, languages, recognise
+from jsonlstore.signals.language import CYRILLIC, HANGUL, KANA, languages, recognise, widened
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.titles import TitleIndex
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from jsonlstore.core.model import WorkingMemoryPin
+    from jsonlstore.core.regex import Search
     from jsonlstore.signals.language import Language
 
 LONGEST_TITLE = 200
@@ -67,7 +68,7 @@ _DONE_MARK = re.compile(
 )
 _SPLIT_IDS = re.compile(r"[,;]|\bbut\b|\band\b|\baber\b|\bund\b")
 _CLOSED_STATUS = frozenset({"completed", "complete", "done", "killed", "cancelled", "canceled", "closed", "archived"})
-# one of these is in every text that opens a task: looked for as they are, which is faster than any expression
+# one of these is in every text that opens a task
 _OPENERS = (
     "task-", "task_", "Task-", "TASK-", "TODO", "odo:", "oDo:", "o-do:", "o-Do:", "odo :", "FIXME", "[TASK", "[task", "[todo",
     "[ ]", "[x]", "[X]", "ncomplete", "NCOMPLETE", "rogress", "ROGRESS", "nfinished", "NFINISHED",
@@ -110,16 +111,18 @@ def covers(title: frozenset[str], said: frozenset[str]) -> bool:
 def _teller(language: Language | None) -> Callable[[str], bool]:
     """A fast look whether a text may open or close a task, where `language` is spoken; it errs on the side of yes."""
     spoken = [language] if language else languages().values()
-    done = [phrase for one in spoken for phrase in one.phrases("done")]
+    done = [widened(phrase) for one in spoken for phrase in one.phrases("done")]
     search = searcher(compiled(f"(?i){any_of([_MARKS, _GIVEN_UP, *done])}", text=True, groups=False))
     return lambda text: search(text.replace("’", "'").encode("utf-8", "replace"), 0)[0][0] >= 0
 
 
 def _may_open(text: str) -> bool:
-    for one in _OPENERS:  # noqa: SIM110 - every message is asked: a generator would take longer than the looks
-        if one in text:
-            return True
-    return False
+    return _opener()(text.encode("utf-8", "replace"), 0)[0][0] >= 0
+
+
+@cache
+def _opener() -> Search:
+    return searcher(compiled(any_of(map(re.escape, _OPENERS)), groups=False))
 
 
 def may_close(text: str, language: Language) -> bool:

@@ -75,19 +75,19 @@ class ToolReader:
     def call(self, call: ToolCall, entry: Entry) -> None:
         """A tool is called."""
         name = ToolNames.plain(call.name)
+        command = command_of(call)
         self._agent.topics.record_tool_call(call.name)
         if call.id:
             self._waiting[call.id] = call
             if len(self._waiting) > _MOST_WAITING:
                 del self._waiting[next(iter(self._waiting))]
-        self._talk.called(entry.id, call.id, _describe(name, call))
+        self._talk.called(entry.id, call.id, _describe(name, call, command))
         for key in _WORKDIR_KEYS:
             if key in call.arguments:
                 self._visit(call.arguments[key])
         if name in self._tools.execute:
-            command = command_of(call)
             self._redactor.overhear(command)
-            for place in directories_in_command(command[:4_000]) if command else ():
+            for place in directories_in_command(command[:4_000]):
                 self._visit(place)
         elif name in self._tools.file:
             for key in _FILE_KEYS:
@@ -125,7 +125,8 @@ class ToolReader:
         call_id = entry.tool_call_id or ""
         call = self._waiting.pop(call_id, None)
         runs = name in self._tools.execute or (call is not None and ToolNames.plain(call.name) in self._tools.execute)
-        if entry.is_long and name not in self._agent.followed and not (runs and call and is_evidence(command_of(call))):
+        command = command_of(call) if runs and call else ""
+        if entry.is_long and name not in self._agent.followed and not (command and is_evidence(command)):
             self._talk.answered(call_id, changed=False)
             return  # output nobody will quote: most of a transcript's bytes, and not worth parsing
         details = entry.details
@@ -135,7 +136,7 @@ class ToolReader:
         changed = False
         self._work.todos.at(entry.id, self._work.turn)
         if runs:
-            changed = self._ran(call, entry, text, head)
+            changed = self._ran(command, entry, text, head)
         elif call and not failed:
             changed = self._used(name, call, entry, head, hearer)
         self._talk.answered(call_id, changed=changed)
@@ -165,10 +166,9 @@ class ToolReader:
             hearer.hear_picked("plan", plan, entry)
         return bool(written)
 
-    def _ran(self, call: ToolCall | None, entry: Entry, text: str, head: str) -> bool:
+    def _ran(self, command: str, entry: Entry, text: str, head: str) -> bool:
         """A command answered; returns whether it changed files."""
         details = entry.details
-        command = command_of(call) if call else ""
         self._visit(details.get("cwd"))
         if ".git" in head or "show-toplevel" in command:
             for root in git_roots_in_output(head, command):
@@ -211,9 +211,8 @@ def command_of(call: ToolCall) -> str:
     return ""
 
 
-def _describe(name: str, call: ToolCall) -> str:
-    """What a call does, in one line."""
-    told = command_of(call)
+def _describe(name: str, call: ToolCall, told: str) -> str:
+    """What a call does, in one line; the command it runs, if it runs one."""
     if name in _ASKING:
         told = f"asking the user: {_question(call)}"
     if not told:

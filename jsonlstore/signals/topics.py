@@ -11,7 +11,6 @@ import math
 import re
 from collections import Counter
 from functools import lru_cache
-from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -52,8 +51,27 @@ _GENERIC_FILES = frozenset(
 )  # fmt: skip
 
 
+class _Edge(dict[str, str]):
+    """Piece -> its first or last word where that may be half of a pair, worked out once; empty for none."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__()
+        self._place = place
+
+    def __missing__(self, piece: str) -> str:
+        read = read_piece(piece)
+        joins = read.joins_right if self._place else read.joins_left
+        word = self[piece] = read.words[self._place] if joins and read.words else ""
+        if len(self) > MOST_COUNTED:
+            self.clear()
+        return word
+
+
+_FIRST, _LAST = _Edge(0), _Edge(-1)
+
+
 class _Tally:
-    """Counts of pieces, neighbouring pieces and parts of unspaced script, all said with the same weight."""
+    """Counts of pieces, neighbouring words and parts of unspaced script, all said with the same weight."""
 
     def __init__(self) -> None:
         self.pieces: Counter[str] = Counter()
@@ -63,7 +81,9 @@ class _Tally:
     def add(self, text: str) -> None:
         pieces, unspaced = split_pieces(text)
         self.pieces.update(pieces)
-        self.pairs.update(pairwise(pieces[:PAIRED_PIECES]))
+        paired = pieces[:PAIRED_PIECES]
+        pairs = zip(map(_LAST.__getitem__, paired), map(_FIRST.__getitem__, paired[1:]), strict=False)
+        self.pairs.update([pair for pair in pairs if pair[0] and pair[1]])
         if unspaced:
             read = [unspaced_words(run) for run in unspaced]
             self.pieces.update(word for whole, _ in read for word in whole)
@@ -232,8 +252,9 @@ class HotTopicExtractor:
             ):
                 continue
             scores[word] = math.sqrt(count) * word_rarity(word) * _form(word) * (_SHARED if word in worked_on else 1.0)
-        for pair, often, weight in self._pairs():
-            if often >= least and not (least and _is_loose(pair, small)):
+        for one, two, often in self._pairs(least):
+            if not (least and _is_loose(one, two, small)):
+                pair, weight = f"{one} {two}", (word_rarity(one) + word_rarity(two)) / 2
                 scores[pair] = max(scores.get(pair, 0.0), math.sqrt(often) * weight * _PAIR_BONUS)
         for tail in self._tails:
             if tail.rpartition(" ")[2] in counts:  # nobody speaks of the end of a name that is no name of its own
@@ -272,10 +293,9 @@ class HotTopicExtractor:
                 counts[part] = max(counts.get(part, 0.0), weight * count)
         return counts
 
-    def _pairs(self) -> Iterable[tuple[str, float, float]]:
-        """Word pairs said at least twice, or named, with how often and how rare their words are."""
-        ends = _Ends()
-        said = [(weight, _folded(tally.pairs, ends)) for weight, tally in self._tallies.items()]
+    def _pairs(self, least: float) -> Iterable[tuple[str, str, float]]:
+        """Word pairs said at least twice, or named, with how often: `least` times or more."""
+        said = [(weight, tally.pairs) for weight, tally in self._tallies.items()]
         seen: set[tuple[str, str]] = set()
         again: set[tuple[str, str]] = set()
         for _, pairs in said:
@@ -288,8 +308,8 @@ class HotTopicExtractor:
             for pair in often.keys() & pairs.keys():
                 often[pair] += weight * pairs[pair]
         for (one, two), count in often.items():
-            if one != two and one not in self._stop and two not in self._stop:
-                yield f"{one} {two}", count, (word_rarity(one) + word_rarity(two)) / 2
+            if count >= least and one != two and one not in self._stop and two not in self._stop:
+                yield one, two, count
 
 
 @lru_cache(maxsize=1024)  # a session works on few things, many times
@@ -304,9 +324,8 @@ def _label(name: str) -> str:
     return "" if len(words) == 1 and not read_piece(name.strip()).words and key.isascii() else key
 
 
-def _is_loose(pair: str, small: frozenset[str]) -> bool:
+def _is_loose(first: str, last: str, small: frozenset[str]) -> bool:
     """Whether two words in a row are no name: the first is a verb ("integrate spdlog"), or neither says much."""
-    first, _, last = pair.partition(" ")
     return first in VERBS or first in small or last in small or (names_nothing(first) and names_nothing(last))
 
 
@@ -323,28 +342,6 @@ def _is_file(word: str) -> bool:
 def _form(word: str) -> float:
     """How likely a word of this form names a thing: English adverbs and participles seldom do."""
     return _UNLIKELY if len(word) > 5 and word.isascii() and word.endswith(("ly", "ing", "ed", "able")) else 1.0
-
-
-def _folded(pairs: Counter[tuple[str, str]], ends: _Ends) -> dict[tuple[str, str], int]:
-    """Pairs of pieces as pairs of words."""
-    out: dict[tuple[str, str], int] = {}
-    for (left, right), count in pairs.items():
-        one, two = ends[left][1], ends[right][0]
-        if one and two:
-            pair = (one, two)
-            out[pair] = out.get(pair, 0) + count
-    return out
-
-
-class _Ends(dict[str, tuple[str, str]]):
-    """Piece -> the word that may end a pair and the one that may begin it, worked out once; empty for none."""
-
-    def __missing__(self, piece: str) -> tuple[str, str]:
-        read = read_piece(piece)
-        words = read.words or ("",)
-        ends = (words[0] if read.joins_left else "", words[-1] if read.joins_right else "")
-        self[piece] = ends
-        return ends
 
 
 def _recurring_parts(parts: Counter[str]) -> Iterable[tuple[str, int]]:

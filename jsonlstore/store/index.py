@@ -7,6 +7,7 @@ logs and archive, byte for byte. Missing and stale entries are projected again w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -134,7 +135,7 @@ class Index:
             before = read_bytes(self._paths.index) or b""
             after = splice(before, changes)
             if after is None:
-                entries = {**self._refreshed(None, None), **changes}
+                entries = {**self._refreshed(None, None, known=changes.keys()), **changes}
                 after = [serialise({key: entry for key, entry in entries.items() if entry is not None})]
             if after:
                 self._write_bytes(*after, lasting=sweep)
@@ -216,14 +217,18 @@ class Index:
         entries: Mapping[str, RawIndexEntry] | None,
         stale: set[str] | None,
         progress: ProgressCallback = silent,
+        known: AbstractSet[str] = frozenset(),
     ) -> dict[str, RawIndexEntry]:
-        """`entries` with the stale ones projected again; without an index all are projected, archive included."""
+        """`entries` with the stale ones projected again; without an index all are projected, archive included.
+
+        Those `known` are left out: the caller has their entries.
+        """
         out = dict(entries or {})
         hot = self._log_sizes().keys()
         todo = hot if stale is None else stale
         archived = self.archived() if stale is None or stale - hot else {}
         if stale is None:
-            todo = hot | archived.keys()
+            todo = (hot | archived.keys()) - known
         for number, session_id in enumerate(sorted(todo)):
             progress(number, len(todo))
             entry = self._project(session_id, session_id in hot, archived.get(session_id))

@@ -183,12 +183,13 @@ class Entry:
     @property
     def text(self) -> str:
         """The record's words: text blocks joined, without the gateway's wrapping and our own injected block."""
-        said = self._said or self._who()
-        if said[1] is None:
+        speaker, text = self._said or self._who()
+        if text is None:
             text = cut_continuity(join_text(self.content))
-            said = self._said = (said[0], own_words(text) if said[0] is Speaker.ASSISTANT else text)
-        assert said[1] is not None
-        return said[1]
+            if speaker is _ASSISTANT[0]:
+                text = own_words(text)
+            self._said = (speaker, text)
+        return text
 
     def _who(self) -> tuple[Speaker, str | None]:
         role = self.role
@@ -226,7 +227,7 @@ class Entry:
         """The message's content as written: a string, a list of blocks, or None."""
         if self.type == "message":
             message = self.message
-            if message.get("role") == "bashExecution":
+            if self.role == "bashExecution":
                 return f"$ {message.get('command', '')}\n{message.get('output', '')}"
             return message.get("content")
         return self.raw.get("content")

@@ -12,6 +12,7 @@ from jsonlstore.transcripts.json_values import read_millis
 from jsonlstore.transcripts.records import Entry, join_text
 
 _PARTS = ("input", "output", "cacheRead", "cacheWrite")
+_NUMBER = (int, float)
 _IMAGE_CHARACTERS = 4800
 _CUTS = frozenset({"compaction", "reset", "leaf"})
 _MOST_FOLLOWING = 64
@@ -113,8 +114,12 @@ def context_line(used: int, window: int) -> str:
 
 def usage_total(usage: Mapping[str, Any]) -> int:
     """Everything a provider counted for one answer, which is the base of the next request."""
-    values = (usage.get(part) for part in _PARTS)
-    return sum(int(value) for value in values if isinstance(value, int | float) and 0 < value < _MOST_TOKENS)
+    total = 0
+    for part in _PARTS:  # every answer is asked: a generator would take longer than the additions
+        value = usage.get(part)
+        if isinstance(value, _NUMBER) and 0 < value < _MOST_TOKENS:
+            total += int(value)
+    return total
 
 
 @cache

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jsonlstore.core.regex import compiled, searcher
 from jsonlstore.signals.choices import choice, decided, directives, explicit
 from jsonlstore.signals.ending import is_nudge, request_line
-from jsonlstore.signals.language import languages, may_any_say, recognise, small_kinds
+from jsonlstore.signals.language import languages, may_any_say, may_be_said, recognise, small_kinds, widened
 from jsonlstore.signals.offers import closing_offer, labelled, listed_next, spoken_languages
 from jsonlstore.signals.sentences import own_sentences, plain_text
 
@@ -160,6 +161,59 @@ def test_the_fast_look_misses_no_phrase(kind: str, data: st.DataObject) -> None:
     if language.says(kind, said):
         assert language.may_say((kind,), said)
         assert may_any_say(EVERYBODY, (kind,), said)
+        assert may_be_said((kind,), said)
+
+
+GLANCED = ["rule", "decide", "want", "reject", "weak_rule", "edit", "works", "scope", "revert", "done", "decided"]
+
+
+@given(st.sampled_from(GLANCED), st.text(max_size=20), st.text(max_size=20), st.data())
+def test_a_message_is_asked_for_all_that_its_sentences_may_say(
+    kind: str, head: str, tail: str, data: st.DataObject
+) -> None:
+    """The look at a whole message finds every phrase of its sentences, wherever they stand."""
+    language = data.draw(st.sampled_from(EVERYBODY))
+    phrase = data.draw(st.sampled_from(language.phrases(kind)))
+    said = data.draw(st.from_regex(re.compile(phrase.rstrip(), re.IGNORECASE | re.ASCII), fullmatch=True))
+    if language.says(kind, said):
+        assert language.may_say((kind, "insight"), f"{head}\n{said.swapcase() if said.isascii() else said}\n{tail}")
+
+
+PIECES = st.sampled_from(
+    [
+        r"\w",
+        r"\d",
+        r"\s",
+        r"\S",
+        ".",
+        "a",
+        "é",
+        "я",
+        "[a-é]",
+        r"[\w-]",
+        r"[^\s,]",
+        r"[^\w]",
+        "[，。\\s]",
+        r"\.",
+        "[.[]",
+        "^",
+        "$",
+        r"\b",
+    ]
+)
+COUNTS = st.sampled_from(["", "+", "*", "?", "{0,3}", "{2,40}", "{0,12}?"])
+
+
+@given(st.lists(st.tuples(PIECES, COUNTS), min_size=1, max_size=5), st.text(max_size=40), st.data())
+def test_a_widened_expression_finds_whatever_the_expression_does(
+    pieces: list[tuple[str, str]], around: str, data: st.DataObject
+) -> None:
+    """Letters of all scripts, unusual spaces, classes that are turned round, gaps that are counted, edges of words."""
+    phrase = "".join(piece + (count if piece not in {"^", "$", r"\b"} else "") for piece, count in pieces)
+    said = around + data.draw(st.from_regex(phrase, fullmatch=True) | st.text(max_size=40))
+    if re.search(phrase, said, re.IGNORECASE):
+        look = searcher(compiled(f"(?i){widened(phrase)}", text=True, groups=False))
+        assert look(said.encode("utf-8", "replace"), 0)[0][0] >= 0
 
 
 def test_a_french_label_is_read_with_its_no_break_space() -> None:
