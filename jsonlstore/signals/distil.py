@@ -22,13 +22,9 @@ from jsonlstore.signals.choices import (
     SCOPE,
     TASK,
     WORKS,
-    answered_questions,
-    approved_plan,
-    decided,
     directives,
     explicit,
     listed_decisions,
-    may_answer,
     may_list_decisions,
 )
 from jsonlstore.signals.closings import DoneStatements
@@ -43,6 +39,7 @@ from jsonlstore.signals.offers import closing_offer, rules_of, spoken_languages
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.signals.patterns import DONE, detect_first_match
 from jsonlstore.signals.patterns import TASK as TASK_CREATED
+from jsonlstore.signals.replies import answered_questions, approved_plan, decided, may_answer
 from jsonlstore.signals.sentences import own_lines, shorten, without_code, without_reasoning
 from jsonlstore.signals.session_signals import Signals
 from jsonlstore.signals.tasks import TaskBook

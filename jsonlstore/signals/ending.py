@@ -12,7 +12,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.choices import begins_with_yes, choice
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.obstacles import in_the_way, labelled_lately
@@ -27,6 +26,7 @@ from jsonlstore.signals.offers import (
     spoken_languages,
 )
 from jsonlstore.signals.outcome import last_error
+from jsonlstore.signals.replies import begins_with_yes, choice
 from jsonlstore.signals.sentences import (
     is_document,
     own_lines,
