@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.model import Commit, Failing, FileInWork, Ground, LastRequest, Note, PendingTask
-from jsonlstore.signals.choices import CHOICE, DECISION
+from jsonlstore.signals.choices import CHOICE, DECISION, SHAPED
 from jsonlstore.signals.closings import closed_by_session
 from jsonlstore.signals.ending import (
     ANSWERED,
@@ -55,6 +56,9 @@ STALE_FILE = 30
 FADING = 12  # exchanges, at least half a session: what was decided before, and is no rule, has mostly been done
 LEAST_PASTED = 4  # messages in a row
 _UNFINISHED = frozenset({UNANSWERED, INTERRUPTED, FAILED})
+_GO_AHEAD = re.compile(
+    r"(?:please )?implement (?:the|this) plan\b", re.IGNORECASE
+)  # in the words of an editor's button
 _FIX = re.compile(r"(?:bug|hot)?fix(?:e[sd])?\b|(?:re)?solve[sd]?\b|repair|correct", re.IGNORECASE)
 _PLAIN_ERRORS = content_words("error exception fix file line module name object value string type")
 
@@ -155,10 +159,15 @@ def _weighed_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note
     lately = {moment.id for one in late for moment in (one.user, *one.answers)}
     since = late[0].user.at if late else ""  # what was picked where a tool asked stands in no message of its own
     pasted = _pasted(talk)
+    carried_out = _carried_out(late)
     told: list[Note] = []
+    shaped: list[Note] = []  # come first: of two that are as sure, the later one is shown
     for note in notes:
         if note.source_entry_id in pasted:
             told.append(replace(note, confidence=min(note.confidence, 0.6)))
+        elif note.extra["evidence"]["kind"] == SHAPED:
+            if note.source_entry_id in carried_out:
+                shaped.append(replace(note, confidence=0.7))
         elif note.extra["evidence"]["kind"] == CHOICE and note.confidence < 0.7:
             # a step through a menu, or a yes to what was offered: long done unless it was said just now
             if note.source_entry_id in (agreed if note.confidence < 0.6 else recent):
@@ -171,7 +180,20 @@ def _weighed_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note
             told.append(replace(note, confidence=min(note.confidence, 0.65)))
         else:
             told.append(note)
-    return told
+    return [*shaped, *told]
+
+
+def _carried_out(talk: Sequence[Exchange]) -> frozenset[str | None]:
+    """The requests that changed something, at once or after a go-ahead, and were not taken back; the last is told as such."""
+    changed = [any(moment.changes for moment in (one.user, *one.answers)) for one in talk]
+    undone = [one.user.text.startswith("/undo") for one in talk[1:]]
+    done = {one.user.id for one, did, taken_back in zip(talk, changed, undone, strict=False) if did and not taken_back}
+    planned = {
+        one.user.id
+        for (one, after), did in zip(pairwise(talk), changed[1:], strict=False)
+        if did and (is_nudge(after.user.text) or _GO_AHEAD.match(after.user.text))
+    }
+    return frozenset(done | planned)
 
 
 def _standing_choice(note: Note) -> Note:

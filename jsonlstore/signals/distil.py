@@ -20,6 +20,7 @@ from jsonlstore.signals.choices import (
     INSIGHT,
     REVERT,
     SCOPE,
+    SHAPED,
     TASK,
     WORKS,
     directives,
@@ -62,7 +63,15 @@ HEAD, TAIL = 12_000, 4_000
 _MOST_CONSTRAINTS = 10
 _TURNS_TIMED = 64
 _BARE_CHOICE = 32
-_NOTED_AS = {CHOICE: DECISION, DECISION: DECISION, CONSTRAINT: DECISION, SCOPE: SCOPE, INSIGHT: INSIGHT, WORKS: DONE}
+_NOTED_AS = {
+    CHOICE: DECISION,
+    SHAPED: DECISION,
+    DECISION: DECISION,
+    CONSTRAINT: DECISION,
+    SCOPE: SCOPE,
+    INSIGHT: INSIGHT,
+    WORKS: DONE,
+}
 _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_OPENING = 800
 _LONG_SESSION = 6  # turns
@@ -253,9 +262,10 @@ class Distiller:
         at = entry.timestamp or ""
         before = self._closing.text if self._closing else ""
         said = decided(text, self._offer(before), before) if may_answer(text, before) else []
-        bare = bool(said) and len(text) <= _BARE_CHOICE  # "take the second one" says no more than what it picks
+        bare = bool(said) and len(text) <= _BARE_CHOICE
         heard = directives(text, self._speakers, opening=self.work.turn == 1)
-        ruled = [one for one in heard if not (bare and one.kind == DECISION)]
+        # "take the second one" says no more than what it picks; nor does a reply that is a request as well
+        ruled = [one for one in heard if not ((bare and one.kind == DECISION) or (said and one.kind == SHAPED))]
         # a reply in words may be a directive as well: what a sentence says is said once
         said = [one for one in said if not any(one.text.startswith(other.text) for other in ruled)] + ruled
         said += explicit("\n".join(own_lines(text)), self._speakers, (INSIGHT,))
