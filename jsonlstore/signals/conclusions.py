@@ -15,21 +15,12 @@ from typing import TYPE_CHECKING
 from jsonlstore.core.model import Commit, Failing, FileInWork, Ground, LastRequest, Note, PendingTask
 from jsonlstore.signals.choices import CHOICE, DECISION, SHAPED
 from jsonlstore.signals.closings import closed_by_session
-from jsonlstore.signals.ending import (
-    ANSWERED,
-    FAILED,
-    INTERRUPTED,
-    TO_USER,
-    UNANSWERED,
-    ClosingSituation,
-    is_nudge,
-    pasted_command,
-    read_ending,
-)
+from jsonlstore.signals.ending import TO_USER, ClosingSituation, read_ending
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.obstacles import reported_error
 from jsonlstore.signals.offers import Opened
 from jsonlstore.signals.patterns import BLOCKER, DONE
+from jsonlstore.signals.requests import ANSWERED, FAILED, INTERRUPTED, UNANSWERED, is_nudge, pasted_command
 from jsonlstore.signals.sentences import shorten
 from jsonlstore.signals.shell import steps
 from jsonlstore.signals.tasks import covers, evidence, hash_id

@@ -31,7 +31,6 @@ from jsonlstore.signals.choices import (
 from jsonlstore.signals.closings import DoneStatements
 from jsonlstore.signals.conclusions import Conclusions, conclude, ground
 from jsonlstore.signals.conversation import ASSISTANT, SYSTEM, USER, Conversation, Moment, exchanges
-from jsonlstore.signals.ending import is_nudge, request_line
 from jsonlstore.signals.evidence import WorkLog
 from jsonlstore.signals.facts import SessionFacts, hear_rules, identifiers_in, requests_in
 from jsonlstore.signals.language import recognise
@@ -41,6 +40,7 @@ from jsonlstore.signals.options import SignalOptions
 from jsonlstore.signals.patterns import DONE, detect_first_match
 from jsonlstore.signals.patterns import TASK as TASK_CREATED
 from jsonlstore.signals.replies import answered_questions, approved_plan, decided, may_answer
+from jsonlstore.signals.requests import is_nudge, request_line
 from jsonlstore.signals.sentences import own_lines, shorten, without_code, without_reasoning
 from jsonlstore.signals.session_signals import Signals
 from jsonlstore.signals.tasks import TaskBook

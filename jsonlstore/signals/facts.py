@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.ending import is_nudge, without_command
 from jsonlstore.signals.evidence import WorkLog
 from jsonlstore.signals.options import ToolNames
+from jsonlstore.signals.requests import is_nudge, without_command
 from jsonlstore.signals.sentences import is_document, own_lines, prose_lines, shorten, without_open_fence
 
 if TYPE_CHECKING:
