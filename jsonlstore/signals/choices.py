@@ -59,6 +59,9 @@ _CUE = ("task_cue",)
 _FORBID = ("forbid_cue",)
 _SHAPE = ("shape_cue",)
 _SURE_OF_SHAPE = 0.6
+_SOME_WORDS = 4
+_CUT_SHORT = re.compile(r"\s(?:-\w|to|of|the|a|an|in|with|for|as|from|that|by)$", re.IGNORECASE)  # by a line's end
+_NAME = re.compile(r"\w[=_/]\w|(?<!\w)--\w|\d")
 _ASKING_END = " ?？!.。"
 _TOLD = ("decided", "insight")
 _CLAUSE_END = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])\s*")
@@ -199,11 +202,11 @@ def _shapes(plain: str, known: Sequence[Language]) -> bool:
 
 
 def _shaped(wish: str) -> list[Said]:
-    """A request for a change that says which: three words, or a name among two ("add tests" could be anything)."""
-    words = content_words(wish)
-    if len(wish) > _LONGEST_SENTENCE or len(words) < 2 or (len(words) == 2 and all(word.isalpha() for word in words)):
-        return []
-    return [Said(SHAPED, shorten(wish, LONGEST), _SURE_OF_SHAPE)]
+    """A request for a change that says which: by a name, or by some words ("add tests" could be anything)."""
+    words = len(content_words(wish))
+    told = words >= 3 or (words == 2 and wish.count(" ") >= _SOME_WORDS) or (words > 0 and _NAME.search(wish))
+    whole = told and len(wish) <= _LONGEST_SENTENCE and not _CUT_SHORT.search(wish)
+    return [Said(SHAPED, shorten(wish, LONGEST), _SURE_OF_SHAPE)] if whole else []
 
 
 def _asked_to_remind(plain: str, known: Sequence[Language]) -> str | None:
@@ -233,7 +236,9 @@ def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[
     if len(plain) <= _LONG and not _says("rule", bare, known) and _forbids(bare, known):
         return Said(CONSTRAINT, shorten(plain, LONGEST), _WITH_CONTRAST if contrast else 0.7)
     for kind, sure, longest in kinds:
-        if len(plain) <= longest and _says(kind, bare, known) and (kind != "reject" or _has_object(bare, known)):
+        if len(plain) > longest or not _says(kind, bare, known) or (kind == "reject" and not _has_object(bare, known)):
+            continue
+        if kind != "decide" or not contrast or not _only_reports(bare, known):
             confidence = max(sure, _WITH_CONTRAST) if contrast else sure
             return Said(CONSTRAINT if kind in _RULES else DECISION, shorten(plain, LONGEST), confidence)
     if len(plain) <= _LONGEST_PICK and _picks(bare, known):
@@ -241,6 +246,15 @@ def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[
     if _says("edit", bare, known) and (contrast or any(language.says("reason", bare) for language in known)):
         return Said(DECISION, shorten(plain, LONGEST), 0.7)
     return None
+
+
+def _only_reports(bare: str, known: Sequence[Language]) -> bool:
+    """Whether a contrast tells how things are ("it opens the list instead of the map") and not how they are to be."""
+    for one in known:
+        found = one.pattern("decide").search(bare)
+        if found and _CONTRAST.search(found[0]) and one.says("report", bare):
+            return not (one.pattern("shape").match(bare) or one.pattern("pick").match(bare) or one.says("want", bare))
+    return False
 
 
 def _has_object(bare: str, known: Sequence[Language]) -> bool:

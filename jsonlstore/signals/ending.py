@@ -29,6 +29,7 @@ from jsonlstore.signals.requests import (
     ANSWERED,
     FAILED,
     LONGEST_LINE,
+    UNANSWERED,
     Request,
     last_request,
     last_substantive,
@@ -54,6 +55,8 @@ TO_USER = "for the user"  # something to send, or to choose between: a question 
 LISTS_REACH = 5  # a list that was followed by so many other requests is history
 _LONGEST_LEFT = 240
 _LAST_LINES = 6
+_LEAST_SAID = 6  # words of content
+_EXCLAMATION = re.compile(r"\A(?:[^\W\d]+[ ,]{0,2}){1,3}[!！]\s+(?=\S)")  # "Great!", "All done!"
 _PUSHED = re.compile(
     r"\b(?:pushed|gepusht|pushead[oa]s?|poussée?s?)\b|\bpush (?:is |was )?(?:done|complete|successful|succeeded|realizad|hech|feit|conclu[ií]d|réussi|effectué|erledigt)"
     r"|\b(?:and|und|y|et|e|&) push (?:\w+ )?(?:done|complete|success|realizad|hech|feit|conclu[ií]d|réussi|effectué|erledigt|erfolgreich)"
@@ -91,10 +94,10 @@ def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: 
     last = talk[at]
     closing = last.closing
     done = request.fate == ANSWERED
-    offer = _offer(talk, at, language) if done else None
+    offer = _offer(talk, at, language) if done or request.fate == UNANSWERED else None
     return ClosingSituation(
         request=request,
-        answer=_one_line(closing.text, pushed=pushed) or None if closing and request.fate != FAILED else None,
+        answer=_one_line(closing.text, language, pushed=pushed) or None if closing and request.fate != FAILED else None,
         answer_id=closing.id if closing else None,
         offer=offer,
         listed=tuple(_listed(talk, language)),
@@ -110,8 +113,9 @@ def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: 
     )
 
 
-def _one_line(text: str, *, pushed: bool = True) -> str:
+def _one_line(text: str, language: Language | None, *, pushed: bool = True) -> str:
     """What an answer says, in one line: its first words that are more than a heading, and not against the evidence."""
+    text = _without_opening(text, language)
     if not pushed and _PUSHED.search(text):
         told = (one for line in prose_lines(text) for one in sentences(line))
         text = "\n".join(one for one in told if not _PUSHED.search(one) or _NOT.search(one))
@@ -130,6 +134,16 @@ def _one_line(text: str, *, pushed: bool = True) -> str:
         if length >= LONGEST_LINE:
             break
     return shorten(" ".join(said) or plain_text(text), LONGEST_LINE)
+
+
+def _without_opening(text: str, language: Language | None) -> str:
+    """An answer without the exclamation it begins with, and without "now let me sum up:"."""
+    text = _EXCLAMATION.sub("", text.lstrip(), count=1) or text
+    first, _, rest = text.partition("\n")
+    plain = plain_text(first).replace("’", "'")
+    if not plain.endswith((":", "：")) or len(sentences(first)) > 1 or len(content_words(rest)) < _LEAST_SAID:
+        return text
+    return rest if any(one.announces(plain) for one in spoken_languages(text, language)) else text
 
 
 # what the closing message leaves open

@@ -27,6 +27,8 @@ LONGEST_LINE = 200
 ANSWERED, UNANSWERED, INTERRUPTED, FAILED, REFUSED = "answered", "unanswered", "interrupted", "failed", "refused"
 _MOST_COMPARED, _LEAST_COMPARED, _LONG_ANSWER = 600, 3, 200
 _NUDGES_BACK = 6
+_FEW_WORDS, _FEW_SIGNS = 2, 9
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _SHORT_ANSWER = 400
 _LONGEST_YES = 120
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
@@ -57,6 +59,7 @@ class Request:
     doing: str = ""  # what was being done when it stopped
     error: str = ""
     accepted: str = ""  # the offer it said yes to
+    announced: bool = False  # it stopped before what it said it would do
 
 
 def is_nudge(text: str) -> bool:
@@ -86,7 +89,8 @@ def last_request(talk: Sequence[Exchange], at: int, language: Language | None) -
     one = talk[at]
     text, accepted = _asked(talk, at, language)
     fate, doing, error = _fate(one, talk[at + 1] if at + 1 < len(talk) else None, language)
-    return Request(text, one.user.at, fate, one.user.id, doing, error, accepted)
+    announced = fate == INTERRUPTED and bool(doing) and doing == _announced(one, language)
+    return Request(text, one.user.at, fate, one.user.id, doing, error, accepted, announced)
 
 
 def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tuple[str, str]:
@@ -105,7 +109,20 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
             if not is_nudge(talk[earlier].user.text):
                 said, accepted = _asked(talk, earlier, language)
                 return (text, accepted) if accepted else (shorten(f"{text} ({said})", LONGEST_LINE), "")
+    whole = talk[at].user.text
+    if at and _points_back(text) and not whole.startswith("/") and not last_error(whole):
+        before_that = next((one for one in reversed(talk[:at]) if not is_nudge(one.user.text)), None)
+        said = request_line(before_that.user.text) if before_that else ""
+        if len(content_words(said)) > _FEW_WORDS and not said.startswith(text):
+            return shorten(f"{text} (after: {said})", LONGEST_LINE), ""
     return text, ""
+
+
+def _points_back(text: str) -> bool:
+    """Whether a request says little without the one before it ("and without sockets?"); one that names a file does not."""
+    words = content_words(text)
+    few = len(text) <= _FEW_SIGNS if _UNSPACED.search(text) else len(words) <= _FEW_WORDS
+    return few and all(word.isalpha() for word in words)
 
 
 def without_command(text: str) -> str:
@@ -149,7 +166,15 @@ def _fate(one: Exchange, after: Exchange | None, language: Language | None) -> t
     announced = _announced(one, language)
     if announced:
         return INTERRUPTED, announced, ""
-    return (UNANSWERED if _is_off_topic(one) else ANSWERED), "", ""
+    return (UNANSWERED if _is_off_topic(one) or _asks_for_material(one, language) else ANSWERED), "", ""
+
+
+def _asks_for_material(one: Exchange, language: Language | None) -> bool:
+    """Whether all that came of a request is "please send me the file": nothing was looked at, the work is still to do."""
+    text = one.last.text
+    if len(text) > _SHORT_ANSWER or any(moment.calls for moment in (one.user, *one.answers)):
+        return False
+    return any(known.says("hand_over", text) for known in spoken_languages(text, language))
 
 
 def _is_refused(one: Exchange, language: Language | None) -> bool:
@@ -172,8 +197,8 @@ def _announced(one: Exchange, language: Language | None) -> str:
     known = spoken_languages(last.text, language)
     if plain.endswith(("?", "？")) or any(each.says("offer", plain) for each in known):
         return ""
-    # without a colon it may sum up what was done; not where nothing was done at all
-    idle = len(last.text) <= _SHORT_ANSWER and not any(moment.calls for moment in (one.user, *one.answers))
+    # without a colon it may sum up what was done; not where nothing was changed at all
+    idle = len(last.text) <= _SHORT_ANSWER and not any(moment.changes for moment in (one.user, *one.answers))
     stops_short = plain.endswith((":", "：", "…", "...")) or idle
     return shorten(plain.rstrip(" :："), 160) if stops_short and any(each.announces(plain) for each in known) else ""
 
