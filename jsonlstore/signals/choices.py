@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 DECISION, CONSTRAINT, TASK, SCOPE, REVERT, WORKS = "decision", "constraint", "task", "scope_creep", "revert", "works"
 CHOICE, DECIDED, INSIGHT = "choice", "decided", "insight"
-SHAPED = "shaped"  # a request that says how something is to be: a decision once it was carried out
 LONGEST = 160
 _LONGEST_SENTENCE = 240
 _LONG = 140
@@ -44,25 +43,9 @@ _DIRECTIVES = (
 _WITHOUT_WISHES = _DIRECTIVES[:-1]
 _RULES = frozenset({"rule", "weak_rule"})
 _WITH_CONTRAST = 0.8
-_ASKED = (
-    *(kind for kind, _, _ in _DIRECTIVES),
-    "forbid_cue",
-    "pick",
-    "edit",
-    "shape_cue",
-    "task_cue",
-    "works",
-    "scope",
-    "revert",
-)
+_ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "forbid_cue", "pick", "edit", "task_cue", "works", "scope", "revert")
 _CUE = ("task_cue",)
 _FORBID = ("forbid_cue",)
-_SHAPE = ("shape_cue",)
-_SURE_OF_SHAPE = 0.6
-_SOME_WORDS = 4
-_CUT_SHORT = re.compile(r"\s(?:-\w|to|of|the|a|an|in|with|for|as|from|that|by)$", re.IGNORECASE)  # by a line's end
-_NAME = re.compile(r"\w[=_/]\w|(?<!\w)--\w|\d")
-_ASKING_END = " ?？!.。"
 _TOLD = ("decided", "insight")
 _CLAUSE_END = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])\s*")
 _NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*(\d{1,2})[.、)]$")  # the next item's number, left behind by its sentence
@@ -86,15 +69,14 @@ class Said:
 
     @property
     def source(self) -> str:
-        """Whose words it rests on: a choice rests on what was offered, too, a request on what was done about it."""
-        return self.kind if self.kind in {CHOICE, SHAPED} else "user"
+        """Whose words it rests on: a choice rests on what was offered, too."""
+        return CHOICE if self.kind == CHOICE else "user"
 
 
 def directives(text: str, speakers: Sequence[Language], *, opening: bool = False) -> list[Said]:
     """What a user's message decides, rules, asks to be remembered, takes back or calls working.
 
-    In the message that opens a session a wish ("I want to have …") is the work asked for, not a decision about it, and
-    so is a request.
+    In the message that opens a session a wish ("I want to have …") is the work asked for, not a decision about it.
     """
     # asked of the whole message first: most say nothing of the kind, and sentences are many
     whole = text.replace("’", "'")
@@ -104,7 +86,8 @@ def directives(text: str, speakers: Sequence[Language], *, opening: bool = False
     found: list[Said] = []
     for sentence in own_sentences(_PLAN_TOOL.sub("", text) if "plan" in text else text):
         said = _read(_without_next_number(sentence, text), known, _WITHOUT_WISHES if opening else _DIRECTIVES)
-        found += [one for one in said if not (opening and one.kind == SHAPED)]
+        if said:
+            found.append(said)
     return found
 
 
@@ -158,7 +141,7 @@ def listed_decisions(text: str, speakers: Sequence[Language]) -> list[Said]:
     return [Said(DECISION, item, 0.7) for item in items if len(content_words(item)) >= 2]
 
 
-def _read(sentence: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> list[Said]:
+def _read(sentence: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
     plain = plain_text(sentence).replace("’", "'").strip()
     plain = _LOOSE_END.sub("", plain)
     bare = _QUOTED.sub("…", plain)
@@ -166,47 +149,19 @@ def _read(sentence: str, known: Sequence[Language], kinds: Sequence[tuple[str, f
     if len(plain) < 4 or not (
         may_any_say(known, _ASKED, plain) or (bare != plain and may_any_say(known, _ASKED, bare))
     ):
-        return []
+        return None
     asks = plain.endswith(("?", "？")) or any(language.pattern("asks").match(plain) for language in known)
-    wish = _asked_politely(plain, known) if asks else plain if _shapes(plain, known) else ""
     if len(plain) <= _LONGEST_SENTENCE:
         task = _asked_to_remind(plain, known) if asks else task_in(plain, known)
         if task:
-            return [Said(TASK, task, 0.85)]
-        kind = _small_kind(bare, known, asks=asks or bool(wish))
+            return Said(TASK, task, 0.85)
+        kind = _small_kind(bare, known, asks=asks)
         if kind:
-            small = Said(kind, shorten(plain, LONGEST), _CONFIDENCE[kind])
-            return [small, *_shaped(wish)] if kind == SCOPE else [small]
-    if wish:
-        plain, bare, asks = wish, _QUOTED.sub("…", wish), False
+            return Said(kind, shorten(plain, LONGEST), _CONFIDENCE[kind])
     # "use TypeScript" names one thing and is enough; "let's do it" names none
     if asks or len(content_words(plain)) < (1 if plain.count(" ") >= 1 else 2):
-        return []
-    said = _decision(plain, bare, known, kinds) or (_decision_in_clauses(plain, known) if len(plain) > _LONG else None)
-    return [said] if said else _shaped(wish)
-
-
-def _asked_politely(plain: str, known: Sequence[Language]) -> str:
-    """ "Can you also make it blue?" as the request it is; a question that asks for an answer gives nothing."""
-    for language in known:
-        lead = language.pattern("polite").match(plain) if language.may_say(_SHAPE, plain) else None
-        rest = plain[lead.end() :].strip(_ASKING_END) if lead else ""
-        if rest and (language.pattern("shape").match(rest) or language.pattern("pick").match(rest)):
-            return plain.strip(_ASKING_END) if lead and any(mark in lead[0] for mark in "，,") else rest
-    return ""
-
-
-def _shapes(plain: str, known: Sequence[Language]) -> bool:
-    """Whether a request says how something is to be ("move the legend below the map"), and not only what to do next."""
-    return any(one.may_say(_SHAPE, plain) and one.pattern("shape").match(plain) for one in known)
-
-
-def _shaped(wish: str) -> list[Said]:
-    """A request for a change that says which: by a name, or by some words ("add tests" could be anything)."""
-    words = len(content_words(wish))
-    told = words >= 3 or (words == 2 and wish.count(" ") >= _SOME_WORDS) or (words > 0 and _NAME.search(wish))
-    whole = told and len(wish) <= _LONGEST_SENTENCE and not _CUT_SHORT.search(wish)
-    return [Said(SHAPED, shorten(wish, LONGEST), _SURE_OF_SHAPE)] if whole else []
+        return None
+    return _decision(plain, bare, known, kinds) or (_decision_in_clauses(plain, known) if len(plain) > _LONG else None)
 
 
 def _asked_to_remind(plain: str, known: Sequence[Language]) -> str | None:

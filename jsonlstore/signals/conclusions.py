@@ -21,7 +21,7 @@ from jsonlstore.signals.patterns import BLOCKER, DONE
 from jsonlstore.signals.requests import ANSWERED, FAILED, INTERRUPTED, UNANSWERED, is_nudge, pasted_command
 from jsonlstore.signals.sentences import shorten
 from jsonlstore.signals.shell import steps
-from jsonlstore.signals.standing import standing_notes
+from jsonlstore.signals.standing import settled_notes, standing_notes
 from jsonlstore.signals.tasks import covers, evidence, hash_id
 from jsonlstore.signals.undone import reverted_subject
 from jsonlstore.signals.words import content_words
@@ -73,6 +73,8 @@ def conclude(
     said: DoneStatements,
     language: Language | None,
     most_tasks: int,
+    *,
+    shaped: bool = True,
 ) -> Conclusions:
     """Put together what a session's end, its tools and its user said."""
     ending = _with_fate(read_ending(talk, language, pushed=work.pushed), talk, work)
@@ -82,6 +84,8 @@ def conclude(
     pending = _pending(ending, still_open, talk, work, tasks, most_tasks)
     step = _next_step(ending, still_open, work) or _set_last(pending, talk)
     in_progress = _in_progress(ending, work)
+    standing = standing_notes(notes, talk)
+    settled = settled_notes(talk, standing, language) if shaped else []  # first: of two as sure the later is shown
     return Conclusions(
         last_request=_last_request(ending),
         last_answer=ending.answer if request and request.fate != FAILED else None,
@@ -93,7 +97,7 @@ def conclude(
         commits=_commits(work),
         files=_files(work),
         closed=closed_by_session(said, work, tasks, [one for one in ending.listed if one not in still_open]),
-        notes=(*standing_notes(notes, talk), *_done_notes(work), *_blockers(ending, failing, talk, work)),
+        notes=(*settled, *standing, *_done_notes(work), *_blockers(ending, failing, talk, work)),
         grounds=tuple(_grounds(ending, step, in_progress)),
     )
 

@@ -20,7 +20,6 @@ from jsonlstore.signals.choices import (
     INSIGHT,
     REVERT,
     SCOPE,
-    SHAPED,
     TASK,
     WORKS,
     directives,
@@ -63,15 +62,7 @@ HEAD, TAIL = 12_000, 4_000
 _MOST_CONSTRAINTS = 10
 _TURNS_TIMED = 64
 _BARE_CHOICE = 32
-_NOTED_AS = {
-    CHOICE: DECISION,
-    SHAPED: DECISION,
-    DECISION: DECISION,
-    CONSTRAINT: DECISION,
-    SCOPE: SCOPE,
-    INSIGHT: INSIGHT,
-    WORKS: DONE,
-}
+_NOTED_AS = {CHOICE: DECISION, DECISION: DECISION, CONSTRAINT: DECISION, SCOPE: SCOPE, INSIGHT: INSIGHT, WORKS: DONE}
 _ASSISTANT_WEIGHT = 0.5
 _ASSISTANT_OPENING = 800
 _LONG_SESSION = 6  # turns
@@ -180,7 +171,8 @@ class Distiller:
         talk = list(exchanges(self._talk.path(on_path)))
         notes = self._notes.notes()
         said = self._done.until(self._closing, self._language)
-        return conclude(talk, self.work, self.tasks, notes, said, self._language, self._options.max_tasks)
+        read = not self._options.first_match_patterns
+        return conclude(talk, self.work, self.tasks, notes, said, self._language, self._options.max_tasks, shaped=read)
 
     def facts(self) -> SessionFacts:
         """The evidence so far, for a checkpoint, without the secrets known by now."""
@@ -262,10 +254,9 @@ class Distiller:
         at = entry.timestamp or ""
         before = self._closing.text if self._closing else ""
         said = decided(text, self._offer(before), before) if may_answer(text, before) else []
-        bare = bool(said) and len(text) <= _BARE_CHOICE
+        bare = bool(said) and len(text) <= _BARE_CHOICE  # "take the second one" says no more than what it picks
         heard = directives(text, self._speakers, opening=self.work.turn == 1)
-        # "take the second one" says no more than what it picks; nor does a reply that is a request as well
-        ruled = [one for one in heard if not ((bare and one.kind == DECISION) or (said and one.kind == SHAPED))]
+        ruled = [one for one in heard if not (bare and one.kind == DECISION)]
         # a reply in words may be a directive as well: what a sentence says is said once
         said = [one for one in said if not any(one.text.startswith(other.text) for other in ruled)] + ruled
         said += explicit("\n".join(own_lines(text)), self._speakers, (INSIGHT,))

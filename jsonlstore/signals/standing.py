@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.choices import CHOICE, DECISION, SHAPED
-from jsonlstore.signals.requests import is_nudge
+from jsonlstore.signals.choices import CHOICE, DECISION
+from jsonlstore.signals.notes import NoteBook, is_echo
+from jsonlstore.signals.shaped import SHAPED, shaped_requests
+from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from jsonlstore.core.model import Note
     from jsonlstore.signals.conversation import Exchange
+    from jsonlstore.signals.language import Language
 
 RECENT = 6  # exchanges
 RECENT_YES = 4  # the same for a bare yes: what it agreed to is done sooner than a plan that was picked
 FADING = 12  # exchanges, at least half a session: what was decided before, and is no rule, has mostly been done
 LEAST_PASTED = 4  # messages in a row
-# in the words of an editor's button
-_GO_AHEAD = re.compile(r"(?:please )?implement (?:the|this) plan\b", re.IGNORECASE)
 
 
 def standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
@@ -33,15 +32,10 @@ def standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note
     lately = {moment.id for one in late for moment in (one.user, *one.answers)}
     since = late[0].user.at if late else ""  # what was picked where a tool asked stands in no message of its own
     pasted = _pasted(talk)
-    carried_out = _carried_out(late)
     told: list[Note] = []
-    shaped: list[Note] = []  # come first: of two that are as sure, the later one is shown
     for note in notes:
         if note.source_entry_id in pasted:
             told.append(replace(note, confidence=min(note.confidence, 0.6)))
-        elif note.extra["evidence"]["kind"] == SHAPED:
-            if note.source_entry_id in carried_out:
-                shaped.append(replace(note, confidence=0.7))
         elif note.extra["evidence"]["kind"] == CHOICE and note.confidence < 0.7:
             # a step through a menu, or a yes to what was offered: long done unless it was said just now
             if note.source_entry_id in (agreed if note.confidence < 0.6 else recent):
@@ -54,20 +48,20 @@ def standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note
             told.append(replace(note, confidence=min(note.confidence, 0.65)))
         else:
             told.append(note)
-    return [*shaped, *told]
+    return told
 
 
-def _carried_out(talk: Sequence[Exchange]) -> frozenset[str | None]:
-    """The requests that changed something, at once or after a go-ahead, and not undone; the last is told anyway."""
-    changed = [any(moment.changes for moment in (one.user, *one.answers)) for one in talk]
-    undone = [one.user.text.startswith("/undo") for one in talk[1:]]
-    done = {one.user.id for one, did, taken_back in zip(talk, changed, undone, strict=False) if did and not taken_back}
-    planned = {
-        one.user.id
-        for (one, after), did in zip(pairwise(talk), changed[1:], strict=False)
-        if did and (is_nudge(after.user.text) or _GO_AHEAD.match(after.user.text))
-    }
-    return frozenset(done | planned)
+def settled_notes(talk: Sequence[Exchange], told: Sequence[Note], language: Language | None) -> list[Note]:
+    """What was asked for and done lately, unless it is told already: a reply that picks something is told as such."""
+    known = [content_words(note.content) for note in told if note.type == DECISION]
+    replies = {note.source_entry_id for note in told if note.extra["evidence"]["kind"] == CHOICE}
+    pasted = _pasted(talk)
+    book = NoteBook()
+    for user, wish in shaped_requests(talk[-max(FADING, len(talk) // 2) :], language):
+        words = content_words(wish)
+        if user.id not in replies and user.id not in pasted and not any(is_echo(words, one) for one in known):
+            book.add(DECISION, wish, 0.7, entry_id=user.id, at=user.at, source=SHAPED)
+    return book.notes()
 
 
 def _standing_choice(note: Note) -> Note:
