@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from jsonlstore.signals.choices import directives
+from jsonlstore.signals.facts import hear_rules
 from jsonlstore.signals.language import languages
 from tests.signals.told import Story, noted, told
 
@@ -205,3 +206,41 @@ def test_the_nearest_list_says_what_an_offer_is_about() -> None:
 def test_an_answer_begins_with_what_it_says(said: str, answer: str) -> None:
     story = Story("x").user("repair the tide server of the harbour").call("edit", {"path": "tide.py"}, "ok")
     assert told(story.says_(said))["last_answer"] == answer
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "No globals, use the harbour object",
+        "Soundings in metres everywhere",
+        "be thorough with the soundings",
+        "let me know if you are unsure about a buoy",
+        "Die Tafel soll ab heute nur für Lotsen sein",
+        "gib mir bescheid, wenn eine Boje fehlt",
+        "beachte immer die Tide vor dem Auslaufen",
+        "Mantén todo el puerto en una sola capa",
+        "avísame antes de mover una boya",
+        "préviens-moi quand une bouée manque",
+    ],
+)
+def test_how_the_work_is_to_be_done_is_a_rule_of_a_checkpoint(said: str) -> None:
+    rules: dict[str, None] = {}
+    hear_rules(rules, said)
+    assert list(rules) == [said]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "No idea, the harbour is empty",
+        "the buoys were everywhere in the picture of last summer, was that the storm?",
+        "I let them know when the tide turned",
+        "Wo soll die Tafel stehen?",
+        "Die Boje muss repariert werden, glaube ich",
+        "no encuentro la boya del puerto viejo",
+    ],
+)
+def test_what_only_sounds_like_a_rule_is_none(said: str) -> None:
+    rules: dict[str, None] = {}
+    hear_rules(rules, said)
+    assert rules == {}

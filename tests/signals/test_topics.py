@@ -284,7 +284,6 @@ def test_issue_16_a_verb_and_its_object_are_no_name() -> None:
         ("неделю", False),
         ("маршрутизацию", False),
         ("embed", False),
-        ("seed", False),
         ("cargo", False),
         ("calendar", False),
         ("avatar", False),
