@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.core.model import Commit, Failing, FileInWork, Ground, LastRequest, Note, PendingTask
 from jsonlstore.signals.closings import closed_by_session
+from jsonlstore.signals.decisions import settled_notes, weighed_notes
 from jsonlstore.signals.ending import TO_USER, ClosingSituation, read_ending
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.obstacles import reported_error
@@ -21,7 +22,6 @@ from jsonlstore.signals.patterns import BLOCKER, DONE
 from jsonlstore.signals.requests import ANSWERED, FAILED, INTERRUPTED, UNANSWERED, is_nudge, pasted_command
 from jsonlstore.signals.sentences import shorten
 from jsonlstore.signals.shell import steps
-from jsonlstore.signals.standing import settled_notes, standing_notes
 from jsonlstore.signals.tasks import covers, evidence, hash_id
 from jsonlstore.signals.undone import reverted_subject
 from jsonlstore.signals.words import content_words
@@ -84,8 +84,8 @@ def conclude(
     pending = _pending(ending, still_open, talk, work, tasks, most_tasks)
     step = _next_step(ending, still_open, work) or _set_last(pending, talk)
     in_progress = _in_progress(ending, work)
-    standing = standing_notes(notes, talk)
-    settled = settled_notes(talk, standing, language) if shaped else []  # first: of two as sure the later is shown
+    weighed = weighed_notes(notes, talk)
+    settled = settled_notes(talk, weighed, language) if shaped else []  # first: of two as sure the later is shown
     return Conclusions(
         last_request=_last_request(ending),
         last_answer=ending.answer if request and request.fate != FAILED else None,
@@ -97,7 +97,7 @@ def conclude(
         commits=_commits(work),
         files=_files(work),
         closed=closed_by_session(said, work, tasks, [one for one in ending.listed if one not in still_open]),
-        notes=(*settled, *standing, *_done_notes(work), *_blockers(ending, failing, talk, work)),
+        notes=(*settled, *weighed, *_done_notes(work), *_blockers(ending, failing, talk, work)),
         grounds=tuple(_grounds(ending, step, in_progress)),
     )
 

@@ -23,7 +23,7 @@ FADING = 12  # exchanges, at least half a session: what was decided before, and 
 LEAST_PASTED = 4  # messages in a row
 
 
-def standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
+def weighed_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
     """The notes; what the user picked or agreed to in the last exchanges is what the next session builds on."""
     recent = {one.user.id for one in talk[-RECENT:]}
     agreed = {one.user.id for one in talk[-RECENT_YES:-1]}  # the last request is told as such
@@ -39,7 +39,7 @@ def standing_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note
         elif note.extra["evidence"]["kind"] == CHOICE and note.confidence < 0.7:
             # a step through a menu, or a yes to what was offered: long done unless it was said just now
             if note.source_entry_id in (agreed if note.confidence < 0.6 else recent):
-                told.append(_standing_choice(note))
+                told.append(_kept_choice(note))
             elif note.source_entry_id in fading or (note.timestamp >= since and note.confidence > 0.6):
                 told.append(note)
         elif note.extra["evidence"]["kind"] == CHOICE and note.timestamp >= since:
@@ -64,7 +64,7 @@ def settled_notes(talk: Sequence[Exchange], told: Sequence[Note], language: Lang
     return book.notes()
 
 
-def _standing_choice(note: Note) -> Note:
+def _kept_choice(note: Note) -> Note:
     """A choice of the last exchanges: what the session goes on with, whichever directory it was in when it was made."""
     return replace(note, confidence=0.7, extra={key: said for key, said in note.extra.items() if key != "project"})
 
