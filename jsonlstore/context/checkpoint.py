@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 8 * 1024
 _FOR_COUNTS = 200  # bytes that `omitted` may take
 _LONGEST_SUMMARY = 700
-_MOST_RULES = 18
+_MOST_RULES = 24
 _MOST_DECISIONS = 12
 _LONGEST_COMMAND = 160
 # what goes first when there is too much, and how many of each stay as long as anything else can go

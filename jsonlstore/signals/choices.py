@@ -1,4 +1,4 @@
-"""What the user decided, in the user's own words: directives, standing rules, a choice among options, tasks set."""
+"""What the user decided, in the user's own words: directives, standing rules, tasks set; replies are read in `replies`."""
 
 # ruff: noqa: E501 - expressions and tables are data, one a line
 
@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.language import languages, may_any_say, may_be_said, recognise, small_kinds
-from jsonlstore.signals.offers import DECIDED_HEADINGS, all_options, listed_next
+from jsonlstore.signals.language import may_any_say, may_be_said
+from jsonlstore.signals.offers import DECIDED_HEADINGS, listed_next
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.words import content_words
 
@@ -18,37 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from jsonlstore.signals.language import Language
-    from jsonlstore.signals.offers import Offer
 
 DECISION, CONSTRAINT, TASK, SCOPE, REVERT, WORKS = "decision", "constraint", "task", "scope_creep", "revert", "works"
 CHOICE, DECIDED, INSIGHT = "choice", "decided", "insight"
 LONGEST = 160
 _LONGEST_SENTENCE = 240
 _LONG = 140
-_LONGEST_CHOICE = 60
-_LONGEST_REPLY = 160
-_MOST_REPLIED = 12  # words of content: a longer reply is a request of its own
-_QUESTION_REACH = 600  # how far from its end a message's question stands
 _LONGEST_EXTRA = 90
 _LONGEST_REMARK = 100
 _LONGEST_PICK = 100
 _CONFIDENCE = {SCOPE: 0.65, REVERT: 0.7, WORKS: 0.7}  # scope creep as DECISION 44 has it
 _QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|`[^`\n]{1,200}`")
-_LETTERS = re.compile(r"(?<![\w'’])([A-Fa-f]|[1-9])(?![\w'’%.:/-]|\s*(?:minute|hour|file|day|time|mal|uhr|h\b|min))")
-_CHINESE_NUMBER = re.compile(r"(?:方案|选项|选择|选|第|選項|案|用)\s*([A-Fa-f1-9一二三四])(?!\w*[%个小分天行])")
-_COUNTED = re.compile(r"(?<!\w)([A-Fa-f1-9])\s?(?:番(?!目)|번(?!째)|号|號)")
-_NAMED_OPTION = re.compile(
-    r"(?:\b(?:option|plan|variante|opción|opcion|opção|вариант|варіант)|方案|选项|選項|案)\s*[A-Fa-f1-9一二三四]",
-    re.IGNORECASE,
-)
-# two ways are offered: who names one of them has chosen, who repeats an only offer has agreed to it
-_ALTERNATIVE = re.compile(
-    r"(?<!\w)(?:or|oder|o|u|ou|или|чи|або)(?!\w)|还是|或者|還是|それとも|または|아니면|또는", re.IGNORECASE
-)
-_AND = "and|but|then|also|please|go|do|und|aber|bitte|mach|y|pero|por|et|mais|e|mas|и|но|і|та|але|пожалуйста"
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
-_LISTED = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+(\S.{4,200})", re.MULTILINE)
-_LEAST_OF_ITEM = 3
 _CONTRAST = re.compile(
     r"instead|rather than|, not |, just |(?:don't|do not) use .{1,80}[,;:.] use |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|а не|而不是|ではなく|代わりに|대신|말고",
     re.IGNORECASE,
@@ -58,7 +37,7 @@ _DIRECTIVES = (
     ("rule", 0.85, 200),
     ("reject", 0.8, 160),
     ("decide", 0.7, 140),
-    ("weak_rule", 0.7, 120),
+    ("weak_rule", 0.7, 140),
     ("want", 0.7, 140),
 )
 _WITHOUT_WISHES = _DIRECTIVES[:-1]
@@ -67,13 +46,7 @@ _WITH_CONTRAST = 0.8
 _ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "forbid_cue", "pick", "edit", "task_cue", "works", "scope", "revert")
 _CUE = ("task_cue",)
 _FORBID = ("forbid_cue",)
-_ORDINALS = ("ordinals",)
 _TOLD = ("decided", "insight")
-_ASKED_AND_ANSWERED = re.compile(r'"([^"\n]{3,400})"="([^"\n]{1,300})"')
-_RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
-_MOST_ANSWERS = 10
-_LONGEST_HEAD = 2_000
-_PLAN = re.compile(r"^(?:implementation |the )?plan\b(?: for)?", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])\s*")
 _NUMBER_AFTER = re.compile(r"\s*[；;,，]?\s*(\d{1,2})[.、)]$")  # the next item's number, left behind by its sentence
 _AFTER_NUMBER = (".", "、", ")")
@@ -84,8 +57,6 @@ _PLAN_TOOL = re.compile(
     r"|Mark them as in_progress as you work[^.\n]*\.|Don['’]t stop until you have completed all the to-?dos\.",
     re.IGNORECASE,
 )
-_DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
-_LAST = 4  # the place of "the last one" among a language's ordinals
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,133 +71,6 @@ class Said:
     def source(self) -> str:
         """Whose words it rests on: a choice rests on what was offered, too."""
         return CHOICE if self.kind == CHOICE else "user"
-
-
-def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]:
-    """The options a short answer picks from what was offered last, as (key, option text)."""
-    plain = text.strip()
-    if not plain or len(plain) > _LONGEST_CHOICE or plain.endswith("?"):
-        return []
-    options = dict(offer.options if offer and offer.options else all_options(before))
-    if not options:
-        return []
-    place = _place(plain)
-    if place is not None:
-        return [list(options.items())[place]] if place < len(options) else []
-    keys = [_DIGITS.get(key, key).upper() for key in (*_CHINESE_NUMBER.findall(plain), *_COUNTED.findall(plain))]
-    if not keys:
-        # "a" is a word of many languages: alone it picks only when it is all that was said
-        keys = [key.upper() for key in _LETTERS.findall(plain) if key not in {"a", "e"} or len(plain) <= 3]
-    return [(key, options[key]) for key in dict.fromkeys(keys) if key in options]
-
-
-def _place(plain: str) -> int | None:
-    """Which of several a message picks by its place ("the second one", "第二个"), if that is all it says; -1 the last."""
-    if not may_be_said(_ORDINALS, plain):
-        return None
-    for language in languages().values():
-        for place, expression in enumerate(language.patterns("ordinals")):
-            match = expression.search(plain)
-            if match and len(content_words(_chosen(language).sub(" ", expression.sub(" ", plain)))) <= 1:
-                return place if place < _LAST else -1
-    return None
-
-
-@cache
-def _chosen(language: Language) -> re.Pattern[str]:
-    """The words of choosing in a language."""
-    words = sorted(map(re.escape, language.phrases("choose")), key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
-
-
-def may_answer(text: str, before: str) -> bool:
-    """Whether a message could be a choice or a yes: only then is what was offered worth working out."""
-    plain = text.strip()
-    if begins_with_yes(plain):
-        return True
-    if len(plain) > _LONGEST_REPLY or plain.endswith(("?", "？")) or "\n" in plain:
-        return False
-    if any(mark in before[-_QUESTION_REACH:] for mark in ("?", "？")):
-        offered = before.lower()
-        if any(word in offered for word in content_words(plain)):
-            return True
-    if len(plain) > _LONGEST_CHOICE:
-        return False
-    if _LETTERS.search(plain) or _CHINESE_NUMBER.search(plain) or _COUNTED.search(plain):
-        return True
-    return "yes" in small_kinds(plain) or _place(plain) is not None
-
-
-def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
-    """A choice or a yes, resolved to what was offered."""
-    picked = choice(text, offer, before)
-    if picked:
-        # a bare "2" may only walk through a menu; who names the plan has weighed it
-        sure = 0.75 if _NAMED_OPTION.search(text) else 0.65
-        return [Said(CHOICE, shorten(f"{option} (option {key})", LONGEST), sure) for key, option in picked]
-    if offer is None:
-        return []
-    if offer.is_offer and "yes" in small_kinds(text):
-        return [Said(CHOICE, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
-    taken = _taken_up(plain_text(text), offer, before)
-    if not taken and offer.is_offer and begins_with_yes(text):  # and goes on to something else
-        return [Said(CHOICE, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
-    return taken
-
-
-def begins_with_yes(text: str) -> bool:
-    """Whether a message says yes before it goes on: "yes, and …"; "si quieres" and "great, now …" do not."""
-    return _yes_and_more().match(text.lstrip()[:_LONGEST_CHOICE]) is not None
-
-
-@cache
-def _yes_and_more() -> re.Pattern[str]:
-    words = "|".join(re.escape(word) for language in languages().values() for word in language.phrases("plain_yes"))
-    return re.compile(rf"(?:{words})(?:\s+(?:{words}))*(?:\s*[,.!;:，。！、]|\s+(?:{_AND})(?!\w))", re.IGNORECASE)
-
-
-def _taken_up(plain: str, offer: Offer, before: str) -> list[Said]:
-    """A reply in words that takes up what was offered ("yes, put it into the workflow"), by the words the two share."""
-    said = content_words(plain)
-    # scripts without spaces are compared by pairs of signs, endings of verbs among them
-    part, most = (3, 3 * _MOST_REPLIED) if _UNSPACED.search(plain) else (2, _MOST_REPLIED)
-    if not said or len(plain) > _LONGEST_REPLY or len(said) > most or _asks(plain):
-        return []
-    shared = said & content_words(" ".join([offer.text, *(option for _, option in offer.options)]))
-    # one shared word is enough where it is all that was said; a new request shares one by chance
-    if part * len(shared) >= len(said) and (len(shared) >= part or len(said) <= 2):
-        weighed = bool(offer.options) or bool(_ALTERNATIVE.search(offer.text))
-        return [Said(CHOICE, shorten(f"{plain} (asked: {offer.text})", LONGEST), 0.65 if weighed else 0.55)]
-    for item in _LISTED.findall(before):
-        same = said & content_words(plain_text(item))
-        if len(same) >= _LEAST_OF_ITEM and part * len(same) >= len(said):
-            return [Said(CHOICE, shorten(plain, LONGEST), 0.65)]
-    return []
-
-
-def _asks(plain: str) -> bool:
-    """Whether a message asks something back, in whatever language it is."""
-    own = recognise(plain)
-    return plain.endswith(("?", "？")) or (own is not None and own.pattern("asks").match(plain) is not None)
-
-
-def answered_questions(text: str) -> list[Said]:
-    """What a user picked where a tool asked: runtimes store questions and answers as `"question"="answer"` pairs."""
-    found = []
-    for question, answer in _ASKED_AND_ANSWERED.findall(text)[:_MOST_ANSWERS]:
-        picked = _RECOMMENDED.sub("", plain_text(answer)).strip()
-        if picked and content_words(f"{question} {picked}"):
-            found.append(Said(CHOICE, shorten(f"{picked} (asked: {plain_text(question)})", LONGEST), 0.7))
-    return found
-
-
-def approved_plan(plan: str) -> list[Said]:
-    """A plan the user let pass, by its title: the first line that says something beside "Plan"."""
-    for line in plan[:_LONGEST_HEAD].split("\n"):
-        title = _PLAN.sub("", plain_text(line)).strip(" :–—-")
-        if len(content_words(title)) >= 2:
-            return [Said(CHOICE, shorten(f"Approved plan: {title}", LONGEST), 0.7)]
-    return []
 
 
 def directives(text: str, speakers: Sequence[Language], *, opening: bool = False) -> list[Said]:
@@ -347,7 +191,9 @@ def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[
     if len(plain) <= _LONG and not _says("rule", bare, known) and _forbids(bare, known):
         return Said(CONSTRAINT, shorten(plain, LONGEST), _WITH_CONTRAST if contrast else 0.7)
     for kind, sure, longest in kinds:
-        if len(plain) <= longest and _says(kind, bare, known) and (kind != "reject" or _has_object(bare, known)):
+        if len(plain) > longest or not _says(kind, bare, known) or (kind == "reject" and not _has_object(bare, known)):
+            continue
+        if kind != "decide" or not contrast or not _only_reports(bare, known):
             confidence = max(sure, _WITH_CONTRAST) if contrast else sure
             return Said(CONSTRAINT if kind in _RULES else DECISION, shorten(plain, LONGEST), confidence)
     if len(plain) <= _LONGEST_PICK and _picks(bare, known):
@@ -355,6 +201,15 @@ def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[
     if _says("edit", bare, known) and (contrast or any(language.says("reason", bare) for language in known)):
         return Said(DECISION, shorten(plain, LONGEST), 0.7)
     return None
+
+
+def _only_reports(bare: str, known: Sequence[Language]) -> bool:
+    """Whether a contrast tells how things are ("it opens the list instead of the map") and not how they are to be."""
+    for one in known:
+        found = one.pattern("decide").search(bare)
+        if found and _CONTRAST.search(found[0]) and one.says("report", bare):
+            return not (one.pattern("shape").match(bare) or one.pattern("pick").match(bare) or one.says("want", bare))
+    return False
 
 
 def _has_object(bare: str, known: Sequence[Language]) -> bool:

@@ -12,23 +12,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.model import Commit, Failing, FileInWork, Ground, LastRequest, Note, PendingTask
-from jsonlstore.signals.choices import CHOICE, DECISION
 from jsonlstore.signals.closings import closed_by_session
-from jsonlstore.signals.ending import (
-    ANSWERED,
-    FAILED,
-    INTERRUPTED,
-    TO_USER,
-    UNANSWERED,
-    ClosingSituation,
-    is_nudge,
-    pasted_command,
-    read_ending,
-)
+from jsonlstore.signals.decisions import settled_notes, weighed_notes
+from jsonlstore.signals.ending import TO_USER, ClosingSituation, read_ending
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.obstacles import reported_error
 from jsonlstore.signals.offers import Opened
 from jsonlstore.signals.patterns import BLOCKER, DONE
+from jsonlstore.signals.requests import ANSWERED, FAILED, INTERRUPTED, UNANSWERED, is_nudge, pasted_command
 from jsonlstore.signals.sentences import shorten
 from jsonlstore.signals.shell import steps
 from jsonlstore.signals.tasks import covers, evidence, hash_id
@@ -48,13 +39,10 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 20
 _LONGEST_LINE = 200
-RECENT = 6  # exchanges
-RECENT_YES = 4  # the same for a bare yes: what it agreed to is done sooner than a plan that was picked
 STALE_LIST = 4  # turns
 STALE_FILE = 30
-FADING = 12  # exchanges, at least half a session: what was decided before, and is no rule, has mostly been done
-LEAST_PASTED = 4  # messages in a row
 _UNFINISHED = frozenset({UNANSWERED, INTERRUPTED, FAILED})
+_FILE_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]\w{0,4}\b")
 _FIX = re.compile(r"(?:bug|hot)?fix(?:e[sd])?\b|(?:re)?solve[sd]?\b|repair|correct", re.IGNORECASE)
 _PLAIN_ERRORS = content_words("error exception fix file line module name object value string type")
 
@@ -85,15 +73,19 @@ def conclude(
     said: DoneStatements,
     language: Language | None,
     most_tasks: int,
+    *,
+    shaped: bool = True,
 ) -> Conclusions:
     """Put together what a session's end, its tools and its user said."""
     ending = _with_fate(read_ending(talk, language, pushed=work.pushed), talk, work)
     request = ending.request
     failing = work.failing()
     still_open = [one for one in ending.listed if not _is_covered(one, work)]
-    pending = _pending(ending, still_open, work, tasks, most_tasks)
+    pending = _pending(ending, still_open, talk, work, tasks, most_tasks)
     step = _next_step(ending, still_open, work) or _set_last(pending, talk)
     in_progress = _in_progress(ending, work)
+    weighed = weighed_notes(notes, talk)
+    settled = settled_notes(talk, weighed, language) if shaped else []  # first: of two as sure the later is shown
     return Conclusions(
         last_request=_last_request(ending),
         last_answer=ending.answer if request and request.fate != FAILED else None,
@@ -105,7 +97,7 @@ def conclude(
         commits=_commits(work),
         files=_files(work),
         closed=closed_by_session(said, work, tasks, [one for one in ending.listed if one not in still_open]),
-        notes=(*_weighed_notes(notes, talk), *_done_notes(work), *_blockers(ending, failing, talk, work)),
+        notes=(*settled, *weighed, *_done_notes(work), *_blockers(ending, failing, talk, work)),
         grounds=tuple(_grounds(ending, step, in_progress)),
     )
 
@@ -146,51 +138,6 @@ def ground(name: str, text: str, entry_ids: Iterable[str | None], kind: str, con
     return Ground(name, text, extra={"confidence": confidence, **evidence(entry_ids, kind)})
 
 
-def _weighed_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
-    """The notes; what the user picked or agreed to in the last exchanges is what the next session builds on."""
-    recent = {one.user.id for one in talk[-RECENT:]}
-    agreed = {one.user.id for one in talk[-RECENT_YES:-1]}  # the last request is told as such
-    fading = {one.user.id for one in talk[-FADING:]}
-    late = talk[-max(FADING, len(talk) // 2) :]
-    lately = {moment.id for one in late for moment in (one.user, *one.answers)}
-    since = late[0].user.at if late else ""  # what was picked where a tool asked stands in no message of its own
-    pasted = _pasted(talk)
-    told: list[Note] = []
-    for note in notes:
-        if note.source_entry_id in pasted:
-            told.append(replace(note, confidence=min(note.confidence, 0.6)))
-        elif note.extra["evidence"]["kind"] == CHOICE and note.confidence < 0.7:
-            # a step through a menu, or a yes to what was offered: long done unless it was said just now
-            if note.source_entry_id in (agreed if note.confidence < 0.6 else recent):
-                told.append(_standing_choice(note))
-            elif note.source_entry_id in fading or (note.timestamp >= since and note.confidence > 0.6):
-                told.append(note)
-        elif note.extra["evidence"]["kind"] == CHOICE and note.timestamp >= since:
-            told.append(note)
-        elif note.type == DECISION and note.confidence <= 0.7 and note.source_entry_id not in lately:
-            told.append(replace(note, confidence=min(note.confidence, 0.65)))
-        else:
-            told.append(note)
-    return told
-
-
-def _standing_choice(note: Note) -> Note:
-    """A choice of the last exchanges: what the session goes on with, whichever directory it was in when it was made."""
-    return replace(note, confidence=0.7, extra={key: said for key, said in note.extra.items() if key != "project"})
-
-
-def _pasted(talk: Sequence[Exchange]) -> frozenset[str | None]:
-    """The messages of a text that a terminal sent line by line: many in a row that nobody could answer between."""
-    found: list[str | None] = []
-    run: list[str | None] = []
-    for one in talk:
-        run.append(one.user.id)
-        if one.answers:
-            found += run if len(run) >= LEAST_PASTED else []
-            run = []
-    return frozenset(found + (run if len(run) >= LEAST_PASTED else []))
-
-
 def _last_request(ending: ClosingSituation) -> LastRequest | None:
     request = ending.request
     if request is None or not request.text:
@@ -213,7 +160,8 @@ def _wanted(ending: ClosingSituation) -> str:
 def _next_step(ending: ClosingSituation, still_open: Sequence[Opened], work: WorkLog) -> Opened | None:
     request = ending.request
     if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
-        return Opened(_wanted(ending), request.entry_id, request.at, 0, 0, f"request {request.fate}", 0.85)
+        text = request.doing if request.announced and not request.accepted else _wanted(ending)
+        return Opened(text, request.entry_id, request.at, 0, 0, f"request {request.fate}", 0.85)
     recent = [one for one in still_open if one.back == 0]
     if (
         ending.offer
@@ -259,10 +207,15 @@ def _in_progress(ending: ClosingSituation, work: WorkLog) -> list[Opened]:
 
 
 def _pending(
-    ending: ClosingSituation, still_open: Sequence[Opened], work: WorkLog, tasks: TaskBook, most: int
+    ending: ClosingSituation,
+    still_open: Sequence[Opened],
+    talk: Sequence[Exchange],
+    work: WorkLog,
+    tasks: TaskBook,
+    most: int,
 ) -> list[PendingTask]:
     """Open tasks, oldest first: what was to be remembered, lists left over, todo tools, the request that was not done."""
-    found = {task.task_id: task for task in tasks.pending(most)}
+    found = {task.task_id: task for task in tasks.pending(most) if not _is_worked_off(task, talk, work)}
     for one in still_open:
         _add(found, one.text, one.entry_id, one.kind, one.confidence)
     for one in ending.labelled:
@@ -291,6 +244,17 @@ def _add(found: dict[str, PendingTask], title: str, entry_id: str | None, kind: 
         flagged_incomplete=True,
         extra={"confidence": confidence, **evidence([entry_id], kind)},
     )
+
+
+def _is_worked_off(task: PendingTask, talk: Sequence[Exchange], work: WorkLog) -> bool:
+    """Whether a task the user set was taken up: the file it names was changed since, and the user went on to others."""
+    named = {name.lower() for name in _FILE_NAME.findall(task.title)}
+    heard = task.extra.get("evidence", {}).get("entry_ids", ()) if named else ()
+    turn = next((one.user.turn for one in reversed(talk) if one.user.id and one.user.id in heard), None)
+    if turn is None:
+        return False
+    changed = {one.path.rpartition("/")[2].lower() for one in work.files() if turn <= one.turn < work.turn}
+    return named <= changed
 
 
 def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -22,19 +22,14 @@ from jsonlstore.signals.choices import (
     SCOPE,
     TASK,
     WORKS,
-    answered_questions,
-    approved_plan,
-    decided,
     directives,
     explicit,
     listed_decisions,
-    may_answer,
     may_list_decisions,
 )
 from jsonlstore.signals.closings import DoneStatements
 from jsonlstore.signals.conclusions import Conclusions, conclude, ground
 from jsonlstore.signals.conversation import ASSISTANT, SYSTEM, USER, Conversation, Moment, exchanges
-from jsonlstore.signals.ending import is_nudge, request_line
 from jsonlstore.signals.evidence import WorkLog
 from jsonlstore.signals.facts import SessionFacts, hear_rules, identifiers_in, requests_in
 from jsonlstore.signals.language import recognise
@@ -43,6 +38,8 @@ from jsonlstore.signals.offers import closing_offer, rules_of, spoken_languages
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.signals.patterns import DONE, detect_first_match
 from jsonlstore.signals.patterns import TASK as TASK_CREATED
+from jsonlstore.signals.replies import answered_questions, approved_plan, decided, may_answer
+from jsonlstore.signals.requests import is_nudge, request_line
 from jsonlstore.signals.sentences import own_lines, shorten, without_code, without_reasoning
 from jsonlstore.signals.session_signals import Signals
 from jsonlstore.signals.tasks import TaskBook
@@ -176,7 +173,8 @@ class Distiller:
         talk = list(exchanges(self._talk.path(on_path)))
         notes = self._notes.notes()
         said = self._done.until(self._closing, self._language)
-        return conclude(talk, self.work, self.tasks, notes, said, self._language, self._options.max_tasks)
+        read = not self._options.first_match_patterns
+        return conclude(talk, self.work, self.tasks, notes, said, self._language, self._options.max_tasks, shaped=read)
 
     def facts(self) -> SessionFacts:
         """The evidence so far, for a checkpoint, without the secrets known by now."""

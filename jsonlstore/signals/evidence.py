@@ -72,6 +72,7 @@ class ChangedFile:
     changes: int = 0
     uncommitted: bool = False
     last: int = 0
+    turn: int = 0  # of the last change
 
 
 @dataclass(slots=True)
@@ -260,6 +261,7 @@ class WorkLog:
         known.changes += 1
         known.uncommitted = True
         known.last = self._changes
+        known.turn = self.turn
 
     def _shown(self, path: str) -> str:
         """One spelling for one file: from where the session was started, or from home."""

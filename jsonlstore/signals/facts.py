@@ -1,14 +1,16 @@
 """What a checkpoint is made of: the evidence of a stretch, with what the user asked, as it stands now."""
 
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.ending import is_nudge, without_command
 from jsonlstore.signals.evidence import WorkLog
 from jsonlstore.signals.options import ToolNames
+from jsonlstore.signals.requests import is_nudge, without_command
 from jsonlstore.signals.sentences import is_document, own_lines, prose_lines, shorten, without_open_fence
 
 if TYPE_CHECKING:
@@ -32,12 +34,14 @@ _IDENTIFIER = re.compile(
     r"|\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b|(?<![\w&])#\d{1,6}\b|\bv\d+\.\d+(?:\.\d+)?\b"
     r"|\b(?:localhost|\d{1,3}(?:\.\d{1,3}){3}):\d{2,5}\b"
 )
-_MOST_RULES = 16
+_MOST_RULES = 24
 _SHORTEST_RULE = 12
 _SENTENCE_END = re.compile(r"(?<=[.!?。！])\s+")
 _MAY_RULE = re.compile(
     r"never|always|n't|not|niemals|immer|auf keinen|nunca|siempre|jamais|toujours|不要|必须|禁止|绝不"
-    r"|\bno account|no circ| me (?:first|before|whenever)|without |only|frage? mich|ntame antes|-moi avant|先问我",
+    r"|\bno account|no circ| me (?:first|before|whenever)|without |only|frage? mich|ntame antes|-moi avant|先问我"
+    r"|^\W*no |everywhere|throughout|thorough|concise|let me know|if (?:needed|necessary)|muss|soll|kein|nötig|ausführlich|bescheid|beachte"
+    r"|mant[eé]n|avísame|solo |uniquement|préviens",
     re.IGNORECASE,
 )
 # an order, not a statement: "never …", "must never …", and not "I never saw it"
@@ -48,7 +52,14 @@ _RULE = re.compile(
     r"|\b(?:ask|check with) me (?:first|before|whenever)\b"
     r"|\bwithout (?:asking|my (?:ok|okay|approval|permission|consent))\b"
     r"|\bfrage? mich (?:\w+ ){0,3}(?:bevor|vorher|zuerst)\b|\bpreg[uú]ntame antes\b|\bdemande-moi avant\b|先问我"
-    r"|\b(?:il ne faut jamais|toujours utiliser)\b|^(?:请)?(?:不要|必须|禁止|绝不)",
+    r"|\b(?:il ne faut jamais|toujours utiliser)\b|^(?:请)?(?:不要|必须|禁止|绝不)"
+    # how the work is to be done throughout, and when the user is to be asked
+    r"|^no [^,.?]{2,60}, (?:use|only|just) |^(?:[\w-]+ ){1,6}(?:everywhere|throughout)$|^(?:please )?be (?:thorough|concise|brief|careful)\b"
+    r"|\b(?:let me know|tell me) (?:right away |at once |immediately )?(?:if|when(?:ever)?) you(?:'re| are| have)\b"
+    r"|\bif (?:needed|necessary),? (?:use|ask|split|call)\b|\bkeep everything \w+"
+    r"|\bmuss (?:immer |stets )?(?:so )?sein\b|\bsoll\b[^.?]{0,40}\bnur\b|^[^.?]{0,40}(?:nur|only)\b[^.?]{0,30}, (?:keine?|no) |\bwenn nötig\b"
+    r"|(?:^|\. )sei (?:bitte )?(?:ausführlich|gründlich|vorsichtig|kurz)|\bgib mir bescheid,? (?:wenn|falls|sobald)\b|(?:^|\. )beachte (?:alle|immer|dass)\b"
+    r"|^mant[eé]n(?:er|ga)? (?:todo|siempre|el|la)\b|\bav[ií]same (?:si|cuando|antes)\b|\bpréviens-moi (?:si|quand|avant)\b",
     re.IGNORECASE,
 )
 # what programs print, and code with its comments

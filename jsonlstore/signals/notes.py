@@ -84,10 +84,10 @@ class NoteBook:
         if key in self._kept:
             return True
         latest = (kept for (kind, _), kept in islice(reversed(self._kept.items()), _ECHO_REACH) if kind == key[0])
-        return any(_is_echo(kept.words, words) for kept in latest) if words else False
+        return any(is_echo(kept.words, words) for kept in latest) if words else False
 
 
-def _is_echo(before: frozenset[str], words: frozenset[str]) -> bool:
+def is_echo(before: frozenset[str], words: frozenset[str]) -> bool:
     """Whether two notes share seven words in ten."""
     shared = len(before & words)
     return shared * 10 >= 7 * (len(before) + len(words) - shared)

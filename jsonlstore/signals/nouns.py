@@ -12,17 +12,45 @@ from functools import cache, lru_cache
 from jsonlstore.signals.background import GENERIC, VERBS
 
 _LEAST_ADVERB = 7
+_LEAST_PARTICIPLE = 5
+_NOUNS_IN_ED = frozenset({"embed", "infrared", "hundred", "moped", "biped", "shred"})
 _NOUNS_IN_LY = frozenset({"assembly", "butterfly", "anomaly", "monopoly", "bitly", "homily", "panoply"})
+# the verbs people tell agents what to do with in Spanish and Portuguese, in the forms that no noun has
+_TELLING = (
+    "revis analis analiz gener realiz actualiz atualiz agreg adicion cambi mud alter elimin borr quit ejecut execut "
+    "inici termin mostr muestr mejor melhor arregl implement configur instal guard envi descarg baix llam cham utiliz "
+    "necesit precis confirm continu esper ayud ajud copi organiz optimiz ignor prepar aument reduz calcul compar cri"
+)
+_TOLD = "as an am ar ado ada ados adas amos en em emos ou ei ó é aste aron aram ará aré ame alo arlo arla aría aria"
 _VERBAL = re.compile(
-    r"""(?:
-        [a-záéíóúñãõç]{3,}(?:ando|iendo|yendo|mente)            # Spanish, Portuguese: doing, in a manner
-      | [а-яёіїє]{3,}(?:ать|ять|ить|уть|ться|тся|йте|ите|ешь|ишь|ют|или|али|уй|ай|ємо|ити|ати)
+    rf"""(?:
+        [a-záéíóúñãõç]{{3,}}(?:ando|iendo|yendo|mente)            # Spanish, Portuguese: doing, in a manner, to do
+      | [a-záéíóúñãõç]{{2,}}(?:izar|ificar|ecer|erar|orar|entar|icar|uzir)(?:lo|la|los|las|me|nos)?
+      | (?:{_TELLING.replace(" ", "|")})(?:{_TOLD.replace(" ", "|")})
+      | (?:expli|verifi|modifi|bus|colo|publi|indi|apli)(?:c[ao]|cas|cam|cou|cad[ao]|que|ques|quem?|qué|quei)
+      | (?:correg|corrig|escrib|escrev|permit|defin|inclu|segu|hac|faz)(?:ir|er|e|a|as|es|id[ao]|ió|iu|imos|emos|en|em)
+      | [а-яёіїєґ]{{3,}}(?:(?<!и)(?<!ц)(?:лю|аю|яю|ую|ею)|ємо|имо)    # I do, we do
+      | [а-яёіїє]{{3,}}(?:ать|ять|ить|уть|ться|тся|йте|ите|ешь|ишь|ют|или|али|уй|ай|ити|ати)
       | [가-힣]+(?:해줘|합니다|하는|했어|하고|되는|됩니다|해서|하면|해야|세요|어요|아요|습니다|줘)
     )""",
     re.VERBOSE,
 )
 _NAMES_IN_VERBAL_FORM = frozenset(
-    {"память", "печать", "кровать", "нить", "случай", "трамвай", "урожай", "профили", "модули"}
+    {
+        "modular",
+        "regular",
+        "неделю",
+        "землю",
+        "память",
+        "печать",
+        "кровать",
+        "нить",
+        "случай",
+        "трамвай",
+        "урожай",
+        "профили",
+        "модули",
+    }
 )
 # a German word in small letters that ends so is a verb or says how something is
 _SMALL_GERMAN = re.compile(r"[a-zäöüß]{3,}(?:en|chern|dern|nern|eln|lich|[bdklnrstz]ig|isch|iert)")
@@ -35,6 +63,8 @@ def names_nothing(word: str) -> bool:
         return True
     if word.isascii() and word.isalpha():
         if word.endswith("ly") and len(word) >= _LEAST_ADVERB and word not in _NOUNS_IN_LY:
+            return True
+        if word.endswith("ed") and len(word) >= _LEAST_PARTICIPLE and word[-3] != "e" and word not in _NOUNS_IN_ED:
             return True
         if not VERBS.isdisjoint(_bases(word)):
             return True
@@ -51,7 +81,7 @@ def _common() -> frozenset[str]:
     """Words that say nothing of what a session was about: those of the work itself, and every language's small talk."""
     from jsonlstore.signals.language import languages  # a session start asks for no topics
 
-    small = ("words", "yes", "no", "nudge", "talk")
+    small = ("words", "generic", "yes", "no", "nudge", "talk")
     talk = (one for language in languages().values() for kind in small for one in language.phrases(kind))
     return GENERIC | frozenset(word for phrase in talk for word in phrase.lower().split())
 

@@ -44,6 +44,7 @@ _RULE_LINE = re.compile(r"^[\s|:=*_-]+$")
 _BRACKETS = re.compile(r"\s*[(（][^()（）]{1,60}[)）]\s*$")
 _LABEL = re.compile(r"^[\s>*_#-]*([^\n:：]{2,40}?)[*_]*\s*[:：]\s*[*_]*\s*(\S.*)$")
 _CAPITALS = re.compile(r"(?<!\w)((?:[^\W\d_a-zà-öø-ÿа-яёіїє]{4,}(?:\s|:|$)\s?){1,3})")
+_FIRST_OF_LIST = frozenset({"1", "A"})
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
 _ENGLISH_TOO = frozenset({"de", "fr", "ru", "uk", "zh", "ja", "ko"})  # elsewhere "todo" is an everyday word
 
@@ -340,6 +341,8 @@ def _options(lines: list[str]) -> list[tuple[str, str]]:
             continue
         key = _DIGITS.get(match[1], match[1]).upper()
         text = plain_text(match[2].replace("|", " ")).strip(" -–:")
+        if key in _FIRST_OF_LIST and key in found:
+            found.clear()  # another list begins: the one nearest to the question is meant
         if text:
             found[key] = shorten(text, 100)
     return list(found.items()) if len(found) >= 2 else []

@@ -21,7 +21,7 @@ RESET, REVERT = "git reset", "git revert"
 TAKES_BACK = frozenset({RESET, REVERT})
 _MOST_BACK = 1_000
 _REMOVED = re.compile(r"^Removed: ([0-9a-f]{7,40}) (.+)$", re.MULTILINE)
-_NOW_AT = re.compile(r"^HEAD is now at ([0-9a-f]{7,40})\b", re.MULTILINE)
+_NOW_AT = re.compile(r"^HEAD is now at ([0-9a-f]{7,40})\b[ \t]*(.*)$", re.MULTILINE)
 _PLACE = re.compile(r"^(?P<base>HEAD|@|[0-9a-f]{7,40})(?P<back>(?:~\d{0,3}|\^\d{0,1})*)$")
 _BACK = re.compile(r"~(\d*)|\^")
 _BEFORE = re.compile(r"^(?:ORIG_HEAD|(?:HEAD|@)@\{1\})$")
@@ -70,6 +70,10 @@ def after_step(step: Step, text: str, commits: Sequence[GitCommit], dropped: Seq
         return list(commits)  # of files, or of nothing: the commits stay
     now_at = _NOW_AT.search(text)
     at = _place_of(commits, now_at[1]) if now_at else None
+    if at is None and now_at:  # a commit whose number nobody printed is known by its subject
+        at = next(
+            (place for place, one in enumerate(commits) if not one.sha and one.subject == now_at[2].strip()), None
+        )
     if at is not None:
         return list(commits[: at + 1])
     return _after_reset(places[0], commits, dropped, pushed)

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from jsonlstore.signals import Distiller
-from jsonlstore.transcripts import parse_entry
+from tests.signals.told import Story, noted, told
 
-Story: Any = runpy.run_path(str(Path(__file__).parents[2] / "fixtures" / "make_stories.py"))["Story"]
 TRACE = (
     'Traceback (most recent call last):\n  File "/srv/map/tide.py", line 12, in <module>\n    main()\n'
     '  File "/srv/map/tide.py", line 8, in main\n    print(gauge)\n'
@@ -23,19 +17,6 @@ PLAN_TOOL = (
     "To-do's from the plan have already been created. Do not create them again. Mark them as in_progress as you "
     "work, starting with the first one. Don't stop until you have completed all the to-dos."
 )
-
-
-def told(story: Any) -> dict[str, Any]:
-    distiller = Distiller()
-    for line in story.lines():
-        entry = parse_entry(line.encode())
-        assert entry is not None
-        distiller.feed(entry)
-    return distiller.result().to_fields()
-
-
-def noted(fields: dict[str, Any], kind: str) -> list[str]:
-    return [one["content"] for one in fields["notes"] if one["type"] == kind]
 
 
 @pytest.mark.parametrize(
@@ -143,11 +124,13 @@ def test_which_still_asks_for_a_choice() -> None:
     ],
 )
 def test_what_the_user_is_to_send_is_no_work_of_ours(said: str) -> None:
-    """It is a question to the user, and neither a task nor the next step."""
+    """It is a question to the user; what they asked for is still to do."""
     asked = {"S": "Draw the pier of the old harbour", "C": "Desenhe o molhe do porto antigo por favor"}
     asked |= {"K": "Zeichne bitte die Mole vom alten Hafen", "Х": "Нарисуй причал старого порта на карте"}
     fields = told(Story("x").user(asked[said[0]]).says_(said))
-    assert (fields["next_step"], fields["pending_tasks"]) == (None, [])
+    assert fields["next_step"] == asked[said[0]]
+    assert [one["title"] for one in fields["pending_tasks"]] == [asked[said[0]]]
+    assert fields["last_request"]["fate"] == "unanswered"
     assert fields["open_questions"]
 
 

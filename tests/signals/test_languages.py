@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.core.regex import compiled, searcher
-from jsonlstore.signals.choices import choice, decided, directives, explicit
-from jsonlstore.signals.ending import is_nudge, request_line
+from jsonlstore.signals.choices import directives, explicit
 from jsonlstore.signals.language import languages, may_any_say, may_be_said, recognise, small_kinds, widened
 from jsonlstore.signals.offers import closing_offer, labelled, listed_next, spoken_languages
+from jsonlstore.signals.replies import choice, decided
+from jsonlstore.signals.requests import is_nudge, request_line
 from jsonlstore.signals.sentences import own_sentences, plain_text
 
 CODES = ("de", "en", "es", "fr", "ja", "ko", "pt", "ru", "uk", "zh")

@@ -266,3 +266,37 @@ def test_issue_16_a_verb_and_its_object_are_no_name() -> None:
     found = extractor.current_topics(50, 2)
     assert "spdlog" in found
     assert not {"integrate spdlog", "integrate"} & set(found)
+
+
+@pytest.mark.parametrize(
+    ("word", "nothing"),
+    [
+        ("explica", True),
+        ("verifique", True),
+        ("realizar", True),
+        ("actualizarlo", True),
+        ("обновлю", True),
+        ("проверяю", True),
+        ("unused", True),
+        ("based", True),
+        ("funcionalidad", False),
+        ("маяк", False),
+        ("неделю", False),
+        ("маршрутизацию", False),
+        ("embed", False),
+        ("cargo", False),
+        ("calendar", False),
+        ("avatar", False),
+        ("guitar", False),
+        ("editor", False),
+        ("methods", True),
+        ("directorio", True),
+        ("функции", True),
+        ("调用", True),
+        ("状態", True),
+        ("검색", True),
+    ],
+)
+def test_issue_16_words_of_any_work_and_verbs_of_other_languages_name_nothing(word: str, *, nothing: bool) -> None:
+    """Forms that only verbs have, and what every session is about; names that look like them stay."""
+    assert names_nothing(word) is nothing

@@ -4,28 +4,12 @@
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.signals import Distiller
 from jsonlstore.signals.evidence import WorkLog
-from jsonlstore.transcripts import parse_entry
-
-Story: Any = runpy.run_path(str(Path(__file__).parents[2] / "fixtures" / "make_stories.py"))["Story"]
-
-
-def told(story: Any) -> dict[str, Any]:
-    distiller = Distiller()
-    for line in story.lines():
-        entry = parse_entry(line.encode())
-        assert entry is not None
-        distiller.feed(entry)
-    return distiller.result().to_fields()
+from tests.signals.told import Story, told
 
 
 def three_commits() -> WorkLog:
@@ -174,3 +158,12 @@ def test_no_order_of_resets_invents_or_doubles_a_commit(commands: list[str], noi
         made.update((id(one), one) for one in log.commits)
         assert len(made) <= 3 + commands.count("git commit -am 'More'")
         assert len({id(one) for one in log.commits}) == len(log.commits)
+
+
+def test_a_commit_whose_number_nobody_printed_is_known_by_its_subject() -> None:
+    """A reset that ends at it keeps it and what was before."""
+    log = WorkLog()
+    for subject in ("Draw the pier", "Paint the mole", "Sort the buoys"):
+        run(log, f"git commit -qm '{subject}'")
+    run(log, "git reset --hard 0a1b2c3", "HEAD is now at 0a1b2c3 Paint the mole")
+    assert [one.subject for one in log.commits] == ["Draw the pier", "Paint the mole"]

@@ -1,0 +1,81 @@
+"""Which of a session's decisions stand at its end: rules last, what was picked or asked for fades when it is done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from jsonlstore.signals.choices import CHOICE, DECISION
+from jsonlstore.signals.notes import NoteBook, is_echo
+from jsonlstore.signals.shaped import SHAPED, shaped_requests
+from jsonlstore.signals.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from jsonlstore.core.model import Note
+    from jsonlstore.signals.conversation import Exchange
+    from jsonlstore.signals.language import Language
+
+RECENT = 6  # exchanges
+RECENT_YES = 4  # the same for a bare yes: what it agreed to is done sooner than a plan that was picked
+FADING = 12  # exchanges, at least half a session: what was decided before, and is no rule, has mostly been done
+LEAST_PASTED = 4  # messages in a row
+
+
+def weighed_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
+    """The notes; what the user picked or agreed to in the last exchanges is what the next session builds on."""
+    recent = {one.user.id for one in talk[-RECENT:]}
+    agreed = {one.user.id for one in talk[-RECENT_YES:-1]}  # the last request is told as such
+    fading = {one.user.id for one in talk[-FADING:]}
+    late = talk[-max(FADING, len(talk) // 2) :]
+    lately = {moment.id for one in late for moment in (one.user, *one.answers)}
+    since = late[0].user.at if late else ""  # what was picked where a tool asked stands in no message of its own
+    pasted = _pasted(talk)
+    told: list[Note] = []
+    for note in notes:
+        if note.source_entry_id in pasted:
+            told.append(replace(note, confidence=min(note.confidence, 0.6)))
+        elif note.extra["evidence"]["kind"] == CHOICE and note.confidence < 0.7:
+            # a step through a menu, or a yes to what was offered: long done unless it was said just now
+            if note.source_entry_id in (agreed if note.confidence < 0.6 else recent):
+                told.append(_kept_choice(note))
+            elif note.source_entry_id in fading or (note.timestamp >= since and note.confidence > 0.6):
+                told.append(note)
+        elif note.extra["evidence"]["kind"] == CHOICE and note.timestamp >= since:
+            told.append(note)
+        elif note.type == DECISION and note.confidence <= 0.7 and note.source_entry_id not in lately:
+            told.append(replace(note, confidence=min(note.confidence, 0.65)))
+        else:
+            told.append(note)
+    return told
+
+
+def settled_notes(talk: Sequence[Exchange], told: Sequence[Note], language: Language | None) -> list[Note]:
+    """What was asked for and done lately, unless it is told already: a reply that picks something is told as such."""
+    known = [content_words(note.content) for note in told if note.type == DECISION]
+    replies = {note.source_entry_id for note in told if note.extra["evidence"]["kind"] == CHOICE}
+    pasted = _pasted(talk)
+    book = NoteBook()
+    for user, wish in shaped_requests(talk[-max(FADING, len(talk) // 2) :], language):
+        words = content_words(wish)
+        if user.id not in replies and user.id not in pasted and not any(is_echo(words, one) for one in known):
+            book.add(DECISION, wish, 0.7, entry_id=user.id, at=user.at, source=SHAPED)
+    return book.notes()
+
+
+def _kept_choice(note: Note) -> Note:
+    """A choice of the last exchanges: what the session goes on with, whichever directory it was in when it was made."""
+    return replace(note, confidence=0.7, extra={key: said for key, said in note.extra.items() if key != "project"})
+
+
+def _pasted(talk: Sequence[Exchange]) -> frozenset[str | None]:
+    """The messages of a text that a terminal sent line by line: many in a row that nobody could answer between."""
+    found: list[str | None] = []
+    run: list[str | None] = []
+    for one in talk:
+        run.append(one.user.id)
+        if one.answers:
+            found += run if len(run) >= LEAST_PASTED else []
+            run = []
+    return frozenset(found + (run if len(run) >= LEAST_PASTED else []))

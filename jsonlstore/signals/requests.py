@@ -1,0 +1,227 @@
+"""What the user asked last, in one line, and what became of it: answered, interrupted, failed, refused, or nothing."""
+
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jsonlstore.signals.conversation import ASSISTANT
+from jsonlstore.signals.language import small_kinds
+from jsonlstore.signals.offers import closing_offer, spoken_languages
+from jsonlstore.signals.outcome import last_error
+from jsonlstore.signals.replies import begins_with_yes, choice
+from jsonlstore.signals.sentences import is_document, own_lines, plain_text, prose_lines, sentences, shorten
+from jsonlstore.signals.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jsonlstore.signals.conversation import Exchange, Moment
+    from jsonlstore.signals.language import Language
+    from jsonlstore.signals.offers import Offer
+
+LONGEST_LINE = 200
+ANSWERED, UNANSWERED, INTERRUPTED, FAILED, REFUSED = "answered", "unanswered", "interrupted", "failed", "refused"
+_MOST_COMPARED, _LEAST_COMPARED, _LONG_ANSWER = 600, 3, 200
+_NUDGES_BACK = 6
+_FEW_WORDS, _FEW_SIGNS = 2, 9
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_SHORT_ANSWER = 400
+_LONGEST_YES = 120
+_SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
+_COMMAND_BEFORE = re.compile(r"\s*/(?:[\w:-]+[ \t]*\n|(?:ask|code|architect|btw)\s)")
+_FRAMES = re.compile(r"^[ \t]+File \"[^\"\n]+\", line \d+[^\n]*\n(?:[ \t]+[^\n]*\n)*", re.MULTILINE)  # of a stack trace
+_FAILED_TURN = re.compile(
+    r"^(?:API Error\b|(?:Invalid|Incorrect) API key|OAuth (?:token|authentication)|Please run /login|Credit balance is too low|(?:Claude(?: AI)?|Codex)? ?usage limit reached|(?:5-hour|Session|Weekly) limit reached|Rate limit|Internal server error|Overloaded\b|stream disconnected|Connection error|⚠️ Agent failed|Agent failed before reply|LLM (?:request|error)|Request (?:failed|timed out)|Prompt is too long|Unable to connect to API|Error: \d{3}\b|You've (?:hit|reached) your (?:usage )?limit)",
+    re.IGNORECASE,
+)
+_INTERRUPTED = re.compile(
+    r"^\[Request interrupted by user|^(?:Cancelled|Canceled|Aborted|\[aborted\])\.?$", re.IGNORECASE
+)
+_PROMPT_COMMAND = re.compile(
+    r"(?:^|[$%❯#>~»⚡]\s{0,3}|\) (?:\S+ )?)((?:sudo )?(?:uv|npm|pnpm|yarn|bun|npx|python3?|pytest|cargo|go|docker|docker-compose|make|node|deno|uvicorn|flask|java|mvn|gradle|\./\w[\w.-]*|dotnet|ruby|rails|php|kubectl|terraform|git push|pip3?|poetry|streamlit)\s[^\n]{2,140})",
+    re.MULTILINE,
+)
+_PROMPT = re.compile(r"\s*\([\w.-]+\)[^()\n]{0,60}$")  # "(venv) main ~ " before a pasted command
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked last, with what became of it."""
+
+    text: str
+    at: str
+    fate: str
+    entry_id: str | None
+    doing: str = ""  # what was being done when it stopped
+    error: str = ""
+    accepted: str = ""  # the offer it said yes to
+    announced: bool = False  # it stopped before what it said it would do
+
+
+def is_nudge(text: str) -> bool:
+    """Whether a message asks for nothing of its own: agreement, "go on", small talk, a slash command."""
+    plain = text.strip()
+    return not plain or _is_command(plain) or bool(small_kinds(plain)) or bool(_INTERRUPTED.match(plain))
+
+
+def _is_command(plain: str) -> bool:
+    """Whether a message is a slash command; one that is given a task in words is a request."""
+    command = _SLASH.match(plain)
+    return command is not None and len(content_words(plain[command.end() :][:_MOST_COMPARED])) < _LEAST_COMPARED
+
+
+def last_substantive(talk: Sequence[Exchange]) -> int | None:
+    """The last exchange that was about something: small talk and slash commands that were answered are not."""
+    for at in range(len(talk) - 1, -1, -1):
+        text = talk[at].user.text.strip()
+        kinds = small_kinds(text)
+        empty = not text or _is_command(text) or kinds == {"talk"} or _INTERRUPTED.match(text)
+        if not empty and not (kinds and at == 0 and not talk[at].answers):
+            return at
+    return None
+
+
+def last_request(talk: Sequence[Exchange], at: int, language: Language | None) -> Request:
+    one = talk[at]
+    text, accepted = _asked(talk, at, language)
+    fate, doing, error = _fate(one, talk[at + 1] if at + 1 < len(talk) else None, language)
+    announced = fate == INTERRUPTED and bool(doing) and doing == _announced(one, language)
+    return Request(text, one.user.at, fate, one.user.id, doing, error, accepted, announced)
+
+
+def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tuple[str, str]:
+    """The words of a request, and what it accepted where it was an answer to an offer."""
+    text = request_line(talk[at].user.text)
+    kinds = small_kinds(text)
+    before = talk[at - 1].closing if at else None
+    offer = offer_of(before, language) if before else None
+    picked = choice(text, offer, before.text) if before else []
+    if picked:
+        return text, shorten("; ".join(option for _, option in picked), LONGEST_LINE)
+    if offer and (kinds & {"yes", "nudge"} or (len(text) < _LONGEST_YES and begins_with_yes(text))):
+        return text, offer.text
+    if kinds and at:
+        for earlier in range(at - 1, max(at - _NUDGES_BACK, -1), -1):
+            if not is_nudge(talk[earlier].user.text):
+                said, accepted = _asked(talk, earlier, language)
+                return (text, accepted) if accepted else (shorten(f"{text} ({said})", LONGEST_LINE), "")
+    whole = talk[at].user.text
+    if at and _points_back(text) and not whole.startswith("/") and not last_error(whole):
+        before_that = next((one for one in reversed(talk[:at]) if not is_nudge(one.user.text)), None)
+        said = request_line(before_that.user.text) if before_that else ""
+        if len(content_words(said)) > _FEW_WORDS and not said.startswith(text):
+            return shorten(f"{text} (after: {said})", LONGEST_LINE), ""
+    return text, ""
+
+
+def _points_back(text: str) -> bool:
+    """Whether a request says little without the one before it ("and without sockets?"); one that names a file does not."""
+    words = content_words(text)
+    few = len(text) <= _FEW_SIGNS if _UNSPACED.search(text) else len(words) <= _FEW_WORDS
+    return few and all(word.isalpha() for word in words)
+
+
+def without_command(text: str) -> str:
+    """A message without the slash command on its first line, and without one that only says in what way to answer."""
+    match = _COMMAND_BEFORE.match(text) if text.lstrip().startswith("/") else None
+    rest = text[match.end() :].strip() if match else ""
+    return rest or text
+
+
+def request_line(text: str) -> str:
+    """A request in one line: its own words, of a pasted document only the user's, cut before what was pasted."""
+    text = without_command(text)
+    spoken = _FRAMES.sub("", text) if ", line " in text else text
+    lines = [plain_text(line) for line in own_lines(spoken)]
+    said = " ".join(line for line in lines if line)
+    if not said:  # nothing but a paste: the error it holds is what it is about
+        said = (last_error(text) if "\n" in text else "") or plain_text(text.strip().split("\n", 1)[0])
+    elif is_document(text):
+        said = lines[0] if len(content_words(lines[0])) >= 2 or len(lines) == 1 else said
+    if said.endswith(":") and "\n" in text:  # "Unhandled exception:" and a trace
+        said = f"{said} {last_error(text)}".strip()
+    pasted = _PROMPT_COMMAND.search(said)
+    if pasted and pasted.start(1) > 12 and is_document(text):
+        said = _PROMPT.sub("", said[: pasted.start(1)]).rstrip(" ($⚡~:")
+    return shorten(said, LONGEST_LINE)
+
+
+def _fate(one: Exchange, after: Exchange | None, language: Language | None) -> tuple[str, str, str]:
+    last = one.last
+    stopped = after is not None and bool(_INTERRUPTED.match(after.user.text.strip()))
+    doing = "; ".join(list(last.waiting.values())[:2]) or last.last_call
+    failed_turn = last.who == ASSISTANT and not last.calls and bool(_FAILED_TURN.match(last.text.strip()))
+    if last.error or failed_turn:
+        return FAILED, doing, last.error or shorten(plain_text(last.text), 120)
+    if last.aborted or stopped or last.ends_with in {"called", "answered"}:
+        return INTERRUPTED, doing, ""
+    if last.who == "user" or not one.answers:
+        return UNANSWERED, doing, ""
+    if _is_refused(one, language):
+        return REFUSED, "", ""
+    announced = _announced(one, language)
+    if announced:
+        return INTERRUPTED, announced, ""
+    return (UNANSWERED if _is_off_topic(one) or _asks_for_material(one, language) else ANSWERED), "", ""
+
+
+def _asks_for_material(one: Exchange, language: Language | None) -> bool:
+    """Whether all that came of a request is "please send me the file": nothing was looked at, the work is still to do."""
+    text = one.last.text
+    if len(text) > _SHORT_ANSWER or any(moment.calls for moment in (one.user, *one.answers)):
+        return False
+    return any(known.says("hand_over", text) for known in spoken_languages(text, language))
+
+
+def _is_refused(one: Exchange, language: Language | None) -> bool:
+    """Whether the assistant declined, and did nothing."""
+    opening = one.last.text[:300]
+    declined = any(known.says("refuse", opening) for known in spoken_languages(opening, language))
+    return declined and not any(moment.calls for moment in one.answers)
+
+
+def _announced(one: Exchange, language: Language | None) -> str:
+    """What an assistant was about to do: a turn that ends with "Now I'll update the chart:" stopped before it did."""
+    last = one.last
+    if last.who != ASSISTANT or last.silent:
+        return ""
+    lines = [line for line in prose_lines(last.text) if line.strip()]
+    told = sentences(lines[-1]) if lines else []
+    if not told:
+        return ""
+    plain = plain_text(told[-1]).replace("’", "'")
+    known = spoken_languages(last.text, language)
+    if plain.endswith(("?", "？")) or any(each.says("offer", plain) for each in known):
+        return ""
+    # without a colon it may sum up what was done; not where nothing was changed at all
+    idle = len(last.text) <= _SHORT_ANSWER and not any(moment.changes for moment in (one.user, *one.answers))
+    stops_short = plain.endswith((":", "：", "…", "...")) or idle
+    return shorten(plain.rstrip(" :："), 160) if stops_short and any(each.announces(plain) for each in known) else ""
+
+
+def _is_off_topic(one: Exchange) -> bool:
+    """Whether what followed a request is about something else: long, no tool used, and not one word in common.
+
+    A message sent while the agent was busy is stored before the end of the answer to the one before it.
+    """
+    closing = one.closing
+    if closing is None or any(moment.calls for moment in (one.user, *one.answers)):
+        return False
+    asked = content_words(one.user.text[:_MOST_COMPARED])
+    answer = closing.text.lower()
+    return len(asked) >= _LEAST_COMPARED and len(answer) >= _LONG_ANSWER and not any(word in answer for word in asked)
+
+
+def pasted_command(text: str) -> str:
+    """The command whose output a user pasted, as it stands behind the prompt; empty if there is none."""
+    command = _PROMPT_COMMAND.search(text)
+    return command[1].strip() if command else ""
+
+
+def offer_of(moment: Moment | None, language: Language | None) -> Offer | None:
+    """The offer or question a message ends with."""
+    return closing_offer(moment.text, spoken_languages(moment.text, language)) if moment else None
