@@ -172,7 +172,8 @@ def _asked(question: Question) -> str:
     if question.when is not None:
         parts.append(f"{question.when.said} ({_dates(question)})")
     if question.words:
-        parts.append("about " + ", ".join(f'"{word}"' for word in question.words))
+        # one pair of quotes: words quoted one by one look like a list of values, which loads every rule for secrets
+        parts.append(f'about "{", ".join(question.words)}"')
     return ", ".join(parts) or "of late"
 
 
