@@ -155,7 +155,7 @@ def _quote(passages: Sequence[FoundPassage], *, full: bool) -> None:
 
 def _say_turn(speaker: str, said: str, *, hit: bool) -> None:
     """Who said it, and all of it, on as many lines as it takes."""
-    say_folded(f"  {pad(speaker, 10)}{said}", indent=" " * 12, **({"fg": "green"} if hit else {}))
+    say_folded(said, indent=" " * 12, label=f"  {pad(speaker, 10)}", **({"fg": "green"} if hit else {}))
 
 
 def _marked(text: str, matches: Sequence[str]) -> str:
