@@ -108,14 +108,14 @@ def print_error(problem: JsonlStoreError) -> None:
             say("\n".join(lines), err=True)  # lines to paste stay as they are
 
 
-def say(text: str = "", *, err: bool = False, **style: Any) -> None:
+def say(text: str = "", *, err: bool = False, redacted: bool = False, **style: Any) -> None:
     """Lines for people: styled on a terminal, plain in a pipe, and nothing in them that a terminal would obey.
 
-    What a command was given may be in them, so they pass the redactor too.
+    What a command was given may be in them, so they pass the redactor too, unless they just have as a whole.
     """
     from jsonlstore.cli.formatting import plain
 
-    lines = "\n".join(map(plain, shown(text).split("\n")))
+    lines = "\n".join(map(plain, (text if redacted else shown(text)).split("\n")))
     click.echo(click.style(lines, **style) if style and lines else lines, err=err, color=_colour())
 
 

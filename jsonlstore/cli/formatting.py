@@ -108,11 +108,14 @@ def say_line(text: str, **style: Any) -> None:
     say(cut_to_width(shown(text), terminal_width()), **style)  # half a secret is no longer seen either
 
 
-def say_folded(text: str, indent: str = "", **style: Any) -> None:
-    """As many lines as it takes, each within the terminal and ended between words: for what must not be cut."""
+def say_folded(text: str, indent: str = "", *, label: str = "", **style: Any) -> None:
+    """As many lines as it takes, each within the terminal and ended between words: for what must not be cut.
+
+    A `label` is a word of ours that stands before the text and announces no secret, as `user` otherwise does.
+    """
     # redacted before it is folded: over two lines a secret is no longer seen
-    for line in fold_text(shown(text), terminal_width(err=bool(style.get("err"))), indent):
-        say(line, **style)
+    for line in fold_text(label + shown(text), terminal_width(err=bool(style.get("err"))), indent):
+        say(line, redacted=True, **style)
 
 
 def say_value(label: str, value: str, *, columns: int = 10, **style: Any) -> None:

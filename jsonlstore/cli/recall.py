@@ -155,7 +155,7 @@ def _quote(passages: Sequence[FoundPassage], *, full: bool) -> None:
 
 def _say_turn(speaker: str, said: str, *, hit: bool) -> None:
     """Who said it, and all of it, on as many lines as it takes."""
-    say_folded(f"  {pad(speaker, 10)}{said}", indent=" " * 12, **({"fg": "green"} if hit else {}))
+    say_folded(said, indent=" " * 12, label=f"  {pad(speaker, 10)}", **({"fg": "green"} if hit else {}))
 
 
 def _marked(text: str, matches: Sequence[str]) -> str:
@@ -172,7 +172,8 @@ def _asked(question: Question) -> str:
     if question.when is not None:
         parts.append(f"{question.when.said} ({_dates(question)})")
     if question.words:
-        parts.append("about " + ", ".join(f'"{word}"' for word in question.words))
+        # one pair of quotes: words quoted one by one look like a list of values, which loads every rule for secrets
+        parts.append(f'about "{", ".join(question.words)}"')
     return ", ".join(parts) or "of late"
 
 

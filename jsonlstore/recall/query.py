@@ -6,7 +6,8 @@ question says `only`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from jsonlstore.recall.forms import NEIGHBOUR, forms_of
@@ -62,12 +63,16 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """One thing looked for: a word in all its forms and its neighbours in meaning; a `common` one tells little."""
+    """One thing looked for: a word in all its forms and its neighbours in meaning; a `common` one tells little.
+
+    A `name` is written with a capital letter within the question.
+    """
 
     text: str
     alternatives: tuple[Alternative, ...]
     weight: float = 1.0
     common: bool = False
+    name: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +116,10 @@ def read_query(
     if only_then and not (telling or phrases or literal):
         concepts = []
     concepts += _concepts(" ".join(said).split(), {one.text for one in concepts})
-    concepts = [one for one in concepts if one.text not in _FUNCTION] or concepts
+    names = _names(free)
+    concepts = [
+        replace(one, name=True) if one.text in names else one for one in concepts if one.text not in _FUNCTION
+    ] or concepts
     return Query(
         tuple(concepts),
         tuple(dict.fromkeys(map(normalise, said))),
@@ -136,6 +144,15 @@ def _times(words: list[str], now: datetime, zone: tzinfo | None, *, alone: bool)
         taken.update(range(at + one.first, at + one.after))
         at += one.after
     return found, taken
+
+
+def _names(words: list[str]) -> set[str]:
+    """The words written with a capital letter where no sentence begins; none where all are, as in a headline."""
+    within = [word for before, word in pairwise(words) if before[-1] not in ".?!:"]
+    capital = [word for word in within if word.lstrip(_EDGES)[:1].isupper()]
+    if len(capital) == len(within) > 1:
+        return set()
+    return {bare(part) for word in capital for part in raw_words(normalise(_tidy(word)))}
 
 
 def _tidy(word: str) -> str:

@@ -217,9 +217,14 @@ class _Ranking:
         return [1.0 if turn.speaker == "user" else listened for turn in turns for _ in range(turn.text.count("\n") + 1)]
 
     def _rarity(self, concept: int) -> float:
-        """The inverse document frequency of a concept among all blocks."""
+        """The inverse document frequency of a concept among all blocks.
+
+        A name that many sessions have tells little by that alone, yet who is asked about is seldom beside the point.
+        """
         count = min(self._frequency[concept], self._total)
-        return self._concepts[concept].weight * math.log1p((self._total - count + 0.5) / (count + 0.5))
+        one = self._concepts[concept]
+        weight = one.weight * self._weights.name if one.name else one.weight
+        return weight * math.log1p((self._total - count + 0.5) / (count + 0.5))
 
 
 def _holds(one: LookedAt, phrase: str, *, whole: bool = False) -> bool:

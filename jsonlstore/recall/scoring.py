@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jsonlstore.recall.query import Concept
 
 K1, B = 2.0, 0.6
-SATURATION = 1.0  # within a passage a word said twice is worth little more than one said once
+SATURATION = 0.8  # within a passage a word said twice is worth little more than one said once
 _PASSAGES_SHOWN = 3
 _LOOKED_AT = 12
 
@@ -29,8 +29,9 @@ class Weights:
 
     forms: bool = True
     inflected: float = 0.75  # a word in another form than the question's
-    passage: float = 1.0
+    passage: float = 1.5
     beside: float = 0.35
+    name: float = 2.0  # whom a question names, among the words of a whole session
     listened: float = 0.3  # what the assistant said, where the asker asks about themselves
     date: float = 5.0
     relative_date: float = 1.0

@@ -5,7 +5,8 @@ that changed, `catch_up` calls the `Tailer` (`tail`), which has a `follower` rea
 what changed. Only `cursors` knows how far each transcript was read. `backfill` does the same for all history at once,
 `instance` keeps watchers single, `maintenance` does the periodic chores, `status` reports how far behind we are,
 `service` starts a watcher at login. `search_writer` brings the full-text index up to date with the transcripts,
-`search_check` examines it. `complaints` says once a minute what a full disk makes fail every second.
+`search_rebuild` makes it anew, `search_check` examines it. `complaints` says once a minute what a full disk makes
+fail every second.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from jsonlstore.watch.loop import Watcher
     from jsonlstore.watch.maintenance import notify
     from jsonlstore.watch.search_check import check_search
-    from jsonlstore.watch.search_writer import SearchWriter, rebuild
+    from jsonlstore.watch.search_rebuild import rebuild
+    from jsonlstore.watch.search_writer import SearchWriter
     from jsonlstore.watch.service import KINDS, NoServiceManager, Service, default_kind
     from jsonlstore.watch.status import Status, status_of
     from jsonlstore.watch.tail import Progress, Tailer, skipped_by
@@ -73,7 +75,8 @@ __getattr__ = lazy(
         "loop": "Watcher",
         "maintenance": "notify",
         "search_check": "check_search",
-        "search_writer": "SearchWriter rebuild",
+        "search_rebuild": "rebuild",
+        "search_writer": "SearchWriter",
         "service": "KINDS NoServiceManager Service default_kind",
         "status": "Status status_of",
         "tail": "Progress Tailer skipped_by",

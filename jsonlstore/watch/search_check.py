@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.core.errors import JsonlStoreError
 from jsonlstore.recall import LAYOUT, SearchIndex, has_fts5
 from jsonlstore.store import Check
-from jsonlstore.watch.search_writer import rebuild
+from jsonlstore.watch.search_rebuild import rebuild
 from jsonlstore.watch.tail import Tailer
 
 if TYPE_CHECKING:

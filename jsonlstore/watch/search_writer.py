@@ -9,10 +9,8 @@ the next process.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
-import zlib
 from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.errors import JsonlStoreError, SearchUnavailable
@@ -28,26 +26,22 @@ from jsonlstore.recall import (
     is_index_damaged,
     remove_index,
 )
-from jsonlstore.redact import Redactor, is_secret_id, redact_text
-from jsonlstore.transcripts import Cursor, Speaker, Stretch
+from jsonlstore.redact import Redactor, is_secret_id
+from jsonlstore.transcripts import Cursor, Stretch
 from jsonlstore.watch.search_pass import BATCH_BYTES, SearchPass
+from jsonlstore.watch.search_turns import state_turns, talk_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from jsonlstore.core.config import Config
-    from jsonlstore.core.model import SessionState
     from jsonlstore.store import SessionStore
     from jsonlstore.transcripts import Entry, RecordedSession
 
 log = logger(__name__)
 
-_SPOKEN = {Speaker.USER: "user", Speaker.ASSISTANT: "assistant"}
-_SAYS_NOTHING = frozenset({"HEARTBEAT_OK", "NO_REPLY"})
 _DELETED = frozenset({"delete", "deleted"})
-_TOOL_CHARS = 2000
-_SHORT_ID = 16
 _MOST_REDACTORS = 64  # of sessions that go on
 _WATCHER_PATIENCE = 0.1  # a capture must not wait for whoever else writes the index
 
@@ -55,8 +49,9 @@ _WATCHER_PATIENCE = 0.1  # a capture must not wait for whoever else writes the i
 class SearchWriter:
     """Writes one store's index. Failures are noted in `problem`, never raised: a cache must not stop a capture."""
 
-    def __init__(self, store: SessionStore, config: Config, *, patience: float = 5.0) -> None:
+    def __init__(self, store: SessionStore, config: Config, *, patience: float = 5.0, path: Path | None = None) -> None:
         self._store = store
+        self._path = path or store.paths.search
         self._config = config
         self._patience = patience
         self._index: SearchIndex | None = None
@@ -74,14 +69,14 @@ class SearchWriter:
 
     def remove_if_disabled(self) -> bool:
         """What was switched off is not kept: remove the index; False if there was none."""
-        return not self._config.search_enabled and remove_index(self._store.paths.search)
+        return not self._config.search_enabled and remove_index(self._path)
 
     # -- what is to do
 
     def note_if_behind(self, session: RecordedSession) -> None:
         """Remember to index a session that has more to say than the index knows."""
         if self.enabled and not self._is_read(session):
-            self._due[_key(session)] = session
+            self._due[search_key(session)] = session
 
     @property
     def unfinished(self) -> bool:
@@ -191,13 +186,13 @@ class SearchWriter:
     def _open(self) -> SearchIndex:
         if self._index is None:
             self._store.prepare()
-            self._index = SearchIndex.open(self._store.paths.search, patience=self._patience)
+            self._index = SearchIndex.open(self._path, patience=self._patience)
             self._marks = self._index.marks()
         return self._index
 
     def _is_read(self, session: RecordedSession) -> bool:
         self._safely(lambda: self._open() is not None)
-        return self._marks.get(_key(session)) == session.extent
+        return self._marks.get(search_key(session)) == session.extent
 
     def _batch(self, sessions: list[RecordedSession]) -> int:
         def all_at_once() -> bool:
@@ -220,7 +215,7 @@ class SearchWriter:
             log.warning("not searchable yet: %s", problem)
             if isinstance(problem, OutdatedIndex) or is_index_damaged(problem) or is_index_damaged(problem.__cause__):
                 self._index = None
-                remove_index(self._store.paths.search)
+                remove_index(self._path)
             elif self._index is not None:
                 self._marks = {}
                 self._index.close()
@@ -234,7 +229,7 @@ class SearchWriter:
 
     def _catch_up(self, session: RecordedSession, pause: Callable[[], bool] = lambda: False) -> bool:
         index = self._open()
-        key = _key(session)
+        key = search_key(session)
         begun = self._begun.pop(key, None)
         if begun is None:
             if self._marks.get(key) == session.extent:
@@ -325,104 +320,9 @@ class SearchWriter:
         index.set_state(document, state_turns(state))
 
     def _turns(self, entry: Entry, redactor: Redactor) -> Iterator[Turn]:
-        speaker = entry.speaker
-        if speaker in _SPOKEN:
-            text = entry.text.strip()
-            if text and text not in _SAYS_NOTHING:
-                yield Turn(_id(entry), entry.timestamp, _SPOKEN[speaker], redactor.heard(text))
-        for command in _commands(entry):
-            shown = redactor.text(command)
-            if self._config.search_tools:
-                yield Turn(_id(entry), entry.timestamp, "tool", shown[:_TOOL_CHARS])
-        if self._config.search_tools and speaker is Speaker.TOOL and entry.is_error:
-            yield Turn(_id(entry), entry.timestamp, "tool", redactor.text(entry.text)[:_TOOL_CHARS])
+        return talk_turns(entry, redactor, tools=self._config.search_tools)
 
 
-def _id(entry: Entry) -> str | None:
-    """The id of an entry, unless it is a secret."""
-    plain = entry.id is None or (len(entry.id) <= _SHORT_ID and entry.id.isalnum())
-    return entry.id if plain or not is_secret_id(entry.id or "") else None
-
-
-def _commands(entry: Entry) -> Iterator[str]:
-    """The commands an assistant ran."""
-    for call in entry.tool_calls:
-        command = call.arguments.get("command") or call.arguments.get("cmd")
-        if isinstance(command, str):
-            yield command
-
-
-def state_turns(state: SessionState) -> list[Turn]:
-    """What a session's log knows besides the talk: topics, projects, tasks, notes, commits, files."""
-    known: dict[str, Any] = state.to_dict()
-    named: list[tuple[str, str]] = []
-    named += [("project", name) for name in known.get("active_projects") or ()]
-    named += [("topic", name) for name in known.get("hot_topics") or ()]
-    fields = (
-        ("task", "pending_tasks", "title"), ("note", "notes", "content"), ("commit", "commits", "subject"),
-        ("file", "files", "path"), ("pin", "working_memory", "content"),
-    )  # fmt: skip
-    for label, name, key in fields:
-        named += [(label, str(item[key])) for item in known.get(name) or () if isinstance(item, dict) and item.get(key)]
-    named += [("learning", str(text)) for text in known.get("recent_learnings") or ()]
-    named += [("next step", known["next_step"])] if known.get("next_step") else []
-    return [Turn(None, None, "state", redact_text(f"{label}: {text}")) for label, text in named]
-
-
-def rebuild(store: SessionStore, config: Config, sessions: Iterable[RecordedSession]) -> int:
-    """Make the index anew beside the old one and put it in its place; returns how many transcripts are in it.
-
-    What only the old index still has, because its transcript is gone, is carried over, redacted by today's rules.
-    """
-    path = store.paths.search
-    fresh = path.with_name("search.new.sqlite")
-    remove_index(fresh)
-    everything = list(sessions)
-    writer = SearchWriter(store, config)
-    writer._index = SearchIndex.open(fresh)  # noqa: SLF001 - a writer of our own
-    try:
-        written = writer.catch_up_all(everything)
-        if writer.problem is not None:
-            raise SearchUnavailable(writer.problem, path=path)
-        _carry_over(store, path, writer._index, {_key(one) for one in everything})  # noqa: SLF001
-        writer.update_memory()
-    finally:
-        writer.close()
-    remove_index(path)
-    os.replace(fresh, path)
-    return written
-
-
-def _carry_over(store: SessionStore, path: Path, fresh: SearchIndex, present: set[str]) -> None:
-    if not path.exists():
-        return
-    try:
-        old = SearchIndex.open(path)
-    except SearchUnavailable as problem:
-        log.warning("nothing is carried over from the old index: %s", problem)
-        return
-    try:
-        for one in old.documents("kind = 'session'"):
-            transcript = old.transcript_of(one.no)
-            if transcript in present or not _is_kept(store, one.id):
-                continue
-            turns = [turn._replace(text=redact_text(turn.text)) for turn in old.all_turns(one.no)]
-            document = Document("session", one.id, transcript, one.agent_id, one.session_key, one.channel)
-            fresh.append(document, turns)
-            fresh.set_state(document, state_turns(store.get(one.id)))
-    except (sqlite3.Error, zlib.error) as problem:
-        log.warning("not all of the old index is carried over: %s", problem)
-    finally:
-        old.close()
-
-
-def _is_kept(store: SessionStore, session_id: str) -> bool:
-    try:
-        store.get(session_id)
-    except JsonlStoreError:
-        return False
-    return True
-
-
-def _key(session: RecordedSession) -> str:
+def search_key(session: RecordedSession) -> str:
+    """The name the index knows a transcript by."""
     return f"{session.agent_id}/{session.session_id}"

@@ -34,12 +34,13 @@ if TYPE_CHECKING:
     from fixtures.make_conversations import Conversation, Question
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-_OFF = Weights(forms=False, inflected=1, passage=0, beside=0, listened=1, date=0, relative_date=0)
+_OFF = Weights(forms=False, inflected=1, passage=0, beside=0, name=1, listened=1, date=0, relative_date=0)
 _PARTS: dict[str, dict[str, Any]] = {
     "BM25 of sessions": {},
     "+ word forms": {"forms": True, "inflected": USUAL.inflected},
     "+ best passage": {"passage": USUAL.passage},
     "+ what is beside": {"beside": USUAL.beside},
+    "+ names": {"name": USUAL.name},
     "+ who asks": {"listened": USUAL.listened},
     "+ dates": {"date": USUAL.date, "relative_date": USUAL.relative_date},
 }

@@ -276,3 +276,25 @@ def test_a_full_disk_leaves_the_index_complete_or_as_it_was(index: SearchIndex, 
         add(index, "two", *["bravo charlie delta " * 300] * 60)
     assert ask(index, "bravo") == ["two"]
     assert index.problems() == []
+
+
+def test_a_question_s_names_are_read_by_their_capital_letters() -> None:
+    """A capital letter at the beginning of a sentence names nobody; neither does one where every word has it."""
+
+    def names(text: str) -> set[str]:
+        return {one.text for one in read_query([text], NOW, UTC).concepts if one.name}
+
+    assert names("When did Ada mend the Windmill?") == {"ada", "windmill"}
+    assert names("Mend the windmill. Then ask (Zoë) about it") == {"zoe"}
+    assert names("Windmill Repair Log") == set()
+    assert names("windmill") == set()
+
+
+def test_who_is_asked_about_counts_among_many_who_tell_alike(index: SearchIndex) -> None:
+    """The same word asked for as a name weighs more than as a word, beside another that is as rare."""
+    for number in range(6):
+        add(index, f"other{number}", "the rain fell on the hills and the river rose")
+    add(index, "ada", "Ada came by.", "the rain fell on the hills", "and the river rose")
+    add(index, "mill", "the mill stood still.", "the rain fell on the hills", "and the river rose")
+    assert ask(index, "where was the mill of Ada")[0] == "ada"
+    assert ask(index, "where was the Mill of ada")[0] == "mill"

@@ -18,7 +18,8 @@ from jsonlstore.recall.ranking import rank
 from jsonlstore.store.store import SessionStore
 from jsonlstore.transcripts.catalogue import Catalogue
 from jsonlstore.watch.loop import Watcher
-from jsonlstore.watch.search_writer import SearchWriter, rebuild
+from jsonlstore.watch.search_rebuild import rebuild
+from jsonlstore.watch.search_writer import SearchWriter
 
 if TYPE_CHECKING:
     from pathlib import Path
