@@ -256,10 +256,14 @@ _LEAST_RANDOM = 4.8
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{16,512}={0,2}\Z")
 
 
+_TERMS_DIGITS = 16  # more digits than terms such as `sha512` explain
+
+
 def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
     """Long and mixed enough to be generated, and no hash, id, path or sentence."""
     if not 16 <= len(value) <= 4096 or _NOT_RUN.search(value) or "://" in value:
         return False
+    value = value[:256]
     if _NOT_RANDOM.match(value):
         return False
     if value.lower().startswith(
@@ -279,19 +283,20 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
         )
     ):
         return False
-    if _CAMEL_NAME.match(_DIGIT.sub("", value)) and len(_DIGIT.findall(value)) <= 4:
+    letters = _DIGIT.sub("", value)
+    digits = len(value) - len(letters)
+    if digits <= 4 and _CAMEL_NAME.match(letters):
         return False
     if _DATED.match(value) and is_type(value.rstrip("0123456789")):
         return False  # CloudTrailWrite20150319
     if is_worded(value):
         return False
-    letters = _DIGIT.sub("", value)
-    if len(value) - len(letters) <= 4 and _ACRONYMS.match(letters) and randomness(letters) < _LEAST_RANDOM:
+    if digits <= 4 and _ACRONYMS.match(letters) and randomness(letters) < _LEAST_RANDOM:
         return False  # heightOfGeoidAboveWGS84Units
-    value = value[:256]
     if _STAMPED.match(value):
         return False
-    digits = len(_DIGIT.findall(_NUMBERED_TERM.sub("", value)))
+    if digits <= _TERMS_DIGITS:
+        digits = len(_DIGIT.findall(_NUMBERED_TERM.sub("", value)))
     mixed = digits >= 2 or (digits == 1 and len(value) < 3 * len(_HUMP.findall(value)))
     return (
         mixed
@@ -308,7 +313,11 @@ _STAMPED = re.compile(r"[A-Za-z]*[0-9]?_?0\.[0-9]{8,}\Z|20[0-9]{6}T[0-9]{4,6}") 
 
 def is_worded(value: str) -> bool:
     """`minimax-portal/music-2.6`, `command-a-plus-05-2026`: words and small numbers, whatever joins them."""
-    parts = _BETWEEN_WORDS.split(_NUMBERED_TERM.sub("", value) if _DIGIT.search(value) else value)
+    parts = _BETWEEN_WORDS.split(value)
+    if len(parts) < 3 or max(map(len, parts)) > _LONGEST_WORD:
+        return False
+    if _DIGIT.search(value):
+        parts = _BETWEEN_WORDS.split(_NUMBERED_TERM.sub("", value))
     if len(parts) < 3:
         return False
     odd = sum(
@@ -319,6 +328,7 @@ def is_worded(value: str) -> bool:
     return odd == 0 or (odd == 1 and len(parts) > 4 and value.islower() and max(map(len, parts)) < 10)
 
 
+_LONGEST_WORD = 48
 _SMALL = re.compile(
     r"v[0-9]{1,2}(?:alpha|beta|rc)[0-9]{1,2}\Z|k8s\Z|i18n\Z|[0-9]{1,4}[a-z]{0,2}\Z|[0-9]{6,8}\Z|[A-Za-z]{1,3}\Z|[ug]uid\Z|[a-z]{1,6}[0-9]{1,5}\Z"
 )

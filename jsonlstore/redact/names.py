@@ -82,9 +82,13 @@ def _weak_level(name: str) -> Key:
     return Key.WEAK if telling else Key.NONE
 
 
+_LONGEST_NAME = 160  # what a name ends in says what it is
+
+
 @lru_cache(maxsize=4096)
 def classify(name: str) -> Key:  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     """What a name says about the value behind it: `GITHUB_TOKEN` much, `max_tokens` nothing."""
+    name = name[-_LONGEST_NAME:]
     if _SOURCE.search(name):
         return Key.NONE  # password.c, which is a file
     if name[:8] == "exports.":

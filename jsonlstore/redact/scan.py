@@ -18,7 +18,7 @@ from jsonlstore.redact.values import GLANCE, whole
 if TYPE_CHECKING:
     from jsonlstore.core.regex import Groups, SearchWithin
 
-_JUDGED, _HIDDEN, _MATCHED, _FITTED, _ROW = 10, 14, 4, 10, 8
+_JUDGED, _HIDDEN, _MATCHED, _FITTED, _ROW = 10, 20, 4, 10, 8
 _BYTES_JUDGED, _BYTES_WEIGHED = 64, 16  # bytes a step: a long word or run takes longer to judge
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONG_NAME = 256
