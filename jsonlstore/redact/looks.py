@@ -285,6 +285,8 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
         return False
     letters = _DIGIT.sub("", value)
     digits = len(value) - len(letters)
+    if digits == 0:
+        return False
     if digits <= 4 and _CAMEL_NAME.match(letters):
         return False
     if _DATED.match(value) and is_type(value.rstrip("0123456789")):
