@@ -285,9 +285,7 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
         return False
     letters = _DIGIT.sub("", value)
     digits = len(value) - len(letters)
-    if digits == 0:
-        return False
-    if digits <= 4 and _CAMEL_NAME.match(letters):
+    if digits == 0 or (digits <= 4 and _CAMEL_NAME.match(letters)):
         return False
     if _DATED.match(value) and is_type(value.rstrip("0123456789")):
         return False  # CloudTrailWrite20150319
