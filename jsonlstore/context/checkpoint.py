@@ -27,6 +27,7 @@ _LONGEST_SUMMARY = 700
 _MOST_RULES = 24
 _MOST_DECISIONS = 12
 _LONGEST_COMMAND = 160
+_SHORT_ASK = 240
 # what goes first when there is too much, and how many of each stay as long as anything else can go
 _TRIMMED = (
     ("asks", 10), ("closed", 0), ("constraints", 12), ("identifiers", 8), ("commands", 6), ("asks", 6), ("done", 10),
@@ -298,7 +299,7 @@ def bounded(made: Checkpoint) -> Checkpoint:
     """`made` with as much as 8 KB hold; `omitted` counts what was left out of each list."""
     if _size(made) <= MOST_BYTES:
         return made
-    made = _with_shorter_lists(made)
+    made = _with_shorter_lists(_with_shorter_asks(made))
     for name, keep in (*_LONG_LISTS, *((name, 0) for name, _ in _LONG_LISTS)):
         while _size(made) > MOST_BYTES and len(getattr(made, name)) > keep:
             items = getattr(made, name)
@@ -313,6 +314,18 @@ def bounded(made: Checkpoint) -> Checkpoint:
 
 def _size(made: Checkpoint) -> int:
     return len(orjson.dumps(made.to_dict()))
+
+
+def _with_shorter_asks(made: Checkpoint) -> Checkpoint:
+    """Long requests cut short until it fits, the older ones first; the first, which set the goal, last of all."""
+    asks = list(made.texts("asks"))
+    size = _size(made)
+    for at in (*range(1, len(asks)), *range(min(1, len(asks)))):
+        if size > MOST_BYTES and len(asks[at]) > _SHORT_ASK:
+            short = f"{asks[at][: _SHORT_ASK - 1].rstrip()}…"
+            size -= len(orjson.dumps(asks[at])) - len(orjson.dumps(short))
+            asks[at] = short
+    return replace(made, evidence={**made.evidence, "asks": asks}) if asks else made
 
 
 def _with_shorter_lists(made: Checkpoint) -> Checkpoint:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from jsonlstore.transcripts import Entry, ToolCall
 
 _MOST_ASKS = 30  # as many as a checkpoint has room for: it leaves out the older ones first
-_LONGEST_ASK = 240
+_LONGEST_ASK = 1200  # where there is room for it: a checkpoint that is full shortens the older ones
+_LONGEST_OF_DOCUMENT = 240
+_LONGEST_RULE = 240
 _LONGEST_LAST_LINE = 160
 _MOST_IDENTIFIERS = 24
 _READ_BACK = 40  # exchanges whose identifiers are worth keeping
@@ -131,8 +133,9 @@ def requests_in(talk: Sequence[Exchange]) -> tuple[str, ...]:
 
 def _asked(text: str) -> str:
     """A request in the user's words: how it begins, and its last line if what lies between is a pasted document."""
-    begun = shorten(text, _LONGEST_ASK)
-    own = own_lines(text) if len(text) > _LONGEST_ASK and is_document(text) else ()
+    pasted = len(text) > _LONGEST_OF_DOCUMENT and is_document(text)
+    begun = shorten(text, _LONGEST_OF_DOCUMENT if pasted else _LONGEST_ASK)
+    own = own_lines(text) if pasted else ()
     last = shorten(own[-1], _LONGEST_LAST_LINE) if own else ""
     return begun if not last or begun.startswith(last[:_SHORTEST_RULE]) else f"{begun} {last}"
 
@@ -144,7 +147,7 @@ def hear_rules(rules: dict[str, None], text: str) -> None:
     for line in prose_lines(without_open_fence(text)):
         for sentence in _SENTENCE_END.split(line.strip()):
             plain = sentence.replace("*", "").strip(" -•\t")
-            if _SHORTEST_RULE <= len(plain) <= _LONGEST_ASK and _RULE.search(plain) and not _NO_RULE.search(plain):
+            if _SHORTEST_RULE <= len(plain) <= _LONGEST_RULE and _RULE.search(plain) and not _NO_RULE.search(plain):
                 rules.pop(plain, None)
                 rules[plain] = None
     while len(rules) > _MOST_RULES:

@@ -33,7 +33,7 @@ SHELLS = {"exec", "bash", "shell", "run", "execute"}
 COMMITTED = re.compile(r"^\[[^\]\n]{1,80} ([0-9a-f]{7,40})\] ", re.MULTILINE)
 PATCHED = re.compile(r"^\*\*\* (?:Add|Update) File: (.+)$", re.MULTILINE)
 EXIT = re.compile(r"(?:exited with code|exit code:?|Exit code) (\d+)|Process exited with code (\d+)")
-TROUBLE = re.compile(r"\b[1-9]\d* failed\b|^error: ", re.MULTILINE)  # a pipe hides the exit code
+TROUBLE = re.compile(r"\b[1-9]\d* failed\b|^error: ", re.MULTILINE | re.IGNORECASE)  # a pipe hides the exit code
 RULE = re.compile(
     r"\b(?:never|always|don't|do not|must not|only use|make sure|from now on"
     r"|nie|niemals|immer|nicht mehr|auf keinen fall|in zukunft|ab sofort|ab jetzt"
@@ -103,7 +103,8 @@ class Facts:
             told = EXIT.search(text)
             if code is None and told:
                 code = int(told[1] or told[2])
-            self.runs[command.strip()] = (number, failed or bool(code) or bool(TROUBLE.search(text[-2_000:])))
+            if command.strip():
+                self.runs[command.strip()] = (number, failed or bool(code) or bool(TROUBLE.search(text[-2_000:])))
 
 
 def parts(facts: Facts) -> Iterator[tuple[str, list[str]]]:

@@ -134,8 +134,13 @@ def test_no_checkpoint_exceeds_8_kb_and_what_is_left_out_is_counted(evidence: di
     omitted = found.evidence.get("omitted", {})
     for name in LISTS:
         assert len(found.evidence[name]) + omitted.get(name, 0) == len(evidence[name])
-        assert set(found.evidence[name]) <= set(evidence[name])
+        assert all(any(_is_of(one, said) for said in evidence[name]) for one in found.evidence[name])
     assert bounded(whole) == found
+
+
+def _is_of(told: str, said: str) -> bool:
+    """Whether it is what was said, whole or cut short."""
+    return told == said or (told.endswith("…") and len(told) <= 240 < len(said) and said.startswith(told[:-1]))
 
 
 WORDS = st.text(max_size=300) | st.sampled_from(["\U0001f4e1" * 300, "天线" * 150, '"\\\n' * 100])
@@ -165,9 +170,28 @@ def test_no_words_of_a_generator_make_a_checkpoint_exceed_8_kb(
 
 def test_the_request_that_set_the_goal_stays_when_others_go() -> None:
     asks = [f"request {number} about {'the mast ' * 30}" for number in range(40)]
-    found = bounded(Checkpoint(None, None, "s", 1, 1, evidence={"asks": asks}))
-    assert len(found.texts("asks")) < 40
-    assert found.texts("asks") == (asks[0], *asks[41 - len(found.texts("asks")) :])
+    found = bounded(Checkpoint(None, None, "s", 1, 1, evidence={"asks": asks})).texts("asks")
+    assert len(found) < 40
+    assert all(_is_of(told, said) for told, said in zip(found, (asks[0], *asks[41 - len(found) :]), strict=True))
+
+
+def test_a_long_request_is_told_whole_where_there_is_room() -> None:
+    """What a user rules often stands far behind the beginning of a long message."""
+    request = (
+        f"Please rework the mast. {'It has to carry the new antenna and the lamp. ' * 15}Every bolt gets a number."
+    )
+    found = made(("user", request), ("assistant", "Done."), ("user", "Paint it"), ("assistant", "Done."))
+    assert found.texts("asks")[0].endswith("Every bolt gets a number.")
+
+
+def test_of_long_requests_the_older_ones_are_cut_first() -> None:
+    asks = [f"request {number} about {'the mast ' * 120}" for number in range(10)]
+    found = bounded(Checkpoint(None, None, "s", 1, 1, evidence={"asks": asks})).texts("asks")
+    whole = [told == said for told, said in zip(found, asks, strict=True)]
+    assert whole[0]
+    assert not whole[1]
+    assert whole[-1]
+    assert whole[1:] == sorted(whole[1:])
 
 
 @given(st.fixed_dictionaries(dict.fromkeys(LISTS, TEXTS)), TEXTS, st.none() | st.text(max_size=20_000))
