@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cache
 from typing import NamedTuple
 
 from jsonlstore.recall.match import normalise
@@ -19,10 +20,7 @@ UNSPACED = (
     "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005\u3006\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-_TOKEN = re.compile(rf"(?P<run>[{UNSPACED}]+)|[^\W_{UNSPACED}]+(?:['’][^\W_{UNSPACED}]+)*")
 _PLAIN = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
-_PIECE = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 _UNSPACED_WORD = 2  # so many characters of a script without spaces count as a word of a passage
 _COMPOUND_FROM = 10
 _PART_FROM = 4
@@ -35,6 +33,24 @@ esta como pero
 """
 _MARKERS = {"de": frozenset(_GERMAN_WORDS.split()), "romance": frozenset(_ROMANCE_WORDS.split())}
 _SURE = 2
+
+
+# Compiled on first use: ranges this large take a millisecond each, and a backfill without the index needs none of them.
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    return re.compile(rf"(?P<run>[{UNSPACED}]+)|[^\W_{UNSPACED}]+(?:['’][^\W_{UNSPACED}]+)*")
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{UNSPACED}]")
+
+
+@cache
+def _piece() -> re.Pattern[str]:
+    return re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 
 
 class Terms(NamedTuple):
@@ -57,7 +73,7 @@ def raw_words(folded: str) -> list[str]:
     """The words of a folded text as written, and each run of a script without spaces."""
     if folded.isascii():
         return _PLAIN.findall(folded)
-    return [match[0] for match in _TOKEN.finditer(folded)]
+    return [match[0] for match in _token().finditer(folded)]
 
 
 def bare(word: str) -> str:
@@ -70,7 +86,7 @@ def bare(word: str) -> str:
 
 def is_unspaced(word: str) -> bool:
     """Whether a word is a run of a script that sets no spaces."""
-    return not word.isascii() and _UNSPACED.match(word) is not None
+    return not word.isascii() and _unspaced().match(word) is not None
 
 
 def pairs_of(run: str) -> list[str]:
@@ -112,7 +128,7 @@ def terms_in(text: str) -> Terms:
 def passages_in(text: str) -> list[str]:
     """The text in passages of about twenty words, nothing lost but the white space between."""
     pieces = text.split()
-    if text.isascii() or not _UNSPACED.search(text):
+    if text.isascii() or not _unspaced().search(text):
         return [" ".join(pieces[at : at + PASSAGE_WORDS]) for at in range(0, len(pieces), PASSAGE_WORDS)]
     return _unspaced_passages(text)
 
@@ -122,7 +138,7 @@ def _unspaced_passages(text: str) -> list[str]:
     passages: list[str] = []
     start, count = 0, 0
     flat = " ".join(text.split())
-    for match in _PIECE.finditer(flat):
+    for match in _piece().finditer(flat):
         count += 1 if is_unspaced(match[0]) else _UNSPACED_WORD
         if count >= PASSAGE_WORDS * _UNSPACED_WORD:
             passages.append(flat[start : match.end()].strip())

@@ -13,40 +13,36 @@ from jsonlstore.redact import rules
 from jsonlstore.redact.wording import OWN_NAME, is_foreign, is_mostly_foreign
 
 _WORDS_NOT_SECRET = rules.words("not-secret")
-_STARS = re.compile(r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z")
-_MASKED = re.compile(r"[^\s]{0,48}(?:\.\.\.|…)\Z|[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z")
-_REFERENCE = re.compile(
+_STARS = r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z"
+_MASKED = r"[^\s]{0,48}(?:\.\.\.|…)\Z|[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z"
+_REFERENCE = (
     r"\$\{[^}]*\}?\Z|\\?\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\\s+]|->|[{\[])|\$\$?\.[A-Za-z_]|\\\$\(|\{\$[:A-Za-z]|\$\{\w+:?-?\{\{|\$\{\w+:[0-9]|\\[a-z]+\Z|\$[0-9@*#]\Z|\{\}|@[A-Z][A-Z0-9_]+@\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:-]*\}?\Z|"
     r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$#]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\[\]]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([A-Za-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
     r"[a-z]{2,5}_\Z|%[0-9]\Z|[A-Z]\w{1,30}(?:::[A-Z]\w{1,30})+\Z|os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?(?::r[ow])?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
-_YOURS = re.compile(
+_YOURS = (
     r"(?i:(?:[a-z]{2,6}[-_])?(?:your|my|some|insert|enter|put|the|a|an|paste|add|replace|change)[-_ ][a-z0-9_\- ]*"
     r"(?:key|token|secret|password|pass|pw|here|value|id|me|it|credentials?)(?:[-_ ]?(?:here|goes.here))?)\Z|"
     r"(?i:(?:[a-z]+[-_ ])+(?:goes[-_ ])?here)\Z|[Yy]our[A-Z][A-Za-z0-9]*={0,2}\Z|(?i:your[a-z]*(?:key|token|secret|password|here|id)[a-z]*)\Z|(?i:your[-_ ]|<your|example[-_]|dummy[-_]|fake[-_]|placeholder)|"
     # words and what they stand for: "gateway-token", GEMINI_KEY_HERE
     r"(?:[a-z]{2,12}[0-9]{0,2}[a-z]{0,4}[-_]){1,3}(?:api[-_])?(?:token|secret|key|credential)s?(?:[-_]?[0-9])?\Z|(?i:[a-z-]*(?:placeholder|changeme|not[-_]a[-_]))|(?:[A-Z]{2,12}_){1,4}(?:HERE|GOES_HERE|VALUE)\Z"
 )
-_CODE = re.compile(
+_CODE = (
     r"(?:new |await |async |return |typeof |\(|!|&|\*|[a-z]:)*[A-Za-z_$][\w$]*(?:(?:\??\.|->|::)[A-Za-z_$][\w$]*)*"
     r"(?:\([^\"']*\)?|\[[\w\"'\\$.:-]*\]?|\(\\*[\"'].*)+.*\Z"
 )
-_DOTTED = re.compile(r"[A-Za-z_$][A-Za-z_$0-9]{0,80}(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_$0-9]{0,80})+;?\Z")
-_ENV_NAME = re.compile(
-    r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:[A-Z]{0,8}PASS|PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z"
-)
-_TYPE = re.compile(
-    r"(?:Optional|Option|List|Maybe|Secret|Union|Promise|Array|Vec|Box|Arc|Rc|Annotated|Literal|Mapped|Field|Final)?[\[<]|&?(?:'\w+ )?str\b|(?:Secret)?String\b|SecretStr\b"
-)
+_DOTTED = r"[A-Za-z_$][A-Za-z_$0-9]{0,80}(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_$0-9]{0,80})+;?\Z"
+_ENV_NAME = r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:[A-Z]{0,8}PASS|PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z"
+_TYPE = r"(?:Optional|Option|List|Maybe|Secret|Union|Promise|Array|Vec|Box|Arc|Rc|Annotated|Literal|Mapped|Field|Final)?[\[<]|&?(?:'\w+ )?str\b|(?:Secret)?String\b|SecretStr\b"
 
 
 _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)(?:\s+|%20)")
 _FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
-_NAME_LIKE = re.compile(
+_NAME_LIKE = (
     r"\{![rsa]\}?|env/[A-Z0-9_]+\Z|\$[a-z][\w-]*[,;]?\Z|[\w-]{2,12}\.\.\Z|\"(?:null|none)|[A-Z_]{3,40}\*\*\Z|[a-z]+:%[a-z]|[\w.-]+\.md#[\w-]+\Z|(?i:encrypted[-_]password\Z|the(?:api)?(?:key|token|password|secret)\w*\Z)|[a-z]+_client_(?:id|secret)\Z|(?i:pass(?:word|wd)?@[a-z]+(?::[a-z]+)?)\Z|%%\w+%%\Z|#/[\w/-]+\Z|\.{1,2}[a-z_]+(?:\.[a-z_]+)*\Z|.{0,64}?(?i:abcdefghijklmnopqrstuvwxyz)|(?i:(?:user(?:name)?|login|name|id):(?:password|passwd|pass|pwd|secret|token))\Z|[A-Z]+-[A-Z]{0,8}PASS\Z|[\w:./-]{0,60}<[A-Za-z_ -]{1,40}>?\Z|"
     r"_[A-Za-z_]+\Z|[a-z]+(?:[A-Z][a-z]+)*Type\Z|%5B[A-Za-z_ -]{3,24}%5D\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][A-Za-z]{0,20}(?:-[A-Z][a-z]{2,20})+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/]{6,40}EXAMPLE(?:KEY)?\Z"
 )
-_CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
+_CONSTANT = r"[A-Z]+(?:_[A-Z]+)+\Z"
 
 
 # opts.token!, response?.accessToken: a member that is named for a secret
@@ -55,13 +51,13 @@ _MEMBER = re.compile(
 )
 
 
-def _either(*patterns: re.Pattern[str]) -> re.Pattern[str]:
-    """One expression for all: a call costs more than a match."""
-    return re.compile("|".join(f"(?:{pattern.pattern})" for pattern in patterns))
+def _either(*patterns: str) -> re.Pattern[str]:
+    """One expression for all: a call costs more than a match, and compiling the parts as much as the whole."""
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
 _STANDS_IN = _either(_STARS, _MASKED, _REFERENCE, _ENV_NAME, _YOURS, _NAME_LIKE)
-_PLAIN_CODE = _either(OWN_NAME, _TYPE, _CONSTANT)
+_PLAIN_CODE = _either(OWN_NAME.pattern, _TYPE, _CONSTANT)
 _SHAPED_CODE = _either(_CODE, _DOTTED)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _CAMEL = re.compile(r"[A-Z][A-Za-z]*[0-9]{0,5}(?:[A-Z][a-z]+)+(?:[0-9]?|[A-Z]{2,4})\Z")
@@ -189,11 +185,9 @@ _FOUR_LETTERS = re.compile(r"(?:[^\W\d_][\W\d_]*){4}")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _JOINED = re.compile(r"[-/.:]")
 _SIGN = re.compile(r"[!@#$%^&*+~]")
-_HEXISH = re.compile(r"(?:0x)?[0-9a-f]{6,64}\Z|[0-9A-F]{40}\Z")
-_UUID = re.compile(r"(?i:(?:[a-z:_-]*[:_-])?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\Z")
-_DIMENSION = re.compile(
-    r"(?i:0x[0-9a-f]{1,16}u?l{0,2}\Z|[~<>=+-]*v?[0-9][0-9.,_/:x%-]*(?:[a-z]{1,3}|ms|tokens?|bytes?|chars?|bits?|st|nd|rd|th|min|sec|hours?|days?|times)?(?:/[a-z]+)?)\Z"
-)
+_HEXISH = r"(?:0x)?[0-9a-f]{6,64}\Z|[0-9A-F]{40}\Z"
+_UUID = r"(?i:(?:[a-z:_-]*[:_-])?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\Z"
+_DIMENSION = r"(?i:0x[0-9a-f]{1,16}u?l{0,2}\Z|[~<>=+-]*v?[0-9][0-9.,_/:x%-]*(?:[a-z]{1,3}|ms|tokens?|bytes?|chars?|bits?|st|nd|rd|th|min|sec|hours?|days?|times)?(?:/[a-z]+)?)\Z"
 _TECHNICAL = re.compile(
     r"(?i)(?:[0-9]{4}_[a-z_]+|wpa[23]?(?:-[a-z]+)*|sha-?[0-9]+|sha3-?\d*|md5|pkcs[#-]?[0-9]+|asn\.?1|x\.?509|secp[0-9]{3}[rk]1|prime256v1|(?:ed|x)(?:25519|448)|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,15}(?:Z|[+-][0-9:]{4,6})?)?|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?(?:-[a-z]+)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|a(?:128|192|256)(?:cbc-hs\d{3}|gcm(?:kw)?|kw|ctr)|hmac[-_]\d{3}|ed25519|x25519|"
     r"rsa-?\d*|aes-?\d*(?:-\w+)*|argon2(?:id|i|d)?|pbkdf2|bcrypt|scrypt|http/?[123](?:\.\d)?|ipv[46]|"
@@ -201,9 +195,7 @@ _TECHNICAL = re.compile(
     r"iso-?\d+|web3|k8s|(?:big)?u?int\d+\w*|float\d+\w*|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34])|[\w-]+(?:\.[\w-]+){1,4}\.(?:key|pem|crt|cer|csr|p12|pfx|jks|json|ya?ml|toml|txt|ini|conf|cfg|env|[a-z]{2}))\Z"
 )
 _NUMBERED = re.compile(r"(?i)[a-z]{1,8}[-#]?\d{1,6}\Z|[a-z]+-?v?\d\Z")
-_PATHISH = re.compile(
-    r"(?:[a-z]+://|[a-z]+:[a-z]+:|~?/|\.{1,2}/|[A-Za-z]:\\|[\w@.-]+/[\w@.-]+/|@[\w-]+/|#|[\w.-]+@[\w-]+\.)"
-)
+_PATHISH = r"(?:[a-z]+://|[a-z]+:[a-z]+:|~?/|\.{1,2}/|[A-Za-z]:\\|[\w@.-]+/[\w@.-]+/|@[\w-]+/|#|[\w.-]+@[\w-]+\.)"
 _IDENTIFIER = re.compile(
     r"[a-z]+(?:_[a-z0-9]+)+\Z|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z|[a-z]+(?:-[a-z]+)*-?\d?\Z|[a-z]+(?:[A-Z][a-z]+)+\d?\Z|(?:[A-Z][a-z]+)+\d?\Z"
 )

@@ -132,9 +132,13 @@ def names() -> tuple[Name, ...]:
     )
 
 
-@cache
 def words(name: str) -> frozenset[str]:
     """One of the word lists in `data/words.txt`."""
+    return _word_lists()[name]
+
+
+@cache
+def _word_lists() -> dict[str, frozenset[str]]:
     lists: dict[str, set[str]] = {}
     current: set[str] = set()
     for line in (_DATA / "words.txt").read_text("utf-8").splitlines():
@@ -142,7 +146,7 @@ def words(name: str) -> frozenset[str]:
             current = lists.setdefault(line.strip("[]"), set())
         elif not line.startswith("#"):
             current.update(line.split())
-    return frozenset(lists[name])
+    return {name: frozenset(listed) for name, listed in lists.items()}
 
 
 @cache

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from jsonlstore.redact import rules
 
@@ -24,7 +25,7 @@ def is_sentence(value: str) -> bool:
     words = value.split()
     if len(words) < 2 or len(value) > _LONGEST:
         return False
-    if not value.isascii() and (not _DIGIT.search(value) or _UNCASED.search(value)):
+    if not value.isascii() and (not _DIGIT.search(value) or _uncased().search(value)):
         return True
     if (
         len(words) > 2
@@ -86,12 +87,14 @@ def is_foreign(value: str) -> bool:
 
 def is_mostly_foreign(value: str) -> bool:
     """Words of another script with a figure or a name in between: パスワードは8文字以上."""
-    if value.isascii() or (_DIGIT.search(value) and not _UNCASED.search(value)):
+    if value.isascii() or (_DIGIT.search(value) and not _uncased().search(value)):
         return False
     return sum(not c.isascii() for c in value[:80]) * 2 > min(len(value), 80)
 
 
-_UNCASED = re.compile("[\u0e00-\ud7ff\uf900-\ufaff]")  # scripts that nobody makes up a password in
+@cache  # ranges this large take milliseconds to compile, and most sessions hold none of them
+def _uncased() -> re.Pattern[str]:
+    return re.compile("[\u0e00-\ud7ff\uf900-\ufaff]")  # scripts that nobody makes up a password in
 
 
 _ASCII_ALNUM = re.compile(r"[A-Za-z0-9]")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.core.regex import any_of, compiled, searcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from jsonlstore.core.regex import Search
 
@@ -53,7 +53,7 @@ class Language:
         self.script: str = data.get("script", LATIN)
         self.words = frozenset(data["words"])
         self._data = data
-        self._compiled: dict[str, tuple[re.Pattern[str], ...]] = {}
+        self._compiled: dict[str, list[re.Pattern[str]]] = {}
         self._joined: dict[str, re.Pattern[str]] = {}
         self._headings: dict[str, re.Pattern[str]] = {}
         self._glances: dict[tuple[str, ...], Search] = {}
@@ -73,12 +73,13 @@ class Language:
             found = self._joined[kind] = self._compile("|".join(f"(?:{one.rstrip()})" for one in self.phrases(kind)))
         return found
 
-    def patterns(self, kind: str) -> tuple[re.Pattern[str], ...]:
-        """The expressions of a kind one by one, where a group says what is meant."""
-        found = self._compiled.get(kind)
-        if found is None:
-            found = self._compiled[kind] = tuple(self._compile(one.rstrip()) for one in self.phrases(kind))
-        return found
+    def patterns(self, kind: str) -> Iterator[re.Pattern[str]]:
+        """The expressions of a kind one by one, where a group says what is meant; those nobody gets to stay as text."""
+        found = self._compiled.setdefault(kind, [])
+        for place, phrase in enumerate(self._data.get(kind, ())):
+            if place == len(found):
+                found.append(self._compile(phrase.rstrip()))
+            yield found[place]
 
     def _compile(self, source: str) -> re.Pattern[str]:
         if not source:

@@ -34,7 +34,6 @@ _ALTERNATIVE = re.compile(
     r"(?<!\w)(?:or|oder|o|u|ou|или|чи|або)(?!\w)|还是|或者|還是|それとも|または|아니면|또는", re.IGNORECASE
 )
 _AND = "and|but|then|also|please|go|do|und|aber|bitte|mach|y|pero|por|et|mais|e|mas|и|но|і|та|але|пожалуйста"
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _LISTED = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+(\S.{4,200})", re.MULTILINE)
 _LEAST_OF_ITEM = 3
 _ORDINALS = ("ordinals",)
@@ -130,11 +129,16 @@ def _yes_and_more() -> re.Pattern[str]:
     return re.compile(rf"(?:{words})(?:\s+(?:{words}))*(?:\s*[,.!;:，。！、]|\s+(?:{_AND})(?!\w))", re.IGNORECASE)
 
 
+@cache  # as large a range takes a millisecond to compile
+def _unspaced() -> re.Pattern[str]:
+    return re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+
+
 def _taken_up(plain: str, offer: Offer, before: str) -> list[Said]:
     """A reply in words that takes up what was offered ("yes, put it into the workflow"), by the words the two share."""
     said = content_words(plain)
     # scripts without spaces are compared by pairs of signs, endings of verbs among them
-    part, most = (3, 3 * _MOST_REPLIED) if _UNSPACED.search(plain) else (2, _MOST_REPLIED)
+    part, most = (3, 3 * _MOST_REPLIED) if _unspaced().search(plain) else (2, _MOST_REPLIED)
     if not said or len(plain) > _LONGEST_REPLY or len(said) > most or _asks(plain):
         return []
     shared = said & content_words(" ".join([offer.text, *(option for _, option in offer.options)]))

@@ -83,7 +83,9 @@ class _Tally:
         self.pieces.update(pieces)
         paired = pieces[:PAIRED_PIECES]
         pairs = zip(map(_LAST.__getitem__, paired), map(_FIRST.__getitem__, paired[1:]), strict=False)
-        self.pairs.update([pair for pair in pairs if pair[0] and pair[1]])
+        both = [pair for pair in pairs if pair[0] and pair[1]]
+        if both:
+            self.pairs.update(both)
         if unspaced:
             read = [unspaced_words(run) for run in unspaced]
             self.pieces.update(word for whole, _ in read for word in whole)

@@ -15,6 +15,7 @@ from jsonlstore.signals.background import CJK_FUNCTION, CJK_STOP, word_rarity
 
 LONGEST_PIECE = 64
 LONGEST_WORD = 40
+_SHORT_RUN = 24
 _BLOB_FROM = 16
 _CUTS = dict.fromkeys(map(ord, CJK_FUNCTION), " ")
 
@@ -177,8 +178,17 @@ def looks_encoded(run: str) -> bool:
     return 2 * capitals > len(run) and not shouted and "_" not in run
 
 
-def unspaced_words(run: str) -> tuple[list[str], list[str]]:
+def unspaced_words(run: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Of a run of Chinese or Japanese: what stands alone as a word, and parts that may be words if they recur."""
+    return _short_run(run) if len(run) <= _SHORT_RUN else _read_run(run)
+
+
+@lru_cache(maxsize=1024)  # between marks and figures runs are short, and many come again; long ones would take memory
+def _short_run(run: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return _read_run(run)
+
+
+def _read_run(run: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     whole = [word for word in _KATAKANA.findall(run) if word not in CJK_STOP]
     parts: list[str] = []
     for han in _han().findall(run):
@@ -186,7 +196,7 @@ def unspaced_words(run: str) -> tuple[list[str], list[str]]:
             if len(segment) <= 4 and segment not in CJK_STOP:
                 whole.append(segment)
             parts += _recurring(segment)
-    return whole, parts
+    return tuple(whole), tuple(parts)
 
 
 def _segments(han: str) -> list[str]:

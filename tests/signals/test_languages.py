@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jsonlstore.core.regex import compiled, searcher
 from jsonlstore.signals.choices import directives, explicit
-from jsonlstore.signals.language import languages, may_any_say, may_be_said, recognise, small_kinds, widened
+from jsonlstore.signals.language import Language, languages, may_any_say, may_be_said, recognise, small_kinds, widened
 from jsonlstore.signals.offers import closing_offer, labelled, listed_next, spoken_languages
 from jsonlstore.signals.replies import choice, decided
 from jsonlstore.signals.requests import is_nudge, request_line
@@ -221,3 +221,17 @@ def test_a_french_label_is_read_with_its_no_break_space() -> None:
     """French typography sets one before the colon; the fast look must not stop at it."""
     text = "Décision\u00a0: le quai est dessiné avant la bouée du port."
     assert [said.kind for said in explicit(text, [languages()["fr"]])] == ["decision"]
+
+
+def test_the_expressions_of_a_kind_come_in_the_order_of_the_file_however_far_somebody_read_before() -> None:
+    data = {"name": "Test", "words": [], "task": ["remind me to (.+)", "later: (.+)", "do not forget (.+)"]}
+    language = Language("xx", data)
+    first = next(language.patterns("task"))
+    one, two = language.patterns("task"), language.patterns("task")
+    mixed = [next(one), next(two), next(two), next(one), next(one), next(two)]
+    whole = list(language.patterns("task"))
+    assert whole[0] is first
+    assert mixed == [whole[0], whole[0], whole[1], whole[1], whole[2], whole[2]]
+    texts = ("remind me to oil the gate", "later: oil the gate", "do not forget oil")
+    assert all(expression.fullmatch(text) for expression, text in zip(whole, texts, strict=True))
+    assert list(language.patterns("ordinals")) == []

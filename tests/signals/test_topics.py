@@ -16,7 +16,7 @@ from jsonlstore.signals.nouns import names_nothing
 from jsonlstore.signals.options import COMMON_TOOL_NAMES
 from jsonlstore.signals.rarity import by_rarity, session_rarity
 from jsonlstore.signals.topics import MOST_COUNTED, HotTopicExtractor
-from jsonlstore.signals.words import keywords, looks_encoded, read_piece
+from jsonlstore.signals.words import keywords, looks_encoded, read_piece, unspaced_words
 
 if TYPE_CHECKING:
     import uuid
@@ -300,3 +300,15 @@ def test_issue_16_a_verb_and_its_object_are_no_name() -> None:
 def test_issue_16_words_of_any_work_and_verbs_of_other_languages_name_nothing(word: str, *, nothing: bool) -> None:
     """Forms that only verbs have, and what every session is about; names that look like them stay."""
     assert names_nothing(word) is nothing
+
+
+@given(
+    st.lists(st.text(alphabet="数据库迁移日志ログファイルのを一個", min_size=1, max_size=40), min_size=1, max_size=8)
+)
+def test_a_run_of_unspaced_script_means_the_same_however_often_it_was_read(runs: list[str]) -> None:
+    first = [unspaced_words(run) for run in runs]
+    filler = [f"数{chr(0x4E00 + at)}库" for at in range(1100)]  # more runs than are remembered
+    for run in filler:
+        unspaced_words(run)
+    assert [unspaced_words(run) for run in runs] == first
+    assert all(part in run for run, (whole, parts) in zip(runs, first, strict=True) for part in (*whole, *parts))
