@@ -42,18 +42,19 @@ def finder(concept: Concept, *, forms: bool, inflected: float = 1.0) -> Finder:
     if alternatives[0].unspaced:
         return lambda text, _languages: _unspaced(text, concept.text)
     wanted = {one.term: one.weight for one in alternatives}
+    native = {one.term: one.weight for one in alternatives if not one.foreign}
     needles = _shortest({needle(term) for term in wanted})
     part = as_part(concept.text) if len(concept.text) >= PART_FROM and concept.text.isalpha() else None
 
     def find(text: str, languages: str) -> Iterable[tuple[int, float]]:
-        other = languages != "en"
+        foreign = None if languages == "en" else wanted
         for start in needles:
             spaced = " " + start
             at = text.find(spaced)
             while at >= 0:
                 match = _WORD.match(text, at + 1)
                 assert match is not None
-                weight = _weight(match[0], wanted, other=other)
+                weight = _weight(match[0], native, foreign)
                 if weight:
                     yield at + 1, weight if match[0] == concept.text else weight * inflected
                 at = text.find(spaced, at + 1)
@@ -63,11 +64,12 @@ def finder(concept: Concept, *, forms: bool, inflected: float = 1.0) -> Finder:
     return find
 
 
-def _weight(word: str, wanted: dict[str, float], *, other: bool) -> float:
-    weight = wanted.get(english(word), 0.0)
-    if weight or not other:
+def _weight(word: str, native: dict[str, float], foreign: dict[str, float] | None) -> float:
+    """A stem counts among stems of its own kind: the German one of "planet" is the English one of "planning"."""
+    weight = native.get(english(word), 0.0)
+    if weight or foreign is None:
         return weight
-    return wanted.get(german(word)) or wanted.get(romance(word)) or 0.0
+    return foreign.get(german(word)) or foreign.get(romance(word)) or 0.0
 
 
 def _shortest(needles: Iterable[str]) -> list[str]:

@@ -54,11 +54,12 @@ _ASKING = _FUNCTION | _COMMON
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One term that stands for a concept, and how much it counts."""
+    """One term that stands for a concept, and how much it counts; a `foreign` one is no stem of an English word."""
 
     term: str
     weight: float
     unspaced: bool = False
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +179,15 @@ def _concepts(words: Iterable[str], known: set[str], weight: float = 1.0) -> lis
 
 def _concept(word: str, text: str, weight: float) -> Concept:
     same, near = forms_of(text)
-    chosen: dict[str, float] = {}
-    for stem in (english(text), german(text), romance(text)):
-        chosen.setdefault(stem, 1.0)
+    chosen: dict[str, float] = {english(text): 1.0}
     for form in same:
         chosen.setdefault(english(form), 1.0)
     for form in near:
         chosen.setdefault(english(form), NEIGHBOUR)
+    foreign = [stem for stem in dict.fromkeys((german(text), romance(text))) if chosen.get(stem) != 1.0]
     common = text in _ASKING or word in _ASKING
-    alternatives = tuple(Alternative(term, value) for term, value in chosen.items())
+    alternatives = (
+        *(Alternative(term, value) for term, value in chosen.items()),
+        *(Alternative(stem, 1.0, foreign=True) for stem in foreign),
+    )
     return Concept(text, alternatives, weight * COMMON_WORD if common else weight, common)
