@@ -47,7 +47,7 @@ def in_the_way(talk: Sequence[Exchange], at: int, language: Language | None) -> 
         for said in (*stuck[:2], *unable):
             found.append(Opened(said, closing.id, closing.at, back, closing.turn, "said", 0.75))
     last = talk[at]
-    if not any(moment.changes for moment in (last.user, *last.answers)) and not _says_mended(last, language):
+    if not any(moment.changes for moment in (last.user, *last.answers)) and not _says_mended(last):
         found += _reported_trouble(last.user, spoken_languages(last.user.text, language))
     return found
 
@@ -59,12 +59,10 @@ def _explains(one: Exchange, language: Language | None) -> bool:
     return any(known.says("explain", one.user.text[:_HEAD]) for known in spoken_languages(one.user.text, language))
 
 
-def _says_mended(one: Exchange, language: Language | None) -> bool:
+def _says_mended(one: Exchange) -> bool:
     """Whether the answer opens with its being fixed; that is believed until somebody says otherwise."""
     opening = one.closing.text[:_HEAD] if one.closing and one.closing is one.last else ""
-    return bool(_MENDED.search(opening)) or any(
-        known.says("works", opening) for known in spoken_languages(opening, language)
-    )
+    return _MENDED.search(opening) is not None
 
 
 def _reported_trouble(moment: Moment, known: Sequence[Language]) -> list[Opened]:

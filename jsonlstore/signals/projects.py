@@ -8,6 +8,7 @@ import posixpath
 import re
 from collections import Counter
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.words import looks_encoded
@@ -272,8 +273,9 @@ class ProjectTally:
         parts = [part for part in clean.split("/") if part]
         plain = last.lower() not in _PARTS | _SYSTEM and not any(part.startswith(".") for part in parts)
         if plain and not _WORKSPACE.search(clean) and not _NEVER.search(clean) and parts[:1] != ["tmp"]:
-            if name is None and len(parts) >= 2 and not _is_home(clean):
-                name = _as_name(last)
+            loose = any(one.lower() in _FOLDERS_OF_ALL and not _holds_projects(two) for one, two in pairwise(parts))
+            if (name is None or loose) and len(parts) >= 2 and not _is_home(clean):
+                name = _as_name(last) or name  # what lies between Desktop and a project, everybody orders as they like
             elif name is not None and len(parts) >= 2 and parts[-2] == name:
                 name = _as_name(last) or name  # a folder of projects by kind: projects/python/x
         if name:

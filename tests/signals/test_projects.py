@@ -88,6 +88,11 @@ def test_a_git_root_anywhere_is_a_project_but_not_a_hidden_one() -> None:
     assert tally.visit_git_root("/home/u/.openclaw/workspace") is None
 
 
+def test_below_a_desktop_the_project_is_where_the_session_was_started() -> None:
+    assert ProjectTally().start_in("C:\\Users\\me\\Desktop\\ann\\school\\tides") == "tides"
+    assert ProjectTally().start_in("C:\\Users\\me\\Desktop") is None
+
+
 def test_the_folder_above_the_start_is_no_second_project() -> None:
     tally = ProjectTally()
     assert tally.start_in("/home/u/code/org/tides") == "tides"
