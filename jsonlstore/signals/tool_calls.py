@@ -155,7 +155,9 @@ class ToolReader:
         if call and not failed:
             self._agent.take(name, call, entry, head)
 
-    def _tell_answer(self, name: str, call: ToolCall | None, command: str, entry: Entry, head: str, *, failed: bool) -> None:  # fmt: skip
+    def _tell_answer(
+        self, name: str, call: ToolCall | None, command: str, entry: Entry, head: str, *, failed: bool
+    ) -> None:
         """The work log is told how any call went; a command that the user stopped did not fail."""
         wrong = failed or says_error(head) or head.startswith(_EXITED)
         stopped = wrong and outcome(head, entry.details, is_error=True, is_test=False).interrupted

@@ -1,4 +1,4 @@
-"""What a session's last words tell: a request's object, what the user is to do, what is in the way; and what they do not."""
+"""What a session's last words tell: a request's object, what the user is to do, what is in the way."""
 
 from __future__ import annotations
 
