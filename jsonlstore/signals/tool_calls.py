@@ -11,7 +11,7 @@ from jsonlstore.signals.options import ToolNames
 from jsonlstore.signals.outcome import outcome, says_error
 from jsonlstore.signals.projects import directories_in_command, git_roots_in_output
 from jsonlstore.signals.sentences import shorten
-from jsonlstore.signals.shell import is_evidence
+from jsonlstore.signals.shell import is_evidence, merely_looks
 from jsonlstore.signals.sops import is_sop
 from jsonlstore.signals.undone import reverted_subject
 from jsonlstore.signals.words import content_words
@@ -166,7 +166,9 @@ class ToolReader:
         what = _describe(name, call, command) if wrong and call else name
         self._work.answered(
             self._redactor.text(what), self._redactor.text(head) if wrong else "", failed=wrong,
-            is_command=bool(command), at=entry.timestamp or "", entry_id=entry.id,
+            # a search that finds nothing fails as well
+            is_command=bool(command) and not (wrong and merely_looks(command)), at=entry.timestamp or "",
+            entry_id=entry.id,
         )  # fmt: skip
 
     def _used(self, name: str, call: ToolCall, entry: Entry, head: str, hearer: Hearer) -> bool:
