@@ -278,7 +278,24 @@ STOP: frozenset[str] = frozenset((_STOP + _NOISE).split())
 
 # a CJK character that mostly binds words together rather than naming things: it separates candidate words
 # words of the work itself: they say nothing of what it was about, but tell two tasks apart
-GENERIC: frozenset[str] = frozenset(_GENERIC.split())
+# the small words of languages that have no rules: Italian, Indonesian, Dutch, Polish, Turkish
+_SMALL_ELSEWHERE = """
+anche ancora adesso allora avere bene che chi ciao come con cosa così dal dalla dei del della delle devi devo dopo dove dovrei
+dovresti ecco essere fare fatto fai gli grazie hai ho il la le lo ma mi mio mia nel nella nelle non ogni ora perché perfetto però
+poi posso potresti prima prossimo puoi può qual quale quando quello questa questi questo quindi sarà se sei sempre senza siamo
+solo sono sopra sotto stai stato sto su subito sul sulla te ti tua tuo tutti tutto una usa usare usi vai vedere verso voglio
+vorrei vuoi preparo lanciare lancia avvia avviare dammi dimmi fammi serve servono funziona
+ada adalah agar aku akan anda apa apakah atau bagaimana bahwa baik bantu baru belum berapa berikut bisa boleh buat cek coba dan
+dari dengan dia di gimana hanya harus ini itu iya jadi jangan jika juga kalau kami kamu kapan karena ke kita lagi lalu lebih maka
+mana masih mau mohon nya oke oleh pada paling perlu saja sama sampai saya sebagai sebelum sebuah sedang sekarang semua seperti
+setelah siapa silakan sudah supaya tampilkan tapi telah terima kasih tidak tolong untuk yang ya
+als bij dan dat deze dit een graag heb hebben heeft het hoe ik je kan kunnen maar met mijn moet naar niet nog nu of ook om onze
+over uit van voor waar wat wel wij worden zijn zou
+aby ale bez być czy dla dlaczego gdzie jak jako jest już kiedy która który mnie może możesz nad nie oraz pod proszę przez przy są
+się tak tego teraz też ten tylko wszystko żeby
+ama ben bir bu çok daha değil gibi için ile kadar nasıl neden olan olarak şimdi şu var ve veya yok
+"""
+GENERIC: frozenset[str] = frozenset((_GENERIC + _SMALL_ELSEWHERE).split())
 VERBS: frozenset[str] = frozenset(_VERBS.split())
 CJK_FUNCTION = frozenset(
     "的了是在我你他她它们們这這那哪有和就不也都吗嗎呢吧啊把被从從到对對与與及或但很还還要会會能可没沒什么麼怎为為因所以如果让讓"

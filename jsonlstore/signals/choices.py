@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 DECISION, CONSTRAINT, TASK, SCOPE, REVERT, WORKS = "decision", "constraint", "task", "scope_creep", "revert", "works"
 CHOICE, DECIDED, INSIGHT = "choice", "decided", "insight"
 LONGEST = 160
+_MOST_ASKED = 1_000  # characters of a message that may ask what something means
 _LONGEST_SENTENCE = 240
 _LONG = 140
 _LONGEST_EXTRA = 90
@@ -81,8 +82,8 @@ def directives(text: str, speakers: Sequence[Language], *, opening: bool = False
     # asked of the whole message first: most say nothing of the kind, and sentences are many
     whole = text.replace("’", "'")
     known = [one for one in speakers if one.may_say(_ASKED, whole)]
-    if not known:
-        return []
+    if not known or any(one.says("explain", whole[:_MOST_ASKED]) for one in known):
+        return []  # who asks what a sentence means did not say it
     found: list[Said] = []
     for sentence in own_sentences(_PLAN_TOOL.sub("", text) if "plan" in text else text):
         said = _read(_without_next_number(sentence, text), known, _WITHOUT_WISHES if opening else _DIRECTIVES)
@@ -193,6 +194,8 @@ def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[
     for kind, sure, longest in kinds:
         if len(plain) > longest or not _says(kind, bare, known) or (kind == "reject" and not _has_object(bare, known)):
             continue
+        if kind == "weak_rule" and any(one.says("trouble", bare) for one in known):
+            continue  # "it does not work and must" complains
         if kind != "decide" or not contrast or not _only_reports(bare, known):
             confidence = max(sure, _WITH_CONTRAST) if contrast else sure
             return Said(CONSTRAINT if kind in _RULES else DECISION, shorten(plain, LONGEST), confidence)

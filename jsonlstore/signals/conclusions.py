@@ -41,6 +41,7 @@ MOST_SHOWN = 20
 _LONGEST_LINE = 200
 STALE_LIST = 4  # turns
 STALE_FILE = 30
+_ALL_FAIL = 3  # commands in a row
 _UNFINISHED = frozenset({UNANSWERED, INTERRUPTED, FAILED})
 _FILE_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]\w{0,4}\b")
 _FIX = re.compile(r"(?:bug|hot)?fix(?:e[sd])?\b|(?:re)?solve[sd]?\b|repair|correct", re.IGNORECASE)
@@ -336,6 +337,13 @@ def _blockers(ending: ClosingSituation, failing: Family | None, talk: Sequence[E
             book.add(BLOCKER, error.text, error.confidence, entry_id=error.entry_id, at=error.at, source="reported")
     for one in reversed([each for each in ending.blockers if not _is_mended(each, talk, work)]):
         book.add(BLOCKER, one.text, one.confidence, entry_id=one.entry_id, at=one.at, source=one.kind)
+    stopped = work.stopped_at
+    if work.failed_in_a_row >= _ALL_FAIL:
+        said = f"Every command fails: {work.bare_exit} (the last {work.failed_in_a_row} commands)"
+        book.add(BLOCKER, said, 0.8, entry_id=stopped.entry_id if stopped else None, at="", source="command")
+    elif stopped and failing is None and request and request.fate == INTERRUPTED:
+        said = f"{shorten(stopped.what, 80)} fails: {stopped.summary}"
+        book.add(BLOCKER, said, 0.8, entry_id=stopped.entry_id, at=stopped.at, source="command")
     if failing is not None and (request is None or request.fate != ANSWERED or failing.turn >= 0):
         said = f"{failing.command} fails" + (f": {failing.summary}" if failing.summary else "")
         book.add(BLOCKER, said, 0.85, entry_id=failing.entry_id, at=failing.at, source="command")

@@ -102,7 +102,9 @@ def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: 
         offer=offer,
         listed=tuple(_listed(talk, language)),
         blockers=tuple(in_the_way(talk, at, language)),
-        verify=(_unverified(talk, at) or _handed_over(talk, at, language)) if done and offer is None else None,
+        verify=(_unverified(talk, at) or _handed_over(talk, at, language) or _told_to(talk, at, language))
+        if done and offer is None
+        else None,
         left=_left_over(talk, at, language) if done else None,
         labelled=tuple(
             one
@@ -155,8 +157,11 @@ def _offer(talk: Sequence[Exchange], at: int, language: Language | None) -> Open
     if not offer or not closing:
         return None
     kind = "offer" if offer.is_offer else "question"
-    if is_either_or(offer.text) or any(
-        one.says("hand_over", offer.text) for one in spoken_languages(closing.text, language)
+    chats = kind == "question" and not any(moment.calls for one in talk for moment in (one.user, *one.answers))
+    if (
+        chats  # where no tool was ever used, a question keeps the talk going and names no work
+        or is_either_or(offer.text)
+        or any(one.says("hand_over", offer.text) for one in spoken_languages(closing.text, language))
     ):
         kind = TO_USER
     return Opened(offer.text, closing.id, closing.at, len(talk) - 1 - at, closing.turn, kind, 0.8)
@@ -214,6 +219,25 @@ def _handed_over(talk: Sequence[Exchange], at: int, language: Language | None) -
             asked = _to_try(closing.text, spoken_languages(closing.text, language))
             back = len(talk) - 1 - at
             return Opened(asked, closing.id, closing.at, back, closing.turn, "to try", 0.7) if asked else None
+    return None
+
+
+def _told_to(talk: Sequence[Exchange], at: int, language: Language | None) -> Opened | None:
+    """What the closing message tells the user to do next: "Please run the commands above", "Veuillez fournir …"."""
+    closing = talk[at].closing
+    if closing is None or closing is not talk[at].last:
+        return None
+    known = spoken_languages(closing.text, language)
+    lines = [line for line in prose_lines(closing.text) if not line.lstrip().startswith(("#", "|", ">", "-", "*"))]
+    for line in reversed(lines[-_LAST_LINES:]):
+        for sentence in reversed(sentences(line)):
+            plain = plain_text(sentence).replace("’", "'")
+            if len(plain) > _LONGEST_LEFT or len(content_words(plain)) < 2 or plain.endswith(("?", "？")):
+                continue
+            if any(one.pattern("instruct").match(plain) and not one.says("conditional", plain) for one in known):
+                back = len(talk) - 1 - at
+                told = shorten(plain.rstrip(" :："), 160)
+                return Opened(told, closing.id, closing.at, back, closing.turn, "told to", 0.7)
     return None
 
 

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from jsonlstore.signals.outcome import Outcome, outcome
+from jsonlstore.signals.outcome import Outcome, outcome, told_error
 from jsonlstore.signals.references import References
 from jsonlstore.signals.shell import Purpose, Step, commit_subject, may_commit, merely_looks, steps, written_files
 from jsonlstore.signals.todos import TodoBoard
@@ -27,6 +27,7 @@ MOST_FAMILIES = 400
 MOST_MEMORY_WRITES = 100
 _LONGEST_COMMAND = 4_000
 _MOST_FAILED = 16
+_BARE_EXIT = 32
 _MERGED = re.compile(
     r"[Mm]erged pull request (?:\S+)?#(\d+) \((.{1,300})\)\s*$", re.MULTILINE
 )  # by gh, which names its title
@@ -91,6 +92,17 @@ class Family:
     runs: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A call that ended with an error, and what the error says."""
+
+    what: str
+    summary: str
+    at: str
+    entry_id: str | None
+    is_command: bool
+
+
 @dataclass(slots=True)
 class WorkLog:
     """Collects the evidence of one stretch in bounded memory.
@@ -110,6 +122,9 @@ class WorkLog:
     _failed: dict[str, str] = field(
         default_factory=dict
     )  # commands that failed and did not pass since, the latest last
+    stopped_at: Failed | None = None  # the result that came last, where it was an error
+    failed_in_a_row: int = 0  # commands that said nothing but their exit code, up to the last one
+    bare_exit: str = ""
     turn: int = 0
     base: str = ""
     _home: str = ""
@@ -122,6 +137,14 @@ class WorkLog:
         self.turn += 1
 
     # what calls and results say
+
+    def answered(self, what: str, text: str, *, failed: bool, is_command: bool, at: str, entry_id: str | None) -> None:
+        """A tool answered, whatever it was for: only the last answer is kept, and how many commands failed before it."""
+        if is_command:
+            silent = failed and len(text) <= _BARE_EXIT  # a shell that is broken says no more than its exit code
+            self.failed_in_a_row = self.failed_in_a_row + 1 if silent else 0
+            self.bare_exit = " ".join(text.split()) if silent else ""
+        self.stopped_at = Failed(what, told_error(text), at, entry_id, is_command) if failed else None
 
     def ran(self, command: str, text: str, details: Mapping[str, Any], *, is_error: bool, at: str, entry_id: str | None) -> Outcome:  # fmt: skip
         """A command and what it answered."""

@@ -3,6 +3,8 @@
 Prose counts only near the end, and never a heading, a conditional or a quotation.
 """
 
+# ruff: noqa: E501 - expressions and tables are data, one a line
+
 from __future__ import annotations
 
 import re
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
 
 LABELS_REACH = 3  # exchanges
 _LONG_REPORT = 110
+_HEAD = 600
+_MENDED = re.compile(
+    r"(?<!not )(?<!n't )\b(?:fixed|resolved|solved|behoben|gefixt|gelöst|corregid[oa]s?|solucionad[oa]s?|arreglad[oa]s?|corrig(?:é|ée|és|ées)|résolue?s?|corrigid[oa]s?|resolvid[oa]s?|risolt[oaie]|corrett[oaie])\b|исправ(?:ил|лен)|починил|виправ(?:ив|лен)|已(?:经)?(?:修复|解决|修正)|修正しました|解決しました|修复(?:了|完成)|수정(?:했|하였|완료)|해결(?:했|됐|되었)",
+    re.IGNORECASE,
+)
 _CLAUSE = re.compile(
     r"[,;，；]\s*|\b(?:however|but|though|aber|jedoch|pero|aunque|mais|cependant|mas|porém)\s+|(?<!\w)(?:но|однако|але)\s+",
     re.IGNORECASE,
@@ -36,12 +43,26 @@ def in_the_way(talk: Sequence[Exchange], at: int, language: Language | None) -> 
         back = len(talk) - 1 - at
         spoken = spoken_languages(closing.text, language)
         stuck = [row for row in open_rows(closing.text, spoken) if any(one.says("cannot", row) for one in spoken)]
-        for said in (*stuck[:2], *_inabilities(closing.text, spoken)):
+        unable = () if _explains(talk[at], language) else _inabilities(closing.text, spoken)
+        for said in (*stuck[:2], *unable):
             found.append(Opened(said, closing.id, closing.at, back, closing.turn, "said", 0.75))
     last = talk[at]
-    if not any(moment.changes for moment in (last.user, *last.answers)):
+    if not any(moment.changes for moment in (last.user, *last.answers)) and not _says_mended(last):
         found += _reported_trouble(last.user, spoken_languages(last.user.text, language))
     return found
+
+
+def _explains(one: Exchange, language: Language | None) -> bool:
+    """Whether an answer explains something it was asked, without a tool: what cannot be is told there, not met."""
+    if any(moment.calls for moment in (one.user, *one.answers)):
+        return False
+    return any(known.says("explain", one.user.text[:_HEAD]) for known in spoken_languages(one.user.text, language))
+
+
+def _says_mended(one: Exchange) -> bool:
+    """Whether the answer opens with its being fixed; that is believed until somebody says otherwise."""
+    opening = one.closing.text[:_HEAD] if one.closing and one.closing is one.last else ""
+    return _MENDED.search(opening) is not None
 
 
 def _reported_trouble(moment: Moment, known: Sequence[Language]) -> list[Opened]:

@@ -48,6 +48,8 @@ _GRADLE = re.compile(r"^(\d+ tests? completed, \d+ failed)", re.MULTILINE)
 _MAVEN = re.compile(r"(Tests run: \d+, Failures: \d+, Errors: \d+)", re.MULTILINE)
 _LINT = re.compile(r"^(Found \d+ errors?\b.*|✖ \d+ problems?.*|.*\berror TS\d+: .*)$", re.MULTILINE)
 _MENDED = re.compile(r"\b0 (?:errors?|problems?|remaining)\b")  # "Found 4 errors (4 fixed, 0 remaining)"
+_STATUS_ERROR = re.compile(r'\{\s*(?:"\w+":\s*"[^"\n]{0,80}",\s*){0,3}"status":\s*"(?:error|failed)"')
+_CLASSED = re.compile(r"CategoryInfo\s*:\s*(\w+: \S.*)")  # by PowerShell
 _COUNTING = (
     "passed",
     "failed",
@@ -130,9 +132,22 @@ def _exit_failed(text: str, tail: str, details: Mapping[str, Any], *, is_error: 
     told = (_EXIT.search(tail) if "xit" in tail else None) or (_EXIT.search(head) if "xit" in head else None)
     if told:
         return int(told[1]) != 0
-    if is_error or details.get("status") in {"error", "failed"}:
+    if is_error or details.get("status") in {"error", "failed"} or says_error(text):
         return True
     return None
+
+
+def says_error(text: str) -> bool:
+    """Whether an answer is a record that calls itself an error: `{"status": "error", …}`."""
+    return text.startswith("{") and _STATUS_ERROR.match(text[:_HEAD]) is not None
+
+
+def told_error(text: str) -> str:
+    """One line of an answer that says what went wrong: the error it names, else how a shell classed it, else its first."""
+    plain = text[-_TAIL:].replace("\\n", "\n") if text.startswith("{") else text
+    classed = _CLASSED.search(plain[-_TAIL:])
+    found = last_error(plain) or (classed[1] if classed else "")
+    return found or " ".join(plain.strip().split("\n", 1)[0].split())[:LONGEST_SUMMARY]
 
 
 def _opens_with_trouble(tail: str) -> bool:

@@ -8,6 +8,7 @@ import posixpath
 import re
 from collections import Counter
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.words import looks_encoded
@@ -18,15 +19,29 @@ if TYPE_CHECKING:
 # directories whose children are projects, wherever they lie
 _ROOTS = frozenset(
     {"projects", "repos", "repositories", "workspaces", "worktrees", "ideaprojects", "pycharmprojects",
-     "webstormprojects"}
+     "webstormprojects", "projekte", "proyectos", "projets", "projetos", "progetti", "projecten", "projekty", "proyek",
+     "проекты", "проекти", "项目", "專案", "プロジェクト", "프로젝트"}
 )  # fmt: skip
 # the same, but only directly below a home directory (or its Documents): elsewhere these names mean other things
 _HOME_ROOTS = frozenset({"code", "src", "dev", "work", "git", "github", "gitlab", "source", "development", "developer"})
-_NOT_PROJECTS = frozenset(
+# what systems put into everybody's home directory, as each language calls it
+_FOLDERS_OF_ALL = frozenset(
     {
-        "desktop", "documents", "downloads", "music", "pictures", "videos", "public", "templates", "library", "movies",
+        "desktop", "documents", "downloads", "onedrive", "dropbox", "icloud", "my documents", "schreibtisch", "dokumente",
+        "eigene dateien", "bureau", "mes documents", "téléchargements", "escritorio", "documentos", "mis documentos",
+        "descargas", "scrivania", "documenti", "scaricati", "área de trabalho", "ambiente de trabalho", "transferências",
+        "рабочий стол", "документы", "загрузки", "робочий стіл", "стільниця", "документи", "завантаження", "桌面", "文档",
+        "文檔", "文件", "我的文档", "下载", "下載", "デスクトップ", "ドキュメント", "書類", "ダウンロード", "바탕 화면", "바탕화면",
+        "문서", "다운로드", "bureaublad", "documenten", "pulpit", "dokumenty", "pobrane", "masaüstü", "belgeler", "skrivbord",
+    }
+)  # fmt: skip
+_OWN = frozenset({"my", "meine", "mis", "mes", "meus", "miei", "all", "coding", "codes", "мои"})
+_LETTERS = re.compile(r"[^\W\d_]+")
+_NOT_PROJECTS = _FOLDERS_OF_ALL | frozenset(
+    {
+        "music", "pictures", "videos", "public", "templates", "library", "movies",
         "applications", "snap", "bin", "tmp", "temp", "go", "node_modules", "workspace", "memory", "archive", "backup",
-        "backups", "old", "misc", "scratch", "test", "tests", "venv", "dotfiles", "onedrive", "dropbox", "icloud", "~",
+        "backups", "old", "misc", "scratch", "test", "tests", "venv", "dotfiles", "~",
     }
 )  # fmt: skip
 # parts of a project, not projects: whoever starts in one of them works on what lies above
@@ -123,7 +138,25 @@ def _by_drive(path: str, *, is_file: bool) -> str | None:
         parts = parts[:-1]
     if not parts or parts[0].lower() in _SYSTEM or parts[0].startswith((".", "$")):
         return None
-    return _first_name(parts)
+    return _first_name(_below_folders(parts))
+
+
+def _below_folders(parts: list[str]) -> list[str]:
+    """A path without the folders at its beginning that merely hold projects: Desktop, Documents, "4 Code"."""
+    at = 0
+    while at < len(parts) and (parts[at].lower() in _FOLDERS_OF_ALL or _holds_projects(parts[at])):
+        at += 1
+    return parts[at:]
+
+
+def _holds_projects(part: str) -> bool:
+    """Whether a folder's name says that projects lie in it, numbers and "my" aside; "OneDrive - Firm" is one, too."""
+    lowered = part.lower()
+    if lowered.startswith("onedrive - "):
+        return True
+    words = _LETTERS.findall(lowered)
+    roots = _ROOTS | _HOME_ROOTS
+    return any(word in roots for word in words) and all(word in roots or word in _OWN for word in words)
 
 
 @lru_cache(maxsize=1024)
@@ -169,13 +202,10 @@ def _by_root_name(parts: list[str]) -> str | None:
 
 
 def _by_home(parts: list[str]) -> str | None:
-    if parts and parts[0].lower() == "documents" and len(parts) > 1 and parts[1].lower() in _HOME_ROOTS | _ROOTS:
-        parts = parts[1:]
-    if not parts or parts[0].startswith("."):
+    below = _below_folders(parts)
+    if not below or below[0].startswith("."):
         return None
-    if parts[0].lower() in _HOME_ROOTS:
-        return _first_name(parts[1:])
-    return _as_name(parts[0])
+    return _first_name(below) if len(below) < len(parts) else _as_name(below[0])
 
 
 def _first_name(parts: list[str]) -> str | None:
@@ -192,12 +222,13 @@ def _first_name(parts: list[str]) -> str | None:
 
 
 def _as_name(part: str) -> str | None:
+    part = part.strip()
     lowered = part.lower()
-    if not _NAME.fullmatch(part) or lowered in _NOT_PROJECTS | _ROOTS | _HOME_ROOTS:
+    if not _NAME.fullmatch(part) or lowered in _NOT_PROJECTS | _ROOTS | _HOME_ROOTS or _holds_projects(part):
         return None
     if re.fullmatch(r"[\d.\- ]+|[0-9a-f-]{12,}", lowered) or (len(part) >= 20 and looks_encoded(part)):
         return None
-    return part.strip()
+    return part
 
 
 def _is_home(path: str) -> bool:
@@ -242,8 +273,9 @@ class ProjectTally:
         parts = [part for part in clean.split("/") if part]
         plain = last.lower() not in _PARTS | _SYSTEM and not any(part.startswith(".") for part in parts)
         if plain and not _WORKSPACE.search(clean) and not _NEVER.search(clean) and parts[:1] != ["tmp"]:
-            if name is None and len(parts) >= 2 and not _is_home(clean):
-                name = _as_name(last)
+            loose = any(one.lower() in _FOLDERS_OF_ALL and not _holds_projects(two) for one, two in pairwise(parts))
+            if (name is None or loose) and len(parts) >= 2 and not _is_home(clean):
+                name = _as_name(last) or name  # what lies between Desktop and a project, everybody orders as they like
             elif name is not None and len(parts) >= 2 and parts[-2] == name:
                 name = _as_name(last) or name  # a folder of projects by kind: projects/python/x
         if name:
@@ -255,7 +287,7 @@ class ProjectTally:
         """Count a place the session worked at; relative paths start from `base`. Returns the project it lies in."""
         if base and not path.startswith(("/", "~", "$")) and not _ON_DRIVE.match(path):
             path = posixpath.join(base, path)
-        if self._home and _normalise(path).startswith(self._home[0] + "/"):
+        if self._home and f"{_normalise(path)}/".startswith(self._home[0] + "/"):
             name: str | None = self._home[1]
         else:
             name = _project_of(path, self._roots, is_file)

@@ -164,7 +164,7 @@ def answered_questions(text: str) -> list[Said]:
     found = []
     for question, answer in _ASKED_AND_ANSWERED.findall(text)[:_MOST_ANSWERS]:
         picked = _RECOMMENDED.sub("", plain_text(answer)).strip()
-        if picked and content_words(f"{question} {picked}"):
+        if picked and not _asks(picked) and content_words(f"{question} {picked}"):
             found.append(Said(CHOICE, shorten(f"{picked} (asked: {plain_text(question)})", LONGEST), 0.7))
     return found
 

@@ -13,7 +13,7 @@ from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.offers import closing_offer, spoken_languages
 from jsonlstore.signals.outcome import last_error
 from jsonlstore.signals.replies import begins_with_yes, choice
-from jsonlstore.signals.sentences import is_document, own_lines, plain_text, prose_lines, sentences, shorten
+from jsonlstore.signals.sentences import FENCES, is_document, own_lines, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
@@ -142,12 +142,23 @@ def request_line(text: str) -> str:
         said = (last_error(text) if "\n" in text else "") or plain_text(text.strip().split("\n", 1)[0])
     elif is_document(text):
         said = lines[0] if len(content_words(lines[0])) >= 2 or len(lines) == 1 else said
-    if said.endswith(":") and "\n" in text:  # "Unhandled exception:" and a trace
-        said = f"{said} {last_error(text)}".strip()
+    if said.endswith((":", "：")) and "\n" in text:  # "Unhandled exception:" and a trace, or "Add these:" and what
+        said = f"{said} {last_error(text) or _object_of(said, text)}".strip()
     pasted = _PROMPT_COMMAND.search(said)
     if pasted and pasted.start(1) > 12 and is_document(text):
         said = _PROMPT.sub("", said[: pasted.start(1)]).rstrip(" ($⚡~:")
     return shorten(said, LONGEST_LINE)
+
+
+def _object_of(said: str, text: str) -> str:
+    """What stands below a request that ends with a colon: the lines people wrote, or what they pasted if there are none."""
+    lines = text.split("\n")
+    at = next((place for place, line in enumerate(lines) if plain_text(line) and said.endswith(plain_text(line))), 0)
+    rest = "\n".join(lines[at + 1 :])[:_MOST_COMPARED]
+    told = [plain_text(line) for line in prose_lines(rest)]
+    if not any(map(content_words, told)):
+        told = [" ".join(line.split()) for line in rest.split("\n") if not line.lstrip().startswith(FENCES)]
+    return " ".join(line for line in told if line)[:LONGEST_LINE]
 
 
 def _fate(one: Exchange, after: Exchange | None, language: Language | None) -> tuple[str, str, str]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from jsonlstore.redact import redact_text
 from jsonlstore.signals.options import ToolNames
+from jsonlstore.signals.outcome import outcome, says_error
 from jsonlstore.signals.projects import directories_in_command, git_roots_in_output
 from jsonlstore.signals.sentences import shorten
-from jsonlstore.signals.shell import is_evidence
+from jsonlstore.signals.shell import is_evidence, merely_looks
 from jsonlstore.signals.sops import is_sop
 from jsonlstore.signals.undone import reverted_subject
 from jsonlstore.signals.words import content_words
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from jsonlstore.transcripts import Entry, ToolCall
 
 _OUTPUT_SLICE = 2_000
+_STOPPED = ("cancel", "abort", "interrupt")
+_EXITED = ("Error: Exit code ", "Exit code ")
 _MOST_WAITING = 256
 _LONGEST_PATH = 1_000
 _LONGEST_CALL = 1_000
@@ -128,6 +131,7 @@ class ToolReader:
         command = command_of(call) if runs and call else ""
         if entry.is_long and name not in self._agent.followed and not (command and is_evidence(command)):
             self._talk.answered(call_id, changed=False)
+            self._work.answered(name, "", failed=False, is_command=bool(command), at="", entry_id=None)
             return  # output nobody will quote: most of a transcript's bytes, and not worth parsing
         details = entry.details
         text = entry.text
@@ -140,6 +144,7 @@ class ToolReader:
         elif call and not failed:
             changed = self._used(name, call, entry, head, hearer)
         self._talk.answered(call_id, changed=changed)
+        self._tell_answer(name, call, command, entry, head, failed=failed)
         if "SOP" in head or "sop" in details or "sops" in details:
             self._agent.sops.result(
                 self._redactor.text(head), self._redactor.value(dict(details)), entry.timestamp or "", tool,
@@ -149,6 +154,22 @@ class ToolReader:
             self._agent.memory.reported(details, entry.timestamp or "")
         if call and not failed:
             self._agent.take(name, call, entry, head)
+
+    def _tell_answer(
+        self, name: str, call: ToolCall | None, command: str, entry: Entry, head: str, *, failed: bool
+    ) -> None:
+        """The work log is told how any call went; a command that the user stopped did not fail."""
+        wrong = failed or says_error(head) or head.startswith(_EXITED)
+        stopped = wrong and outcome(head, entry.details, is_error=True, is_test=False).interrupted
+        if stopped or (wrong and head.lstrip().lower().startswith(_STOPPED)):
+            return
+        what = _describe(name, call, command) if wrong and call else name
+        self._work.answered(
+            self._redactor.text(what), self._redactor.text(head) if wrong else "", failed=wrong,
+            # a search that finds nothing fails as well
+            is_command=bool(command) and not (wrong and merely_looks(command)), at=entry.timestamp or "",
+            entry_id=entry.id,
+        )  # fmt: skip
 
     def _used(self, name: str, call: ToolCall, entry: Entry, head: str, hearer: Hearer) -> bool:
         """A tool other than the shell went well; returns whether it changed files."""

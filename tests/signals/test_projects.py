@@ -29,6 +29,18 @@ from jsonlstore.signals.projects import (
         ("C:\\Users\\me\\Projects\\win", "win"),
         ("/home/u/src/github.com/org/repo", "repo"),
         ("/home/u/hamlib", "hamlib"),
+        ("C:\\Users\\me\\Documents", None),
+        ("C:\\Users\\me\\Documents \\", None),
+        ("C:\\Users\\me\\Documents\\tides\\src", "tides"),
+        ("C:\\Users\\me\\OneDrive - Firm\\Desktop\\tides", "tides"),
+        ("/home/u/Schreibtisch/tides/x", "tides"),
+        ("/home/u/Área de Trabalho/tides", "tides"),
+        ("D:\\デスクトップ\\tides", "tides"),
+        ("D:\\桌面", None),
+        ("E:\\3 Code\\tides\\src", "tides"),
+        ("E:\\My Projects", None),
+        ("/mnt/e/Proyectos/tides/x", "tides"),
+        ("/home/u/codec", "codec"),
         ("/home/u/Downloads", None),
         ("/home/u/.config/nvim", None),
         ("/home/u", None),
@@ -74,6 +86,19 @@ def test_a_git_root_anywhere_is_a_project_but_not_a_hidden_one() -> None:
     tally = ProjectTally()
     assert tally.visit_git_root("/opt/things/tuner") == "tuner"
     assert tally.visit_git_root("/home/u/.openclaw/workspace") is None
+
+
+def test_below_a_desktop_the_project_is_where_the_session_was_started() -> None:
+    assert ProjectTally().start_in("C:\\Users\\me\\Desktop\\ann\\school\\tides") == "tides"
+    assert ProjectTally().start_in("C:\\Users\\me\\Desktop") is None
+
+
+def test_the_folder_above_the_start_is_no_second_project() -> None:
+    tally = ProjectTally()
+    assert tally.start_in("/home/u/code/org/tides") == "tides"
+    assert tally.visit("/home/u/code/org/tides") == "tides"
+    assert tally.visit("/home/u/code/org/tides/src/main.c", is_file=True) == "tides"
+    assert tally.names() == ["tides"]
 
 
 def test_most_worked_on_comes_first_and_spelling_is_kept() -> None:
