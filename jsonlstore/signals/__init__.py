@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from jsonlstore.signals.explain import sources
     from jsonlstore.signals.facts import SessionFacts, memory_files_in
     from jsonlstore.signals.options import RULES, SignalOptions
+    from jsonlstore.signals.pipeline import closed_in_pipeline, pipeline_tasks
     from jsonlstore.signals.projects import project_of
     from jsonlstore.signals.rarity import by_rarity, session_rarity
     from jsonlstore.signals.session_signals import Signals
-    from jsonlstore.signals.tasks import TaskBook, closed_in_pipeline, hash_id, pipeline_tasks
+    from jsonlstore.signals.tasks import TaskBook, hash_id
     from jsonlstore.signals.topics import HotTopicExtractor
     from jsonlstore.signals.words import content_words, keywords
 
@@ -60,7 +61,8 @@ __getattr__ = lazy(
         "projects": "project_of",
         "rarity": "by_rarity session_rarity",
         "session_signals": "Signals",
-        "tasks": "TaskBook closed_in_pipeline hash_id pipeline_tasks",
+        "pipeline": "closed_in_pipeline pipeline_tasks",
+        "tasks": "TaskBook hash_id",
         "topics": "HotTopicExtractor",
         "words": "content_words keywords",
     },

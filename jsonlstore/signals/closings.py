@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.model import Closed
+from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.shell import Purpose
-from jsonlstore.signals.tasks import evidence, hash_id, may_close, says_done
+from jsonlstore.signals.tasks import evidence, hash_id, may_close
 from jsonlstore.signals.undone import reverted_subject
 from jsonlstore.signals.words import content_words
 

@@ -1,4 +1,4 @@
-"""Work left undone: from the pipeline's own state, from pins, from what was said and from messages to other agents.
+"""Work left undone: from pins, from what was said and from messages to other agents.
 
 Text tasks open at an id (`task-017`), a marker (`TODO:`, `[TASK]`, an open checkbox) or because the user asked to be
 reminded, and close when later words say so and name the id or the words of the title (DECISION 24), or when evidence
@@ -16,24 +16,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jsonlstore.core.hashes import sha256
 from jsonlstore.core.model import PendingTask
 from jsonlstore.core.regex import any_of, compiled, searcher
-from jsonlstore.signals.language import CYRILLIC, HANGUL, KANA, languages, recognise, widened
+from jsonlstore.signals.finished import says_done
+from jsonlstore.signals.language import languages, widened
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten
-from jsonlstore.signals.titles import TitleIndex
+from jsonlstore.signals.titles import LONGEST_TITLE, TitleIndex
 from jsonlstore.signals.words import content_words, keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from jsonlstore.core.model import WorkingMemoryPin
     from jsonlstore.core.regex import Search
     from jsonlstore.signals.language import Language
 
-LONGEST_TITLE = 200
 MOST_OPEN = 200
 MOST_CLOSED = 1_000
 LONG_AGO = 30  # the same for what the user wanted kept, and at least half a session
-_DENIED = 12  # signs behind a verb in which it is denied
 STALE_AFTER = 8  # turns after which what only the assistant wrote down, and nobody touched, is history
 
 _ID = re.compile(r"(?<![\w/.-])task[-_](?:\d[\w-]{0,60}|[0-9a-f]{6,40})(?![\w/])", re.IGNORECASE)
@@ -67,7 +66,6 @@ _DONE_MARK = re.compile(
     r"\b(?:done|completed?|finished|closed|ack(?:ed|nowledged)?|erledigt|fertig|DONE)\b", re.IGNORECASE
 )
 _SPLIT_IDS = re.compile(r"[,;]|\bbut\b|\band\b|\baber\b|\bund\b")
-_CLOSED_STATUS = frozenset({"completed", "complete", "done", "killed", "cancelled", "canceled", "closed", "archived"})
 # one of these is in every text that opens a task
 _OPENERS = (
     "task-", "task_", "Task-", "TASK-", "TODO", "odo:", "oDo:", "o-do:", "o-Do:", "odo :", "FIXME", "[TASK", "[task", "[todo",
@@ -128,77 +126,6 @@ def _opener() -> Search:
 def may_close(text: str, language: Language) -> bool:
     """A fast look whether a text may say that something is done; it errs on the side of yes."""
     return _teller(language)(text)
-
-
-def says_done(sentence: str, spoken: Language | None = None) -> bool:
-    """Whether a sentence says that something is finished, in the language spoken or the one it shows, else English."""
-    plain = sentence.replace("’", "'")
-    if plain.rstrip().endswith(("?", "？")):
-        return False
-    language = spoken or recognise(plain) or languages()["en"]
-    for match in language.pattern("done").finditer(plain):
-        clause = re.split(r"[,;.]|\bbut\b|\baber\b|\bpero\b|\bmais\b", plain[: match.start()])[-1]
-        if not language.says("not_done", clause) and _stands(match, language):
-            return True
-    return False
-
-
-def _stands(match: re.Match[str], language: Language) -> bool:
-    """Whether a word for "done" is that word and is not denied behind: Russian nouns begin like it ("выполнение"),
-    and where verbs stand last, so does "not"."""
-    rest = match.string[match.end() :]
-    if language.script == CYRILLIC:
-        return not rest[:1].isalpha()
-    return language.script not in {KANA, HANGUL} or not language.says(
-        "not_done", re.split(r"[,.。、\s]{2,}|[.。、]", rest)[0][:_DENIED]
-    )
-
-
-def pipeline_tasks(
-    document: object, stages: Iterable[str] = SignalOptions().pending_stages
-) -> list[PendingTask] | None:
-    """The open tasks of a parsed `pipeline/state.json` (DECISIONS 22, 23); None if it is not such a document."""
-    if not isinstance(document, dict) or not isinstance(document.get("active_tasks"), list):
-        return None
-    pending = {stage.lower() for stage in stages}
-    closed = closed_in_pipeline(document)
-    found: dict[str, PendingTask] = {}
-    for raw in document["active_tasks"]:
-        task = _pipeline_task(raw)
-        if task and task.task_id not in closed and task.stage.lower() in pending:
-            found.setdefault(task.task_id, task)
-    return list(found.values())
-
-
-def closed_in_pipeline(document: Mapping[str, Any]) -> frozenset[str]:
-    """The ids a `pipeline/state.json` calls completed or killed, wherever it lists them."""
-    closed: set[str] = set()
-    for key in ("active_tasks", "completed_tasks"):
-        listed = document.get(key)
-        for raw in listed if isinstance(listed, list) else ():
-            task_id = (
-                raw if isinstance(raw, str) else raw.get("task_id") or raw.get("id") if isinstance(raw, dict) else None
-            )
-            if not isinstance(task_id, str):
-                continue
-            ended = isinstance(raw, dict) and (
-                str(raw.get("status", "")).lower() in _CLOSED_STATUS
-                or str(raw.get("current_stage") or raw.get("stage") or "").lower() in _CLOSED_STATUS
-            )
-            if ended or key == "completed_tasks":
-                closed.add(task_id)
-    return frozenset(closed)
-
-
-def _pipeline_task(raw: object) -> PendingTask | None:
-    if not isinstance(raw, dict):
-        return None
-    task_id = raw.get("task_id") or raw.get("id")
-    if not isinstance(task_id, str) or not task_id:
-        return None
-    stage = raw.get("current_stage") or raw.get("stage") or ""
-    title = raw.get("title") or raw.get("name") or ""
-    return PendingTask(task_id[:128], shorten(str(title), LONGEST_TITLE), str(stage)[:40], flagged_incomplete=False)
 
 
 class TaskBook:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+LONGEST_TITLE = 200
 _WORDISH = re.compile(r"\w[\w.+'’-]*\w|\w")
 
 

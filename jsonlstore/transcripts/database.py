@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -34,9 +35,9 @@ class DatabaseSource(TranscriptSource):
             self._warnings = [problem.message]
         return []
 
+    @abstractmethod
     def _list(self, database: Database) -> list[Transcript]:
         """The transcripts in one consistent state of the database; problems are added to `_warnings`."""
-        raise NotImplementedError
 
     def query(self, ask: Callable[[Database], T]) -> T:
         """The result of `ask` on one consistent state of the database; SQLite's errors become `SourceUnreadable`."""

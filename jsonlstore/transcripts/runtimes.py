@@ -9,6 +9,7 @@ questions about one session; these load their readers when they are asked to rea
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -42,14 +43,14 @@ class Discovery(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-class Runtime:
+class Runtime(ABC):
     """One agent runtime. Only `discover` must be written."""
 
     ignored: tuple[str, ...] = ()  # parts of file names whose changes are irrelevant to transcripts
 
+    @abstractmethod
     def discover(self, state_dir: Path) -> Discovery:
         """Every source of this runtime, in the state directory or wherever else it keeps them."""
-        raise NotImplementedError
 
     def watched(self, state_dir: Path) -> list[Path]:
         """The directories in or below which a write to a transcript shows; they need not exist yet."""

@@ -60,7 +60,7 @@ def test_a_known_name_is_nowhere_in_the_file(names: list[str], join: str, writte
     [
         ("write to ann@example.org today", "write to [mail] today"),
         ("see https://example.org/a?b=c for it", "see [link] for it"),
-        ("edit ~/work/secret/plan.md", "edit [path]"),
+        ("edit ~/garden/secret/plan.md", "edit [path]"),
         ("call +49 170 1234567 back", "call [number] back"),
         ("ping @annabel", "ping [handle]"),
         ("host 192.168.7.12 is down", "host [address] is down"),

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from jsonlstore.signals import Distiller
 from jsonlstore.signals.closings import tells_deed
+from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.language import languages
-from jsonlstore.signals.tasks import hash_id, says_done
+from jsonlstore.signals.tasks import hash_id
 from jsonlstore.transcripts import parse_entry
 
 Story: Any = runpy.run_path(str(Path(__file__).parents[2] / "fixtures" / "make_stories.py"))["Story"]

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonlstore.core.model import WorkingMemoryPin
-from jsonlstore.signals.tasks import LONGEST_TITLE, MOST_OPEN, TaskBook, closed_in_pipeline, pipeline_tasks
-from jsonlstore.signals.titles import TitleIndex
+from jsonlstore.signals.pipeline import closed_in_pipeline, pipeline_tasks
+from jsonlstore.signals.tasks import MOST_OPEN, TaskBook
+from jsonlstore.signals.titles import LONGEST_TITLE, TitleIndex
 
 
 def open_after(*texts: str) -> list[str]:
