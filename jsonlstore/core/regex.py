@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 Groups: TypeAlias = "Sequence[tuple[int, int]]"
@@ -86,10 +87,7 @@ def searcher_within(expression: Any) -> SearchWithin:
     except AttributeError:
         return search
 
-    def search_directly(data: bytes, at: int, end: int) -> Groups:
-        return direct(anchor, data, at, end)  # type: ignore[no-any-return]
-
-    return search_directly
+    return partial(direct, anchor)
 
 
 def _direct(expression: Any) -> tuple[Any, Any]:

@@ -8,11 +8,13 @@ There is one question, `may_hold_secret`, and one way to be safe without paying 
 Both are cheap to import. The rules themselves (`data/*.tsv`, one line each) are loaded when a text first needs them.
 
 The way of a text: `finder` sees in one pass of RE2 (`automata`) whether anything may be there. `scan` goes from place
-to place and looks for the shapes (`triggers`); `assignments` finds what a name announces (`names` judges names,
-`values` measures values; `judging`, `looks`, `context` and `things` judge them; `sentences` finds those that are said
-rather than assigned), `tables` reads columns, `blocks` keys and `<private>` spans, `joints` literals that are one text,
-`folding` undoes disguises. `text` hides what was found, `stream` does so for input of any size, `outlet` for what is
-printed, and `generated` hides, where people read, what only a machine can have made up.
+to place (`hits`) and looks for the shapes (`triggers`); `assignments` finds what a name announces (`names` judges
+names, `values` measures values; `judging`, `keys`, `looks`, `positions`, `context` and `things` judge them;
+`sentences` finds those that are said rather than assigned, `headers` those of HTTP), `tables` reads columns, `blocks`
+keys and `<private>` spans, `phrases` those of wallets, `joints` literals that are one text, `folding` undoes
+disguises; `budget` says what a look costs. `text` hides what was found, `stream` does so for input of any size,
+`memory` for the messages of a session and the answers to `questions`, `outlet` for what is printed, and `generated`
+hides, where people read, what only a machine can have made up.
 """
 
 from __future__ import annotations

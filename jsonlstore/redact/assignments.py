@@ -11,13 +11,19 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING
 
 from jsonlstore.redact import rules
+from jsonlstore.redact.headers import header_value
 from jsonlstore.redact.judging import Link, assigned
 from jsonlstore.redact.looks import is_placeholder, randomness, tells
 from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_END, WEAK_WORDS, Key, classify
-from jsonlstore.redact.sentences import adjacent, element, header_value, option, said
+from jsonlstore.redact.phrases import TELLS
+from jsonlstore.redact.sentences import adjacent, element, option, returned, said
 from jsonlstore.redact.sources import is_code_text
+
+if TYPE_CHECKING:
+    from jsonlstore.redact.budget import Steps
 
 STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
 _CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)|[ \t]?\[[^\[\]\n]{0,40}\]){0,4}"""
@@ -25,6 +31,8 @@ _OP = r"(?:<<<|===?|!==?|:{1,3}=|=>|[:=?+.]=|\?\?=|\|\|=|->|→|<-|：|＝|%3D|%
 _PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default|:(?:(?:\r?\n|\\+n)[ \t]+(?!default)[a-z]+:[ \t]*[^\s\\][^\n\\]{0,80}){0,6}(?:\r?\n|\\+n)[ \t]+default"""
 _TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const token string = "…"
 _RUST = r"[ \t]*:[ \t]*&?(?:'[a-z]+[ \t]+)?(?:str|String|\[u8\])(?=[ \t]*=)"  # const TOKEN: &'static str = "…"
+# <th class="x">Token</th>  <td class="x">…
+_CELL = r"\s*+(</(?:td|th|dt)>\s*+<(?:td|dd)(?:[ \t][^<>\n]{0,120})?>)"
 _PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
 _FOR = rf"(?:[ \t]+(?:{_PREPOSITION}|to)(?:[ \t]+[^\s:=\[\](){{}}%]{{1,40}}){{1,5}}?)"
 _IS = (
@@ -79,24 +87,29 @@ _TOKENS = (
     r"tokens(?:\\*[\"'`\])]){0,4}[ \t]*(?:[:=>%|&?+!<-]|→|：){1,4}[ \t]*(?:[^\s0-9:=>%|&?+!<-]|[0-9]{1,20}[A-Za-z_+/-])"
 )
 NAME = (
-    rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~,;\t\r\n\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\s*values|\\*[\"'][ \t]*,)|\([\"'\\]|,?\s+[\"'\\-]*val|,[ \t]*\S{{0,24}}[0-9!@#$%^&*+]|[ \t][\[(]"
+    rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~,;\t\r\n\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\s*values|\\*[\"'][ \t]*,)|\((?:[\"'\\]|\)[ \t\w*:>-]{{0,24}}[{{:=>][ \t\r\n]*(?:return[ \t]+)?[\"'`])|,?\s+[\"'\\-]*val|,[ \t]*\S{{0,24}}[0-9!@#$%^&*+]|[ \t][\[(]"
     rf"|[ \t]+(?:[:=|<\\\"'`?+!\r\n-]|\.=|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|[a-z_]{{1,20}}=\\*[\"']|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
     rf"|-(?:{STRONG})[\w-]{{0,40}}[\s\\]"
-    rf"""|(?:{WEAK_WORDS}){WEAK_END}(?:(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`]|%22)?|>|\(\\*["']){_NOT_UUID}|-(?:{WEAK_WORDS}){WEAK_END}[ \t]+{_NOT_UUID})"""
-    r"|PRIVATE KEY|(?:<|003c|&lt;)/?private"
+    rf"""|(?:{WEAK_WORDS}){WEAK_END}(?:(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`][ \t]?|%22)?|>|\(\\*["']){_NOT_UUID}|-(?:{WEAK_WORDS}){WEAK_END}[ \t]+{_NOT_UUID})"""
+    rf"""|(?:key|api|auth){WEAK_END}(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`][ \t]?|%22)?[0-9a-f]{{8}}-[0-9a-f]{{4}}-"""
+    rf"|PRIVATE KEY|(?:<|003c|&lt;)/?private|{TELLS}"
 )
 # the first byte of every match of `NAME`
-FIRST = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-<0&") | frozenset(range(128, 256))
+FIRST = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-<012&") | frozenset(range(128, 256))
 # The same with endless tails: an automaton that counts the letters behind each of many names has a state for each sum
-ENDLESS_NAME = NAME.replace("{0,40}", "*").replace("{1,40}", "+")
+# and never comes to know them all. What tells by itself is looked for apart: it would be found again and again before the end
+# of a long word is seen.
+ENDLESS_NAME = NAME.removesuffix(f"|{TELLS}").replace("{0,40}", "*").replace("{1,40}", "+")
 _JOINT = re.compile(
     (
-        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR}|{_TYPED}|{_RUST})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|는|은|(?:'|’)s[ \t])[ \t]*+"
-        rf"""|([ \t]++|\(|[ \t]*+,[ \t]*+|\?[ \t]++)(?:\\*["'`“‘«][^\s"'`]|[^\s"'`]{{0,64}}?[0-9!@#$%^&*+]))"""
-        rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/)"""
+        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR}|{_TYPED}|{_RUST})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|[ \t]?설정은|는|은|(?:'|’)s[ \t])[ \t]*+"
+        rf"""|([ \t]++|\(|[ \t]*+,[ \t]*+|\?[ \t]++)(?:b?\\*["'`“‘«][^\s"'`]|[^\s"'`]{{0,64}}?[0-9!@#$%^&*+]))"""
+        rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/|{_CELL})"""
     ).encode()
 )
 _EQUALS = re.compile(rb"===?|=>|=")
+# func getToken() string { return "…" }
+_GETTER = re.compile(rb"\([ \t]*\)[ \t\w*:>-]{0,24}?(?:\{|:|=>?)[ \t\r\n]*(?:return[ \t]+)?(?=[\"'`][^\"'`\n]*[\"'`])")
 _JOINT_WINDOW = 640  # `re` may backtrack: within this many bytes, whatever the text
 _FLAG = re.compile(rb"""((?:[ \t]|\\++(?:\r?\n|n))++|\\*+["'],(?:[ \t\r\n]|\\++[nrt])*+)""")
 _HEADER = re.compile(
@@ -119,7 +132,7 @@ def full_name(data: bytes, start: int, end: int) -> str:
     return (before + data[start:end]).decode("utf-8", "replace")
 
 
-def judge_name(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
+def judge_name(data: bytes, at: int, budget: Steps) -> tuple[int, list[tuple[int, int]]]:
     """Where to go on, and the spans to hide behind the name at `at`, a match of `NAME`."""
     at += data[at] == ord("-")
     head = _head_from(data[at]).match(data, at)
@@ -129,7 +142,7 @@ def judge_name(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
     if not head:
         return at + 1, []
     if head.start(3) >= 0:
-        return head.end(3), _weak(data, head)
+        return head.end(3), _weak(data, head, budget)
     end = head.end()
     word = head.group(1).lower()
     part = head.group(2) or data[at - 1 : at].isalnum()  # of a longer name: AggregationAuthorization
@@ -137,35 +150,38 @@ def judge_name(data: bytes, at: int) -> tuple[int, list[tuple[int, int]]]:
         header = _HEADER.match(data, end, end + 80)
         if header and word != b"cookie" and _REFERRED.match(data, header.end(), header.end() + 80):
             return end, []
-        spans = header_value(data, header.end(), cookie=word == b"cookie") if header else []
+        spans = header_value(data, header.end(), budget, cookie=word == b"cookie") if header else []
         if spans or word == b"cookie":
             return end, spans
-    return end, _strong(data, at, end)
+    return end, _strong(data, at, end, budget)
 
 
-def _weak(data: bytes, head: re.Match[bytes]) -> list[tuple[int, int]]:
+def _weak(data: bytes, head: re.Match[bytes], budget: Steps) -> list[tuple[int, int]]:
     """The spans to hide behind `some_key = …`, where only the value can tell."""
     full = full_name(data, head.start(3), head.end(3))
     level = classify(full.lstrip("-"))
     if level is Key.NONE:
         return []
     op_at, op_end = head.span(4) if head.start(4) >= 0 else head.span(5)
-    link = Link(level, head.end(3) - len(full.encode()), head.end(3), op_at, op_end)
+    link = Link(level, head.end(3) - len(full.encode()), head.end(3), op_at, op_end, budget)
     if not data[op_at:op_end].isspace():
         return assigned(data, link)
     return option(data, link) if full.startswith("-") else []
 
 
-def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per joint
+def _strong(data: bytes, start: int, end: int, budget: Steps) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per joint
     if data[end : end + 1] == b"=":  # most are joined so, and nothing else is to be found out
         full = full_name(data, start, end)
         if _is_chance(data, full, end) or (level := classify(full.lstrip("-"))) is Key.NONE:
             return []
         op = _EQUALS.match(data, end)
-        return assigned(data, Link(level, end - len(full.encode()), end, end, op.end() if op else end + 1))
+        return assigned(data, Link(level, end - len(full.encode()), end, end, op.end() if op else end + 1, budget))
+    if data[end : end + 1] == b"(" and (getter := _GETTER.match(data, end, end + 120)):
+        full = full_name(data, start, end)
+        return returned(data, Link(classify(full), end - len(full.encode()), end, end, getter.end(), budget))
     match = _JOINT.match(data, end, end + _JOINT_WINDOW)
     if not match and (label := _LABELLED.match(data, end, end + _LABEL_WINDOW)):
-        return _labelled(data, start, end, label)
+        return _labelled(data, start, end, label, budget)
     flag = None if match and match.start(1) >= 0 else _FLAG.match(data, end, end + _JOINT_WINDOW)
     if not match and not flag:
         return []
@@ -176,12 +192,12 @@ def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa
         return []
     name_at = end - len(full.encode())
     if flag and full.startswith("-"):
-        return option(data, Link(level, name_at, end, flag.start(), flag.end()))
+        return option(data, Link(level, name_at, end, flag.start(), flag.end(), budget))
     if not match:
         return []
     how = match.lastindex or 0
-    link = Link(level, name_at, end, match.start(how), match.end(how))
-    if how == 1:
+    link = Link(level, name_at, end, match.start(how), match.end(how), budget)
+    if how in (1, 6):
         return assigned(data, link)
     if how == 4:
         return adjacent(data, link)
@@ -190,7 +206,7 @@ def _strong(data: bytes, start: int, end: int) -> list[tuple[int, int]]:  # noqa
 
 # A name that ends its line, and a line below it that is one word and nothing else.
 _LABELLED = re.compile(
-    rb"""[ \t]*[*_#:-]{0,4}[ \t]*(?:(?:\r?\n|(?:\\++r)?\\++n)[ \t>]*(?:```[a-z]*+|[-=]{3,80}+)?){1,3}[ \t]*\\*["'`]?([^\s"'`\\]{6,256})\\*["'`]?[ \t]*(?:\r?\n|\\++[rn]|\Z|\\*["'])"""
+    rb"""(?:[ \t]+(?:for|of|on|to|von|de|du|da|do|para|pour|f\xc3\xbcr)[ \t]+[^\n\\:]{1,40}?)?[ \t]*[*_#:-]{0,4}[ \t]*(?:(?:\r?\n|(?:\\++r)?\\++n)[ \t>]*(?:```[a-z]*+|[-=]{3,80}+)?){1,3}[ \t]*\\*["'`]?([^\s"'`\\]{6,256})\\*["'`]?[ \t]*(?:\r?\n|\\++[rn]|\Z|\\*["'])"""
 )
 _LABEL_WINDOW = 400
 _LABEL_HEAD = re.compile(
@@ -198,11 +214,12 @@ _LABEL_HEAD = re.compile(
 )
 
 
-def _labelled(data: bytes, start: int, end: int, label: re.Match[bytes]) -> list[tuple[int, int]]:
+def _labelled(data: bytes, start: int, end: int, label: re.Match[bytes], budget: Steps) -> list[tuple[int, int]]:
     """The span to hide in the line below `## API key`, or below a comment that says `# password`."""
     if not _LABEL_HEAD.search(data[max(0, start - 80) : start]):
         return []
     level = classify(full_name(data, start, end).lstrip("-"))
+    budget.weigh(len(label[1]))
     text = label[1].decode("utf-8", "replace")
     if level < Key.SECRET or is_placeholder(text, bare=True) or is_code_text(text) or not tells(text):
         return []

@@ -6,25 +6,31 @@ from functools import cached_property
 from time import process_time
 from typing import TYPE_CHECKING
 
-from jsonlstore.core.regex import any_of, compiled, matcher, searcher, searcher_within
+from jsonlstore.core.regex import any_of, compiled, matcher, searcher_within
 from jsonlstore.redact import assignments as named
 from jsonlstore.redact import containers, joints, runs
 from jsonlstore.redact.folding import FOLDED
+from jsonlstore.redact.phrases import TELLS
 from jsonlstore.redact.triggers import all_triggers
 
 if TYPE_CHECKING:
-    from jsonlstore.core.regex import Search, SearchWithin
+    from jsonlstore.core.regex import SearchWithin
 
 MOST_BYTES = 16 << 20  # of one text; the rest of a longer one is not read
 LONG_TEXT = 2048  # bytes
-NAMES, RUNS = 0, 2  # their places among the small automata
-_SIGNS = (joints.HINT, containers.HEAD, FOLDED)
+MUCH_TEXT = 1 << 16  # bytes; how slow the large automaton may become is seen only when it comes to an end
+_SIGNS = (joints.HINT, containers.HEAD, FOLDED, f"(?i:{TELLS})")
+_NAMED = (named.ENDLESS_NAME, *_SIGNS, runs.HINT)
 _SAMPLED = 7  # of eight texts are not timed: the clock costs as much as a page of text
 _WATCHED, _SLOW = 1 << 16, 100e6  # bytes, and bytes a second
 
 
 class Automata:
     """All rules behind one expression: whatever may be telling is found in one pass and looked at where it stands.
+
+    Names are looked for with endless tails: an automaton that counts the letters behind each of many names has a state
+    for each sum and never comes to know them all (a megabyte of names without a joint took two seconds). A name whose
+    joint turns out to be too far away is none.
 
     Not an RE2 set: a set's automaton remembers which members have matched so far, so a dozen common triggers make
     thousands of states of it, and it crawls. Even the one expression's automaton has states that are pairs of a
@@ -35,56 +41,43 @@ class Automata:
     """
 
     def __init__(self) -> None:
-        self.whole: Search | None = searcher(compiled(any_of([all_triggers(), named.NAME, *_SIGNS, runs.HINT])))
+        self.whole: SearchWithin | None = searcher_within(compiled(any_of([all_triggers(), *_NAMED])))
         self._texts, self._bytes, self._seconds, self._slow = 0, 0, 0.0, 0
 
     @cached_property
-    def any_named(self) -> Search:
+    def any_named(self) -> SearchWithin:
         """Whether one of `named` finds anything: in clean text one pass is faster than three."""
-        return searcher(compiled(any_of([named.NAME, *_SIGNS, runs.HINT])))
+        return searcher_within(compiled(any_of(_NAMED)))
 
     @cached_property
-    def named(self) -> tuple[Search, ...]:
-        """Where a name, a joint, a container or a disguise may begin, and where a run may.
-
-        A name's joint may be too far from it.
-        """
-        return tuple(searcher(compiled(one)) for one in (named.ENDLESS_NAME, any_of(_SIGNS), runs.HINT))
+    def named(self) -> tuple[SearchWithin, ...]:
+        """Where a name, a joint, a container or a disguise may begin, and where a run may."""
+        return tuple(searcher_within(compiled(one)) for one in (named.ENDLESS_NAME, any_of(_SIGNS), runs.HINT))
 
     @cached_property
     def joined(self) -> SearchWithin:
-        """Whether the name that begins here has a joint."""
+        """Whether the name that begins here has a joint near enough."""
         return matcher(compiled(named.NAME))
 
     @cached_property
-    def signed(self) -> SearchWithin:
-        """Whether a joint, a container or a disguise begins here."""
-        return matcher(compiled(any_of(_SIGNS)))
-
-    @cached_property
-    def triggered(self) -> Search:
+    def triggered(self) -> SearchWithin:
         """Where a shape's trigger stands."""
-        return searcher(compiled(all_triggers()))
-
-    @cached_property
-    def triggered_within(self) -> SearchWithin:
-        """The same up to an end."""
         return searcher_within(compiled(all_triggers()))
 
     def first(self, data: bytes) -> int:
         """Where the first place is that may hold something to hide, or -1."""
         whole = self.whole
-        if whole is None:
-            name, trigger = self.any_named(data, 0)[0][0], self.triggered(data, 0)[0][0]
+        if whole is None or len(data) > MUCH_TEXT:
+            name, trigger = (find(data, 0, len(data))[0][0] for find in (self.any_named, self.triggered))
             at = max(name, trigger) if name < 0 or trigger < 0 else min(name, trigger)
         else:
             self._texts += 1
-            at = whole(data, 0)[0][0] if self._texts & _SAMPLED else self._timed(whole, data)
+            at = whole(data, 0, len(data))[0][0] if self._texts & _SAMPLED else self._timed(whole, data)
         return min(len(data), MOST_BYTES) if at < 0 and len(data) > MOST_BYTES else at
 
-    def _timed(self, whole: Search, data: bytes) -> int:
+    def _timed(self, whole: SearchWithin, data: bytes) -> int:
         started = process_time()
-        at = whole(data, 0)[0][0]
+        at = whole(data, 0, len(data))[0][0]
         self._seconds += process_time() - started
         self._bytes += len(data) if at < 0 else at
         if self._bytes > _WATCHED:

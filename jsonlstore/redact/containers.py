@@ -22,6 +22,7 @@ Span = tuple[int, int, str]
 _BREAK = r"(?:\r?\n|\\+n)"
 # RE2, over bytes
 HEAD = rf"""kind\\*["']?:[ \t]*\\*["']?Secret|{_BREAK}[ \t]*\\*["']?secrets\\*["']?:[ \t]*(?:{_BREAK}|\{{)|^secrets:[ \t]*{_BREAK}"""
+_HEAD = re.compile(HEAD.encode())
 _KIND = re.compile(rb"kind\\*[\"']?:")
 _WINDOW = 1 << 14
 _MOST_LINES = 400
@@ -33,6 +34,8 @@ _LINE = re.compile(
     rb"(?P<indent>(?:[ \t]|\\+t)*+)(?:#[^\n]*|(?P<item>-[ \t]+)?(?:(?P<key>[\w.\"'/-]{1,80}+)[ \t]*:(?=\s|\\+n|\Z))?[ \t]*(?P<value>(?:[^\r\n\\]|\\(?!n))*+))(?:\r?\n|\\+n|\Z)"
 )
 _PAIR = re.compile(rb"\\*[\"'][\w.-]{1,80}\\*[\"']\s*:\s*\\*[\"']((?:[^\"'\\]|\\(?![\"']))*+)\\*[\"']")
+# [section], user=$NAME: a file of settings whose values are filled in later
+_REFERRED = re.compile(rb"\[[A-Za-z][\w .-]{0,40}\]\Z|[\w.-]{1,60}[ \t]*[=:][ \t]*[\"']?\$\{?[A-Za-z_]\w*\}?[\"']?\Z")
 _BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*\Z")
 
 
@@ -40,19 +43,22 @@ _BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*\Z")
 FIRST = frozenset(b"ks\n\r\\")
 
 
-def values(data: bytes, at: int) -> tuple[int, list[Span]]:
-    """Where to go on, and what to hide in the container whose head stands at `at`, a match of `HEAD`."""
+def values(data: bytes, at: int) -> tuple[int, list[Span], int]:
+    """Where to go on, what to hide in the container whose head stands at `at`, a match of `HEAD`, and how much was read."""
+    if not _HEAD.match(data, at):
+        return at + 1, [], 0
     if _KIND.match(data, at, at + 16):
         low = max(0, at - _WINDOW)
         after = _EDGE.search(data, at, at + _WINDOW)
         start = max(low, data.rfind(b"\n---", low, at), data.rfind(b"\\n---", low, at))  # the nearest edge before
         end = after.start() if after else min(len(data), at + _WINDOW)
         found = _DATA.search(data, start, end)
-        return end, list(_below(data, found, end, everything=True)) if found else []  # one head a document
+        held = list(_below(data, found, end, everything=True)) if found else []
+        return end, held, end - start  # one head a document
     found = _DATA.match(data, at, at + 160) if data[at] != ord("k") else None
     end = min(len(data), at + _WINDOW)
     held = list(_below(data, found, end, everything=False)) if found else []
-    return held[-1][1] if held else at + 1, held
+    return (held[-1][1], held, held[-1][1] - at) if held else (at + 1, held, end - at if found else 0)
 
 
 def _below(data: bytes, found: re.Match[bytes], end: int, *, everything: bool) -> Iterator[Span]:
@@ -66,7 +72,7 @@ def _below(data: bytes, found: re.Match[bytes], end: int, *, everything: bool) -
     yield from _lines(data, found.end(), end, indent, everything=everything)
 
 
-def _lines(data: bytes, at: int, end: int, indent: int, *, everything: bool) -> Iterator[Span]:
+def _lines(data: bytes, at: int, end: int, indent: int, *, everything: bool) -> Iterator[Span]:  # noqa: C901 - one branch per kind of line
     block = -1
     for _ in range(_MOST_LINES):
         line = _LINE.match(data, at, end)
@@ -80,7 +86,8 @@ def _lines(data: bytes, at: int, end: int, indent: int, *, everything: bool) -> 
                 return
             continue
         if block >= 0 and depth > block:
-            yield line.start("indent") + depth, line.end("value"), "container"
+            if not _REFERRED.match(value):
+                yield line.start("indent") + depth, line.end("value"), "container"
             continue
         block = -1
         if depth < indent or (depth == indent and not line["item"]):

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from jsonlstore.core.regex import compiled, searcher
 from jsonlstore.redact import joints
 from jsonlstore.redact.automata import LONG_TEXT, MOST_BYTES, Automata
+from jsonlstore.redact.budget import AGAIN, Steps
 from jsonlstore.redact.folding import folds
 from jsonlstore.redact.rules import own_rules
-from jsonlstore.redact.scan import SecretScan, Steps
+from jsonlstore.redact.scan import SecretScan
 from jsonlstore.redact.spans import MARK, UNREAD, Span, back, hide
 
 if TYPE_CHECKING:
@@ -22,10 +23,7 @@ if TYPE_CHECKING:
 
 _LEAVE = own_rules().leave
 
-# A megabyte of real text takes about 10,000 steps and one of nothing but hostile triggers a million: what lies between
-# is code and configuration full of names. A judgement costs about as many steps as it takes time, whatever is judged.
-_STEPS, _BYTES_A_STEP = 10_000, 100
-_FOLDS = 4  # disguises a step
+_BYTES_AGAIN = 1000  # bytes a step that are read once more
 
 
 def may_hide(data: bytes) -> bool:
@@ -38,13 +36,8 @@ def first_hit(data: bytes) -> int:
     finder = _FINDER or _finder()
     whole = finder.whole
     if whole is not None and len(data) < LONG_TEXT:
-        return whole(data, 0)[0][0]
+        return whole(data, 0, len(data))[0][0]
     return finder.first(data)
-
-
-def steps_for(data: bytes) -> int:
-    """How many steps a text may take: a glance is one, a judgement several. Never a matter of time (decision 69)."""
-    return _STEPS + len(data) // _BYTES_A_STEP
 
 
 def find_spans(data: bytes, budget: Steps, first: int = 0) -> list[Span]:
@@ -102,14 +95,15 @@ class _Finder(Automata):
 
     def again(self, data: bytes, cuts: list[Span], budget: Steps, *, names: bool = True) -> Iterator[Span]:
         """What shows only in the text with some of its pieces taken out or replaced."""
+        budget.left -= AGAIN + len(data) // _BYTES_AGAIN
         shown, pieces = hide(data, cuts)
         for span in SecretScan(self, shown, budget, plain=True, names=names).run():
             yield back(span, pieces, cuts)
 
     def _undisguised(self, data: bytes, budget: Steps) -> Iterator[Span]:
         """What shows only without escape sequences, invisible characters, full-width letters and escaped ones."""
-        cuts = folds(data, max(budget.left, 1) * _FOLDS)
-        budget.left -= len(cuts) // _FOLDS
+        cuts = folds(data, max(budget.left, 1))
+        budget.left -= len(cuts)
         if budget.left <= 0:
             yield 0, len(data), "unread"
         elif cuts:

@@ -7,7 +7,13 @@ looked for in the text without them too.
 from __future__ import annotations
 
 import re
-from itertools import islice
+from functools import cache
+from typing import TYPE_CHECKING
+
+from jsonlstore.core.regex import compiled, searcher
+
+if TYPE_CHECKING:
+    from jsonlstore.core.regex import Search
 
 # RE2, over bytes: where a disguise may begin. Of the escapes those of letters, arrows and what is not seen: dashes,
 # quotes and emoji stand in no name.
@@ -32,7 +38,25 @@ _CODES = str.maketrans(_NOT_SEEN | _NARROW)
 
 def folds(data: bytes, most: int) -> list[tuple[int, int, str]]:
     """Every disguise as a span whose kind is `=` and what it stands for; no more than `most`."""
-    return [(*found.span(), f"={_meaning(found)}") for found in islice(_FOLDED.finditer(data), most)]
+    cuts: list[tuple[int, int, str]] = []
+    find, at = _search(), 0
+    while len(cuts) < most and (start := find(data, at)[0][0]) >= 0:
+        # of the backslashes before an escape as many belong to it as stand there, up to eight
+        first = start - len(_BACKSLASHES.search(data, max(at, start - 7), start).group())  # type: ignore[union-attr]
+        found = _FOLDED.match(data, first) if data[start] == _BACKSLASH else _FOLDED.match(data, start)
+        if found:
+            cuts.append((*found.span(), f"={_meaning(found)}"))
+        at = found.end() if found else start + 1
+    return cuts
+
+
+@cache
+def _search() -> Search:
+    """RE2 finds the next one in a text that holds few of them ten times as fast."""
+    return searcher(compiled(FOLDED))
+
+
+_BACKSLASHES, _BACKSLASH = re.compile(rb"\\*+\Z"), ord("\\")
 
 
 def escapes_end(data: bytes, at: int) -> int:

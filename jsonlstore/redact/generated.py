@@ -12,6 +12,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
+from jsonlstore.redact.phrases import SHORTEST, recovery_phrases
 from jsonlstore.redact.rules import MARK
 
 # on its own: not a part of an address, a path, a hash with its name before it or padded base64
@@ -24,9 +25,12 @@ _NAMES = ("id", "ids", "path", "at", "time", "timestamp", "key")
 
 
 def hide_generated(text: str) -> str:
-    """`text` with every word hidden that only a machine can have made up."""
+    """`text` with every word and recovery phrase hidden that only a machine can have made up."""
     if len(text) < 20:
         return text
+    if len(text) >= SHORTEST:
+        for start, end in reversed(recovery_phrases(text)):
+            text = text[:start] + MARK + text[end:]
     text = _RUN.sub(lambda run: MARK if is_generated(run[0]) else run[0], text)
     return _BASE64.sub(lambda run: MARK if _is_base64(run[0]) else run[0], text)
 

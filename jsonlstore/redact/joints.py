@@ -20,8 +20,8 @@ _GAP = r"(?:[ \t\r\n]|\\+[nrt]|\\+\r?\n)"
 _OPERATOR = r"(?:\+{1,2}|\.{1,2}|&|\|\||~|<>|\^|\}\$\{|\)?\.(?:concat|append|push_str|add)\()"
 _PREFIX = r"[bBfFrRuUL@$]{0,2}"  # of a literal: f"", b'', $""
 _CONTINUED = r"\\\r?\n[ \t]*|\\\\\\n[ \t]*"
-_VALUE = r"[A-Za-z0-9_./+=:~%|$@-]"
-_BEFORE = r"[A-Za-z0-9_./+=:~%|$@?&-]"
+_VALUE = r"[A-Za-z0-9_./+=:~%|$@!-]"
+_BEFORE = r"[A-Za-z0-9_./+=:~%|$@!?&-]"
 _OPERATED = rf"{_QUOTE}{_GAP}*{_OPERATOR}{_GAP}*{_PREFIX}{_QUOTE}"
 
 JOINT = rf"{_OPERATED}|{_QUOTE}(?:{_GAP}+{_PREFIX})?{_QUOTE}|{_CONTINUED}"
@@ -30,7 +30,7 @@ LONE = r"[A-Za-z0-9_-](\\*[\"'])[A-Za-z0-9_-]{12}"
 # some joint or other, for a first look; beside a blank or a comma (`"Bearer " + "…"`) only where an operator says so
 HINT = rf"{_BEFORE}(?:{JOINT}){_VALUE}|[A-Za-z0-9 ,;#]{_OPERATED}[A-Za-z0-9_,;#-]|{LONE.replace('(', '(?:')}"
 
-_TOKEN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+=:~%|$@-")
+_TOKEN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+=:~%|$@!-")
 _BEFORE_BYTES = _TOKEN_BYTES | frozenset(b"?&")
 _OPERATED_BYTES = _BEFORE_BYTES | frozenset(b" ,;#")
 _BLANK = ord(" ")
@@ -55,7 +55,7 @@ def is_operator(data: bytes, start: int, end: int) -> bool:
 # the second byte of every match of `HINT`
 SECOND = frozenset((b'"', b"'", b"`", b"\\", b"&"))
 _AROUND = 512
-_RUN = re.compile(rb"[A-Za-z0-9_./+=:~%|$@-]*")
+_RUN = re.compile(rb"[A-Za-z0-9_./+=:~%|$@!-]*")
 _RUN_BYTES = bytes(sorted(_TOKEN_BYTES))
 
 

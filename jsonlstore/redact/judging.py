@@ -6,28 +6,40 @@ A list of decisions, the cheap and sure ones first. Every look around the value 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from jsonlstore.redact import context, rules
+from jsonlstore.redact import context, keys, rules
 from jsonlstore.redact.looks import (
     is_key_hex,
     is_placeholder,
+    is_reference,
     is_type,
     is_version,
-    is_wordy,
     looks_random,
     looks_secret,
     randomness,
     tells,
 )
 from jsonlstore.redact.names import Key, classify
+from jsonlstore.redact.positions import is_address, is_out_of_place, is_setting
 from jsonlstore.redact.sources import is_no_value, unended
-from jsonlstore.redact.things import CAMEL_WORDS, OF_SECRETS, SAMPLE, WORDS_JOINED, is_named_thing, is_of_its_name
+from jsonlstore.redact.things import (
+    CAMEL_WORDS,
+    NAMED_SO,
+    OF_SECRETS,
+    SAMPLE,
+    WORDS_JOINED,
+    is_named_thing,
+    is_of_its_name,
+)
 from jsonlstore.redact.values import Value, measure, starts_line, to_line_end
-from jsonlstore.redact.wording import is_foreign, is_label, is_secrets_word, is_sentence, unescaped
+from jsonlstore.redact.wording import OWN_NAME, is_foreign, is_label, is_secrets_word, is_sentence, unescaped
+
+if TYPE_CHECKING:
+    from jsonlstore.redact.budget import Steps
 
 SPACE_WORDS = re.compile(rb"(?:[ \t]+[a-z0-9]{2,14}(?![A-Za-z0-9:=(]))++")
-_DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}]+)\}?\Z")
+_DEFAULT = re.compile(r"\$\{(?:\w+:|[A-Z_][A-Z0-9_]*)[-=]([^{}]+)\}?\Z")
 # What follows "password is" or "password:" in talk about passwords.
 TALK = frozenset(word.encode() for word in rules.words("talk"))
 PHRASE = re.compile(rb"(?i)mnemonic|(?:phrase|(?<!pass)words|seed)\Z")
@@ -41,13 +53,16 @@ class Link(NamedTuple):
     name_end: int
     op_at: int
     op_end: int
+    budget: Steps  # who pays for the judgement
 
 
 def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
     if data.startswith(_HIDDEN, link.op_end):
         return []
-    if context.is_attribute(data, link.name_at) or (
-        data[link.op_at : link.op_end] == b"|" == data[link.op_end : link.op_end + 1]
+    if (
+        context.is_attribute(data, link.name_at)
+        or (data[link.op_at : link.op_end] == b"|" == data[link.op_end : link.op_end + 1])
+        or context.is_styled(data, link.name_at, link.name_end)
     ):
         return []
     inner = context.last_subscript(data, link.name_end, link.op_at)
@@ -69,7 +84,7 @@ _SURE = frozenset((b"=", b":", b":=", b"=>", b"%3D"))
 
 def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911, PLR0912, PLR0915 - a decision list
     level, op = link.level, data[link.op_at : link.op_end]
-    run = value.judged(data)
+    run = value.judged(data, link.budget)
     if level >= Key.SECRET and op in _SURE and value.start - link.name_end < 6 and _GENERATED.match(run):
         return value.start, value.end
     if level is Key.PASSWORD and op == b"=" and value.start == link.op_end and _CHOSEN.match(run):
@@ -82,7 +97,14 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return None  # a fingerprint
     if is_version(text) or is_address(text) or is_of_its_name(data[link.name_at : link.name_end], text):
         return None
-    if is_no_value(data, value, text, link):
+    if (
+        is_setting(data, value, link)
+        and CAMEL_WORDS.match(text)
+        and not is_reference(text)
+        and not OWN_NAME.match(text)
+    ):
+        return value.start, value.end
+    if is_no_value(data, value, text, link) or is_out_of_place(data, value, text, link):
         return None
     if op == b":" and data[link.name_at : link.name_end] == b"PASS" and _TEST_NAME.match(text):
         return None
@@ -124,17 +146,15 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if keyed and keyed[1].lower() not in _VALUES:
         return (value.start, value.end) if looks_random(text) else None  # a key of its own says what it is
     if level is Key.HINT and (b"(" in between or b"[" in between):
-        return (value.start, value.end) if looks_random(text) else None  # credentials.with_project("mine-123")
+        return (
+            (value.start, value.end) if looks_random(text) or is_key_hex(text) else None
+        )  # credentials.with_project("mine-123")
     if level is Key.HINT:
         count = text.isdigit() and not _CREDENTIAL.search(name)
+        text = text.replace("\\\n", "").replace("\n", "")  # wrapped between three quotes
         return (value.start, value.end) if (tells(text) or looks_random(text)) and not count else None
     if level is Key.WEAK:
-        named = len(name) > 4 or name in _NAMED  # `key` alone names anything, `facebook.key` a key
-        signed = name.endswith((b"signature", b"sig"))
-        hexed = named and is_key_hex(text) and not signed
-        return (
-            (value.start, value.end) if (looks_random(text) and not (signed and _HASHED.match(text))) or hexed else None
-        )
+        return (value.start, value.end) if keys.opens(data, link.name_at, name, text, op) else None
     if b"class=" in between:
         return None  # a span of coloured source code
     if b"(" in between and (OF_SECRETS.match(text) or _OWN_FIELD.match(text)):
@@ -150,7 +170,9 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         number = text.isdigit() and compared and not value.quoted and len(text) < 8
         return (
             (value.start, value.end)
-            if tells(text) and not number and not (level is Key.SECRET and SAMPLE.match(text))
+            if tells(text)
+            and not number
+            and not (level is Key.SECRET and (SAMPLE.match(text) or _NUMBERED_WORD.match(text)))
             else None
         )
     if value.quoted:
@@ -192,19 +214,23 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if text.isdigit():
         least = 3 if level is Key.PASSWORD else 8 if b"error" in name else 6
         return (value.start, value.end) if len(text) >= least else None
-    if is_foreign(text) and data[link.name_at : link.name_end].isascii():
+    if is_foreign(text) and (name.isascii() or run.find(name) >= 0):
         return None  # a caption in another language
     spaced = data[link.op_end : link.op_end + 1] in (b" ", b"\t")
     if b":" in op or op in {b"\xef\xbc\x9a", b"%3A"}:
         return _judge_colon(data, value, text, link, spaced=spaced)
     if spaced and (
         (context.VARIABLE.fullmatch(text) and randomness(text) < 4.8)
+        or NAMED_SO.match(text)
         or (level is Key.SECRET and b"secret" not in name and text.isalpha() and text.istitle())
     ):
         return None
     if text.startswith(("True", "False", "None")) or (
         _ARGUMENT.match(text)
-        and (data[value.end : value.end + 1] in b",)" or data[link.name_at - 2 : link.name_at] == b", ")
+        and (
+            data[value.end : value.end + 40].lstrip()[:1] in (b",", b")")
+            or data[link.name_at - 2 : link.name_at] == b", "
+        )
     ):
         return None  # f(token=token, extra_tokens=True)
     if (
@@ -219,16 +245,14 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
 
 
 _OWN_FIELD = re.compile(r"[a-z_]*password[0-9]\Z")
+_NUMBERED_WORD = re.compile(r"[a-z]{4,12}[0-9]\Z")  # token == ("section1", "key1")
 _LONG_TITLE = re.compile(r"[A-Z][a-z]{9,24}\Z")
 _TITLE = re.compile(r"[A-Z][a-z]{3,24}\Z")
-_DIGIT = re.compile(r"[0-9]")
 _ALNUM = re.compile(r"[^\W_]")
 _NAME_OF_CODE = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z]+)*(?:\(\))?\Z")
 
 
 # "blank bearer token": words about a secret, as language files and lists of errors hold them
-_HASHED = re.compile(r"[0-9a-f]{32}")
-_NAMED = (b"salt", b"cert", b"api")
 _CREDENTIAL = re.compile(rb"creds?|credentials?")
 _VALUES = frozenset(
     (b"value", b"val", b"token", b"secret", b"password", b"data", b"current", b"default", b"raw", b"plain")
@@ -242,34 +266,16 @@ _DOTTED_WORDS = re.compile(r"[@_]?(?=[\w-]*[.:/])[A-Za-z]+(?:[.:/_-][A-Za-z]+[0-
 _LABEL = re.compile(r"(?i)[a-z'’]+(?: [a-z'’,.()-]+)* (?:(?:[a-z]+ )*(?:token|key|secret|credential)s?\b)")
 
 
-def is_address(text: str) -> bool:
-    """Where something is, with no login and no question in it; a run of base64 may begin with two slashes."""
-    if text.startswith("//"):
-        return not tells(text)
-    if _TEMPLATE_ADDRESS.match(text):
-        return True  # mongodb://%s, pinot+http://{host}:{port}/query
-    if _LOOKED_UP.match(text):
-        return True  # hash:/etc/postfix/sasl_passwd
-    if not text.lstrip().startswith(("http://", "https://")) or "@" in text[:200]:
-        return False
-    asked = (part.partition("=")[2] for part in text.partition("?")[2][:400].split("&"))
-    return not any(
-        looks_random(value) or is_key_hex(value) or (_DIGIT.search(value) and tells(value)) for value in asked
-    )
-
-
-_TEMPLATE_ADDRESS = re.compile(
-    r"[a-z][a-z0-9+.]{1,24}://(?:[a-z0-9.-]*|%[sd]|\{[a-z_]+\})(?::(?:[0-9]+|%[sd]|\{[a-z_]+\}))?(?:/[\w{}%.-]*)*\Z"
-)
-_LOOKED_UP = re.compile(r"[a-z]{2,10}:/(?:[a-z][a-z0-9_.-]{0,30}/)+[a-z][a-z0-9_.-]{0,30}\Z")
 _UNION = re.compile(rb"[ \t]\|[ \t](?:None|null|undefined|str|string|bytes|[A-Z][A-Za-z]+)\b")
 _CHOICE = re.compile(rb"\?[ \t]*[\"'`]\Z")
 
 
 _BETWEEN = re.compile(
-    r"%\}|\+[\w$.]{0,24}[);,]|[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:"
+    r"%\}|\+[\w$.]{0,24}[);,}]|[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:"
 )
-_REGEX = re.compile(r"\(\.[*+]|\.\*\??\)|\[\^?(?:A-Z|a-z|0-9)|\A/\^|\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b")
+_REGEX = re.compile(
+    r"\(\.[*+]|:\.\*[a-z]|\.\*\??\)|\[\^?(?:A-Z|A-F|a-z|a-f|0-9)|\A/\^|\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b"
+)
 
 
 # PASS: TestLogin/0, PASS: tests/test_login.py::test_login: what test runners say of a test
@@ -324,14 +330,18 @@ def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
         return None
     rest = _REST.match(data, value.start, value.start + 240).group()  # type: ignore[union-attr]
     described = _is_description(rest, data[name_at : link.name_end]) and not tells(text)
-    if spaced and (_OPERATED.search(rest) or described):
+    if (spaced and _OPERATED.search(rest)) or (described and data[value.start - 1 : value.start] in (b" ", b"\t")):
         return None  # password: typeof x === "string";  :param password: the one you chose
     around = data[name_at - 1 : name_at] if name_at else b""
     around = around if around in (b"'", b'"', b"`") else b""
-    closed = text.isalpha() and text.islower() and data[value.end : value.end + 1] in (b"}", b")", b"]", b",", b";")
-    if around and (WORDS_JOINED.match(text) or _BARE_WORD.match(text) or closed):
+    closed = data[value.end : value.end + 2] == b"})" or (
+        text.isalpha() and text.islower() and data[value.end : value.end + 1] in (b"}", b")", b"]", b",", b";")
+    )
+    if (around or data[link.name_end : link.name_end + 1] in (b'"', b"'")) and (
+        WORDS_JOINED.match(text) or NAMED_SO.match(text.rstrip(",")) or _BARE_WORD.match(text) or closed
+    ):
         return None  # "password": validate_password, is code: JSON has no bare words
-    if spaced and _is_variable(text, data[value.end : value.end + 4]):
+    if spaced and context.is_variable(text, data[value.end : value.end + 40]):
         return None
     if spaced and level is Key.SECRET and not tells(text.rstrip(",;")) and text[-1:] in ",;":
         return None  # privateKey: pkcs8,
@@ -342,7 +352,7 @@ def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     )
     if spaced and level is Key.SECRET and not own and _TITLE.match(text) and randomness(text) < 4.8:
         return None  # token: Tensor
-    if spaced and level is Key.SECRET and _WORD.match(text) and _in_braces(data, name_at):
+    if spaced and level is Key.SECRET and _WORD.match(text) and context.in_braces(data, name_at):
         return None  # { kind: "refresh",  secret: refresh }
     begins = bool(around) or starts_line(data, name_at)
     if begins and spaced and b"\n" not in data[link.op_end : value.start]:
@@ -378,21 +388,4 @@ _WORD = re.compile(r"[A-Za-z_$]+,?\Z")
 _BARE_WORD = re.compile(r"[a-z_]+[})\],;]+\Z")
 
 
-def _in_braces(data: bytes, at: int) -> bool:
-    """Whether the line above is one of an object in code: configuration has no commas at its ends."""
-    head = data[max(0, at - 200) : at].rstrip(b" \t")
-    return head.endswith(b"\n") and head.rstrip().endswith((b",", b"{", b"("))
-
-
-def _is_variable(text: str, after: bytes) -> bool:
-    """`token: identityTokenFile ? …`, `apiKey: tokenProvider ?? apiKey,`, `refresh: canRefreshCredential,`: code."""
-    bare = text.rstrip(",")
-    if _MIXED.match(bare) and is_wordy(bare) and (bare != text or after[:1] in (b",", b")", b"}", b";")):
-        return True  # OAuth2TokenAuth$inboundSchema,
-    if not CAMEL_WORDS.match(bare) or not (len(bare) < 9 or randomness(bare) < 4.8):
-        return False
-    return bare != text or after.lstrip()[:1] in (b",", b")", b"}") or after[:2] == b" ?"
-
-
-_TYPE_ENDS = re.compile(r"[a-z]{3,12};\Z|(?:[A-Z][A-Za-z]{2,40}|[A-Z][0-9]?)(?:\[\])?[;,]\Z")
-_MIXED = re.compile(r"[A-Za-z]{2,}[0-9]?[A-Za-z]+\$?[A-Za-z]*\Z(?<=[a-z])")
+_TYPE_ENDS = re.compile(r"[a-z]{3,12};\Z|(?:[A-Z][A-Za-z]{2,40}|[A-Z][a-z]{3,20}[0-9][a-z]|[A-Z][0-9]?)(?:\[\])?[;,]\Z")

@@ -16,12 +16,12 @@ _WORDS_NOT_SECRET = rules.words("not-secret")
 _STARS = r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z"
 _MASKED = r"[^\s]{0,48}(?:\.\.\.|…)\Z|[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z"
 _REFERENCE = (
-    r"\$\{[^}]*\}?\Z|\\?\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\\s+]|->|[{\[])|\$\$?\.[A-Za-z_]|\\\$\(|\{\$[:A-Za-z]|\$\{\w+:?-?\{\{|\$\{\w+:[0-9]|\\[a-z]+\Z|\$[0-9@*#]\Z|\{\}|@[A-Z][A-Z0-9_]+@\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:-]*\}?\Z|"
-    r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$#]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\[\]]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|%[sdr]\Z|\?\Z|%\([A-Za-z_]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
-    r"[a-z]{2,5}_\Z|%[0-9]\Z|[A-Z]\w{1,30}(?:::[A-Z]\w{1,30})+\Z|os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?(?::r[ow])?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
+    r"\$\{[^}]*\}?\Z|\\?\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\\s+]|->|[{\[])|\$\$?\.[A-Za-z_]|\\\$\(|\{\$[:A-Za-z]|\$\{\w+:?-?\{\{|\$\{\w+:[0-9]|\\[a-z]+\Z|\$[0-9@*#]\Z|\{\}|@[A-Za-z][A-Za-z0-9_-]+@(?:\Z|[/.])|@[a-z]*\{|(?:%[A-Z]?[0-9]{0,2}|\$[0-9])+\Z|x\$\{?[A-Za-z_]\w*\}?\Z|\$\^[A-Z]\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:-]*\}?\Z|"
+    r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$#]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\n]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|(?:%[-+0-9.*]{0,6}[a-zA-Z])+\Z|[a-z_]+_\$\{?[a-z_]+\}?\Z|\w{1,40}##\w|\?\Z|%\([A-Za-z_:.-]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
+    r"[a-z]{2,5}_\Z|%[0-9]\Z|[A-Z]\w{1,30}(?:::[A-Z]\w{1,30})+\Z|os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|fd:[0-9]\Z|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?(?::r[ow])?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
 )
 _YOURS = (
-    r"(?i:(?:[a-z]{2,6}[-_])?(?:your|my|some|insert|enter|put|the|a|an|paste|add|replace|change)[-_ ][a-z0-9_\- ]*"
+    r"(?i:(?:[a-z]{2,6}[-_])?(?:your|my|some|insert|enter|put|the|a|an|paste|add|replace|change|specify|choose|provide|define)[-_ ][a-z0-9_\- ]*"
     r"(?:key|token|secret|password|pass|pw|here|value|id|me|it|credentials?)(?:[-_ ]?(?:here|goes.here))?)\Z|"
     r"(?i:(?:[a-z]+[-_ ])+(?:goes[-_ ])?here)\Z|[Yy]our[A-Z][A-Za-z0-9]*={0,2}\Z|(?i:your[a-z]*(?:key|token|secret|password|here|id)[a-z]*)\Z|(?i:your[-_ ]|<your|example[-_]|dummy[-_]|fake[-_]|placeholder)|"
     # words and what they stand for: "gateway-token", GEMINI_KEY_HERE
@@ -36,13 +36,13 @@ _ENV_NAME = r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:[A-Z]{0,8}PASS|PASSWORD|PASSWD|PA
 _TYPE = r"(?:Optional|Option|List|Maybe|Secret|Union|Promise|Array|Vec|Box|Arc|Rc|Annotated|Literal|Mapped|Field|Final)?[\[<]|&?(?:'\w+ )?str\b|(?:Secret)?String\b|SecretStr\b"
 
 
-_SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey)(?:\s+|%20)")
+_SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey|aws4-hmac-sha256)(?:\s+|%20)")
 _FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
 _NAME_LIKE = (
-    r"\{![rsa]\}?|env/[A-Z0-9_]+\Z|\$[a-z][\w-]*[,;]?\Z|[\w-]{2,12}\.\.\Z|\"(?:null|none)|[A-Z_]{3,40}\*\*\Z|[a-z]+:%[a-z]|[\w.-]+\.md#[\w-]+\Z|(?i:encrypted[-_]password\Z|the(?:api)?(?:key|token|password|secret)\w*\Z)|[a-z]+_client_(?:id|secret)\Z|(?i:pass(?:word|wd)?@[a-z]+(?::[a-z]+)?)\Z|%%\w+%%\Z|#/[\w/-]+\Z|\.{1,2}[a-z_]+(?:\.[a-z_]+)*\Z|.{0,64}?(?i:abcdefghijklmnopqrstuvwxyz)|(?i:(?:user(?:name)?|login|name|id):(?:password|passwd|pass|pwd|secret|token))\Z|[A-Z]+-[A-Z]{0,8}PASS\Z|[\w:./-]{0,60}<[A-Za-z_ -]{1,40}>?\Z|"
-    r"_[A-Za-z_]+\Z|[a-z]+(?:[A-Z][a-z]+)*Type\Z|%5B[A-Za-z_ -]{3,24}%5D\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][A-Za-z]{0,20}(?:-[A-Z][a-z]{2,20})+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/]{6,40}EXAMPLE(?:KEY)?\Z"
+    r"\{![rsa]\}?|(?:rgb|hsl)a?\([0-9., %]+\)\Z|env/[A-Z0-9_]+\Z|\$[a-z][\w-]*[,;]?\Z|[\w-]{2,12}\.\.\Z|\"(?:null|none)|[A-Z_]{3,40}\*\*\Z|[a-z]+:%[a-z]|[\w.-]+\.md#[\w-]+\Z|(?i:encrypted[-_]password\Z|the(?:api)?(?:key|token|password|secret)\w*\Z)|[a-z]+_client_(?:id|secret)\Z|(?i:pass(?:word|wd)?@[a-z]+(?::[a-z]+)?)\Z|%%\w+%%\Z|#/[\w/-]+\Z|\.{1,2}[a-z_]+(?:\.[a-z_]+)*\Z|.{0,64}?(?i:abcdefghijklmnopqrstuvwxyz)|(?i:(?:user(?:name)?|login|name|id):(?:password|passwd|pass|pwd|secret|token))\Z|[A-Z]+-[A-Z]{0,8}PASS\Z|[\w:./-]{0,60}<[A-Za-z_ -]{1,40}>?\Z|"
+    r"_[A-Za-z_]+\Z|[a-z]+(?:[A-Z][a-z]+)*Type\Z|%5B[A-Za-z_ -]{3,24}%5D\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][A-Za-z]{0,20}(?:-[A-Z][a-z]{2,20})+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/~]{6,40}EXAMPLE(?:KEY)?\Z|\$[A-Z][A-Z_]+\$\Z"
 )
-_CONSTANT = r"[A-Z]+(?:_[A-Z]+)+\Z"
+_CONSTANT = r"[A-Z]+(?:_[A-Z]+)+\Z|[a-z]*(?:[A-Z][a-z]+)*(?:[Pp]assword|[Tt]oken|[Ss]ecret|[Cc]redential)s?(?:[A-Z][a-z]+)+[0-9]?\Z"
 
 
 # opts.token!, response?.accessToken: a member that is named for a secret
@@ -62,7 +62,7 @@ _SHAPED_CODE = _either(_CODE, _DOTTED)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _CAMEL = re.compile(r"[A-Z][A-Za-z]*[0-9]{0,5}(?:[A-Z][a-z]+)+(?:[0-9]?|[A-Z]{2,4})\Z")
 _VERSION = re.compile(
-    r"[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[A-Za-z]|[\w.\[\]-]{2,30}[<>=~!]=v?[0-9]"
+    r"v[0-9]{1,3}-v[0-9]{1,3}\Z|[0-9]{1,4}-(?:byte|bit|char|character|digit|letter|word)s?\Z|[0-9]{0,6}\.[0-9]{1,20}[,;]?\Z|[0-9]{1,10}[iuf](?:8|16|32|64|128|size)\Z|[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[A-Za-z]|[\w.\[\]-]{2,30}[<>=~!]=v?[0-9]"
 )
 _CAMEL_NAME = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+[0-9]{0,4}\Z")
 _ONLY_HEX = re.compile(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]+\Z")
@@ -70,7 +70,7 @@ _ONLY_HEX = re.compile(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]+\Z")
 
 def is_placeholder(value: str, *, bare: bool = False) -> bool:
     """Stands for a secret, or for nothing, but is none; `bare` values may also be code."""
-    value = value.strip()
+    value = value.strip().rstrip("'")
     if len(value) > _LONGEST:
         return False
     if " " in value or "%20" in value[:12]:
@@ -90,11 +90,13 @@ def _is_template(value: str) -> bool:
     """`MATRIX_${id}_PASSWORD`, `{base}?{query}`: what is filled in later, and nothing telling around it."""
     if ("{" not in value and "<" not in value and "%(" not in value) or (rest := _FILLED.sub(" ", value)) == value:
         return False
-    return not any(looks_secret(piece, chosen=True) for part in rest.split() for piece in _PIECE.split(part)[:16])
+    pieces = (piece for part in rest.split() for piece in _PIECE.split(part)[:16])
+    return not any(looks_secret(piece, chosen=True) and not _NUMBERED_WORDS.match(piece) for piece in pieces)
 
 
+_NUMBERED_WORDS = re.compile(r"[a-z]{3,12}[0-9]?(?:[_-][a-z]{3,12}[0-9]?)+\Z")  # goog4_request
 _PIECE = re.compile(r"[/.:?&=]")
-_FILLED = re.compile(r"\{\}|%\(\w{1,40}\)s|[$#]?\{\{?\$?[A-Za-z_][\w.$()\[\]'\"!:&, -]*\}?\}|<[A-Za-z_ -]{1,40}>")
+_FILLED = re.compile(r"\{\}|%\(\w{1,40}\)s|[$#]?\{\{?\$?[A-Za-z_][\w.$()\[\]'\"!:&,# -]*\}?\}|<[A-Za-z_ -]{1,40}>")
 
 
 def is_code(value: str) -> bool:
@@ -130,7 +132,7 @@ def is_wordy(part: str) -> bool:
     if len(part) > _LONGEST_NAME:
         return False
     if _DIGIT.search(part):
-        part = _NUMBERED_TERM.sub("", part)
+        part = NUMBERED_TERM.sub("", part)
     bare = part.rstrip("0123456789").strip("_$")
     letters = _DIGIT.sub("", bare)
     if _TECHNICAL.match(part):
@@ -145,9 +147,9 @@ def is_wordy(part: str) -> bool:
 _LONGEST_NAME = 120  # of an identifier or a type; a longer word would take long to judge, and nobody writes it
 _PIECES = re.compile(r"[_$]+")
 # what has a figure in it and is a word all the same: Ed25519PrivateKey, passwordSha1, img2bpe
-_NUMBERED_TERM = re.compile(
+NUMBERED_TERM = re.compile(
     r"(?i:sha[-_]?(?:512|384|256|224|[123])|md[245]|(?:ed|x)(?:25519|448)|secp\d{3}[rk]1|mlkem\d{3,4}|ieee\d{3,5}x?|base(?:64|32|58|16)|b64|"
-    r"utf_?(?:8|16|32)|oauth[12]|ipv[46]|http[23]|u2f|2fa|pkcs_?\d{1,2}|x509|asn1|aes_?(?:128|192|256)|rsa_?\d{4}|pb2|win32|k8s|i18n|ec2|p(?:256|384|521)"
+    r"utf_?(?:8|16|32)|oauth[12]|ipv[46]|http[23]|u2f|2fa|pkcs_?\d{1,2}|x509|asn1|aes_?(?:128|192|256)|hmac_?\d{3}|rsa_?\d{4}|pb2|win32|k8s|i18n|ec2|p(?:256|384|521)"
     r"|s3|3des|pbkdf2|v[0-9]{1,2}(?:_[0-9])?(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)|(?<=[a-z]{2})[0-9]{1,2}(?=_[a-z]{2}|[A-Z][a-z]{2})|(?<=[a-z])V[0-9]{1,2}(?:(?:alpha|beta)[0-9])?(?=[A-Z]|\Z)|(?<![a-z])[a-z]2[a-z](?![a-z])"
 )
 
@@ -163,12 +165,16 @@ def is_type(value: str) -> bool:
     if len(bare) > _LONGEST_NAME:
         return False
     plain = _DIGIT.sub("", bare)
+    if len(bare) - len(plain) > _FEW_DIGITS:
+        bare = NUMBERED_TERM.sub("", bare)  # AeadAes256CbcKey
+        plain = _DIGIT.sub("", bare)
     few = len(bare) - len(plain) <= 2 and len(plain) >= 12  # RESTPostOAuth2AccessTokenResult
     versioned = _VERSIONED.match(bare)  # TokenV3
     return bool(_CAMEL.match(bare) or versioned or (few and _CAMEL.match(plain))) and randomness(plain) < 4.6
 
 
-_VERSIONED = re.compile(r"(?:[A-Z][a-z]{2,})+V[0-9]\Z")
+_FEW_DIGITS = 2
+_VERSIONED = re.compile(r"(?:[A-Z][a-z]+)+V[0-9]\Z|[A-Z][a-z]{2,}[A-Z]{2,5}\Z")
 
 
 def is_key_hex(value: str) -> bool:
@@ -187,10 +193,10 @@ _JOINED = re.compile(r"[-/.:]")
 _SIGN = re.compile(r"[!@#$%^&*+~]")
 _HEXISH = r"(?:0x)?[0-9a-f]{6,64}\Z|[0-9A-F]{40}\Z"
 _UUID = r"(?i:(?:[a-z:_-]*[:_-])?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\Z"
-_DIMENSION = r"(?i:0x[0-9a-f]{1,16}u?l{0,2}\Z|[~<>=+-]*v?[0-9][0-9.,_/:x%-]*(?:[a-z]{1,3}|ms|tokens?|bytes?|chars?|bits?|st|nd|rd|th|min|sec|hours?|days?|times)?(?:/[a-z]+)?)\Z"
+_DIMENSION = r"(?i:0x[0-9a-f]{1,16}u?l{0,2}\Z|[~<>=+-]*v?[0-9][0-9.,_/:x%-]*(?:[a-z]{1,3}|ms|-?(?:tokens?|bytes?|chars?|characters?|digits?|bits?)|st|nd|rd|th|min|sec|hours?|days?|times)?(?:/[a-z]+)?)\Z"
 _TECHNICAL = re.compile(
-    r"(?i)(?:[0-9]{4}_[a-z_]+|wpa[23]?(?:-[a-z]+)*|sha-?[0-9]+|sha3-?\d*|md5|pkcs[#-]?[0-9]+|asn\.?1|x\.?509|secp[0-9]{3}[rk]1|prime256v1|(?:ed|x)(?:25519|448)|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,15}(?:Z|[+-][0-9:]{4,6})?)?|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?(?:-[a-z]+)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|a(?:128|192|256)(?:cbc-hs\d{3}|gcm(?:kw)?|kw|ctr)|hmac[-_]\d{3}|ed25519|x25519|"
-    r"rsa-?\d*|aes-?\d*(?:-\w+)*|argon2(?:id|i|d)?|pbkdf2|bcrypt|scrypt|http/?[123](?:\.\d)?|ipv[46]|"
+    r"(?i)(?:[0-9]{4}_[a-z_]+|wpa[23]?(?:-[a-z]+)*|sha-?[0-9]+|sha3-?\d*|md5|pkcs[#-]?[0-9]+(?:-[a-z]+)?|asn\.?1|x\.?509|secp[0-9]{3}[rk]1|prime256v1|(?:ed|x)(?:25519|448)|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,15}(?:Z|[+-][0-9:]{4,6})?)?|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?(?:-[a-z]+)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|a(?:128|192|256)(?:cbc-hs\d{3}|gcm(?:kw)?|kw|ctr)|hmac[-_]\d{3}|ed25519|x25519|"
+    r"rsa-?\d*|aes-?\d*(?:-\w+)*|argon2(?:id|i|d)?|pbkdf2|bcrypt|scrypt|http/?[123](?:\.\d)?|html[345]|rot13|ipv[46]|"
     r"(?:gpt|claude|gemini|llama|mistral|qwen|o1|o3|o4|deepseek|grok|phi|gemma|sonnet|opus|haiku)[-\w.:/]*|rfc-?\d+|cve-[\d-]+|"
     r"iso-?\d+|web3|k8s|(?:big)?u?int\d+\w*|float\d+\w*|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34])|[\w-]+(?:\.[\w-]+){1,4}\.(?:key|pem|crt|cer|csr|p12|pfx|jks|json|ya?ml|toml|txt|ini|conf|cfg|env|[a-z]{2}))\Z"
 )
@@ -199,6 +205,7 @@ _PATHISH = r"(?:[a-z]+://|[a-z]+:[a-z]+:|~?/|\.{1,2}/|[A-Za-z]:\\|[\w@.-]+/[\w@.
 _IDENTIFIER = re.compile(
     r"[a-z]+(?:_[a-z0-9]+)+\Z|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z|[a-z]+(?:-[a-z]+)*-?\d?\Z|[a-z]+(?:[A-Z][a-z]+)+\d?\Z|(?:[A-Z][a-z]+)+\d?\Z"
 )
+_KIND_AND_NUMBER = re.compile(r"(?:[a-z]+_){1,2}(?=(?:[a-z]*[0-9]){4})[a-z0-9]{16,}\Z")  # live_3f9c…
 _NO_SECRET = _either(_DIMENSION, _PATHISH)
 _NOT_RANDOM = _either(_UUID, _HEXISH, _PATHISH, _DIMENSION)
 
@@ -209,7 +216,9 @@ def looks_secret(value: str, *, chosen: bool = False) -> bool:
     value = value.removesuffix("**") or value  # the end of bold print
     if len(value) < 5 or not value.isprintable() or " " in value or is_foreign(value) or is_placeholder(value):
         return False
-    if _NO_SECRET.match(value) or (_IDENTIFIER.match(value) and not (chosen and value[-1:].isdigit())):
+    if _NO_SECRET.match(value) or (
+        _IDENTIFIER.match(value) and not (chosen and value[-1:].isdigit()) and not _KIND_AND_NUMBER.match(value)
+    ):
         return False
     letters = _LETTER.search(value) is not None
     if letters and _DIGIT.search(value):
@@ -248,6 +257,18 @@ _LEAST_RANDOM = 4.8
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{16,512}={0,2}\Z")
 
 
+# Of 250,000 long names in real sources 130 reach this, nearly all pieces of base64; of random runs of 16 letters and
+# digits 98 in 100 are told with it.
+_CHANCE, _LEAST_LETTERS, _LEAST_ENTROPY = 5.3, 11, 3.2
+
+
+def _is_chance(letters: str) -> bool:
+    """Whether letters of both cases follow each other as they do in no word of any language."""
+    mixed = not letters.islower() and not letters.isupper()
+    long = len(letters) >= _LEAST_LETTERS and letters.isalpha() and letters.isascii()
+    return mixed and long and entropy(letters) >= _LEAST_ENTROPY and randomness(letters) >= _CHANCE
+
+
 _TERMS_DIGITS = 16  # more digits than terms such as `sha512` explain
 
 
@@ -271,6 +292,7 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
             "sha512:",
             "md5-",
             "data:",
+            "pin-sha256:",
             "h1:",
         )
     ):
@@ -278,7 +300,7 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
     letters = _DIGIT.sub("", value)
     digits = len(value) - len(letters)
     if digits == 0 or (digits <= 4 and _CAMEL_NAME.match(letters)):
-        return False
+        return _is_chance(letters)
     if _DATED.match(value) and is_type(value.rstrip("0123456789")):
         return False  # CloudTrailWrite20150319
     if is_worded(value):
@@ -288,8 +310,8 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
     if _STAMPED.match(value):
         return False
     if digits <= _TERMS_DIGITS:
-        digits = len(_DIGIT.findall(_NUMBERED_TERM.sub("", value)))
-    mixed = digits >= 2 or (digits == 1 and len(value) < 3 * len(_HUMP.findall(value)))
+        digits = len(_DIGIT.findall(NUMBERED_TERM.sub("", value)))
+    mixed = digits >= 2 or (digits == 1 and len(value) < 3 * len(_HUMP.findall(value))) or _is_chance(letters)
     return (
         mixed
         and _FOUR_LETTERS.search(value) is not None
@@ -309,7 +331,7 @@ def is_worded(value: str) -> bool:
     if len(parts) < 3 or max(map(len, parts)) > _LONGEST_WORD:
         return False
     if _DIGIT.search(value):
-        parts = _BETWEEN_WORDS.split(_NUMBERED_TERM.sub("", value))
+        parts = _BETWEEN_WORDS.split(NUMBERED_TERM.sub("", value))
     if len(parts) < 3:
         return False
     odd = sum(
@@ -324,7 +346,7 @@ _LONGEST_WORD = 48
 _SMALL = re.compile(
     r"v[0-9]{1,2}(?:alpha|beta|rc)[0-9]{1,2}\Z|k8s\Z|i18n\Z|[0-9]{1,4}[a-z]{0,2}\Z|[0-9]{6,8}\Z|[A-Za-z]{1,3}\Z|[ug]uid\Z|[a-z]{1,6}[0-9]{1,5}\Z"
 )
-_BETWEEN_WORDS = re.compile(r"[-_./:]")
+_BETWEEN_WORDS = re.compile(r"[-_./:+]")
 
 
 _MOST_STEPS = 256

@@ -4,24 +4,17 @@
 message asked for one.
 """
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from jsonlstore.redact import text as redaction
-from jsonlstore.redact.looks import looks_secret
+from jsonlstore.redact.questions import Asked, asked_for, told_in
 from jsonlstore.redact.rules import MARK
 from jsonlstore.redact.text import is_distinctive, redact_value
 
 _MOST = 256  # values; the oldest is forgotten first
-_LONGEST = 512
-_ASKS = re.compile(
-    r"(?i)\b(?:pass(?:word|phrase|code)|api[ -]?key|token|secret|pin|passwort|kennwort|mot de passe|contraseña)\b[^.!\n]{0,80}\?\s*\Z"
-)
-_ANSWER = re.compile(r"(?i)\A\s*(?:(?:it'?s|its|it is|sure|ok|yes|here|use|try)[,: ]+)*([^\s\"'`]{5,128})[.!]?\s*\Z")
+_LEAST, _LONGEST = 8, 512  # characters of one
 
 
 class Redactor:
@@ -29,7 +22,7 @@ class Redactor:
 
     def __init__(self) -> None:
         self._known: dict[str, None] = {}
-        self._asked = False
+        self._asked: Asked | None = None
 
     def text(self, text: str) -> str:
         """A message without its secrets, and without those of the messages before it."""
@@ -46,17 +39,16 @@ class Redactor:
     @property
     def is_new(self) -> bool:
         """Whether it does nothing that a new one would not."""
-        return not self._known and not self._asked
+        return not self._known and self._asked is None
 
     def heard(self, text: str) -> str:
         """The same for what somebody said, who may be answering a question for a secret."""
-        answer = _ANSWER.match(text) if self._asked and len(text) < _LONGEST else None
-        if answer and looks_secret(answer[1], chosen=True):
-            self._learn(answer[1])
-            text = text[: answer.start(1)] + MARK + text[answer.end(1) :]
+        if self._asked:
+            for start, end in reversed(told_in(text, self._asked)):
+                self._learn(text[start:end], certain=True)
+                text = text[:start] + MARK + text[end:]
         hidden = self.text(text)
-        end = hidden[-200:]
-        self._asked = end.rstrip().endswith("?") and _ASKS.search(end) is not None
+        self._asked = asked_for(hidden)
         return hidden
 
     def value(self, value: Any) -> Any:
@@ -72,11 +64,13 @@ class Redactor:
 
     def knows(self, text: str) -> bool:
         """Whether a known value stands in a text, or the next one may be an answer."""
-        return self._asked or any(value in text for value in self._known)
+        return self._asked is not None or any(value in text for value in self._known)
 
-    def _learn(self, value: str) -> None:
+    def _learn(self, value: str, *, certain: bool = False) -> None:
+        """Remember a value that no ordinary text holds; of one that was asked for it is enough not to be a word."""
         value = value.strip().strip("\"'`,;")
-        if "\n" not in value and MARK not in value and is_distinctive(value.encode("utf-8", "replace")):
+        odd = certain and _LEAST <= len(value) <= _LONGEST and not value.isalpha() and not value.isdigit()
+        if "\n" not in value and MARK not in value and (odd or is_distinctive(value.encode("utf-8", "replace"))):
             self._known.pop(value, None)
             self._known[value] = None
             while len(self._known) > _MOST:

@@ -35,8 +35,8 @@ _ABOUT, _OTHER, _OWN = rules.words("about"), rules.words("other"), rules.words("
 _PROTOCOLS = frozenset(("eap", "tls", "dhe", "ecdhe", "rsa", "ft"))
 _SOURCE = re.compile(r"\.(?:c|h|cc|cpp|py|js|ts|go|rb|php|java|sh|rs|pl|md)\Z")
 _ERRORS = frozenset(("er", "err", "error", "errno"))
-_WRONG = frozenset(("invalid", "missing", "wrong", "unexpected", "failed", "unsupported"))
-_PASSES = rules.words("passes")
+_WRONG = frozenset(("invalid", "missing", "wrong", "unexpected", "failed", "unsupported", "incorrect"))
+_PASSES, _PROGRAMS = rules.words("passes"), rules.words("programs")
 _TEXTS = rules.words("texts")
 _ACCOUNTS, _RUNS, _HINTS, _SAME = (
     rules.words("accounts"),
@@ -97,22 +97,31 @@ def classify(name: str) -> Key:  # noqa: C901, PLR0911, PLR0912 - one exit per a
     if not found:
         return _weak_level(name)
     before = [part.lower() for part in _PART.findall(name[: found.start()][-60:])]
-    after = [part.lower() for part in _PART.findall(name[found.end() :][:60])]
-    rest = name[found.end() :]
+    end = found.end()
+    if name[end - 1 : end] == "S" and name[end - 2 : end - 1].islower():
+        end -= 1  # credentialScope: the next word begins there
+    rest = name[end:]
+    after = [part.lower() for part in _PART.findall(rest[:60])]
     if any(part in _ABOUT for part in after):
         return Key.NONE
     if before and name.isupper() and before[0] in _ERRORS:
         return Key.NONE  # ER_INCORRECT_PASSWORD = 3891
-    if level is Key.SECRET and before and ("public" in before or before[0] in _WRONG):
+    if before and (before[0] in _WRONG or (level is Key.SECRET and "public" in before)):
         return Key.NONE  # publicKeyToken, InvalidClientSecret
     if before and before[-1] in _OTHER and not (level is Key.PASSWORD and before[-1] in _OWN):
         return Key.NONE
     if any(part in _TEXTS for part in before):
         return Key.HINT  # formFieldLabel__backupCode
-    word = found.group().lower()
+    word = name[found.start() : end].lower()
+    if before and (before[-1] == "update" or (word == "passwd" and before[-1] in _PROGRAMS)):
+        return Key.HINT  # update_password=on_create, ocpasswd: fix a leak
     if len(word) < 5 and found.group() not in (word, word.upper(), word.title()):
         return Key.NONE  # a piece of base64
     joined = name[: found.start()][-1:].isalpha()
+    if word == "pw" and (rest[:1].isalpha() and rest[:1].isupper() and found.group().isupper()):
+        return Key.NONE  # TWO_PWR_16
+    if word == "pwd" and before and before[-1] == "eap":
+        return Key.NONE  # EAP-pwd, a protocol
     if word == "mdp" and joined:
         return Key.NONE  # cmdp
     if word == "psk" and name[: found.start()][-1:] == "-" and len(before) == 0:
@@ -132,10 +141,14 @@ def classify(name: str) -> Key:  # noqa: C901, PLR0911, PLR0912 - one exit per a
     return level
 
 
-def _pass_level(before: str, word: str, after: list[str]) -> Key:
+def _pass_level(before: str, word: str, after: list[str]) -> Key:  # noqa: PLR0911 - one exit per answer
     """`DB_PASS` and `dbpass` are passwords, `pass` may be one, `compass` and `first_pass` are not."""
     if word.lower() == "pw" and any(c.isdigit() for c in before):
         return Key.NONE  # a piece of a table
+    if before[-2:].lower() == "by":
+        return Key.NONE  # gcbypass
+    if word == "PASS" and before[-1:] == ".":
+        return Key.HINT  # Status.PASS, of an enumeration
     parts = _PART.findall(before)
     account = bool(parts) and parts[-1].lower() in _ACCOUNTS
     if any(part not in _SAME and not part.isdigit() for part in after):

@@ -11,6 +11,7 @@ import re
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
+from jsonlstore.redact.phrases import TELL_LITERALS
 from jsonlstore.redact.rules import RUN_HINT as HINT
 from jsonlstore.redact.rules import literals, names, own_rules, shapes
 
@@ -98,7 +99,7 @@ class _Literals(NamedTuple):
 
 @cache
 def _rule_literals() -> _Literals:
-    anywhere = {"private", "cookie", "x-auth"}  # blocks and headers, which are code
+    anywhere = {"private", "cookie", "x-auth", *TELL_LITERALS}  # blocks, headers and phrases, which are code
     before_operator: set[str] = set()
     for name in names():
         (before_operator if name.level == "weak" else anywhere).update(name.has)

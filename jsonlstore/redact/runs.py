@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING
 
 from jsonlstore.redact import rules
-from jsonlstore.redact.looks import is_wordy, randomness
+from jsonlstore.redact.looks import NUMBERED_TERM, is_wordy, randomness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,7 @@ HINT = rules.RUN_HINT
 Span = tuple[int, int, str]
 
 BLOB = 512  # bytes of a run that is data, not a token
+_GLANCED = 4  # bytes of a run without a prefix cost as much as one of a token
 _HINT = re.compile(HINT.encode())
 _RUN = re.compile(rb"[A-Za-z0-9_.~+/=%-]*")
 _WORD = re.compile(rb"[A-Za-z0-9]*")
@@ -44,15 +45,20 @@ _LEAST_TAIL = 14
 _LEAST_PIECE = 8
 _LEAST_RANDOMNESS = 5.0
 _WORDS = 4.8
+_HASHES = (b"sha1", b"sha256", b"sha384", b"sha512", b"md5")  # 'self' 'sha256-…', whose quotes are a joint
+_WORDS_OF_CONSTANT = 3
+_DRAWN = re.compile(rb"(?:[mlhvcsqtaz]-?[0-9.]+[,-]?){4,}z?\Z")
+_MEMBER, _BETWEEN = re.compile(rb"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[0-9]{0,2}[A-Z]{0,4}\Z"), re.compile(rb"[._]")
 _CAMEL = re.compile(rb"[a-z]*[0-9]{0,4}(?:[A-Z][a-z]*[0-9]{0,4})+\Z")
 _BEFORE = b"/@#%&?.-~+:\\$"
 _AFTER = b"/@%("
 
 
-def judge_run(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[int, Span | None, int]:
-    """Where the run around `at` ends, it as a span if it is a token or hides a secret, and where its word ends."""
+def judge_run(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[int, Span | None, int, int]:
+    """Where the run around `at` ends, it as a span if it is a token or hides a secret, where its word ends, and how
+    many bytes were looked at one by one."""
     if not _HINT.match(data, at, at + 32):
-        return at + 1, None, at + 1  # another rule's hit
+        return at + 1, None, at + 1, 0  # another rule's hit
     inside = _WORD.match(data, at, at + 65536).end()  # type: ignore[union-attr]
     head = data[max(0, at - BLOB) : at]
     start = at - (len(head) - len(head.rstrip(_RUN_BYTES)))
@@ -65,18 +71,20 @@ def judge_run(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[i
     token = data[first:last]
     within = len(head) == BLOB and start == at - BLOB  # the run began long before
     if len(token) >= 40 and not within and _BASE64.match(token) and _tells(token, decoded):
-        return end, (first, last, "base64"), inside
+        return end, (first, last, "base64"), inside, BLOB // _GLANCED
     if len(token) > BLOB or not _stands_alone(data, first, last):
-        return end, None, inside
-    return end, ((first, last, "token") if is_token(token) else None), inside
+        return end, None, inside, 0
+    weighed = len(token) if _TOKEN.match(token) else len(token) // _GLANCED
+    return end, ((first, last, "token") if is_token(token) else None), inside, weighed
 
 
-def is_token(token: bytes) -> bool:
+def is_token(token: bytes) -> bool:  # noqa: PLR0911 - one exit per answer
     """Whether a run is a prefix, a separator and a random tail."""
     found = _TOKEN.match(token)
     if (
         not found
         or found[1].lower().split(b"_")[0].decode() in _IDS
+        or found[1].lower().endswith(_HASHES)
         or _FILE.search(token)
         or _TAGGED_ID.search(token)
         or b"=e." in token  # statements run together
@@ -87,6 +95,13 @@ def is_token(token: bytes) -> bool:
         return False
     pieces = [piece for piece in _PARTS.findall(found[2]) if len(piece) >= _LEAST_PIECE and not _HEX.match(piece)]
     tail = b"".join(pieces)
+    untermed = NUMBERED_TERM.sub("", tail.decode()).encode()  # TPM_RSASSAPKCS1v15_SHA1
+    if token.isupper() and token.count(b"_") > _WORDS_OF_CONSTANT:
+        return False  # FORMAT_R10X6G10_422_UNORM_4PACK16
+    if _DRAWN.match(token):
+        return False  # the outline of a picture
+    if all(map(_MEMBER.match, _BETWEEN.split(found[2]))):
+        return False  # netmiko.cisco.cisco_asa.CiscoAsa10SSH
     if len(token) >= 40 and len(set(token)) * 10 > len(token) * 9:
         return False  # an alphabet
     if _CAMEL.match(tail) and (
@@ -96,7 +111,7 @@ def is_token(token: bytes) -> bool:
         return False  # PBES.PBESv2SHA256AndAES256CBC
     return (
         len(tail) >= _LEAST_TAIL
-        and len(tail) - len(tail.translate(None, b"0123456789")) >= 2
+        and len(untermed) - len(untermed.translate(None, b"0123456789")) >= 2
         and randomness(tail.decode()) >= _LEAST_RANDOMNESS
     )
 
@@ -105,11 +120,17 @@ def _stands_alone(data: bytes, first: int, last: int) -> bool:
     """Not a part of an address or a path."""
     before, after = data[first - 1 : first], data[last : last + 1]
     escaped = data[first - 2 : first - 1] == b"\\"
+    if before == after == b"|":
+        return False
+    head = data[max(0, first - 40) : first]
+    if len(head) - len(head.translate(None, _ODD)) > _MOST_ODD:
+        return False  # a table, packed into a string
     if _IDENTIFIED.search(data, max(0, first - 24), first):
         return False
     return (not before or before not in _BEFORE or escaped) and (not after or after not in _AFTER)
 
 
+_ODD, _MOST_ODD = b"!^%*$|{}~`", 6
 # a name that says it is a hash or an id
 _IDENTIFIED = re.compile(
     rb"(?i)(?:public_?key|digest|integrity|checksum|hash|etag|sha[0-9]*|(?<![a-z])[a-z]{0,24}_?ids?)[\\\"'`]*[ \t]*[:= ][ \t]*[\\\"'`]*\Z"

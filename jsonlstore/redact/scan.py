@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import re
-from time import process_time
 from typing import TYPE_CHECKING
 
 from jsonlstore.redact import assignments as named
 from jsonlstore.redact import containers, joints, runs, tables
-from jsonlstore.redact.automata import LONG_TEXT, NAMES, RUNS, Automata
+from jsonlstore.redact.automata import MUCH_TEXT, Automata
 from jsonlstore.redact.blocks import private_keys, private_spans
+from jsonlstore.redact.budget import FITTED, HIDDEN, HIT, JUDGED, LISTED, MATCHED, NAMED, ROW, Steps
 from jsonlstore.redact.folding import escapes_end
+from jsonlstore.redact.hits import NO_HIT, Hits, is_long
+from jsonlstore.redact.phrases import ANNOUNCING, announced_phrases
 from jsonlstore.redact.spans import MARK, Span
-from jsonlstore.redact.triggers import SHAPES, fits, search_of, triggers
-from jsonlstore.redact.values import GLANCE, whole
+from jsonlstore.redact.triggers import SHAPES, fits, own_trigger, search_of, triggers
+from jsonlstore.redact.values import whole
 
 if TYPE_CHECKING:
     from jsonlstore.core.regex import Groups, SearchWithin
 
-_JUDGED, _HIDDEN, _MATCHED, _FITTED, _ROW = 10, 20, 4, 10, 8
-_BYTES_JUDGED, _BYTES_WEIGHED = 64, 16  # bytes a step: a long word or run takes longer to judge
+_BYTES_WEIGHED, _BYTES_READ = 3, 64  # bytes a step: of a run that is judged, of a container that is read
+_MANY_HITS = 32  # of the large automaton
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONG_NAME = 256
 _MOST_IN_A_WORD = 64
 _TAIL = 32  # of a word is looked at as if it began there: a name may end it
-_MANY_HITS = 500  # a megabyte of talk has some hundred
-_TIMED, _CRAWL = 64, 2e6  # hits, and bytes a second: only text made for it crowds the large automaton so
-
-
-class Steps:
-    """The steps a text may still take."""
-
-    __slots__ = ("left",)
-
-    def __init__(self, steps: int) -> None:
-        self.left = steps
 
 
 class SecretScan:
@@ -49,12 +40,13 @@ class SecretScan:
         "_inserts",
         "_named_until",
         "_names",
-        "_places",
+        "_phrases_until",
         "_plain",
         "_run_until",
         "_searched",
         "_skipped",
         "_table_until",
+        "_until",
         "disguised",
         "found",
         "hints",
@@ -70,112 +62,108 @@ class SecretScan:
         self._plain = plain  # neither joints nor disguises are looked for: they are what was taken out
         self._inserts = b"VALUES" in data or b"values" in data
         self._searched: dict[int, int] = {}  # how far each shape was looked for
-        self._named_until = self._table_until = self._held_until = self._run_until = 0
+        self._named_until = self._table_until = self._held_until = self._run_until = self._phrases_until = 0
         self._skipped = 0
-        self._places: list[int] = []  # where each of the small automata has found something
         self._blocks = False
+        self._until = len(data)
         self.found: list[Span] = []
         self.hints: list[int] = []
         self.disguised = False
 
-    def run(self, first: int = 0) -> list[Span]:  # noqa: C901 - one loop, several cursors
+    def run(self, first: int = 0) -> list[Span]:
         """What is to be hidden as the text stands, from `first` on.
 
         Whether one automaton finds the places or several do: they are the same, and at each of them the same is done.
         """
-        data, budget, whole = self._data, self._budget, self._automata.whole
-        triggered = whole or self._automata.triggered
-        trigger = name = triggered(data, first)[0][0]
-        if not whole:
-            name = self._start_apart(first)
-        until, hits = len(data), 0
-        started = process_time() if len(data) >= LONG_TEXT else 0.0
-        while trigger >= 0 or name >= 0:
-            at = name if trigger < 0 or 0 <= name < trigger else trigger
-            hits += 1
-            if whole and (hits == _MANY_HITS or (hits % _TIMED == 0 and started and _crawls(started, at))):
-                whole, triggered = None, self._automata.triggered
-                trigger, name = triggered(data, at)[0][0], self._start_apart(at)
-            if at >= self._run_until:  # inside of a run that was judged not every way stops at every letter
-                budget.left -= 1
-            if budget.left <= 0:
-                until = at
-                break
-            self._shapes(at)
-            self._look(at)
-            if budget.left <= 0:
-                until = max(at, self._table_until)
-                break
-            # an endless word is one word, and what is hidden is done with: neither is looked at letter by letter
-            go_on = max(at + 1, self._skipped)
-            if 0 <= trigger < go_on:
-                trigger = triggered(data, go_on)[0][0]
-            if whole:
-                name = trigger
-            elif 0 <= name < go_on:
-                name = self._next_name(go_on)
-        if until < len(data):
-            self.found.append((until, len(data), "unread"))
+        data, whole = self._data, self._automata.whole
+        at = self._with_one(whole, first) if whole and len(data) <= MUCH_TEXT else first
+        if at < NO_HIT:
+            self._with_several(at)
+        if self._until < len(data):
+            self.found.append((self._until, len(data), "unread"))
         if self._blocks:
-            self.found += ((start, end, "private") for start, end in private_spans(data[:until]))
-            self.found += ((start, end, "private-key") for start, end in private_keys(data[:until]))
+            self.found += ((start, end, "private") for start, end in private_spans(data[: self._until]))
+            self.found += ((start, end, "private-key") for start, end in private_keys(data[: self._until]))
         return self.found
 
-    def _next_name(self, at: int) -> int:
-        """Where a name, a sign or a run may begin from `at` on; inside of a run that was judged there is no other."""
-        places = self._places
-        for number, find in enumerate(self._automata.named):
-            least = max(at, self._run_until) if number == RUNS else at
-            if 0 <= places[number] < least:
-                places[number] = self._joined(least) if number == NAMES else find(self._data, least)[0][0]
-        return min((place for place in places if place >= 0), default=-1)
+    def _with_one(self, whole: SearchWithin, at: int) -> int:
+        """From hit to hit of the large automaton, up to where the small ones go on, if they must.
 
-    def _start_apart(self, at: int) -> int:
-        """The same, from a place where nothing is known."""
-        self._places = [find(self._data, at)[0][0] for find in self._automata.named]
-        self._places[NAMES] = self._joined(at)
-        return self._next_name(at)
-
-    def _begins(self, matched: SearchWithin, at: int) -> bool:
-        return matched(self._data, at, min(len(self._data), at + _JOINT_WINDOW))[0][0] >= 0
-
-    def _joined(self, at: int) -> int:
-        """Where the next name begins that has a joint near enough: of an endless word only the last ones may."""
-        find, joined = self._automata.named[NAMES], self._automata.joined
-        while (at := find(self._data, at)[0][0]) >= 0 and not self._begins(joined, at):
-            at = max(at + 1, _ENDLESS.match(self._data, at).end() - _NEAR_JOINT)  # type: ignore[union-attr]
+        Each of its finds may hold it up to the end of a long word, and it cannot say what it has found: it is the
+        faster way to a few places in a text.
+        """
+        data, size = self._data, len(self._data)
+        for _ in range(_MANY_HITS):
+            at = whole(data, at, size)[0][0]
+            if at < 0:
+                return NO_HIT
+            if at < self._run_until or is_long(data, at):
+                return at
+            if not self._pay(at):
+                return NO_HIT
+            self._shapes(at)
+            self._look(at)
+            if self._budget.left <= 0:
+                self._until = max(at, self._table_until)
+                return NO_HIT
+            at = max(at + 1, self._skipped)
         return at
 
-    def _look(self, at: int) -> None:
+    def _with_several(self, at: int) -> None:
+        """The same with the small automata, up to the end."""
+        hits = Hits(self._automata, self._data)
+        while (at := hits.next(at, self._run_until)) < NO_HIT and self._pay(at):
+            if not hits.is_far(at):
+                self._shapes(at)
+                self._look(at, hits)
+                if self._budget.left <= 0:
+                    self._until = max(at, self._table_until)
+                    return
+            # an endless word is one word, and what is hidden is done with: neither is looked at letter by letter
+            at = max(at + 1, self._skipped)
+
+    def _pay(self, at: int) -> bool:
+        """Whether there is a step left for a place; what lies beyond is unread."""
+        self._budget.left -= HIT
+        if self._budget.left > 0:
+            return True
+        self._until = at
+        return False
+
+    def _look(self, at: int, hits: Hits | None = None) -> None:
         data, what = self._data, _BEGINS[self._data[at]]
         inside = at < self._run_until
-        if inside and not self._begins(self._automata.signed, at):
-            if what & _NAME and self._names and at >= self._named_until and self._begins(self._automata.joined, at):
-                self._named(at)
-            return
-        if not self._plain:
-            if data[at + 1 : at + 2] in joints.SECOND:
-                self.hints.append(at)
-            if data[at] in _DISGUISES:
-                self.disguised = True
-                self._skipped = max(self._skipped, escapes_end(data, at) - 1)
-        if what & _CONTAINER and at >= self._held_until:
-            self._held_until, held = containers.values(data, at)
-            self._budget.left -= _JUDGED + len(held)
-            self.found += held
-        named_here = what & _NAME and self._names and at >= self._named_until
-        if named_here and (not inside or self._begins(self._automata.joined, at)):
+        if what & _NAME and self._names and at >= self._named_until:
+            named_here = not inside or (hits is not None and hits.is_named(at))
+        else:
+            named_here = False
+        if not inside or (hits is not None and hits.is_signed(at)):
+            if not self._plain:
+                if data[at + 1 : at + 2] in joints.SECOND:
+                    self.hints.append(at)
+                if data[at] in _DISGUISES:
+                    self.disguised = True
+                    self._skipped = max(self._skipped, escapes_end(data, at) - 1)
+            if what & _CONTAINER and at >= self._held_until:
+                self._contained(at)
+        if named_here:
             self._named(at)
-        if what & _RUN and at >= self._run_until and at >= self._skipped:
+        if what & _RUN and not inside and at >= self._run_until and at >= self._skipped:
             self._run(at)
+
+    def _contained(self, at: int) -> None:
+        self._held_until, held, read = containers.values(self._data, at)
+        if read:
+            self._budget.left -= JUDGED + len(held) + read // _BYTES_READ
+        self.found += held
 
     def _shapes(self, at: int) -> None:
         data = self._data
-        any_of_them, each = triggers(data[at])
-        if each and any_of_them.match(data, at, at + 512):
+        begins, some = triggers(data[at])
+        if some and begins(data, at, min(len(data), at + 512))[0][0] >= 0:
             self._budget.left -= 2
-            for index, trigger in each:
-                if at >= self._searched.get(index, 0) and trigger.match(data, at, at + 512):
+            for index in some:
+                if at >= self._searched.get(index, 0) and own_trigger(index).match(data, at, at + 512):
                     self._shape(index, at)
 
     def _shape(self, index: int, at: int) -> None:
@@ -183,10 +171,10 @@ class SecretScan:
         data = self._data
         shape, find = SHAPES[index], search_of(index)
         low, high = max(self._searched.get(index, 0) - _BACK, at - _BACK, 0), min(len(data), at + _AHEAD)
-        self._budget.left -= _MATCHED
+        self._budget.left -= MATCHED
         while (groups := find(data, low, high))[0][0] >= 0:
-            self._budget.left -= _FITTED if shape.unlike else 2
             start, end = _told(groups)
+            self._budget.left -= (FITTED if shape.unlike or shape.near else 2) + (end - groups[0][0]) // _BYTES_READ
             if end == high < len(data):  # a long one goes on as it began
                 end = _GOES_ON.match(data, end).end()  # type: ignore[union-attr]
             if end - start <= len(MARK) + 3 and data.startswith(MARK, start):
@@ -202,21 +190,23 @@ class SecretScan:
         self._searched[index] = len(data) if high == len(data) else max(high - _AHEAD // 2, low)
 
     def _named(self, at: int) -> None:
-        data = self._data
-        self._blocks = self._blocks or b"private" in data[at : at + 12].lower()
-        self._named_until, values = named.judge_name(data, at)
+        data, budget = self._data, self._budget
+        budget.left -= HIT
+        if b"private" in data[at : at + 12].lower():
+            self._blocks = True
+            budget.left -= 1
+        if data[at] in ANNOUNCING and at >= self._phrases_until:
+            self._announced(at)
+        self._named_until, values = named.judge_name(data, at, budget)
         if self._named_until > at + 1:
-            word = _WORD.match(data, self._named_until, self._named_until + GLANCE).end()  # type: ignore[union-attr]
-            self._budget.left -= _JUDGED + _HIDDEN * len(values) + (word - self._named_until) // _BYTES_JUDGED
-            if at >= self._table_until and tables.may_begin(data, at):
-                self._table_until, cells, rows = tables.columns(data, at, max(0, self._budget.left) // _ROW)
-                self._budget.left -= _JUDGED + rows * _ROW
+            budget.left -= NAMED + HIDDEN * len(values)
+            if at >= self._table_until:
+                self._table(at)
+        if not values and self._inserts:
+            budget.left -= 1
+            if cells := tables.inserted(data, at):
+                budget.left -= (cells[-1][1] - at) // _BYTES_READ + HIDDEN * len(cells)
                 self.found += ((start, end, "column") for start, end in cells)
-                if self._budget.left < _ROW:  # the rows below would stand without their head
-                    self._budget.left = 0
-        if not values and self._inserts and (cells := tables.inserted(data, at)):
-            self._budget.left -= len(cells)
-            self.found += ((start, end, "column") for start, end in cells)
         if self._named_until > at + _LONG_NAME:
             self._skip(at, self._named_until)
         for value in values:
@@ -227,9 +217,30 @@ class SecretScan:
             if start - at < 64 and b"private" not in data[start:end].lower():
                 self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
 
+    def _announced(self, at: int) -> None:
+        look = announced_phrases(self._data, at, self._phrases_until)
+        self._phrases_until = max(self._phrases_until, look.until)
+        self._budget.left -= LISTED if look.listed else HIT
+        self.found += ((start, end, "recovery-phrase") for start, end in look.spans)
+
+    def _table(self, at: int) -> None:
+        """Read the table whose head holds the name at `at`, if there is one."""
+        data, budget = self._data, self._budget
+        if tables.may_begin(data, at):
+            read = tables.columns
+        elif b"<t" in data[max(0, at - 400) : at] and tables.is_tagged(data, at):
+            read = tables.tagged
+        else:
+            return
+        self._table_until, cells, price = read(data, at, max(0, budget.left))
+        budget.left -= price
+        self.found += ((start, end, "column") for start, end in cells)
+        if budget.left < ROW:  # the rows below would stand without their head
+            budget.left = 0
+
     def _run(self, at: int) -> None:
-        self._run_until, span, inside = runs.judge_run(self._data, at, self._holds)
-        self._budget.left -= 2 + min(self._run_until - at, runs.BLOB) // _BYTES_WEIGHED
+        self._run_until, span, inside, weighed = runs.judge_run(self._data, at, self._holds)
+        self._budget.left -= 1 + weighed // _BYTES_WEIGHED
         self._skip(at, self._run_until if span else inside)
         if span:
             self.found.append(span)
@@ -241,23 +252,16 @@ class SecretScan:
             return
         self._skipped = max(self._skipped, end)
         for _ in range(_MOST_IN_A_WORD):
-            at = self._automata.triggered_within(self._data, at + 1, end)[0][0]
+            at = self._automata.triggered(self._data, at + 1, end)[0][0]
             if at < 0:
                 return
+            self._budget.left -= HIT
             self._shapes(at)
 
     def _holds(self, text: bytes) -> bool:
         """Whether a text that was found encoded holds a secret; what is encoded in it in turn is not looked at."""
         self._budget.left -= len(text) // 256
         return not self._plain and bool(SecretScan(self._automata, text, self._budget, plain=True).run())
-
-
-_JOINT_WINDOW = 4096
-_ENDLESS, _NEAR_JOINT = re.compile(rb"[\w.-]*+"), 104
-
-
-def _crawls(started: float, at: int) -> bool:
-    return (process_time() - started) * _CRAWL > at
 
 
 _COLON = ord(":")
@@ -278,6 +282,5 @@ _BEGINS = [
     for byte in range(256)
 ]
 _SAMPLE = re.compile(rb"(?i)[-_]your[-_]|[-_]x{8}")  # xoxb-your-slack-token
-_WORD = re.compile(rb"[^\s\"']*+")
 _GOES_ON = re.compile(rb"[A-Za-z0-9_+/=.%~-]*+")
 _DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")

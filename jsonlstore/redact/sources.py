@@ -32,7 +32,9 @@ def is_no_value(data: bytes, value: Value, text: str, link: Link) -> bool:  # no
     if b"al" in between and _PAIRED.search(between):
         # {name: `use the Secret`, value: "private"}, {key: "_token", value: restValue}
         said = data[name_at - 1 : name_at] in (b" ", b"/") and data[name_at - 2 : name_at - 1].isalpha()
-        if said or (not value.quoted and _CAMEL.match(text)):
+        if said or (
+            not value.quoted and (_CAMEL.match(text) or (text.isalpha() and data[value.end : value.end + 1] == b","))
+        ):
             return True
     if op == b"|" and value.quoted:
         return True  # "accessToken" | "clientConfig", a type
@@ -71,7 +73,7 @@ def _is_code(data: bytes, value: Value, text: str, link: Link) -> bool:
     return _ENTRY.match(text) is not None and (text.count(".") > 1 or is_worded(text.replace(":", ".")))
 
 
-_SUBSCRIPT = re.compile(rb"\A[\"']\][ \t]\Z")
+_SUBSCRIPT = re.compile(rb"\A[\"']\][ \t]?\Z")
 _MEMBERSHIP = re.compile(rb"""["'][ \t]+(?:not[ \t]+)?in[ \t]""")
 _DEFINED = re.compile(rb"\bdef \w+\([^\n)]*\Z")
 # the break between two literals that are one text, and a break that ends one in the middle of a program
@@ -141,7 +143,11 @@ def _is_constant(data: bytes, value: Value, text: str, level: Key, op: bytes) ->
     after = data[value.end : value.end + 1]
     within = after in (b",", b")", b"]", b"}", b";") or op[-2:] == b"==" or "." in text
     letters = "".join(c for c in text if c.isalpha())
-    return (within or level is not Key.PASSWORD) and text.count("_") > (not within) and randomness(letters) < _WORDLIKE
+    plain = randomness(letters) < _WORDLIKE or (within and text.count("_") > _MANY)
+    return (within or level is not Key.PASSWORD) and text.count("_") > (not within) and plain
+
+
+_MANY = 4  # words that no generated value has
 
 
 # -- names that are joined by colons
@@ -232,8 +238,8 @@ def _is_streamed(text: str, level: Key) -> bool:
 
 
 def unended(text: str) -> str:
-    """A literal without the zero or the line break that ends it: `SMBKey\\x00`."""
-    return _ESCAPES.sub("", text) if "\\" in text else text
+    """A literal without the zero or the line break that ends it (`SMBKey\\x00`) and without Markdown's escapes."""
+    return _ESCAPES.sub("", text.replace("\\_", "_")) if "\\" in text else text
 
 
 # -- language files
@@ -243,8 +249,8 @@ _PHRASE = re.compile(
     rb"""(?::|=>?|,|\()[ \t]*\\*["'`](?:[A-Z]|[\xc3-\xf4][\x80-\xbf])[^"`/@=<> \n]{0,40} [^"`@=<>\n]"""
 )
 _BREAK = re.compile(rb"\r?\n|\\+n")
-_CAPTION = re.compile(r"(?:[^\W\d_a-z]|[A-Z])[^\W\d_]*(?:[ '’/-][^\W\d_]+){0,5}[.:…!?]?\Z")
-_PHRASE_KEY = re.compile(rb"""["'`][A-Z][a-z]+ (?:[A-Za-z]+ )*\Z""")
+_CAPTION = re.compile(r"(?:[^\W\d_a-z]|[A-Z])[^\W\d_]*(?::[^\W\d_]{1,4})?(?:[ '’/-][^\W\d_]+){0,5}[.:…!?]?\Z")
+_PHRASE_KEY = re.compile(rb"""["'`][A-Z][A-Za-z]* (?:[A-Za-z]+ )*\Z""")
 _LINE = 320  # bytes of a line that are looked at
 
 
@@ -265,10 +271,15 @@ def is_caption_among(data: bytes, value: Value, text: str, name_at: int, level: 
 
 
 def _phrase_above(data: bytes, at: int) -> bool:
-    lines = _BREAK.split(data[max(0, at - _LINE) : at])
-    return len(lines) > 1 and _PHRASE.search(lines[-2]) is not None
+    lines = _BREAK.split(data[max(0, at - _LINE) : at])[:-1]
+    telling = [line for line in lines if line.strip(_BRACKETS)]
+    return bool(telling) and _PHRASE.search(telling[-1]) is not None
 
 
 def _phrase_below(data: bytes, at: int) -> bool:
-    lines = _BREAK.split(data[at : at + _LINE], maxsplit=2)
-    return len(lines) > 1 and _PHRASE.search(lines[1]) is not None
+    lines = _BREAK.split(data[at : at + _LINE], maxsplit=4)[1:]
+    telling = [line for line in lines if line.strip(_BRACKETS)]
+    return bool(telling) and _PHRASE.search(telling[0]) is not None
+
+
+_BRACKETS = b' \t\r,{}[]()"\\'

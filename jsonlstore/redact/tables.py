@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.redact.budget import CELLS, JUDGED, ROW, price_of
 from jsonlstore.redact.looks import is_placeholder, looks_secret, tells
 from jsonlstore.redact.names import Key, classify
 
@@ -31,6 +32,7 @@ _RULED = re.compile(
 )
 _RULE = re.compile(rb"[-:=| \t]+\Z")
 _LONGEST_LINE = 4096
+_BYTES_READ = 64  # bytes a step of a line that is looked at
 
 
 def may_begin(data: bytes, at: int) -> bool:
@@ -41,30 +43,30 @@ def may_begin(data: bytes, at: int) -> bool:
 
 
 def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]], int]:
-    """Where to go on, the cells to hide below the head with a telling name at `at`, and how many rows were read."""
+    """Where to go on, the cells to hide below the head with a telling name at `at`, and the steps it took, or `most`."""
     start, end = _line_around(data, at)
     line = data[start:end]
+    steps = JUDGED + len(line) // _BYTES_READ
     before = list(_DELIMITER.finditer(data, start, min(at, end)))
     found = _DELIMITER.search(data, max(start, at), end) or (before[-1] if before else None)
     if not found or len(line) >= _LONGEST_LINE:
-        return max(end, at + 1), [], 0
+        return max(end, at + 1), [], steps
     delimiter = found.group()
     if (
         delimiter[-1:] in b"|\x82\x91"
         and delimiter in data[max(0, start - 400) : max(0, start - 1)].rpartition(b"\n")[2]
     ):
-        return max(end, at + 1), [], 0  # a row of a table, not its head
+        return max(end, at + 1), [], steps  # a row of a table, not its head
     if _CODE.search(line) or (delimiter == b"|" and not _framed(data, line, end)):
-        return max(end, at + 1), [], 0  # a call's arguments, or a union of types
+        return max(end, at + 1), [], steps  # a call's arguments, or a union of types
     heads = [_cell(line, *cell) for cell in _cells(line, delimiter)]
     names = [line[first:last].decode("utf-8", "replace") for first, last in heads]
     levels = _levels(names) if delimiter[-1:] in b"|\x82\x91" or all(names) else []
     if not any(levels):
-        return max(end, at + 1), [], 0
+        return max(end, at + 1), [], steps
     spans: list[tuple[int, int]] = []
-    rows = 0
-    while rows < most:
-        rows += 1
+    while steps < most:
+        steps += ROW
         row = _LINE_END.match(data, end)
         if not row or row.end() >= len(data):
             break
@@ -72,12 +74,20 @@ def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]]
         if _RULED.match(data[start:end]):
             continue
         cells = list(_cells(data[start:end], delimiter))
+        steps += len(cells) // CELLS + _price(cells, levels)
         if delimiter == b"," and _CALL.search(data[start:end]):
             break
         if len(cells) != len(levels):
             break
         spans += _hidden(data, start, [_cell(data[start:end], *cell) for cell in cells], levels)
-    return max(start, at + 1), spans, rows
+    return max(start, at + 1), spans, steps
+
+
+def _price(cells: list[tuple[int, int]], levels: list[Key]) -> int:
+    """What it takes to judge the cells of a row that stand below a telling name."""
+    if len(cells) != len(levels):
+        return 0
+    return sum(price_of(last - first) for (first, last), level in zip(cells, levels, strict=True) if level)
 
 
 # a call or a statement, of which the arguments are no columns
@@ -126,6 +136,50 @@ def inserted(data: bytes, at: int) -> list[tuple[int, int]]:
 
 _ROW = re.compile(rb"""\s*,?\s*\(((?:[^()"']|'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.)*+"|\([^()]*+\))*+)\)""")
 _ITEM = re.compile(rb"""\s*(?:N?'((?:[^'\\]|\\.|'')*+)'|([^,'"]++|"(?:[^"\\]|\\.)*+"))\s*(?:,|\Z)""")
+
+
+_TAGGED = re.compile(
+    rb"<[tT][hH](?:[ \t][^<>]{0,120})?>\s*(?:<[a-zA-Z]{1,8}(?:[ \t][^<>]{0,80})?>\s*){0,3}[\w .-]{0,40}\Z"
+)
+_TAG_ROW = re.compile(rb"(?i)<tr(?:[ \t][^<>]{0,120})?>((?:[^<]|<(?!/?tr))*+)</tr>")
+_TAG_CELL = re.compile(rb"(?i)<t[hd](?:[ \t][^<>]{0,120})?>((?:[^<]|<(?!/?t[hdr]))*+)</t[hd]>")
+_TAG_TEXT = re.compile(rb"(?:\s|<[^<>]{0,120}>)*+([^<>]*[^<>\s])?")
+_LONGEST_ROW, _BYTES_TAGGED = 4096, 24  # bytes of a row, and bytes of it a step
+
+
+def is_tagged(data: bytes, at: int) -> bool:
+    """Whether the telling word at `at` stands in the head of a column, as HTML writes it."""
+    return _TAGGED.search(data[max(0, at - 400) : at]) is not None
+
+
+def tagged(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]], int]:
+    """The same as `columns` for a table of HTML, the telling name at `at` in its head."""
+    start = data.rfind(b"<tr", max(0, at - _LONGEST_ROW), at)
+    start = start if start >= 0 else data.rfind(b"<TR", max(0, at - _LONGEST_ROW), at)
+    head = _TAG_ROW.match(data, start, start + 2 * _LONGEST_ROW) if start >= 0 else None
+    if not head:
+        return max(at + 1, start + 2 * _LONGEST_ROW if start >= 0 else 0), [], JUDGED + 2 * _LONGEST_ROW // _BYTES_READ
+    names = [data[slice(*cell)].decode("utf-8", "replace") for cell in _tag_cells(data, head)]
+    levels = _levels([name if _COLUMN.match(name) else "" for name in names])
+    spans: list[tuple[int, int]] = []
+    end, steps = head.end(), JUDGED + len(head.group()) // _BYTES_TAGGED
+    while any(levels) and steps < most and (next_row := data.find(head.group()[:3], end, end + _LONGEST_ROW)) >= 0:
+        row = _TAG_ROW.match(data, next_row, next_row + _LONGEST_ROW)
+        if not row:
+            break
+        cells = _tag_cells(data, row)
+        steps += ROW + (row.end() - end) // _BYTES_TAGGED + _price(cells, levels)
+        if len(cells) != len(levels):
+            break
+        spans += _hidden(data, 0, cells, levels)
+        end = row.end()
+    return end, spans, steps
+
+
+def _tag_cells(data: bytes, row: re.Match[bytes]) -> list[tuple[int, int]]:
+    """The texts of a row's cells, without the tags around them."""
+    found = (_TAG_TEXT.match(data, *cell.span(1)) for cell in _TAG_CELL.finditer(data, *row.span(1)))
+    return [text.span(1) if text and text[1] else (0, 0) for text in found]
 
 
 def _levels(names: list[str]) -> list[Key]:

@@ -10,11 +10,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from jsonlstore.redact.finder import find_spans, first_hit, steps_for
-from jsonlstore.redact.looks import is_placeholder, is_type, is_worded, looks_random, looks_secret, randomness
+from jsonlstore.redact.budget import Steps, steps_for
+from jsonlstore.redact.finder import find_spans, first_hit
+from jsonlstore.redact.looks import (
+    NUMBERED_TERM,
+    is_placeholder,
+    is_type,
+    is_worded,
+    looks_random,
+    looks_secret,
+    randomness,
+)
 from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.rules import MARK
-from jsonlstore.redact.scan import Steps
 from jsonlstore.redact.spans import Span, back, hide, mark_of
 
 JSON: TypeAlias = Any
@@ -210,7 +218,7 @@ def is_distinctive(value: bytes) -> bool:  # noqa: PLR0911 - one exit per answer
     text = value.decode("ascii")
     if is_type(text) or "://" in text or is_worded(text) or is_placeholder(text, bare=True):
         return False
-    if _COLOUR.search(value):
+    if _COLOUR.search(value) or NUMBERED_TERM.fullmatch(text):
         return False  # web3-types, s3:GetObject
     if _NUMBERED.match(value) and randomness(text[:-1]) < _LEAST_RANDOM:
         return False  # comment2, secp256r1

@@ -25,12 +25,18 @@ def is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Key
     if _CHOICES.match(text):
         return True  # api|token|key|secret
     named = NAME_OF_WORDS.match(text) or CAMEL_WORDS.match(text)
-    if level is Key.SECRET and _LOOKUP.search(name) and named and randomness(text) < 4.8:
+    if level is Key.SECRET and LOOKUP.search(name) and named and randomness(text) < 4.8:
         return True  # storageKey: "registry.page_size"
     if _MODULE.match(text) and all(map(is_wordy, text.replace(":", ".").split("."))):
         return True  # "pwd": "core.magics.osm:Magics"
     told = level is Key.SECRET and b"secret" not in name
-    if told and len(text) > 4 and _ONE_NAME.match(text.rstrip(":")) and is_wordy(text.strip("?:")):
+    if (
+        told
+        and len(text) > 4
+        and not _is_set(data, value, name, text)
+        and _ONE_NAME.match(text.rstrip(":"))
+        and is_wordy(text.strip("?:"))
+    ):
         return True  # token: "pluralCase", "COUNT"
     if told and " " in text.strip() and not any(c.isdigit() for c in text):
         return True  # TOKEN_DATA: "template data / text"
@@ -57,6 +63,15 @@ def is_named_thing(data: bytes, value: Value, name: bytes, text: str, level: Key
     return _is_listed(data, value) and NAME_OF_WORDS.match(text) is not None and randomness(text) < 4.8
 
 
+def _is_set(data: bytes, value: Value, name: bytes, text: str) -> bool:
+    """`token="camelCaseWord"`: what is assigned to a token and nothing else is one, where grammars have `token: "…"`."""
+    op = data[max(0, value.start - 4) : value.start - 1].rstrip()
+    return op.endswith(b"=") and not text.isupper() and _TOKEN_NAME.match(name) is not None
+
+
+_TOKEN_NAME = re.compile(rb"(?:[a-z0-9]+[-_.])*(?:token|api[-_]?key|access[-_]?key)\Z")
+
+
 def _is_listed(data: bytes, value: Value) -> bool:
     """Whether a string is one of a list: `['date-functions', 'function_password']`."""
     before, after = data[value.start - 2 : value.start - 1], data[value.end + 1 : value.end + 2]
@@ -68,7 +83,7 @@ def _is_listed(data: bytes, value: Value) -> bool:
     )
 
 
-_LOOKUP = re.compile(
+LOOKUP = re.compile(
     rb"(?:storage|root|user|project|org|team|server|service|app|application|client|subscription|security|account|integration|write|ingest|bot)[ _.-]?keys?\Z"
 )
 _CHOICES = re.compile(r"[A-Za-z_-]{2,20}(?:\|[A-Za-z_-]{2,20}){2,40}\Z|[A-Z][A-Za-z]+\[[A-Z]\w*\]\Z")
@@ -80,7 +95,7 @@ _MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[a-z_]\w*){2,}(?:[:.][A-Z]\w*)?\Z")
 _ONE_NAME = re.compile(r"\??[a-z]+(?:[A-Z][a-z]+)+\Z|\??(?:[A-Z][a-z]+){2,}\Z|[A-Z]{4,10}\Z")
 _FEW_WORDS = re.compile(r"\.?[a-z]{2,12}(?:[-_][a-z]{2,12}){1,2}\Z")
 OF_SECRETS = re.compile(
-    r"(?:[a-z]+[-_.])*(?:password|passwd|token|secret|credential)s?(?:[-_.][a-z]+)*\Z"
+    r"(?:[a-z]+[-_.])*(?:password|passwd|token|secret|credential)s?(?:[-_.][a-z]+)*\Z|(?:[a-z]+_)+(?:api_?|p)?key\Z"
 )  # set-password
 _GRAMMAR = re.compile(r"[a-z]+(?:[.-](?:[a-z]+|\$S?[0-9]))+\Z|[a-z]+(?:[.-][a-z]+)*\.\$?(?:[0-9]|[a-z]{2,6})\Z")
 _LEAST_DIGITS = 6
@@ -96,6 +111,10 @@ def is_of_its_name(name: bytes, text: str) -> bool:  # noqa: PLR0911 - one exit 
     """`SSL_TXT_PSK "PSK"`, `token_key = "token"`, `api.AccessKey = raw.AccessKey`: a name for a name."""
     if len(text) > 5 and _JOINED_WORDS.match(text) and _plain(text) in _plain(name.decode("utf-8", "replace")):
         return True  # SCOPE_DEVICE_TOKEN = "device-token"
+    if len(text) > 3 and text.rstrip("!?,;)}").encode() == name:
+        return True
+    if len(name) > 8 and b"_" in name and name.decode("utf-8", "replace") in text:
+        return True  # _set_key:  L$_set_key_begin:
     if text.isupper() and text.isalpha() and name.endswith(text.encode()):
         return True
     head = _STATEMENT_END.match(text)
@@ -123,6 +142,7 @@ def _plain(name: str) -> str:
 
 _JOINED_WORDS = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)+\Z")
 WORDS_JOINED = re.compile(r"[a-z]+(?:_[a-z]+)+,?\Z")
+NAMED_SO = re.compile(r"[a-z]+[0-9]{0,4}(?:_[a-z0-9]{1,8})*_(?:pass|passwd|password|key|token|secret)\Z")  # srx2_pass
 _NAMED_AFTER = re.compile(r"(?:Secret|Token|Key|Credentials?|Password)(?:Name|Ref|Id)\Z")
 _STATEMENT_END = re.compile(r"([A-Za-z_$][\w$]{5,80})[;,](?:[a-z]+\b|\Z)")
 _REFERENCE = re.compile(r"[a-z_]{1,30}\.[A-Za-z_]+\Z")  # u.password

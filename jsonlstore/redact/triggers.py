@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from jsonlstore.core.regex import any_of, compiled, searcher_within
+from jsonlstore.core.regex import any_of, compiled, matcher, searcher_within
 from jsonlstore.redact.looks import is_key_hex, is_placeholder, is_reference, looks_random, looks_secret, tells
 from jsonlstore.redact.names import PASSWORD_WORDS
 from jsonlstore.redact.rules import Shape, own_rules, shapes
@@ -21,24 +21,34 @@ _URL_WORDS = frozenset(
     ("tag", "token", "redacted", "xxxxx", "masked", "hidden", "password", "pass", "pwd", "pw", "passwd")
 )
 _PASSWORD_WORD = re.compile(rf"(?i:{PASSWORD_WORDS})\Z")  # user:wachtwoord@host
-_Trigger: TypeAlias = "tuple[int, re.Pattern[bytes]]"
+_OURS = len(SHAPES) - len(own_rules().shapes)
 
 
 def all_triggers() -> str:
-    """One expression for the triggers of all shapes."""
-    return any_of([shape.trigger for shape in SHAPES])
+    """One expression for the triggers of all shapes.
+
+    Branches that begin alike stand side by side, as RE2 joins only such: the automaton has fewer ways to follow, and
+    its first states, which cost most, are made in three quarters of the time.
+    """
+    ours = {branch for shape in SHAPES[:_OURS] for branch in _branches(shape.trigger)}
+    return any_of([*sorted(ours), *(shape.trigger for shape in SHAPES[_OURS:])])
 
 
 @cache
-def triggers(byte: int) -> tuple[re.Pattern[bytes], list[_Trigger]]:
-    """The triggers that may begin with a byte, all in one and one by one; compiled when first asked for."""
-    some = [(index, _compiled(index)) for index, first in enumerate(_first_bytes()) if byte in first]
-    return re.compile(b"|".join(one.pattern for _, one in some) or b"(?!)"), some
+def triggers(byte: int) -> tuple[SearchWithin, tuple[int, ...]]:
+    """Whether one of the triggers that may begin with a byte begins at a place, and which those are.
+
+    Of RE2's, because Python takes a hundred times as long to compile so many alternatives, and most bytes begin none.
+    """
+    some = tuple(index for index, first in enumerate(_first_bytes()) if byte in first)
+    begun = [SHAPES[index].trigger if index < _OURS else "" for index in some]  # a user's is asked for by its shape
+    return matcher(compiled(any_of(begun), groups=False)), some
 
 
 @cache
-def _compiled(index: int) -> re.Pattern[bytes]:
-    if index >= len(SHAPES) - len(own_rules().shapes):
+def own_trigger(index: int) -> re.Pattern[bytes]:
+    """A shape's own trigger; most are never needed."""
+    if index >= _OURS:
         return re.compile(b"")  # a user's: RE2 has found it and will look again, Python might never end
     trigger = SHAPES[index].trigger
     scoped = f"(?i:{trigger[4:]})" if trigger.startswith("(?i)") else f"(?:{trigger})"
@@ -84,6 +94,8 @@ def search_of(index: int) -> SearchWithin:
 def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901, PLR0911, PLR0912 - one exit per condition
     if shape.near and not _is_near(shape, data, start):
         return False
+    if data[end : end + 1] == b"{" and data[end - 1 : end] in (b":", b"_", b"-", b"="):
+        return False  # Bearer kind:{}, what a program adds is the secret
     if start > _BLOB and data[start - 1] in _BASE64 and not data[start - _BLOB : start].translate(None, _BASE64):
         return False  # inside of a font, a table or another long run
     if not shape.unlike:
@@ -115,15 +127,21 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
         return looks_random(value)
     if shape.unlike in ("ids", "option"):
         ports = value.replace(":", "").isdigit() and (":" in value or len(value) < 6)
-        return not ports and not value.startswith("-")
+        return not ports and not value.startswith("-") and not value.endswith(",")
     return True
 
 
 def _is_near(shape: Shape, data: bytes, start: int) -> bool:
     """Whether the command is the one that has such an option: it stands before it in the same, perhaps wrapped line."""
     low = max(0, start - 2000)
-    at = max(data.rfind(word, low, start) for word in shape.near)
+    places = (data.rfind(word, low, start) for word in shape.near)
+    at = max((at for at in places if at >= 0 and _begins_word(data, at)), default=-1)
     return at >= 0 and not _ENDED.search(data, at, start)
+
+
+def _begins_word(data: bytes, at: int) -> bool:
+    """gunzip is not unzip; the n of an escaped line break is no part of a word."""
+    return at == 0 or not data[at - 1 : at].isalnum() or data[max(0, at - 2) : at - 1] == b"\\"
 
 
 _BLOB, _BASE64 = 160, b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

@@ -9,7 +9,10 @@ Every look ahead is bounded, so measuring is linear in the text however often it
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from jsonlstore.redact.budget import Steps
 
 LONGEST = 1 << 16  # bytes of one value that are looked at
 GLANCE = 512  # bytes of a bare value that decide whether it is one
@@ -43,9 +46,11 @@ _FALLBACK = re.compile(
 )
 _LIST = re.compile(rb"[\[({][ \t\r\n]*(?=\\*[\"'])")
 _ITEM_GAP = re.compile(rb"[^\"'\n\])};\\]*+")
+_LINES_GAP = re.compile(rb"(?:[^\"'\n\])};\\]|\n[ \t]*+(?=\\*[\"']))*+")  # of a list over several lines
 _ITEM = re.compile(rb"(\\*+)([\"'])")
 _CALL = re.compile(rb"[A-Za-z_$][\w$.:>-]*[ \t]*\(")
-_TYPED = re.compile(rb"[A-Za-z_][\w.\[\]<>| ?*&]*[ \t]*=[ \t]*(?=\\*[\"'])")
+# a type and its default; three words are a sentence: password: Use with auth='X'
+_TYPED = re.compile(rb"[A-Za-z_][\w.\[\]<>?*&]*+(?: ?\| ?[\w.\[\]<>?*&]++)*+(?: [\w.*&?]++)?[ \t]*=[ \t]*(?=\\*[\"'])")
 
 
 class Value(NamedTuple):
@@ -55,9 +60,11 @@ class Value(NamedTuple):
     end: int
     quoted: bool
 
-    def judged(self, data: bytes) -> bytes:
-        """What of it is looked at: a longer one is judged by its beginning."""
-        return data[self.start : min(self.end, self.start + _JUDGED)]
+    def judged(self, data: bytes, budget: Steps) -> bytes:
+        """What of it is looked at, and paid for: a longer one is judged by its beginning."""
+        part = data[self.start : min(self.end, self.start + _JUDGED)]
+        budget.weigh(len(part))
+        return part
 
 
 _JUDGED = 320  # bytes
@@ -83,7 +90,8 @@ def measure(data: bytes, at: int, *, before: int) -> list[Value]:
         return _quoted(data, opened, before)
     several = _LIST.match(data, pos) or (data.find(b"(", pos, pos + 80) > 0 and _CALL.match(data, pos, pos + 80))
     if several:
-        return _inside(data, several.end())
+        coded = several.group().endswith((b".encode(", b".decode("))
+        return [] if coded else _inside(data, several.end(), lines=first == b"[")
     return _one(_bare(data, pos, before))
 
 
@@ -116,14 +124,14 @@ def _quoted(data: bytes, opened: re.Match[bytes], before: int) -> list[Value]:  
     start = opened.end()
     if opened.group(3):
         mark = _CLOSERS.get(opened.group(3), opened.group(3))
-        end = data.find(mark, start, start + LONGEST)
+        end = data.find(mark, start, start + _MOST_MARKED)
         return _one(Value(start, end, quoted=True)) if end > start else []
     depth, quote = len(opened.group(1)), opened.group(2)
     if (
         _is_inside(data, before, quote)
         and data[before - 1 : before] != quote
         and opened.end() - opened.start() == depth + 1
-        and data[start : start + 1] in (b"", b",", b")", b" ", b"\n", b";", b"]", b"}", b"+", b"\\", b".")
+        and data[start : start + 1] in (b"", b",", b")", b" ", b"\n", b";", b"]", b"}", b"+", b"\\", b".", b"`")
         and not _DOTTED.match(data, start)
     ):
         return []  # `"…password="` ends here
@@ -142,10 +150,16 @@ def _quoted(data: bytes, opened: re.Match[bytes], before: int) -> list[Value]:  
     return _one(Value(start, end, quoted=True))
 
 
+_MOST_MARKED = 1 << 13  # bytes between two marks other than plain quotes
+_MOST_QUOTES = 512  # that are part of one text
+
+
 def _closing(data: bytes, start: int, depth: int, quote: bytes) -> int:
     """The end of what a quote behind `depth` backslashes opened, or -1; a deeper quote is part of the text."""
     limit, at, step = min(len(data), start + LONGEST), start, 2 * (depth + 1)
-    while (at := data.find(quote, at, limit)) >= 0:
+    for _ in range(_MOST_QUOTES):
+        if (at := data.find(quote, at, limit)) < 0:
+            return -1
         run = at - len(data[max(start, at - 256) : at].rstrip(b"\\")) - max(start, at - 256)
         if run >= depth and (run - depth) % step == 0:
             return at - depth
@@ -172,11 +186,12 @@ def _joined(data: bytes, end: int, depth: int) -> int:
     return end
 
 
-def _inside(data: bytes, at: int) -> list[Value]:
-    """The strings of a list or a call, up to its end or the end of the line."""
+def _inside(data: bytes, at: int, *, lines: bool) -> list[Value]:
+    """The strings of a list, perhaps over several `lines`, or of a call, up to its end or the end of the line."""
     values: list[Value] = []
+    gap = _LINES_GAP if lines else _ITEM_GAP
     for _ in range(64):
-        skipped = _ITEM_GAP.match(data, at, at + 200)
+        skipped = gap.match(data, at, at + 200)
         at = skipped.end() if skipped else at
         opened = _ITEM.match(data, at)
         if not opened:

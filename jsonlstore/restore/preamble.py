@@ -335,11 +335,20 @@ def _work(sessions: Sequence[SessionState]) -> list[str]:
     if done:
         more = len(first.commits) - len(done)
         lines.append(f"DONE: {'; '.join(done)}{f' and {more} earlier commits' if more > 0 else ''}")
+    else:
+        lines += _ticked(first)
     marked = bool(first.commits)
     files = [f"{named(one.path, _PATH)}{' (uncommitted)' if marked and one.uncommitted else ''}" for one in first.files]
     if files:
         lines.append("FILES: " + ", ".join(_unique(files, _FILES_SHOWN)))
     return lines
+
+
+def _ticked(session: SessionState) -> list[str]:
+    """What a todo tool ticked off, where nothing was committed: a list is as good as its last items."""
+    items = [one for one in session.notes if one.extra.get("evidence", {}).get("kind") == "todo"]
+    done = _unique((quoted(one.content, _SUBJECT) for one in reversed(items)), _COMMITS_SHOWN)
+    return [f"DONE: {'; '.join(done)}"] if done else []
 
 
 def _unique(items: object, most: int) -> list[str]:

@@ -45,6 +45,7 @@ _WITHOUT_WISHES = _DIRECTIVES[:-1]
 _RULES = frozenset({"rule", "weak_rule"})
 _WITH_CONTRAST = 0.8
 _ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "forbid_cue", "pick", "edit", "task_cue", "works", "scope", "revert")
+_MESSAGE = re.compile(r"\[\w+=[^\]\n]+\]")  # [type=url_parsing, input_value=…]: a program said that
 _CUE = ("task_cue",)
 _FORBID = ("forbid_cue",)
 _TOLD = ("decided", "insight")
@@ -147,8 +148,10 @@ def _read(sentence: str, known: Sequence[Language], kinds: Sequence[tuple[str, f
     plain = _LOOSE_END.sub("", plain)
     bare = _QUOTED.sub("…", plain)
     # asked of both: without its quotation a sentence may be short enough for an expression that spans it
-    if len(plain) < 4 or not (
-        may_any_say(known, _ASKED, plain) or (bare != plain and may_any_say(known, _ASKED, bare))
+    if (
+        len(plain) < 4
+        or _MESSAGE.search(plain)
+        or not (may_any_say(known, _ASKED, plain) or (bare != plain and may_any_say(known, _ASKED, bare)))
     ):
         return None
     asks = plain.endswith(("?", "？")) or any(language.pattern("asks").match(plain) for language in known)
@@ -194,8 +197,8 @@ def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[
     for kind, sure, longest in kinds:
         if len(plain) > longest or not _says(kind, bare, known) or (kind == "reject" and not _has_object(bare, known)):
             continue
-        if kind == "weak_rule" and any(one.says("trouble", bare) for one in known):
-            continue  # "it does not work and must" complains
+        if kind in _RULES and any(one.says("trouble", bare) for one in known):
+            continue  # "it does not work and must", "that always fails" complain
         if kind != "decide" or not contrast or not _only_reports(bare, known):
             confidence = max(sure, _WITH_CONTRAST) if contrast else sure
             return Said(CONSTRAINT if kind in _RULES else DECISION, shorten(plain, LONGEST), confidence)

@@ -13,7 +13,8 @@ from jsonlstore.core.model import Closed
 from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.shell import Purpose
-from jsonlstore.signals.tasks import evidence, hash_id, may_close
+from jsonlstore.signals.tasks import evidence, hash_id
+from jsonlstore.signals.telling import may_tell, telling_lines
 from jsonlstore.signals.undone import reverted_subject
 from jsonlstore.signals.words import content_words
 
@@ -46,14 +47,14 @@ class DoneStatements:
 
     def hear_user(self, text: str, entry_id: str | None, language: Language | None) -> None:
         """The user's own sentences."""
-        if language and (may_close(text, language) or _may_tell_deed(text, language)):
+        if language and (may_tell(text, language) or _may_tell_deed(text, language)):
             self._keep(own_sentences(text), entry_id, language, "said by the user")
 
     def hear_closing(self, moment: Moment, language: Language | None) -> None:
         """The assistant's last words before the user spoke again; what it says on the way is not its last word."""
-        if language and may_close(moment.text, language):
-            lines = prose_lines(moment.text, lambda line: may_close(line, language))
-            told = (one for line in lines for one in sentences(line))
+        wanted = telling_lines(moment.text, language) if language else None
+        if language and wanted:
+            told = (one for line in prose_lines(moment.text, wanted.__contains__) for one in sentences(line))
             self._keep(told, moment.id, language, "said")
 
     def take_back(self, note: Note, entry_id: str | None) -> None:

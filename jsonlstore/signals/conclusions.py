@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 20
 _LONGEST_LINE = 200
+MOST_TICKED = 6
 STALE_LIST = 4  # turns
 STALE_FILE = 30
 _ALL_FAIL = 3  # commands in a row
@@ -161,20 +162,24 @@ def _wanted(ending: ClosingSituation) -> str:
 def _next_step(ending: ClosingSituation, still_open: Sequence[Opened], work: WorkLog) -> Opened | None:
     request = ending.request
     if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
-        text = request.doing if request.announced and not request.accepted else _wanted(ending)
+        tells = request.announced and not request.accepted and len(content_words(request.doing)) > 1  # not "Starting"
+        text = request.doing if tells else _wanted(ending)
         return Opened(text, request.entry_id, request.at, 0, 0, f"request {request.fate}", 0.85)
     recent = [one for one in still_open if one.back == 0]
     if (
         ending.offer
         and ending.offer.kind != TO_USER
         and (not recent or ending.offer.text.endswith(("?", "？", "…", ")")))
+        and not (
+            ending.run and not ending.offer.text.endswith(("?", "？"))
+        )  # "if you like, I could also …" comes after
     ):
         return ending.offer  # a question is for the user to answer first; "tell me if it fails" is not
     if recent:
         return recent[0]
     waiting = [Opened(item.title, item.entry_id, "", 0, 0, "todo", 0.75) for item in _open_todos(work)]
     asked = next((one for one in ending.labelled if one.by_user), None)  # "Next step: …" in the user's own words
-    return asked or ending.left or ending.verify or next(iter([*ending.labelled, *waiting]), None)
+    return asked or ending.run or ending.left or ending.verify or next(iter([*ending.labelled, *waiting]), None)
 
 
 def _set_last(pending: Sequence[PendingTask], talk: Sequence[Exchange]) -> Opened | None:
@@ -225,7 +230,7 @@ def _pending(
         _add(found, item.title, item.entry_id, "todo", 0.85)
     if ending.offer and ending.offer.kind == "offer":
         _add(found, ending.offer.text, ending.offer.entry_id, "offer", 0.7)
-    for told in (ending.left, ending.verify):
+    for told in (*ending.wrong, ending.run, ending.left, ending.verify):
         if told:
             _add(found, told.text, told.entry_id, told.kind, told.confidence)
     request = ending.request
@@ -302,6 +307,9 @@ def _done_notes(work: WorkLog) -> list[Note]:
     book = NoteBook()
     for one in work.commits[-10:]:
         book.add(DONE, one.subject, 0.95, entry_id=one.entry_id, at=one.at, source="commit")
+    for item in work.todos.done_items()[-MOST_TICKED:]:
+        if item.is_done and not item.in_file:
+            book.add(DONE, item.title, 0.85, entry_id=item.entry_id, source="todo")
     return book.notes()
 
 
@@ -333,7 +341,8 @@ def _blockers(ending: ClosingSituation, failing: Family | None, talk: Sequence[E
         )
     if request:
         error = reported_error(talk)
-        if error and not _is_mended(error, talk, work) and (error.back or ending.verify or request.fate in _UNFINISHED):
+        untouched = not any(moment.changes for moment in (talk[-1].user, *talk[-1].answers))
+        if error and not _is_mended(error, talk, work) and (ending.verify or untouched or request.fate in _UNFINISHED):
             book.add(BLOCKER, error.text, error.confidence, entry_id=error.entry_id, at=error.at, source="reported")
     for one in reversed([each for each in ending.blockers if not _is_mended(each, talk, work)]):
         book.add(BLOCKER, one.text, one.confidence, entry_id=one.entry_id, at=one.at, source=one.kind)

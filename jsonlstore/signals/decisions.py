@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from jsonlstore.signals.applied import APPLIED, applied_choices
 from jsonlstore.signals.choices import CHOICE, DECISION
 from jsonlstore.signals.notes import NoteBook, is_echo
 from jsonlstore.signals.shaped import SHAPED, shaped_requests
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 RECENT = 6  # exchanges
 RECENT_YES = 4  # the same for a bare yes: what it agreed to is done sooner than a plan that was picked
 FADING = 12  # exchanges, at least half a session: what was decided before, and is no rule, has mostly been done
+APPLIED_SHOWN = 2  # of what the agent settled: its latest choices
 LEAST_PASTED = 4  # messages in a row
 
 
@@ -57,7 +59,14 @@ def settled_notes(talk: Sequence[Exchange], told: Sequence[Note], language: Lang
     replies = {note.source_entry_id for note in told if note.extra["evidence"]["kind"] == CHOICE}
     pasted = _pasted(talk)
     book = NoteBook()
-    for user, wish in shaped_requests(talk[-max(FADING, len(talk) // 2) :], language):
+    late = talk[-max(FADING, len(talk) // 2) :]
+    chosen = ((one, content_words(one[1])) for one in applied_choices(late, language))
+    applied = [one for one, words in chosen if not any(is_echo(words, other) for other in known)]
+    shown = [said for _, said, against in applied if against][-APPLIED_SHOWN:]
+    for closing, said, _ in applied:  # first: what the user asked for is shown before it
+        sure = 0.7 if said in shown else 0.6
+        book.add(DECISION, said, sure, entry_id=closing.id, at=closing.at, source=APPLIED)
+    for user, wish in shaped_requests(late, language):
         words = content_words(wish)
         if user.id not in replies and user.id not in pasted and not any(is_echo(words, one) for one in known):
             book.add(DECISION, wish, 0.7, entry_id=user.id, at=user.at, source=SHAPED)

@@ -40,7 +40,7 @@ from jsonlstore.signals.patterns import DONE, detect_first_match
 from jsonlstore.signals.patterns import TASK as TASK_CREATED
 from jsonlstore.signals.replies import answered_questions, approved_plan, decided, may_answer
 from jsonlstore.signals.requests import is_nudge, request_line
-from jsonlstore.signals.sentences import own_lines, shorten, without_code, without_reasoning
+from jsonlstore.signals.sentences import own_lines, shorten, without_code, without_output, without_reasoning
 from jsonlstore.signals.session_signals import Signals
 from jsonlstore.signals.tasks import TaskBook
 from jsonlstore.signals.tool_calls import ToolReader
@@ -240,7 +240,7 @@ class Distiller:
         self._speakers = rules_of(self._language)
         self.tasks.language = self._language
         self.topics.nouns_have_capitals = self._language is not None and self._language.code == "de"
-        self.topics.record_text(_without_hidden(own))
+        self.topics.record_text(_without_hidden(without_output(own)))
         if self._options.first_match_patterns:
             self._note_first_match(text, entry, "user")
         else:

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.conversation import ASSISTANT, USER
+from jsonlstore.signals.handed import commands_left
 from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.obstacles import in_the_way, labelled_lately
 from jsonlstore.signals.offers import (
     HEADINGS,
     MISSING,
     Opened,
+    defects_listed,
     is_either_or,
     listed_next,
     open_rows,
@@ -55,8 +57,18 @@ TO_USER = "for the user"  # something to send, or to choose between: a question 
 LISTS_REACH = 5  # a list that was followed by so many other requests is history
 _LONGEST_LEFT = 240
 _LAST_LINES = 6
+_LISTED = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)])\s+(\S.*)$")
 _LEAST_SAID = 6  # words of content
 _EXCLAMATION = re.compile(r"\A(?:[^\W\d]+[ ,]{0,2}){1,3}[!！]\s+(?=\S)")  # "Great!", "All done!"
+# what asks for an answer and names no work of its own, and what points back
+_REPORT_BACK = re.compile(
+    r"\b(?:and|then|und|dann|y|luego|et|puis|e|poi|depois)?\s*(?:(?:please |just )?(?:let me know|tell me|report back)"
+    r"|(?:sag|gib|lass)\w*(?: \w+){0,2} (?:bescheid|wissen)|(?:dime|avísame|cuéntame)|(?:dis|dites)[- ]moi"
+    r"|(?:me )?(?:diga|avise|conte)(?:-me)?\b|fammi sapere|dimmi)\b"
+    r"|(?:дай(?:те)? знать|сообщи\w*|скажи(?:те)?|дай(?:те)? знати|повідом\w*)|告诉我|告訴我|知らせて|教えて|알려\s?주",
+    re.IGNORECASE,
+)
+_POINTING = re.compile(r"(?i)\b(?:try|test|that|this|it|them|again|now)\b")
 _PUSHED = re.compile(
     r"\b(?:pushed|gepusht|pushead[oa]s?|poussée?s?)\b|\bpush (?:is |was )?(?:done|complete|successful|succeeded|realizad|hech|feit|conclu[ií]d|réussi|effectué|erledigt)"
     r"|\b(?:and|und|y|et|e|&) push (?:\w+ )?(?:done|complete|success|realizad|hech|feit|conclu[ií]d|réussi|effectué|erledigt|erfolgreich)"
@@ -80,6 +92,8 @@ class ClosingSituation:
     blockers: tuple[Opened, ...] = ()
     verify: Opened | None = None
     left: Opened | None = None
+    run: Opened | None = None
+    wrong: tuple[Opened, ...] = ()
     labelled: tuple[Opened, ...] = ()
 
 
@@ -106,6 +120,8 @@ def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: 
         if done and offer is None
         else None,
         left=_left_over(talk, at, language) if done else None,
+        run=commands_left(talk, at, language) if done else None,
+        wrong=tuple(_found_wrong(talk, at)) if done else (),
         labelled=tuple(
             one
             for kind, who in (("next_label", (USER, ASSISTANT)), ("advice_label", (USER,)))
@@ -154,7 +170,7 @@ def _without_opening(text: str, language: Language | None) -> str:
 def _offer(talk: Sequence[Exchange], at: int, language: Language | None) -> Opened | None:
     closing = talk[at].closing
     offer = offer_of(closing, language)
-    if not offer or not closing:
+    if not offer or not closing or _only_asks_back(offer.text):
         return None
     kind = "offer" if offer.is_offer else "question"
     chats = kind == "question" and not any(moment.calls for one in talk for moment in (one.user, *one.answers))
@@ -228,17 +244,46 @@ def _told_to(talk: Sequence[Exchange], at: int, language: Language | None) -> Op
     if closing is None or closing is not talk[at].last:
         return None
     known = spoken_languages(closing.text, language)
+    listed = _steps_listed(closing.text, known)
+    if listed:
+        return Opened(listed, closing.id, closing.at, len(talk) - 1 - at, closing.turn, "told to", 0.7)
     lines = [line for line in prose_lines(closing.text) if not line.lstrip().startswith(("#", "|", ">", "-", "*"))]
     for line in reversed(lines[-_LAST_LINES:]):
         for sentence in reversed(sentences(line)):
             plain = plain_text(sentence).replace("’", "'")
             if len(plain) > _LONGEST_LEFT or len(content_words(plain)) < 2 or plain.endswith(("?", "？")):
                 continue
+            if _only_asks_back(plain):
+                continue
             if any(one.pattern("instruct").match(plain) and not one.says("conditional", plain) for one in known):
                 back = len(talk) - 1 - at
                 told = shorten(plain.rstrip(" :："), 160)
                 return Opened(told, closing.id, closing.at, back, closing.turn, "told to", 0.7)
     return None
+
+
+def _steps_listed(text: str, known: Sequence[Language]) -> str:
+    """The last list of a message, where each of its items tells the user to do something; empty if there is none."""
+    items: list[str] = []
+    for line in reversed([one for one in prose_lines(text) if one.strip()]):
+        item = _LISTED.match(line)
+        if item:
+            items.insert(0, plain_text(item[1]).replace("’", "'"))
+        elif items:
+            break
+    told = [one for one in items if any(each.pattern("instruct").match(one) for each in known)]
+    return shorten("; ".join(told), 160) if len(items) > 1 and len(told) == len(items) else ""
+
+
+def _found_wrong(talk: Sequence[Exchange], at: int) -> list[Opened]:
+    """What the closing message lists as wrong, where nothing was changed: somebody has still to mend it."""
+    one = talk[at]
+    closing = one.closing
+    if closing is None or closing is not one.last or any(moment.changes for moment in (one.user, *one.answers)):
+        return []
+    back = len(talk) - 1 - at
+    found = defects_listed(closing.text)
+    return [Opened(said, closing.id, closing.at, back, closing.turn, "found wrong", 0.7) for said in found]
 
 
 def _left_over(talk: Sequence[Exchange], at: int, language: Language | None) -> Opened | None:
@@ -260,12 +305,25 @@ def _left_over(talk: Sequence[Exchange], at: int, language: Language | None) -> 
     return None
 
 
+def _only_asks_back(plain: str) -> bool:
+    """ "Try that and let me know if it works": it names no work of its own, only that an answer is waited for."""
+    asked = _REPORT_BACK.search(plain)
+    if asked is None or asked.start() == 0:
+        return False
+    return len(content_words(_POINTING.sub(" ", plain[: asked.start()]))) < 2
+
+
 def _to_try(text: str, known: Sequence[Language]) -> str:
     """The sentence of a closing message's last lines that asks the user to test or restart something."""
     lines = [line for line in prose_lines(text) if not line.lstrip().startswith(("#", "|", ">"))]
     for line in reversed(lines[-_LAST_LINES:]):
         for sentence in reversed(sentences(line)):
             plain = plain_text(sentence).replace("’", "'")
-            if len(plain) <= 200 and content_words(plain) and any(one.says("try", plain) for one in known):
+            if (
+                len(plain) <= 200
+                and content_words(plain)
+                and not _only_asks_back(plain)
+                and any(one.says("try", plain) for one in known)
+            ):
                 return shorten(plain, 160)
     return ""

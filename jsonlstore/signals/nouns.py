@@ -19,7 +19,8 @@ _NOUNS_IN_LY = frozenset({"assembly", "butterfly", "anomaly", "monopoly", "bitly
 _TELLING = (
     "revis analis analiz gener realiz actualiz atualiz agreg adicion cambi mud alter elimin borr quit ejecut execut "
     "inici termin mostr muestr mejor melhor arregl implement configur instal guard envi descarg baix llam cham utiliz "
-    "necesit precis confirm continu esper ayud ajud copi organiz optimiz ignor prepar aument reduz calcul compar cri"
+    "necesit precis confirm continu esper ayud ajud copi organiz optimiz ignor prepar aument reduz calcul compar cri "
+    "funcion habilit deshabilit edit detall"
 )
 _TOLD = "as an am ar ado ada ados adas amos en em emos ou ei ó é aste aron aram ará aré ame alo arlo arla aría aria"
 _VERBAL = re.compile(
@@ -30,7 +31,7 @@ _VERBAL = re.compile(
       | (?:expli|verifi|modifi|bus|colo|publi|indi|apli)(?:c[ao]|cas|cam|cou|cad[ao]|que|ques|quem?|qué|quei)
       | (?:correg|corrig|escrib|escrev|permit|defin|inclu|segu|hac|faz)(?:ir|er|e|a|as|es|id[ao]|ió|iu|imos|emos|en|em)
       | [а-яёіїєґ]{{3,}}(?:(?<!и)(?<!ц)(?:лю|аю|яю|ую|ею)|ємо|имо)    # I do, we do
-      | [а-яёіїє]{{3,}}(?:ать|ять|ить|уть|ться|тся|йте|ите|ешь|ишь|ют|или|али|уй|ай|ити|ати)
+      | [а-яёіїє]{{3,}}(?:ать|ять|ить|уть|ться|тся|йте|ите|ьте|ешь|ишь|ют|или|али|уй|ай|ити|ати)
       | (?:[가-힣]+하되|것[은는이을도])
       | [가-힣]+(?:해줘|합니다|하는|했어|하고|되는|됩니다|해서|하면|해야|세요|어요|아요|습니다|줘)
     )""",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LABELS_REACH = 3  # exchanges
 _LONG_REPORT = 110
 _HEAD = 600
+_UNINDENTED = re.compile(r"^[ \t]+", re.MULTILINE)  # what people copy from a page or a terminal is set in
 _MENDED = re.compile(
     r"(?<!not )(?<!n't )\b(?:fixed|resolved|solved|behoben|gefixt|gelöst|corregid[oa]s?|solucionad[oa]s?|arreglad[oa]s?|corrig(?:é|ée|és|ées)|résolue?s?|corrigid[oa]s?|resolvid[oa]s?|risolt[oaie]|corrett[oaie])\b|исправ(?:ил|лен)|починил|виправ(?:ив|лен)|已(?:经)?(?:修复|解决|修正)|修正しました|解決しました|修复(?:了|完成)|수정(?:했|하였|완료)|해결(?:했|됐|되었)",
     re.IGNORECASE,
@@ -71,7 +72,7 @@ def _reported_trouble(moment: Moment, known: Sequence[Language]) -> list[Opened]
     return [
         Opened(shorten(_trouble_itself(one, known), 160), moment.id, moment.at, 0, moment.turn, "reported", 0.75)
         for one in said
-        if 15 <= len(one) <= 260 and any(language.says("trouble", one) for language in known)
+        if (15 if one.isascii() else 6) <= len(one) <= 260 and any(language.says("trouble", one) for language in known)
     ][:2]
 
 
@@ -128,8 +129,10 @@ def _got_over(sentence: str, language: Language) -> bool:
 def reported_error(talk: Sequence[Exchange]) -> Opened | None:
     """The error a user pasted with one of the last requests."""
     for back, one in enumerate(reversed(talk[-2:])):
-        error = last_error(one.user.text)
+        error = last_error(_UNINDENTED.sub("", one.user.text))
         cut_off = one.last.aborted or one.last.ends_with != "said"
+        if back and not cut_off:  # explained, and nobody did anything since
+            cut_off = not any(each.changes for exchange in talk[-2:] for each in (exchange.user, *exchange.answers))
         if error and "\n" in one.user.text and (back == 0 or cut_off):
             return Opened(error, one.user.id, one.user.at, back, one.user.turn, "reported", 0.75)
     return None

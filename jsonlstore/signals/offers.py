@@ -32,10 +32,13 @@ _OPTION = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"^[#\d.\s]*$")
+_CROSSES = ("❌", "🔴", "🚨")
+_LONGEST_HEADING = 60
 _OPEN_SIGNS = "⏳🔄🚧⬜🔲☐⌛️ "
 _OPEN_BEFORE = "⏳🚧⬜🔲☐⌛"
 _OPEN_AFTER = "⏳🔄🚧⬜🔲☐⌛🟡🟠"
 _STATUS = re.compile(r"\s*[(（\[]([^()（）\[\]]{2,24})[)）\]]\s*$")
+_FEW_WORDS = 3
 _LEAST_NAME = 5  # "tests (partial)" names nothing that could be taken up
 _LONGEST_STATUS = 24
 _LONGEST_PHRASE, _LONGEST_CALL = 24, 10
@@ -95,6 +98,15 @@ def rules_of(own: Language | None) -> list[Language]:
     return [own, *near, english] if own.code in _ENGLISH_TOO else [own]
 
 
+_LEAD = 60  # characters at its end
+# an item that says nothing without what stands below it: "decide whether to:"; "add tests:" does
+_LEADS_ON = re.compile(
+    r"(?:\b(?:to|whether|either|with|of|for|like|as|and|or|includes?|contains?|following|zu|ob|mit|wie|folgend\w*|de|con|como|que|si|à|avec|comme"
+    r"|suivante?s?|com|se|di|на|с|что|как|следующ\w*|наступн\w*)|包含|包括|例如|如下|以下|下記|次の|다음)[\s*_]*[:：][\s*_]*\Z",
+    re.IGNORECASE,
+)
+
+
 def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = HEADINGS) -> list[str]:
     """The items under a heading such as "Next steps" or "Still open"."""
     known = list(speakers)
@@ -116,7 +128,7 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
         item = _ITEM.match(line)
         row = _TABLE_ROW.match(line)
         if collecting and item and not line.startswith(("   ", "\t")):
-            _take(found, item[1])
+            _take(found, "" if _LEADS_ON.search(item[1][-_LEAD:]) else item[1])
         elif collecting and row:
             cells = [cell.strip() for cell in row[1].split("|") if cell.strip()]
             is_head = number + 1 < len(lines) and _RULE_LINE.match(lines[number + 1])
@@ -124,6 +136,19 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
                 _take(found, _open_row(cells, known) or f"{heading}: {' '.join(cells[:2])}")
         elif not line.startswith(("   ", "\t")) and not _RULE_LINE.match(line):
             collecting = collecting and not found and not line.lstrip().startswith("#")
+    return found[:MOST_ITEMS]
+
+
+def defects_listed(text: str) -> list[str]:
+    """The items under a heading that bears a cross: what an answer found to be wrong, in whatever language."""
+    found: list[str] = []
+    collecting = False
+    for line in without_code(text).split("\n"):
+        item = _ITEM.match(line)
+        if not item and line.strip():
+            collecting = len(line) <= _LONGEST_HEADING and line.strip(" *#_").startswith(_CROSSES)
+        elif item and collecting and not line.startswith(("    ", "\t")):
+            _take(found, item[1])
     return found[:MOST_ITEMS]
 
 
@@ -327,6 +352,8 @@ def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, b
                 if place and said[place - 1].endswith(("?", "？")) and _OR.match(sentence):
                     sentence = f"{said[place - 1]} {sentence}"  # half an offer says nothing without its other half
                 aside = " ".join(one for one in said[place + 1 :] if one.startswith("("))
+                if not aside and place + 1 < len(said) and len(content_words(sentence)) <= _FEW_WORDS:
+                    aside = said[place + 1]  # "Keep both? We could give the log a file of its own."
                 return at, f"{sentence.strip()} {aside}".strip(), offered
             if offered and at >= len(lines) - 2 and not is_question and len(sentence) < 240:
                 return at, sentence.strip(), True

@@ -37,6 +37,7 @@ _FOLDERS_OF_ALL = frozenset(
 )  # fmt: skip
 _OWN = frozenset({"my", "meine", "mis", "mes", "meus", "miei", "all", "coding", "codes", "мои"})
 _LETTERS = re.compile(r"[^\W\d_]+")
+_DATED = re.compile(r"\d{5,}|\d{4}-\d\d")
 _NOT_PROJECTS = _FOLDERS_OF_ALL | frozenset(
     {
         "music", "pictures", "videos", "public", "templates", "library", "movies",
@@ -154,6 +155,8 @@ def _holds_projects(part: str) -> bool:
     lowered = part.lower()
     if lowered.startswith("onedrive - "):
         return True
+    if _DATED.search(lowered):
+        return False  # "work20260103" is one piece of work
     words = _LETTERS.findall(lowered)
     roots = _ROOTS | _HOME_ROOTS
     return any(word in roots for word in words) and all(word in roots or word in _OWN for word in words)
@@ -268,6 +271,9 @@ class ProjectTally:
     def start_in(self, directory: str) -> str | None:
         """The directory a session was started in: people start where their project is, a workspace aside."""
         clean = _normalise(directory)
+        above = posixpath.dirname(clean)
+        if posixpath.basename(clean).lower() in _PARTS and above.count("/") > 2 and _as_name(posixpath.basename(above)):
+            clean = directory = above  # in a part of a project: what lies above is it
         name = project_of(directory, self._roots)
         last = posixpath.basename(clean)
         parts = [part for part in clean.split("/") if part]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LONGEST_CHOICE = 60
 _LONGEST_REPLY = 160
+_MOST_BESIDE = 3  # words of content beside the number that picks
 _MOST_REPLIED = 12  # words of content: a longer reply is a request of its own
 _QUESTION_REACH = 600  # how far from its end a message's question stands
 _LETTERS = re.compile(r"(?<![\w'’])([A-Fa-f]|[1-9])(?![\w'’%.:/-]|\s*(?:minute|hour|file|day|time|mal|uhr|h\b|min))")
@@ -61,6 +62,8 @@ def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]
     if not keys:
         # "a" is a word of many languages: alone it picks only when it is all that was said
         keys = [key.upper() for key in _LETTERS.findall(plain) if key not in {"a", "e"} or len(plain) <= 3]
+        if len(content_words(_LETTERS.sub(" ", plain))) > _MOST_BESIDE and not _NAMED_OPTION.search(plain):
+            return []  # "port 2 or 3, because channel 2 is taken": numbers of something else
     return [(key, options[key]) for key in dict.fromkeys(keys) if key in options]
 
 
@@ -110,10 +113,11 @@ def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
         return [Said(CHOICE, shorten(f"{option} (option {key})", LONGEST), sure) for key, option in picked]
     if offer is None:
         return []
-    if offer.is_offer and "yes" in small_kinds(text):
+    two_ways = _ALTERNATIVE.search(offer.text) is not None  # a mere yes does not say which
+    if offer.is_offer and not two_ways and "yes" in small_kinds(text):
         return [Said(CHOICE, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
     taken = _taken_up(plain_text(text), offer, before)
-    if not taken and offer.is_offer and begins_with_yes(text):  # and goes on to something else
+    if not taken and offer.is_offer and not two_ways and begins_with_yes(text):  # and goes on to something else
         return [Said(CHOICE, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
     return taken
 

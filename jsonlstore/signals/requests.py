@@ -120,6 +120,8 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
 
 def _points_back(text: str) -> bool:
     """Whether a request says little without the one before it ("and without sockets?"); one that names a file does not."""
+    if text.startswith("@") or "/" in text or "\\" in text:
+        return False  # a file or a part of one was handed over
     words = content_words(text)
     few = len(text) <= _FEW_SIGNS if _UNSPACED.search(text) else len(words) <= _FEW_WORDS
     return few and all(word.isalpha() for word in words)

@@ -18,7 +18,7 @@ _CODE_LINE = re.compile(r"\s|--|\Z")  # indented, a comment in SQL, or empty
 _THINKING = re.compile(r"<(think(?:ing)?)>.*?(?:</\1>|\Z)", re.DOTALL)
 _LOG_LINE = re.compile(
     r"""\s*(?:
-        \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \w{3}\s+\d{1,2}\ \d\d:\d\d:\d\d
+        [│├└┌╭╰┃⎿] | \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \w{3}\s+\d{1,2}\ \d\d:\d\d:\d\d
       | \[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|ERR|FAILED|PASSED|OK|FAIL|PASS)\b[\]:\s]
       | (?:FAILED|PASSED|ERROR)\ \S+::
       | Traceback\b | File\ "[^"]+",\ line | at\ [\w.$<>]+\s?\(.*\) | at\ (?:async\ )?\S+:\d+ | npm\ (?:ERR|error|WARN)
@@ -62,6 +62,21 @@ def without_open_fence(text: str) -> str:
         return text
     _, _, rest = block[0].partition("\n\n")
     return text[: block.start()] + "\n".join(line for line in rest.split("\n") if not _CODE_LINE.match(line))
+
+
+_ERROR_LINE = re.compile(
+    r"^[ \t]*(?:[\w.]*(?:Error|Exception)\b:? |(?:Uncaught|Unhandled|Traceback|FATAL|ERROR|error\[|panic:|npm ERR!)"
+    r"|.{0,160}\bFailed to load resource)"
+)
+
+
+def without_output(text: str) -> str:
+    """What a user wrote before they pasted what a program printed; where they pasted only, its first lines."""
+    if "rror" not in text and "Exception" not in text and "Failed" not in text:
+        return text
+    lines = text.split("\n")
+    first = next((place for place, line in enumerate(lines) if _ERROR_LINE.match(line)), len(lines))
+    return "\n".join(lines[: max(first, 1)])
 
 
 def without_reasoning(text: str) -> str:

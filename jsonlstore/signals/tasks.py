@@ -5,29 +5,24 @@ reminded, and close when later words say so and name the id or the words of the 
 covers them.
 """
 
-# ruff: noqa: E501 - expressions and tables are data, one a line
-
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jsonlstore.core.hashes import sha256
 from jsonlstore.core.model import PendingTask
-from jsonlstore.core.regex import any_of, compiled, searcher
 from jsonlstore.signals.finished import says_done
-from jsonlstore.signals.language import languages, widened
 from jsonlstore.signals.options import SignalOptions
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten
+from jsonlstore.signals.telling import GIVEN_UP, may_open, may_tell, telling_lines
 from jsonlstore.signals.titles import LONGEST_TITLE, TitleIndex
 from jsonlstore.signals.words import content_words, keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from jsonlstore.core.model import WorkingMemoryPin
-    from jsonlstore.core.regex import Search
     from jsonlstore.signals.language import Language
 
 MOST_OPEN = 200
@@ -38,7 +33,7 @@ STALE_AFTER = 8  # turns after which what only the assistant wrote down, and nob
 _ID = re.compile(r"(?<![\w/.-])task[-_](?:\d[\w-]{0,60}|[0-9a-f]{6,40})(?![\w/])", re.IGNORECASE)
 # "todo" is an everyday word of Spanish and Portuguese: a marker is in capitals, or has a colon or brackets
 _MARKER = re.compile(
-    r"(?<![\w.-])TODO(?:\([^)\n]{1,40}\))?\s?[:–-]\s*|^TODO\s+(?=\S*[a-z0-9])|^(?:todo|to-do|Todo|ToDo|FIXME)\s?:\s*|\[(?:TASK|TODO|task|todo)\]\s*"
+    r"(?<![\w.-])TODO(?:\([^)\n]{1,40}\))?\s?[:–-]\s*(?=\S)|^TODO\s+(?=\S*[a-z0-9])|^(?:todo|to-do|Todo|ToDo|FIXME)\s?:\s*|\[(?:TASK|TODO|task|todo)\]\s*"
 )
 _LEADING_MARKERS = re.compile(rf"^(?:{_MARKER.pattern})+")
 _LOOSE_ENDS = re.compile(r"^[\s:;,.()\[\]–—-]+|\s+(?=[:,.])|[\s:;,(\[–—-]+$")
@@ -60,20 +55,11 @@ _STAGES = (
     re.compile(r"\b(?:stage|phase|stufe)\b\s*[:=]?\s*[\"'`]?([a-z]+)", re.IGNORECASE),
     re.compile(r"\b([a-z]+)[ -](?:stage|phase)\b", re.IGNORECASE),
 )
-_GIVEN_UP = r"(?:cancell?ed|killed|abandoned|obsolete|no longer needed|won't do|wontfix|dropped|abgebrochen)"
-_CANCELLED = re.compile(rf"\b{_GIVEN_UP}\b", re.IGNORECASE)
+_CANCELLED = re.compile(rf"\b{GIVEN_UP}\b", re.IGNORECASE)
 _DONE_MARK = re.compile(
     r"\b(?:done|completed?|finished|closed|ack(?:ed|nowledged)?|erledigt|fertig|DONE)\b", re.IGNORECASE
 )
 _SPLIT_IDS = re.compile(r"[,;]|\bbut\b|\band\b|\baber\b|\bund\b")
-# one of these is in every text that opens a task
-_OPENERS = (
-    "task-", "task_", "Task-", "TASK-", "TODO", "odo:", "oDo:", "o-do:", "o-Do:", "odo :", "FIXME", "[TASK", "[task", "[todo",
-    "[ ]", "[x]", "[X]", "ncomplete", "NCOMPLETE", "rogress", "ROGRESS", "nfinished", "NFINISHED",
-)  # fmt: skip
-# the same for one line, whatever its case; together with the words for "done" no line without one changes a task
-_MARKS = r"task[-_][0-9a-f]|to-?do|fixme|\[task\]|\[[ x]\]|incomplete|in[- ]progress|unfinished"
-
 USER, ASSISTANT, PIN, MAIL = "user", "assistant", "pin", "mail"
 
 
@@ -105,29 +91,6 @@ def covers(title: frozenset[str], said: frozenset[str]) -> bool:
     return shared >= min(2, len(title)) and 3 * shared >= 2 * len(title)
 
 
-@cache
-def _teller(language: Language | None) -> Callable[[str], bool]:
-    """A fast look whether a text may open or close a task, where `language` is spoken; it errs on the side of yes."""
-    spoken = [language] if language else languages().values()
-    done = [widened(phrase) for one in spoken for phrase in one.phrases("done")]
-    search = searcher(compiled(f"(?i){any_of([_MARKS, _GIVEN_UP, *done])}", text=True, groups=False))
-    return lambda text: search(text.replace("’", "'").encode("utf-8", "replace"), 0)[0][0] >= 0
-
-
-def _may_open(text: str) -> bool:
-    return _opener()(text.encode("utf-8", "replace"), 0)[0][0] >= 0
-
-
-@cache
-def _opener() -> Search:
-    return searcher(compiled(any_of(map(re.escape, _OPENERS)), groups=False))
-
-
-def may_close(text: str, language: Language) -> bool:
-    """A fast look whether a text may say that something is done; it errs on the side of yes."""
-    return _teller(language)(text)
-
-
 class TaskBook:
     """The text tasks of one session, opened and closed in the order things were said."""
 
@@ -142,14 +105,14 @@ class TaskBook:
 
     def read(self, text: str, entry_id: str | None = None, origin: str = USER) -> list[str]:
         """Take in what was said; returns the ids of tasks it opened."""
-        tells = _teller(self.language)
-        if not self._may_change(text, origin, tells):
+        if not self._may_change(text, origin):
             return []
         if origin == ASSISTANT:
             self._let_go()
         opened: list[str] = []
         boxes: list[str] = []
-        for line in prose_lines(text, tells if "\n" in text else None):
+        wanted = telling_lines(text, self.language).__contains__ if "\n" in text else None
+        for line in prose_lines(text, wanted):
             box = _CHECKBOX.match(line)
             if box and box[1] == " ":
                 boxes.append(box[2])
@@ -163,12 +126,12 @@ class TaskBook:
                 opened += self._open_task(title, entry_id, origin)
         return opened
 
-    def _may_change(self, text: str, origin: str, tells: Callable[[str], bool]) -> bool:
+    def _may_change(self, text: str, origin: str) -> bool:
         """Whether a text could open or close a task: most could not, and that is found out fast."""
-        opens = _may_open(text)
+        opens = may_open(text)
         if not opens and not self._open:
             return False
-        if not tells(text) and not (origin == ASSISTANT and self._stale()):
+        if not may_tell(text, self.language) and not (origin == ASSISTANT and self._stale()):
             return False
         return opens or self._titles.touched_by(text)
 
@@ -289,7 +252,7 @@ class TaskBook:
         return {task.task_id: task.entry_id for task in self._open.values()}
 
     def _read_sentence(self, sentence: str, entry_id: str | None, origin: str) -> list[str]:
-        if not _teller(self.language)(sentence):
+        if not may_tell(sentence, self.language):
             return []
         ids = [match.lower() for match in _ID.findall(sentence)]
         marked = _MARKER.search(sentence) or _INCOMPLETE.search(sentence)

@@ -150,7 +150,8 @@ class TodoBoard:
             waiting = [item for item in items.values() if item.status not in _DONE]
             if len(waiting) <= _MOST_IN_FILE:
                 found += waiting
-        waiting = [item for item in found if item.status not in _DONE]
+        # a title that ends with a colon heads what stands below it
+        waiting = [item for item in found if item.status not in _DONE and not item.title.endswith((":", "："))]
         return sorted(waiting, key=lambda item: item.status not in _RUNNING)
 
     def done_items(self) -> list[TodoItem]:

@@ -23,6 +23,8 @@ _WORD = re.compile(r"\w+(?:[-.'’+]\w+)*")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{2,}")
 _HANGUL_PARTICLE = re.compile("(?:에서|으로|까지|부터|은|는|이|가|을|를|의|에|로|와|과|도|만)$")
 
+_LATIN_PARTICLE = re.compile(r"(?<=[0-9a-z_])(?:에서|으로|까지|부터|은|는|이|가|을|를|의|에|로|와|과|도|만|라는|인)$")
+
 _BLOB_RUN = re.compile(r"[A-Za-z0-9+/_=-]{16,}")
 _CAPITALS = re.compile(r"[A-Z]{2,}(?=[a-z\d+/])")
 _SNAKE = re.compile(r"(?:[a-z]{2,}[_-])+(?:v?\d{1,4}|[a-z]{2,})")
@@ -127,8 +129,9 @@ def fold(word: str) -> str:
     lowered = lowered.removesuffix("'s")
     if not _is_wordlike(word, lowered) or not word_rarity(lowered):
         return ""
-    if len(lowered) >= 3 and not lowered.isascii() and _hangul().fullmatch(lowered):
-        lowered = _HANGUL_PARTICLE.sub("", lowered) or lowered
+    if len(lowered) >= 3 and not lowered.isascii() and "가" <= lowered[-1] <= "힣":
+        # the particle goes, behind a name in Latin letters, too ("orval을")
+        lowered = (_HANGUL_PARTICLE if _hangul().fullmatch(lowered) else _LATIN_PARTICLE).sub("", lowered) or lowered
     return lowered
 
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.redact import redact
 from jsonlstore.redact.rules import names, shapes
 from tests.benchmarks.test_redact_bench import transcript
+from tests.redact.report_secrets import load_maker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,8 +31,11 @@ WORST_RATIO = 2.3
 WORST_TIMES = 40.0
 MEGABYTE = 1_000_000
 _LEAST_SECONDS = 0.02  # below this a ratio is noise
+_FILLED = 1000  # examples of a text, each another one
 _NEAR = 0.9  # of a limit, from where on a family is measured again
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+make = load_maker()
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_LETTER_OF = bytes(ord(LETTERS[byte % len(LETTERS)]) for byte in range(256))
 
 FRAGMENTS = (
     "password", "token", "x-auth", "Authorization: Bearer ", "api_key", "cookie", "secretKey", "passwd", "密码", "PIN ", "login: a / ",
@@ -54,36 +58,147 @@ class Family:
 
 
 def families(rng: random.Random) -> Iterator[Family]:
-    """Families without end: a unit repeated, one head and a unit, two halves, a mixture, and values never seen twice."""
-    pool = [
-        *FRAGMENTS,
-        *(name.word for name in names() if name.word.isalpha()),
-        *(s.trigger for s in shapes() if s.trigger.isascii()),
-    ]
+    """Families without end: what they repeat, nest, mix or draw anew, in lines, pages or one endless line."""
+    words = [name.word for name in names() if name.word.isalpha()]
+    examples = [shape.example for shape in shapes()]
+    pool = [*FRAGMENTS, *words, *(s.trigger for s in shapes() if s.trigger.isascii())]
+    kinds = (
+        _repeated,
+        _repeated,
+        _headed,
+        _nested,
+        _mixed,
+        _freshly,
+        _named_only,
+        _valued,
+        _tabled,
+        _filled,
+        _documents,
+    )
     while True:
-        unit = "".join(rng.choices(pool, k=rng.randint(1, 5)))
-        head = "".join(rng.choices(pool, k=rng.randint(1, 3)))
-        kind = rng.randrange(6)
-        if kind < 2:
-            yield Family(f"repeat {unit!r}", lambda n, unit=unit: _repeat(unit, n))
-        elif kind == 2:
-            yield Family(f"head {head!r} then {unit!r}", lambda n, unit=unit, head=head: head + _repeat(unit, n))
-        elif kind == 3:
-            yield Family(
-                f"nest {head!r} in {unit!r}", lambda n, h=head, u=unit: _repeat(h, n // 2) + _repeat(u, n // 2)
-            )
-        elif kind == 4:
-            some = rng.choices(pool, k=rng.randint(2, 12))
-            seed = rng.randrange(1 << 30)
-            yield Family(f"mix {some!r}", lambda n, some=some, seed=seed: _mix(some, seed, n))
-        else:
-            size, seed = rng.choice((3, 9, 20, 44, 90, 200, 700, 1500)), rng.randrange(1 << 30)
-            unit = unit if rng.randrange(3) else ""  # the value may go on as the next name
-            drawn = random.Random(seed)
-            yield Family(
-                f"{size} fresh letters between {head!r} and {unit!r}, seed {seed}",
-                lambda n, h=head, u=unit, size=size, drawn=drawn: _fresh(h, u, size, drawn, n),
-            )
+        yield rng.choice(kinds)(rng, pool, words, examples)
+
+
+def _unit(rng: random.Random, pool: list[str], most: int = 5) -> str:
+    return "".join(rng.choices(pool, k=rng.randint(1, most)))
+
+
+def _repeated(rng: random.Random, pool: list[str], *_: list[str]) -> Family:
+    unit = _unit(rng, pool)
+    return Family(f"repeat {unit!r}", lambda n: _repeat(unit, n))
+
+
+def _headed(rng: random.Random, pool: list[str], *_: list[str]) -> Family:
+    unit, head = _unit(rng, pool), _unit(rng, pool, 3)
+    return Family(f"head {head!r} then {unit!r}", lambda n: head + _repeat(unit, n))
+
+
+def _nested(rng: random.Random, pool: list[str], *_: list[str]) -> Family:
+    unit, head = _unit(rng, pool), _unit(rng, pool, 3)
+    return Family(f"nest {head!r} in {unit!r}", lambda n: _repeat(head, n // 2) + _repeat(unit, n // 2))
+
+
+def _mixed(rng: random.Random, pool: list[str], *_: list[str]) -> Family:
+    some, seed = rng.choices(pool, k=rng.randint(2, 12)), rng.randrange(1 << 30)
+    return Family(f"mix {some!r}, seed {seed}", lambda n: _mix(some, seed, n))
+
+
+def _freshly(rng: random.Random, pool: list[str], *_: list[str]) -> Family:
+    """Values never seen twice; one may go on as the next name."""
+    head, tail = _unit(rng, pool, 3), _unit(rng, pool) if rng.randrange(3) else ""
+    size, seed = rng.choice((3, 9, 20, 44, 90, 200, 700, 1500)), rng.randrange(1 << 30)
+    drawn = random.Random(seed)
+    name = f"{size} fresh letters between {head!r} and {tail!r}, seed {seed}"
+    return Family(name, lambda n: _fresh(head, tail, size, drawn, n))
+
+
+def _named_only(rng: random.Random, pool: list[str], words: list[str], *_: list[str]) -> Family:
+    """Names that run together, and little else: each may begin what another one ends."""
+    some = [
+        *rng.choices(words, k=rng.randint(2, 12)),
+        *rng.choices(("a", "_", "-", ".", " ", "x1", "Ab"), k=rng.randint(0, 4)),
+    ]
+    seed = rng.randrange(1 << 30)
+    return Family(f"mix {some!r}, seed {seed}", lambda n: _mix(some, seed, n))
+
+
+def _valued(rng: random.Random, pool: list[str], words: list[str], *_: list[str]) -> Family:
+    """A name and a value that is hard to judge: some letters drawn anew, then one fragment again and again."""
+    name, (joint, end) = rng.choice([*words, "Authorization", "x-auth", "--token", "cookie"]), rng.choice(JOINTS)
+    unit, times, size, seed = (
+        _unit(rng, pool),
+        rng.choice((3, 10, 40)),
+        rng.choice((0, 0, 12, 40)),
+        rng.randrange(1 << 30),
+    )
+    drawn = random.Random(seed)
+    said = f"{name}{joint}{size} fresh letters and {times} times {unit!r}{end!r}, seed {seed}"
+    return Family(said, lambda n: _fresh(name + joint, (unit * times)[:400] + end, size, drawn, n))
+
+
+def _tabled(rng: random.Random, pool: list[str], words: list[str], *_: list[str]) -> Family:
+    """A table of few or many columns, its cells drawn anew."""
+    delimiter, columns = rng.choice((",", "|", "\t", ";", " | ")), rng.choice((2, 3, 9, 60, 400))
+    head = delimiter.join(rng.choices([*words, "user", "id", "a"], k=columns)) + "\n"
+    cell, size, seed = rng.choice(pool).replace("\n", ""), rng.choice((0, 3, 12)), rng.randrange(1 << 30)
+    drawn = random.Random(seed)
+
+    def rows(n: int) -> str:
+        cells = _fresh(cell, delimiter, size, drawn, n).split(delimiter)
+        return head + "\n".join(delimiter.join(cells[at : at + columns]) for at in range(0, len(cells), columns))
+
+    return Family(f"{columns} columns of {cell!r} and {size} fresh letters under {head[:80]!r}, seed {seed}", rows)
+
+
+def _filled(rng: random.Random, pool: list[str], words: list[str], examples: list[str]) -> Family:
+    """What the shapes' own examples look like, filled in anew each time, with a fragment behind each."""
+    some, unit, seed = rng.choices(examples, k=rng.randint(1, 3)), _unit(rng, pool, 2), rng.randrange(1 << 30)
+    drawn = random.Random(seed)
+
+    def texts(n: int) -> str:
+        filled = [make.slots(drawn.choice(some), drawn)[0] + unit for _ in range(_FILLED)]
+        return _mix(filled, drawn.randrange(1 << 30), n)
+
+    return Family(f"examples {some!r} with {unit!r}, seed {seed}", texts)
+
+
+def _documents(rng: random.Random, pool: list[str], words: list[str], *_: list[str]) -> Family:
+    """Containers: Kubernetes secrets, maps, heredocs, here and there a name, lines as deep as you like."""
+    head = rng.choice(DOCUMENTS)
+    unit, depth, size, seed = (
+        _unit(rng, [*pool, *words], 3),
+        rng.choice((0, 2, 4, 40)),
+        rng.choice((0, 9, 60)),
+        rng.randrange(1 << 30),
+    )
+    drawn = random.Random(seed)
+    lines = rng.choice((1, 10, 300))
+    line = " " * depth + unit
+    return Family(
+        f"{lines} lines {line!r} with {size} fresh letters below {head!r}, seed {seed}",
+        lambda n: _mix_lines(head, line, lines, size, drawn, n),
+    )
+
+
+JOINTS = (
+    ("=", "\n"), ('="', '"\n'), (": ", "\n"), (": '", "'\n"), (" is ", "\n"), ("=", " "), ('": "', '",\n'), ('\\": \\"', '\\",\\n'),
+    (": Bearer ", "\n"), (" ", "\n"), (">", "</password>"), ("\n", "\n"), ("(", ")"), (", '", "'"), (" = [", "]\n"), (" => ", "\n"), (":\n  ", "\n"),
+)  # fmt: skip
+DOCUMENTS = (
+    "---\nkind: Secret\ndata:\n", "kind: Secret\nstringData:\n", "---\ndata:\n", "\nsecrets:\n", '{"kind": "Secret", "data": {', "\nsecrets: {",
+    "docker login --password-stdin <<EOF\n", "INSERT INTO users (name, password) VALUES ", "<<EOF | sudo -S\n", "-----BEGIN OPENSSH PRIVATE KEY-----\n",
+    "password: |\n", "secrets:\n  - ", "machine a login b password ", "[default]\n", "| user | password |\n|---|---|\n", "values\n",
+)  # fmt: skip
+
+
+def _mix_lines(head: str, line: str, lines: int, letters: int, rng: random.Random, n: int) -> str:
+    out: list[str] = []
+    size = 0
+    while size < n:
+        out.append(head)
+        out += [f"{line}{letters_of(rng, letters)}\n" for _ in range(lines)]
+        size += len(head.encode()) + lines * (len(line.encode()) + letters + 1)
+    return "".join(out)
 
 
 def _repeat(part: str, n: int) -> str:
@@ -93,14 +208,13 @@ def _repeat(part: str, n: int) -> str:
 
 
 def _mix(some: list[str], seed: int, n: int) -> str:
-    rng = random.Random(seed)
-    out: list[str] = []
-    size = 0
-    while size < n:
-        part = rng.choice(some)
-        out.append(part)
-        size += len(part.encode())
-    return "".join(out)
+    size = sum(len(part.encode()) for part in some)
+    return "".join(random.Random(seed).choices(some, k=n * len(some) // size + 1))
+
+
+def letters_of(rng: random.Random, count: int) -> str:
+    """Letters and digits drawn anew; to choose each by itself takes longer than to redact them."""
+    return rng.randbytes(count).translate(_LETTER_OF).decode()
 
 
 def _fresh(head: str, tail: str, letters: int, rng: random.Random, n: int) -> str:
@@ -109,8 +223,8 @@ def _fresh(head: str, tail: str, letters: int, rng: random.Random, n: int) -> st
     Else a short text read twice is read from memory, and one twice as long seems to take more than twice the time.
     """
     count = n // (letters + len(head.encode()) + len(tail.encode())) + 1
-    drawn = "".join(rng.choices(_LETTERS, k=letters * count))
-    return "".join(head + drawn[at : at + letters] + tail for at in range(0, len(drawn), letters))
+    drawn = letters_of(rng, letters * count)
+    return "".join(head + drawn[at * letters : at * letters + letters] + tail for at in range(count))
 
 
 def seconds(text: str) -> float:
@@ -137,7 +251,8 @@ def slow(family: Family, base: float, tries: int = 7) -> str | None:
     measured again, each time right after the long text, and what most of those measurements say counts.
     """
     at_2n = seconds(family.make(MEGABYTE // 2))
-    cheap = 2 * at_2n <= base * WORST_TIMES * _NEAR
+    limit = base * WORST_TIMES * _NEAR  # a budget that grows less than the text does makes the megabyte cheaper
+    cheap = 2 * at_2n <= limit or seconds(family.make(MEGABYTE)) <= limit
     if at_2n <= _LEAST_SECONDS or (cheap and at_2n <= WORST_RATIO * _NEAR * seconds(family.make(MEGABYTE // 4))):
         return None
     ratio = _middle([_ratio(family) for _ in range(tries)])

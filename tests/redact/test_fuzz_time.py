@@ -6,10 +6,14 @@ The long one: `python -m tests.redact.fuzz_time --seconds 3600 --seed 1`.
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.redact.fuzz_time import Family, search, slow
+from tests.redact.fuzz_time import Family, letters_of, long_text_seconds, search, slow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CPU_SECONDS = 15
 
@@ -20,6 +24,36 @@ def test_no_family_of_fragments_is_slow(seed: int) -> None:
     tried, failed = search(random.Random(seed), CPU_SECONDS)
     assert tried > 10
     assert failed == []
+
+
+def _pieces(parts: list[str]) -> Callable[[int], str]:
+    rng = random.Random(5)
+    return lambda n: "".join(rng.choices(parts, k=n * len(parts) // sum(map(len, parts))))
+
+
+def _drawn(form: str, letters: int) -> Callable[[int], str]:
+    rng = random.Random(5)
+    return lambda n: "".join(form % letters_of(rng, letters) for _ in range(n // (len(form) + letters)))
+
+
+SLOW_ONCE = {
+    "names that run together": _pieces(["password", "token", "kennwort", "passphrase", "geheim", "ab", "c", "d", "e"]),
+    "two names and no joint": _pieces(["parola", "salasana", "api", "psswd", "x"]),
+    "words that tell by themselves within an endless word": _pieces(["mnemonic", "sid", ".", "-", "token"]),
+    "names before an endless tail": lambda n: ("pw" * 32 + "a" * 41 + "=") * (n // 106),
+    "a long word behind a colon": _drawn("token: " + "AKIA" * 80 + "%s\n", 4),
+    "one run of triggers": _drawn("pat%s", 20),
+    "columns of secrets": lambda n: "pw|seed|pwd\n" + _drawn("%s|vk1a|b\n", 12)(n),
+    "closing tags": lambda n: "</private>" * (n // 10),
+    "one escape": lambda n: "\\u0070 " + "some words and a path /usr/lib/x token: " * (n // 40),
+    "two long words": _drawn("토큰::=bk[a-z]{2}_%s", 3),
+}
+
+
+@pytest.mark.parametrize("name", SLOW_ONCE)
+def test_what_was_slow_once_is_so_no_more(name: str) -> None:
+    """Each of these took 50 to 10,000 times as long as the long text."""
+    assert slow(Family(name, SLOW_ONCE[name]), long_text_seconds()) is None
 
 
 def test_the_fuzzer_knows_a_slow_family(monkeypatch: pytest.MonkeyPatch) -> None:

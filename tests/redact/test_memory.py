@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,3 +48,65 @@ def test_an_answer_to_another_question_is_kept() -> None:
     redactor = Redactor()
     redactor.heard("Which model do you use?")
     assert redactor.heard("gpt-4o-mini") == "gpt-4o-mini"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "shown"),
+    [
+        ("Almost done. **What is the database password?**", "blue-harbor-41", MARK),
+        ("Please give me the API token.", "it's qq71-kkab-09xe, thanks", f"it's {MARK}, thanks"),
+        ("Wie lautet das Passwort für den Drucker?", "Fensterbrett7", MARK),
+        ("¿Cuál es la contraseña del router?", "es Marea_2031", f"es {MARK}"),
+        ("Какой пароль от базы?", "osen-7712", MARK),
+        ("データベースのパスワードは？", "sora8841k", MARK),
+        ("请提供 API 密钥：", "kk82mmzq01", MARK),
+        ("Which PIN did you set?", "7731", MARK),
+        ("Enter the passphrase of the key:", "two grey herons on 9 posts", MARK),
+        ("What's the wifi password?", "swordfish", MARK),
+    ],
+)
+def test_whatever_short_answer_follows_a_question_for_a_secret_tells_one(
+    question: str, answer: str, shown: str
+) -> None:
+    """In the languages we speak, asked or ordered, and whether or not the value looks like one."""
+    redactor = Redactor()
+    redactor.heard(question)
+    assert redactor.heard(answer) == shown
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is a password required?", "yes"),
+        ("How many tokens did that use?", "12000"),
+        ("Should I rotate the API token?", "rotate it tomorrow at 10:30"),
+        ("What is the password?", "use the one in the vault"),
+        ("Where do I put the token?", "in ~/.config/tool/settings.toml"),
+        ("Please provide the API key.", "process.env.API_TOKEN"),
+        ("What is the token for?", "github"),
+        ("Which secret manager do you want?", "vault2"),
+        ("Do you want a password reset?", "yes, with a 6-digit code"),
+        ("Should the token expire after 24h or 48h?", "48h"),
+        ("What is the password?", "I do not know it, ask somebody who set up the 3 machines in the office on Monday"),
+    ],
+)
+def test_an_answer_that_tells_no_secret_stays(question: str, answer: str) -> None:
+    """A question about a secret is none for it, and a path, a variable or a refusal tells nothing."""
+    redactor = Redactor()
+    redactor.heard(question)
+    assert redactor.heard(answer) == answer
+
+
+def test_what_was_answered_is_hidden_from_then_on() -> None:
+    """Even where nothing but the question tells that it is a secret."""
+    redactor = Redactor()
+    redactor.heard("What is the database password?")
+    redactor.heard("blue-harbor-41")
+    assert redactor.heard("restart it with blue-harbor-41 please") == f"restart it with {MARK} please"
+
+
+@given(st.text(max_size=120), st.text(max_size=120))
+def test_any_question_and_any_answer_can_be_heard(question: str, answer: str) -> None:
+    redactor = Redactor()
+    redactor.heard(f"{question} password?")
+    assert len(redactor.heard(answer)) <= len(answer) + 10 * (len(answer) // 4 + 1)

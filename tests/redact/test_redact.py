@@ -8,6 +8,7 @@ import importlib.util
 import itertools
 import random
 import re
+import string
 import subprocess
 import sys
 from pathlib import Path
@@ -56,8 +57,8 @@ def test_every_shape_hides_its_example_and_leaves_its_counter_example(shape: Sha
 @pytest.mark.parametrize("shape", SHAPES, ids=SHAPE_IDS)
 def test_a_shape_is_what_finds_its_example(shape: Shape) -> None:
     """Guards the triggers: one that does not fire would leave the shape dead."""
+    from jsonlstore.redact.budget import Steps
     from jsonlstore.redact.finder import find_spans
-    from jsonlstore.redact.scan import Steps
 
     text, _ = make.slots(shape.example, random.Random(11))
     assert shape.kind in {kind for _, _, kind in find_spans(f"so: {text} .".encode(), Steps(10_000))}
@@ -296,3 +297,17 @@ def test_joining_literals_makes_no_secret_of_plain_text(text: str) -> None:
 def test_redacting_a_value_never_raises_and_settles(value: object) -> None:
     once = redact_value(value)
     assert redact_value(once) == once
+
+
+@pytest.mark.parametrize("mark", ["# ", "// ", " * ", "> ", "; ", "+", "2026-03-01 10:00:01 INFO key: ", "[worker] "])
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_private_key_behind_marks_is_hidden_with_its_last_line(mark: str, ends: bool) -> None:
+    """A commented, quoted or logged key has something before each line, and a cut one has no END."""
+    draw = random.Random(len(mark))
+    lines = ["".join(draw.choices(_BASE64, k=length)) for length in (64, 64, 64, 22)]
+    end = ["-----END RSA PRIVATE KEY-----"] if ends else []
+    text = "".join(f"{mark}{line}\n" for line in ["-----BEGIN RSA PRIVATE KEY-----", *lines, *end])
+    assert redact_text(f"before\n{text}and words after\n") == f"before\n{mark}{MARK}\nand words after\n"
+
+
+_BASE64 = string.ascii_letters + string.digits + "+/"

@@ -34,6 +34,7 @@ def test_a_request_goes_on_below_its_colon(text: str, told: str) -> None:
         ("fr", "Veuillez me fournir les horaires des trois bateaux."),
         ("es", "Ahora reinicia el servidor de mareas."),
         ("pt", "Agora reinicie o servidor de marés."),
+        ("it", "Ora riavvia il server delle maree."),
         ("de", "Bitte starte den Gezeitendienst neu."),
         ("ru", "Теперь перезапустите сервер приливов."),
         ("uk", "Тепер перезапустіть сервер припливів."),

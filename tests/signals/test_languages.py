@@ -16,12 +16,13 @@ from jsonlstore.signals.replies import choice, decided
 from jsonlstore.signals.requests import is_nudge, request_line
 from jsonlstore.signals.sentences import own_sentences, plain_text
 
-CODES = ("de", "en", "es", "fr", "ja", "ko", "pt", "ru", "uk", "zh")
+CODES = ("de", "en", "es", "fr", "it", "ja", "ko", "pt", "ru", "uk", "zh")
 SENTENCES = {
     "en": "could you please look at the harbour chart and tell me what is missing",
     "de": "kannst du bitte die Hafenkarte ansehen und mir sagen was noch fehlt",
     "es": "puedes mirar la carta del puerto y decirme qué falta por favor",
     "fr": "peux-tu regarder la carte du port et me dire ce qui manque",
+    "it": "puoi guardare la carta del porto e dirmi cosa manca per favore",
     "pt": "você pode olhar a carta do porto e me dizer o que está faltando",
     "ru": "посмотри на карту гавани и скажи, что ещё нужно",
     "uk": "подивись на карту гавані і скажи, що ще потрібно",

@@ -26,6 +26,7 @@ from jsonlstore.signals.projects import (
         ("~/Projects/x", "x"),
         ("$HOME/code/x", "x"),
         ("/Users/ann/Documents/GitHub/zed/x", "zed"),
+        ("/mnt/c/Users/ann/src/work20260103/app/page.tsx", "work20260103"),
         ("C:\\Users\\me\\Projects\\win", "win"),
         ("/home/u/src/github.com/org/repo", "repo"),
         ("/home/u/hamlib", "hamlib"),
@@ -91,6 +92,7 @@ def test_a_git_root_anywhere_is_a_project_but_not_a_hidden_one() -> None:
 def test_below_a_desktop_the_project_is_where_the_session_was_started() -> None:
     assert ProjectTally().start_in("C:\\Users\\me\\Desktop\\ann\\school\\tides") == "tides"
     assert ProjectTally().start_in("C:\\Users\\me\\Desktop") is None
+    assert ProjectTally().start_in("/Users/me/Desktop/school/tides/frontend") == "tides"
 
 
 def test_the_folder_above_the_start_is_no_second_project() -> None:

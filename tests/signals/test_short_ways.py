@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from jsonlstore.signals import Distiller
 from jsonlstore.signals import outcome as outcomes
-from jsonlstore.signals.language import languages, recognise
+from jsonlstore.signals.language import Language, languages, recognise
 from jsonlstore.signals.sentences import shorten
 from jsonlstore.signals.shell import written_files
+from jsonlstore.signals.telling import may_tell, telling_lines
 from jsonlstore.transcripts.records import parse_entry
 
 _REDIRECT = re.compile(
@@ -83,6 +84,20 @@ def test_a_language_is_known_by_most_of_its_words(text: str) -> None:
     told = code if most >= (1 if len(words) <= 6 else 2) and next_most < most else None
     found = recognise(text)
     assert (found.code if found else None) == told
+
+
+SAID = st.sampled_from(
+    ["TODO: chart the tide", "done", "it’s done", "the pier is fertig", "[ ]", "- [x] tide", "in", "progress", "won't",
+     "won’t do", "сделано", "已完成", "tide", "", " ", "task-7", "no longer", "needed"]
+)  # fmt: skip
+
+
+@given(st.lists(st.lists(SAID, max_size=4).map(" ".join), max_size=8), st.sampled_from([None, *languages().values()]))
+@example(["in", "progress", "done"], None)
+def test_no_line_that_may_tell_of_a_task_is_passed_over(lines: list[str], language: Language | None) -> None:
+    """A text is looked through at once for the lines a look at each would find, whatever stands around them."""
+    found = telling_lines("\n".join(lines), language)
+    assert {line for line in lines if may_tell(line, language)} <= found <= set(lines)
 
 
 COMMANDS = st.sampled_from(

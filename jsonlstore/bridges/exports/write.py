@@ -11,6 +11,7 @@ from jsonlstore.bridges.exports.formats import Format, JsonLines, Parquet
 from jsonlstore.bridges.exports.rows import month_of, rows_of
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.errors import JsonlStoreError, UsageError
+from jsonlstore.redact import sanitised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +51,7 @@ def export_tables(
     """Bring the export below `target` up to date: `sessions` or `events`, as `jsonl` or `parquet`."""
     if not host.strip() or len(host) > 200:
         raise UsageError("the host needs a name", hint="--host NAME")
+    host = sanitised(host)  # before it is quoted: what stands behind %3A is not seen
     form: Format = JsonLines() if kind == "jsonl" else Parquet()
     return _Export(store, target / table / f"host={quote(host, safe='')}", form, host, table).run(
         since, dry_run=dry_run, progress=progress

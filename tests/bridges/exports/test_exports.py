@@ -95,6 +95,17 @@ def test_events_since_and_odd_hosts(home: Home, tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "out" / "events").iterdir()] == ["host=..%2Fx%20y"]
 
 
+def test_a_host_that_is_a_secret_names_no_folder(home: Home, tmp_path: Path) -> None:
+    """It is hidden before it is quoted: `%3A` is no colon to the redactor."""
+    home.past("old", hot_topics=["a"])
+    secret = "Qk7x9NVP8mcmCzw8Z"
+    home.run("export", "jsonl", str(tmp_path / "out"), "--host", f"db.internal:6432:app:bob:{secret}")
+    written = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
+    assert secret.encode() not in written
+    assert not [path for path in (tmp_path / "out").rglob("*") if secret in str(path)]
+    assert {row["host"] for row in rows_in(tmp_path / "out", "jsonl")} == {"db.internal:6432:app:bob:[REDACTED]"}
+
+
 STEPS = st.lists(
     st.tuples(st.sampled_from(["start", "update", "forget", "export", "stopped"]), st.integers(0, 4)), max_size=14
 )
