@@ -21,7 +21,7 @@ _BEGIN = r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|-{4} BEGIN (?:[
 _END = r"-{4,5} ?END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _TAG_BEGINS, _CLOSED = r"(?i)(?:<|\\u003c|&lt;)/?private", r"(?i)(?:<|\\u003c|&lt;)/private"
 _TRUNCATED = re.compile(
-    rb"(?:[ \t]*(?:\r?\n|\\+r?\\*n|%0[aAdD]|\\+r)?[ \t]*(?:(?:Proc-Type|DEK-Info|Comment|Version|Hash|Charset):[^\r\n\\]*|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/]+={0,2}(?=[ \t]*(?:\r?\n|\\+n|[\"'`]|\Z))))*+"
+    rb"(?:[ \t]*+(?:(?:\r?\n|\\+r?\\*n|%0[aAdD]|\\+r)[ \t]*+)?(?:(?:Proc-Type|DEK-Info|Comment|Version|Hash|Charset):[^\r\n\\]*|[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/]+={0,2}(?=[ \t]*(?:\r?\n|\\+n|[\"'`]|\Z))))*+"
 )
 # behind the marks of a comment, a quotation or a log: lines that end in a run as long as a key's
 _PREFIXED = re.compile(

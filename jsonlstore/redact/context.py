@@ -70,7 +70,7 @@ def is_member(text: str, name: bytes, op: bytes) -> bool:
 
 _LONG_MEMBER = 12
 _CALLED_IN = re.compile(r"([a-z_]+)[+-][a-z]+\(")
-_MEMBER = re.compile(r"[a-z_]+(?:[A-Z_][a-z]+)*[0-9]?(?:[,;)(.&\[+-]|->|\Z)")
+_MEMBER = re.compile(r"[a-z_]++(?:[A-Z_][a-z]++)*+[0-9]?(?:[,;)(.&\[+-]|->|\Z)")
 
 
 def is_slice(data: bytes, op_at: int, end: int) -> bool:
@@ -252,4 +252,4 @@ def is_variable(text: str, after: bytes) -> bool:
 
 
 _CAMEL = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+)+\Z")
-_MIXED = re.compile(r"[A-Za-z]{2,}[0-9]?[A-Za-z]+\$?[A-Za-z]*\Z(?<=[a-z])")
+_MIXED = re.compile(r"(?:[A-Za-z]{3,}+|[A-Za-z]{2,}+[0-9][A-Za-z]++)(?:\$[A-Za-z]*+)?\Z(?<=[a-z])")

@@ -21,7 +21,7 @@ _LIST = Path(__file__).with_name("data") / "phrases.txt"
 _LEAST = 12  # words; the standard has 12, 15, 18, 21 and 24
 # What stands between two words of a phrase: blanks or commas, quotes, a number or a bullet. Names in code are joined
 # otherwise.
-_BETWEEN = re.compile(r"""(?=[^\s,\\]{0,8}[\s,\\])(?:[\s\d,;:.)"'`|*#>-]|\\+[nrt]?){1,12}\Z""")
+_BETWEEN = re.compile(r"""(?=[^\s,\\]{0,8}[\s,\\])(?:[\s\d,;:.)"'`|*#>-]|\\++[nrt]?){1,12}+\Z""")
 SHORTEST = _LEAST * 4 - 1
 _WORD = re.compile(r"[A-Za-z]+")
 # What is said where a phrase is shown: reading every text for it would take a third of the redactor's time.

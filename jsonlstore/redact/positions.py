@@ -89,10 +89,10 @@ _PUBLIC = re.compile(r"(?:(?:ssh|ecdsa)-[\w-]{2,24} )?AAAA(?:B3NzaC1|C3NzaC1|E2V
 # -- numbers
 
 _ENTRY_BEFORE = re.compile(
-    rb"([A-Za-z_][\w.$]*)[\"']?[ \t]*(?:[:=]{1,2}|=>)[ \t]*[\"']?([0-9]{1,10})[\"']?[ \t]*[,;]?(?:[ \t]*(?://|#|/\*|--)[^\n]{0,80})?(?:\s|\\+[nrt])*(?:[a-z]{2,12}[ \t]+){0,4}[\"']?\Z"
+    rb"([A-Za-z_][\w.$]*)[\"']?[ \t]*(?:[:=]{1,2}|=>)[ \t]*[\"']?([0-9]{1,10})[\"']?[ \t]*+[,;]?(?:[ \t]*+(?://|#|/\*|--)[^\n]{0,80})?(?:\s|\\+[nrt])*+(?:[a-z]{2,12}[ \t]+){0,4}[\"']?\Z"
 )
 _ENTRY_BEHIND = re.compile(
-    rb"[\"']?[ \t]*[,;]?(?:[ \t]*(?://|#|/\*|--)[^\n]{0,80})?(?:\s|\\+[nrt])*(?:[a-z]{2,12}[ \t]+){0,4}[\"']?([A-Za-z_][\w.$]*)[\"']?[ \t]*(?:[:=]{1,2}|=>)[ \t]*[\"']?([0-9]{1,10})\b"
+    rb"[\"']?[ \t]*+[,;]?(?:[ \t]*+(?://|#|/\*|--)[^\n]{0,80})?(?:\s|\\+[nrt])*+(?:[a-z]{2,12}[ \t]+){0,4}[\"']?([A-Za-z_][\w.$]*)[\"']?[ \t]*(?:[:=]{1,2}|=>)[ \t]*[\"']?([0-9]{1,10})\b"
 )
 _PREFIX = 10  # letters that the names of a list may begin with
 _NEAR = 64  # how far apart the numbers of a list may be
@@ -295,7 +295,7 @@ def _is_listed(data: bytes, value: Value, text: str, link: Link) -> bool:
 _HANDED_ON = re.compile(rb"[ \t](?:-e|--env)[ \t]+\Z")  # docker run -e API_TOKEN image-2
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z0-9]+)+\Z")
 _HOST = re.compile(r"[a-z][a-z.-]{1,60}:[0-9]{2,5}\Z")
-_NAME_IN_LIST = re.compile(r"[A-Z][A-Za-z]+[0-9]{0,5}[A-Za-z]*\Z")
+_NAME_IN_LIST = re.compile(r"[A-Z][A-Za-z]++(?:[0-9]{1,5}+[A-Za-z]*+)?\Z")
 _ITEM_BEFORE, _ITEM_BEHIND = re.compile(rb"[\"'],\s*[\"']\Z|\[\s*[\"']\Z"), re.compile(rb"[\"'],\s*[\"']|[\"'],?\s*\]")
 _FINGERED = re.compile(rb"(?i)gpg|pgp|fingerprint|signature|(?:rsa|dsa|eddsa|ecdsa) key")
 

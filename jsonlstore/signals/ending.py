@@ -59,7 +59,7 @@ _LONGEST_LEFT = 240
 _LAST_LINES = 6
 _LISTED = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)])\s+(\S.*)$")
 _LEAST_SAID = 6  # words of content
-_EXCLAMATION = re.compile(r"\A(?:[^\W\d]+[ ,]{0,2}){1,3}[!！]\s+(?=\S)")  # "Great!", "All done!"
+_EXCLAMATION = re.compile(r"\A(?:[^\W\d]++[ ,]{0,2}){1,3}[!！]\s+(?=\S)")  # "Great!", "All done!"
 # what asks for an answer and names no work of its own, and what points back
 _REPORT_BACK = re.compile(
     r"\b(?:and|then|und|dann|y|luego|et|puis|e|poi|depois)?\s*(?:(?:please |just )?(?:let me know|tell me|report back)"

@@ -45,7 +45,7 @@ _LONGEST_PHRASE, _LONGEST_CALL = 24, 10
 _TABLE_ROW = re.compile(r"^\s*\|(.+)\|\s*$")
 _RULE_LINE = re.compile(r"^[\s|:=*_-]+$")
 _BRACKETS = re.compile(r"\s*[(（][^()（）]{1,60}[)）]\s*$")
-_LABEL = re.compile(r"^[\s>*_#-]*([^\n:：]{2,40}?)[*_]*\s*[:：]\s*[*_]*\s*(\S.*)$")
+_LABEL = re.compile(r"^[\s>*_#-]*+([^\n:：]{2,40}?)[*_]*+\s*+[:：]\s*+(?:[*_]++\s*+)?(\S.*)$")
 _CAPITALS = re.compile(r"(?<!\w)((?:[^\W\d_a-zà-öø-ÿа-яёіїє]{4,}(?:\s|:|$)\s?){1,3})")
 _FIRST_OF_LIST = frozenset({"1", "A"})
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
