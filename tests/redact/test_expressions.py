@@ -5,6 +5,8 @@ harmless; what takes its cube stops everything. So each expression is tried on w
 its price compared with that of a search known to take the square.
 """
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import importlib
