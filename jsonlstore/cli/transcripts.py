@@ -256,7 +256,7 @@ def _entry(entry: Entry, stretch: str, redactor: Redactor) -> dict[str, Any]:
 
 
 def _line(entry: Entry, redactor: Redactor) -> str:
-    calls = " ".join(f"[{call.name}]" for call in entry.tool_calls)
+    calls = " ".join(f"[{redactor.text(call.name)}]" for call in entry.tool_calls)
     return _short(f"{redactor.heard(entry.text)} {calls}".strip())
 
 

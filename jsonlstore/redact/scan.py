@@ -215,7 +215,8 @@ class SecretScan:
             self._named_until = max(self._named_until, end)
             # unless a private span reaches out of what is hidden
             if start - at < 64 and b"private" not in data[start:end].lower():
-                self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
+                quote = _ESCAPED_QUOTE.search(data, start, end)  # it may begin a joint, as the last letter may
+                self._skipped = max(self._skipped, (quote.start() if quote else end) - 1)
 
     def _announced(self, at: int) -> None:
         look = announced_phrases(self._data, at, self._phrases_until)
@@ -281,6 +282,7 @@ _BEGINS = [
     _CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST) | _NAME * (byte in named.FIRST)
     for byte in range(256)
 ]
+_ESCAPED_QUOTE = re.compile(rb"\\u002[27]|&(?:quot|apos|#3[49]);")
 _SAMPLE = re.compile(rb"(?i)[-_]your[-_]|[-_]x{8}")  # xoxb-your-slack-token
 _GOES_ON = re.compile(rb"[A-Za-z0-9_+/=.%~-]*+")
 _DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")
