@@ -183,7 +183,7 @@ class SecretScan:
                 self.found.append((start, end, shape.kind))
                 near = at - 64 < start <= at or (data[at] == _COLON and start < at + 64)  # an address, or a token
                 if near and b"private" not in data[at:end].lower():
-                    self._skipped = max(self._skipped, end - 1)  # its last letter may begin a joint
+                    self._go_behind(start, end)
             low = max(groups[0][1], groups[0][0] + 1, end)
             if low >= high:
                 break
@@ -215,8 +215,12 @@ class SecretScan:
             self._named_until = max(self._named_until, end)
             # unless a private span reaches out of what is hidden
             if start - at < 64 and b"private" not in data[start:end].lower():
-                quote = _ESCAPED_QUOTE.search(data, start, end)  # it may begin a joint, as the last letter may
-                self._skipped = max(self._skipped, (quote.start() if quote else end) - 1)
+                self._go_behind(start, end)
+
+    def _go_behind(self, start: int, end: int) -> None:
+        """Go on behind what is hidden: at its last letter or at an escaped quote in it, for each may begin a joint."""
+        quote = _ESCAPED_QUOTE.search(self._data, start, end)
+        self._skipped = max(self._skipped, (quote.start() if quote else end) - 1)
 
     def _announced(self, at: int) -> None:
         look = announced_phrases(self._data, at, self._phrases_until)
