@@ -36,7 +36,7 @@ def services(home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
     asked = home.root / "asked"
     for name in ("systemctl", "launchctl"):
         script = home.root / "bin" / name
-        script.write_text(f'#!/bin/sh\necho "$@" >> {shlex.quote(str(asked))}\n')
+        script.write_text(f'#!/bin/sh\necho "$@" >> {shlex.quote(str(asked))}\necho ActiveState=active\n')
         script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{home.root / 'bin'}:/usr/bin:/bin")
     monkeypatch.setattr("jsonlstore.cli.setup._WATCHER_SECONDS", 0.0)  # nobody is really started here
