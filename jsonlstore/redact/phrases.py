@@ -33,7 +33,7 @@ TELL_LITERALS = (
     *("seed words", "seed_words", "seed-words", "seedwords", "12 word", "12-word", "24 word", "24-word"),
 )
 # the names of secrets that begin before it included: seed phrase, passphrase
-_TOLD = re.compile(
+ANNOUNCED = re.compile(
     rb"(?i:(?:seed|recovery|backup|secret|pass)?[ _-]?phrase|(?:seed|recovery|backup|secret|12|24)[ _-]?word"
     rb"|(?:recovery|backup|secret)[ _-]?seed|mnemonic|bip-?39|wallet)"
 )
@@ -46,15 +46,13 @@ _BEFORE, _BEHIND, _WHOLE = 1000, 2000, 600  # bytes around what is said in which
 class Look(NamedTuple):
     """What a look for phrases found, how far it went, and whether it had to look words up."""
 
-    until: int = 0
+    until: int
     spans: Sequence[tuple[int, int]] = ()
     listed: bool = False
 
 
 def announced_phrases(data: bytes, at: int, seen: int = 0) -> Look:
-    """The phrases around a place if the words there announce one; up to `seen` the text was looked at before."""
-    if not _TOLD.match(data, at):
-        return Look()
+    """The phrases around a place whose words announce one; up to `seen` the text was looked at before."""
     low, high = max(0, at - _BEFORE, seen - _WHOLE), min(len(data), at + _BEHIND)
     if _short_words()(data, low, high)[0][0] < 0:
         return Look(high)

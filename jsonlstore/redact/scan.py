@@ -12,7 +12,7 @@ from jsonlstore.redact.blocks import private_keys, private_spans
 from jsonlstore.redact.budget import FITTED, HIDDEN, HIT, JUDGED, LISTED, MATCHED, NAMED, ROW, Steps
 from jsonlstore.redact.folding import escapes_end
 from jsonlstore.redact.hits import NO_HIT, Hits, is_long
-from jsonlstore.redact.phrases import ANNOUNCING, announced_phrases
+from jsonlstore.redact.phrases import ANNOUNCED, ANNOUNCING, announced_phrases
 from jsonlstore.redact.spans import MARK, Span
 from jsonlstore.redact.triggers import SHAPES, fits, own_trigger, search_of, triggers
 from jsonlstore.redact.values import whole
@@ -195,7 +195,7 @@ class SecretScan:
         if b"private" in data[at : at + 12].lower():
             self._blocks = True
             budget.left -= 1
-        if data[at] in ANNOUNCING and at >= self._phrases_until:
+        if data[at] in ANNOUNCING and at >= self._phrases_until and ANNOUNCED.match(data, at):
             self._announced(at)
         self._named_until, values = named.judge_name(data, at, budget)
         if self._named_until > at + 1:
