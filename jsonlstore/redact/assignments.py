@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.redact import rules
 from jsonlstore.redact.headers import header_value
-from jsonlstore.redact.judging import Link, assigned
+from jsonlstore.redact.judging import HIDDEN, Link, assigned
 from jsonlstore.redact.looks import is_placeholder, randomness, tells
 from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_END, WEAK_WORDS, Key, classify
 from jsonlstore.redact.phrases import TELLS
@@ -171,6 +171,8 @@ def _weak(data: bytes, head: re.Match[bytes], budget: Steps) -> list[tuple[int, 
 
 def _strong(data: bytes, start: int, end: int, budget: Steps) -> list[tuple[int, int]]:  # noqa: C901, PLR0911 - one exit per joint
     if data[end : end + 1] == b"=":  # most are joined so, and nothing else is to be found out
+        if data.startswith(HIDDEN, end + 1):
+            return []
         full = full_name(data, start, end)
         if _is_chance(data, full, end) or (level := classify(full.lstrip("-"))) is Key.NONE:
             return []
@@ -228,15 +230,16 @@ def _labelled(data: bytes, start: int, end: int, label: re.Match[bytes], budget:
 
 def _is_chance(data: bytes, full: str, end: int) -> bool:
     """Base64 that happens to end in a telling word, or a type that is named after a secret (`AWS::IAM::AccessKey`)."""
-    before = data[max(0, end - len(full.encode()) - 2) : end - len(full.encode())]
+    start = end - len(full.encode())
+    before = data[max(0, start - 2) : start]
     if before[-1:] == b":" and (before == b"::" or b"arn:aws" in data[max(0, end - 100) : end].rpartition(b" ")[2]):
         return True
-    ends = data[end : end + 2] == b"==" and data[end + 2 : end + 3] in _ENDS
-    if ends and (before[-1:] in (b"+", b"/") or (len(full) > 11 and _DIGIT.search(full))):
-        return True  # a hash of a lock file
-    padded = data[end : end + 2] == b"==" and data[end + 2 : end + 3] in (b'"', b"'")
-    if padded and len(full) >= 20 and (randomness(full) > 4.8 or _DIGITS.search(full)):
-        return True
+    if data.startswith(b"==", end):
+        behind = data[end + 2 : end + 3]
+        if behind in _ENDS and (before[-1:] in (b"+", b"/") or (len(full) > 11 and _DIGIT.search(full))):
+            return True  # a hash of a lock file
+        if behind in (b'"', b"'") and len(full) >= 20 and (randomness(full) > 4.8 or _DIGITS.search(full)):
+            return True
     if before in (b"+", b"\n+"):
         return False  # a line that a diff adds
     odd = len(full) > 40 or before[-1:] in (b"+", b"/", b"=")

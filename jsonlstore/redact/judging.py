@@ -57,7 +57,7 @@ class Link(NamedTuple):
 
 
 def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
-    if data.startswith(_HIDDEN, link.op_end):
+    if data.startswith(HIDDEN, link.op_end):
         return []
     if (
         context.is_attribute(data, link.name_at)
@@ -65,7 +65,7 @@ def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
         or context.is_styled(data, link.name_at, link.name_end)
     ):
         return []
-    inner = context.last_subscript(data, link.name_end, link.op_at)
+    inner = context.last_subscript(data, link.name_end, link.op_at) if link.op_at > link.name_end + 4 else None
     if inner and classify(inner.decode("utf-8", "replace")) is Key.NONE:
         return []
     spans = [_judge(data, value, link) for value in measure(data, link.op_end, before=link.name_at)]
@@ -73,7 +73,7 @@ def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
 
 
 # what stands behind most names in the second look at a text
-_HIDDEN = (b"[REDACTED]", b'"[REDACTED]"', b" [REDACTED]", b' "[REDACTED]"', b'\\"[REDACTED]')
+HIDDEN = (b"[REDACTED]", b'"[REDACTED]"', b" [REDACTED]", b' "[REDACTED]"', b'\\"[REDACTED]')
 # A value that no code, word, version or address looks like; most are, and need no further question.
 _GENERATED = re.compile(
     rb"(?![A-Za-z]*[0-9]+[A-Za-z]*\Z)(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,}\Z"

@@ -60,7 +60,9 @@ _STANDS_IN = _either(_STARS, _MASKED, _REFERENCE, _ENV_NAME, _YOURS, _NAME_LIKE)
 _PLAIN_CODE = _either(OWN_NAME.pattern, _TYPE, _CONSTANT)
 _SHAPED_CODE = _either(_CODE, _DOTTED)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
-_CAMEL = re.compile(r"(?:[A-Z][A-Za-z]*[A-Z][a-z]+|[A-Z][A-Za-z]*+[0-9]{1,5}+(?:[A-Z][a-z]++)++)(?:[0-9]?|[A-Z]{2,4})\Z")
+_CAMEL = re.compile(
+    r"(?:[A-Z][A-Za-z]*[A-Z][a-z]+|[A-Z][A-Za-z]*+[0-9]{1,5}+(?:[A-Z][a-z]++)++)(?:[0-9]?|[A-Z]{2,4})\Z"
+)
 _VERSION = re.compile(
     r"v[0-9]{1,3}-v[0-9]{1,3}\Z|[0-9]{1,4}-(?:byte|bit|char|character|digit|letter|word)s?\Z|[0-9]{0,6}\.[0-9]{1,20}[,;]?\Z|[0-9]{1,10}[iuf](?:8|16|32|64|128|size)\Z|[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[A-Za-z]|[\w.\[\]-]{2,30}[<>=~!]=v?[0-9]"
 )

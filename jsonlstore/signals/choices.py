@@ -50,7 +50,9 @@ _CUE = ("task_cue",)
 _FORBID = ("forbid_cue",)
 _TOLD = ("decided", "insight")
 _CLAUSE_END = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])\s*")
-_NUMBER_AFTER = re.compile(r"(?<!\s)\s*+(?:[；;,，]\s*+)?(\d{1,2})[.、)]$")  # the next item's number, left behind by its sentence
+_NUMBER_AFTER = re.compile(
+    r"(?<!\s)\s*+(?:[；;,，]\s*+)?(\d{1,2})[.、)]$"
+)  # the next item's number, left behind by its sentence
 _AFTER_NUMBER = (".", "、", ")")
 _LOOSE_END = re.compile(r"[\s,，]+(?:and|or|und|oder|y|et|ou|e|и|і|та)$", re.IGNORECASE)  # the next line goes on
 # what editors add to a plan that is handed to the agent
