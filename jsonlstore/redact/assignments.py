@@ -146,6 +146,8 @@ def judge_name(data: bytes, at: int, budget: Steps) -> tuple[int, list[tuple[int
     end = head.end()
     word = head.group(1).lower()
     part = head.group(2) or data[at - 1 : at].isalnum()  # of a longer name: AggregationAuthorization
+    if word == b"cookie" and head.group(2) and classify(full_name(data, at, end)) >= Key.SECRET:
+        return end, _strong(data, at, end, budget)  # cookie_secret=
     if word in (b"cookie", b"authorization", b"x-auth") and not (part and word == b"authorization"):
         header = _HEADER.match(data, end, end + 80)
         if header and word != b"cookie" and _REFERRED.match(data, header.end(), header.end() + 80):

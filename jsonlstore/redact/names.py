@@ -82,6 +82,8 @@ def _weak_level(name: str) -> Key:
     return Key.WEAK if telling else Key.NONE
 
 
+_ASKED_FOR = ("update", "reset", "change", "invite", "invitation")  # what is done about a secret, or a secret of that
+_PROOFS = ("token", "secret", "code")  # password_reset_token
 _LONGEST_NAME = 160  # what a name ends in says what it is
 
 
@@ -103,18 +105,20 @@ def classify(name: str) -> Key:  # noqa: C901, PLR0911, PLR0912 - one exit per a
     rest = name[end:]
     after = [part.lower() for part in _PART.findall(rest[:60])]
     if any(part in _ABOUT for part in after):
-        return Key.NONE
+        return Key.HINT if after[-1] in _PROOFS and after[-2:-1] and after[-2] in _ASKED_FOR else Key.NONE
     if before and name.isupper() and before[0] in _ERRORS:
         return Key.NONE  # ER_INCORRECT_PASSWORD = 3891
     if before and (before[0] in _WRONG or (level is Key.SECRET and "public" in before)):
         return Key.NONE  # publicKeyToken, InvalidClientSecret
+    if before and before[-1] in _ASKED_FOR:
+        return Key.HINT  # update_password=on_create, password_reset_token=
     if before and before[-1] in _OTHER and not (level is Key.PASSWORD and before[-1] in _OWN):
         return Key.NONE
     if any(part in _TEXTS for part in before):
         return Key.HINT  # formFieldLabel__backupCode
     word = name[found.start() : end].lower()
-    if before and (before[-1] == "update" or (word == "passwd" and before[-1] in _PROGRAMS)):
-        return Key.HINT  # update_password=on_create, ocpasswd: fix a leak
+    if before and word == "passwd" and before[-1] in _PROGRAMS:
+        return Key.HINT  # ocpasswd: fix a leak
     if len(word) < 5 and found.group() not in (word, word.upper(), word.title()):
         return Key.NONE  # a piece of base64
     joined = name[: found.start()][-1:].isalpha()

@@ -131,6 +131,17 @@ def _plain_words(data: bytes, value: Value, text: str) -> list[tuple[int, int]]:
     return [(value.start, more.end() if more else value.end)]
 
 
+def _paired(data: bytes, link: Link) -> bool:
+    """`user bob, pass x7…`: whose password it is stands before it."""
+    name = data[link.name_at : link.name_end].lower()
+    return name == b"pass" and _ACCOUNT_BEFORE.search(data, max(0, link.name_at - 80), link.name_at) is not None
+
+
+_ACCOUNT_BEFORE = re.compile(
+    rb"(?i)\b(?:user(?:name)?|login|account|mail)[ \t:=]+[^\s,;]{2,40}[ \t]*[,;/][ \t]*(?:and[ \t]+)?\Z"
+)
+
+
 def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     """The span to hide behind "with password hunter2", `PASSWORD 'x'`."""
     name = data[link.name_at : link.name_end]
@@ -140,7 +151,7 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
     if not values or name == b"pwd" or name.endswith(b"."):
         return []
     told = (name.isupper() and len(name) > 6) or (values[0].quoted and b"," in data[link.name_end : link.op_end])
-    if link.level is Key.HINT and name.lower() != b"pw" and not told:
+    if link.level is Key.HINT and name.lower() != b"pw" and not told and not _paired(data, link):
         return []  # "credentials 2fa" in a sentence
     text = values[0].judged(data, link.budget).decode("utf-8", "replace")
     if values[0].quoted and _QUOTED.match(text):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import random
 import string
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,9 +11,6 @@ from hypothesis import strategies as st
 
 from jsonlstore.redact import prefilter
 from jsonlstore.redact.text import redact_text
-
-if TYPE_CHECKING:
-    import random
 
 UUID = "7c41e2d9-90ab-4f6e-8d13-b25e0c97a1f4"
 HEX = "9c3e07a1d5b84f62"
@@ -137,3 +134,26 @@ def test_a_column_of_a_page_is_read_like_any_other() -> None:
     assert redact_text(text.format("none", "see the wiki")) == text.format("none", "see the wiki")
     short = f"<table>{head}<tr><td>k7Zq2mXw</td></tr></table>"
     assert redact_text(short) == short
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["cookie_secret", "COOKIE_SECRET", "cookiePassword", "cookie-token", "session_cookie_secret", "reset_token",
+     "resetToken", "password_reset_token", "invite_token", "privkey", "pepper"],
+)  # fmt: skip
+@pytest.mark.parametrize("form", ["{}={}", "{}: {}", '"{}": "{}"', "x {} = '{}'"])
+def test_what_a_secret_is_for_does_not_hide_that_it_is_one(name: str, form: str) -> None:
+    rng = random.Random(f"{name}{form}")
+    for _ in range(20):
+        value = "".join(rng.choices(string.ascii_letters + string.digits, k=24)) + "7"
+        assert value not in redact_text(form.format(name, value))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["resetPassword: resetPasswordHandler", "reset_password = true", "resetToken: string;", "reset_token varchar(255)",
+     'reset_password: "Reset your password"', "password_reset_type=mail", "cookies=enabled", "pepper: one teaspoon",
+     "change_password: Bob", "invite_token: required"],
+)  # fmt: skip
+def test_what_is_done_about_a_secret_is_none(text: str) -> None:
+    assert redact_text(text) == text
