@@ -21,6 +21,7 @@ from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_END, WEAK
 from jsonlstore.redact.phrases import TELLS
 from jsonlstore.redact.sentences import adjacent, element, option, returned, said
 from jsonlstore.redact.sources import is_code_text
+from jsonlstore.redact.vendors import OPERATORS, VALUE, vendors_value
 
 if TYPE_CHECKING:
     from jsonlstore.redact.budget import Steps
@@ -92,10 +93,12 @@ NAME = (
     rf"|-(?:{STRONG})[\w-]{{0,40}}[\s\\]"
     rf"""|(?:{WEAK_WORDS}){WEAK_END}(?:(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`][ \t]?|%22)?|>|\(\\*["']){_NOT_UUID}|-(?:{WEAK_WORDS}){WEAK_END}[ \t]+{_NOT_UUID})"""
     rf"""|(?:key|api|auth){WEAK_END}(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`][ \t]?|%22)?[0-9a-f]{{8}}-[0-9a-f]{{4}}-"""
-    rf"|PRIVATE KEY|(?:<|003c|&lt;)/?private|{TELLS}"
+    rf"|PRIVATE KEY|private-lines:|(?:<|003c|&lt;)/?private|{VALUE}|{TELLS}"
 )
 # the first byte of every match of `NAME`
-FIRST = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-<012&") | frozenset(range(128, 256))
+FIRST = (
+    frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-<012&") | frozenset(range(128, 256)) | OPERATORS
+)
 # The same with endless tails: an automaton that counts the letters behind each of many names has a state for each sum
 # and never comes to know them all. What tells by itself is looked for apart: it would be found again and again before the end
 # of a long word is seen.
@@ -134,13 +137,15 @@ def full_name(data: bytes, start: int, end: int) -> str:
 
 def judge_name(data: bytes, at: int, budget: Steps) -> tuple[int, list[tuple[int, int]]]:
     """Where to go on, and the spans to hide behind the name at `at`, a match of `NAME`."""
+    if data[at] in OPERATORS:
+        return vendors_value(data, at, budget)
     at += data[at] == ord("-")
     head = _head_from(data[at]).match(data, at)
     if not head:
         form = _weak_form_from(data[at])
         head = form.match(data, at) if form else None
     if not head:
-        return at + 1, []
+        return vendors_value(data, at, budget)
     if head.start(3) >= 0:
         return head.end(3), _weak(data, head, budget)
     end = head.end()
