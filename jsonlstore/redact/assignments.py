@@ -34,8 +34,8 @@ _TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const tok
 _RUST = r"[ \t]*:[ \t]*&?(?:'[a-z]+[ \t]+)?(?:str|String|\[u8\])(?=[ \t]*=)"  # const TOKEN: &'static str = "…"
 # <th class="x">Token</th>  <td class="x">…
 _CELL = r"\s*+(</(?:td|th|dt)>\s*+<(?:td|dd)(?:[ \t][^<>\n]{0,120})?>)"
-_PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
-_FOR = rf"(?:[ \t]+(?:{_PREPOSITION}|to)(?:[ \t]+[^\s:=\[\](){{}}%]{{1,40}}){{1,5}}?)"
+_PREPOSITION = "for|of|on|in|at|from|für|fuer|fürs|fuers|vom|von|zum|de|du|des|del|da|do|para|pour|por|per|от|для|на|к"
+_FOR = rf"(?:[ \t]+(?:instead(?=:)|(?:{_PREPOSITION}|to)(?:[ \t]+[^\s:=\[\](){{}}%]{{1,40}}){{1,5}}?))"
 _IS = (
     r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|c'est|c’est|—|–|-)"
     r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
@@ -89,7 +89,7 @@ _TOKENS = (
 )
 NAME = (
     rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~,;\t\r\n\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\s*values|\\*[\"'][ \t]*,)|\((?:[\"'\\]|\)[ \t\w*:>-]{{0,24}}[{{:=>][ \t\r\n]*(?:return[ \t]+)?[\"'`])|,?\s+[\"'\\-]*val|,[ \t]*\S{{0,24}}[0-9!@#$%^&*+]|[ \t][\[(]"
-    rf"|[ \t]+(?:[:=|<\\\"'`?+!\r\n-]|\.=|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|[a-z_]{{1,20}}=\\*[\"']|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
+    rf"|[ \t]+(?:[:=|<\\\"'`?+!\r\n-]|\.=|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|instead:|[a-z_]{{1,20}}=\\*[\"']|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
     rf"|-(?:{STRONG})[\w-]{{0,40}}[\s\\]"
     rf"""|(?:{WEAK_WORDS}){WEAK_END}(?:(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`][ \t]?|%22)?|>|\(\\*["']){_NOT_UUID}|-(?:{WEAK_WORDS}){WEAK_END}[ \t]+{_NOT_UUID})"""
     rf"""|(?:key|api|auth){WEAK_END}(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`][ \t]?|%22)?[0-9a-f]{{8}}-[0-9a-f]{{4}}-"""
@@ -106,7 +106,7 @@ ENDLESS_NAME = NAME.removesuffix(f"|{TELLS}").replace("{0,40}", "*").replace("{1
 _JOINT = re.compile(
     (
         rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR}|{_TYPED}|{_RUST})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|[ \t]?설정은|는|은|(?:'|’)s[ \t])[ \t]*+"
-        rf"""|([ \t]++|\(|[ \t]*+,[ \t]*+|\?[ \t]++)(?:b?\\*["'`“‘«][^\s"'`]|[^\s"'`]{{0,64}}?[0-9!@#$%^&*+]))"""
+        rf"""|(?:[ \t]++(?:от|для|на|к)[ \t]++[^\s:=]{{2,40}})?([ \t]++|\(|[ \t]*+,[ \t]*+|\?[ \t]++)(?:b?\\*["'`“‘«][^\s"'`]|[^\s"'`]{{0,64}}?[0-9!@#$%^&*+]))"""
         rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/|{_CELL})"""
     ).encode()
 )
