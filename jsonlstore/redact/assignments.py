@@ -21,6 +21,7 @@ from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS, WEAK_END, WEAK
 from jsonlstore.redact.phrases import TELLS
 from jsonlstore.redact.sentences import adjacent, element, option, returned, said
 from jsonlstore.redact.sources import is_code_text
+from jsonlstore.redact.vendors import OPERATORS, VALUE, vendors_value
 
 if TYPE_CHECKING:
     from jsonlstore.redact.budget import Steps
@@ -33,8 +34,8 @@ _TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const tok
 _RUST = r"[ \t]*:[ \t]*&?(?:'[a-z]+[ \t]+)?(?:str|String|\[u8\])(?=[ \t]*=)"  # const TOKEN: &'static str = "…"
 # <th class="x">Token</th>  <td class="x">…
 _CELL = r"\s*+(</(?:td|th|dt)>\s*+<(?:td|dd)(?:[ \t][^<>\n]{0,120})?>)"
-_PREPOSITION = "for|of|on|in|at|from|für|fuer|vom|von|zum|de|del|da|do|para|pour|por|per"
-_FOR = rf"(?:[ \t]+(?:{_PREPOSITION}|to)(?:[ \t]+[^\s:=\[\](){{}}%]{{1,40}}){{1,5}}?)"
+_PREPOSITION = "for|of|on|in|at|from|für|fuer|fürs|fuers|vom|von|zum|de|du|des|del|da|do|para|pour|por|per|от|для|на|к"
+_FOR = rf"(?:[ \t]+(?:instead(?=:)|(?:{_PREPOSITION}|to)(?:[ \t]+[^\s:=\[\](){{}}%]{{1,40}}){{1,5}}?))"
 _IS = (
     r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|c'est|c’est|—|–|-)"
     r"(?:[ \t]+(?:now|(?:set|changed|updated|reset)[ \t]+to|to|as|still|currently|just|simply|actually|literally|:|auf|jetzt))*:?"
@@ -88,14 +89,16 @@ _TOKENS = (
 )
 NAME = (
     rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~,;\t\r\n\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\s*values|\\*[\"'][ \t]*,)|\((?:[\"'\\]|\)[ \t\w*:>-]{{0,24}}[{{:=>][ \t\r\n]*(?:return[ \t]+)?[\"'`])|,?\s+[\"'\\-]*val|,[ \t]*\S{{0,24}}[0-9!@#$%^&*+]|[ \t][\[(]"
-    rf"|[ \t]+(?:[:=|<\\\"'`?+!\r\n-]|\.=|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|[a-z_]{{1,20}}=\\*[\"']|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
+    rf"|[ \t]+(?:[:=|<\\\"'`?+!\r\n-]|\.=|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|instead:|[a-z_]{{1,20}}=\\*[\"']|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
     rf"|-(?:{STRONG})[\w-]{{0,40}}[\s\\]"
     rf"""|(?:{WEAK_WORDS}){WEAK_END}(?:(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`][ \t]?|%22)?|>|\(\\*["']){_NOT_UUID}|-(?:{WEAK_WORDS}){WEAK_END}[ \t]+{_NOT_UUID})"""
     rf"""|(?:key|api|auth){WEAK_END}(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`][ \t]?|%22)?[0-9a-f]{{8}}-[0-9a-f]{{4}}-"""
-    rf"|PRIVATE KEY|(?:<|003c|&lt;)/?private|{TELLS}"
+    rf"|PRIVATE KEY|private-lines:|(?:<|003c|&lt;)/?private|{VALUE}|{TELLS}"
 )
 # the first byte of every match of `NAME`
-FIRST = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-<012&") | frozenset(range(128, 256))
+FIRST = (
+    frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-<012&") | frozenset(range(128, 256)) | OPERATORS
+)
 # The same with endless tails: an automaton that counts the letters behind each of many names has a state for each sum
 # and never comes to know them all. What tells by itself is looked for apart: it would be found again and again before the end
 # of a long word is seen.
@@ -103,7 +106,7 @@ ENDLESS_NAME = NAME.removesuffix(f"|{TELLS}").replace("{0,40}", "*").replace("{1
 _JOINT = re.compile(
     (
         rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR}|{_TYPED}|{_RUST})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|[ \t]?설정은|는|은|(?:'|’)s[ \t])[ \t]*+"
-        rf"""|([ \t]++|\(|[ \t]*+,[ \t]*+|\?[ \t]++)(?:b?\\*["'`“‘«][^\s"'`]|[^\s"'`]{{0,64}}?[0-9!@#$%^&*+]))"""
+        rf"""|(?:[ \t]++(?:от|для|на|к)[ \t]++[^\s:=]{{2,40}})?([ \t]++|\(|[ \t]*+,[ \t]*+|\?[ \t]++)(?:b?\\*["'`“‘«][^\s"'`]|[^\s"'`]{{0,64}}?[0-9!@#$%^&*+]))"""
         rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/|{_CELL})"""
     ).encode()
 )
@@ -134,13 +137,15 @@ def full_name(data: bytes, start: int, end: int) -> str:
 
 def judge_name(data: bytes, at: int, budget: Steps) -> tuple[int, list[tuple[int, int]]]:
     """Where to go on, and the spans to hide behind the name at `at`, a match of `NAME`."""
+    if data[at] in OPERATORS:
+        return vendors_value(data, at, budget)
     at += data[at] == ord("-")
     head = _head_from(data[at]).match(data, at)
     if not head:
         form = _weak_form_from(data[at])
         head = form.match(data, at) if form else None
     if not head:
-        return at + 1, []
+        return vendors_value(data, at, budget)
     if head.start(3) >= 0:
         return head.end(3), _weak(data, head, budget)
     end = head.end()

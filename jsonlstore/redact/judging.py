@@ -21,7 +21,7 @@ from jsonlstore.redact.looks import (
     tells,
 )
 from jsonlstore.redact.names import Key, classify
-from jsonlstore.redact.positions import is_address, is_out_of_place, is_setting
+from jsonlstore.redact.positions import is_address, is_login, is_out_of_place, is_setting
 from jsonlstore.redact.sources import is_no_value, unended
 from jsonlstore.redact.things import (
     CAMEL_WORDS,
@@ -68,6 +68,8 @@ def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
     inner = context.last_subscript(data, link.name_end, link.op_at) if link.op_at > link.name_end + 4 else None
     if inner and classify(inner.decode("utf-8", "replace")) is Key.NONE:
         return []
+    if link.level is Key.HINT and is_login(data, link):
+        link = link._replace(level=Key.PASSWORD)
     spans = [_judge(data, value, link) for value in measure(data, link.op_end, before=link.name_at)]
     return [span for span in spans if span]
 
@@ -152,7 +154,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if level is Key.HINT:
         count = text.isdigit() and not _CREDENTIAL.search(name)
         text = text.replace("\\\n", "").replace("\n", "")  # wrapped between three quotes
-        return (value.start, value.end) if (tells(text) or looks_random(text)) and not count else None
+        told = tells(text) or looks_random(text) or (name == b"pw" and _PHRASE_WORDS.match(text) is not None)
+        return (value.start, value.end) if told and not count else None
     if level is Key.WEAK:
         return (value.start, value.end) if keys.opens(data, link.name_at, name, text, op) else None
     if b"class=" in between:
@@ -253,6 +256,7 @@ _NAME_OF_CODE = re.compile(r"[A-Za-z]+(?:[_.][A-Za-z]+)*(?:\(\))?\Z")
 
 
 # "blank bearer token": words about a secret, as language files and lists of errors hold them
+_PHRASE_WORDS = re.compile(r"[a-z]{2,12}(?:-[a-z]{2,12}){1,4}-[0-9]{1,6}\Z")  # wet-lemon-42
 _CREDENTIAL = re.compile(rb"creds?|credentials?")
 _VALUES = frozenset(
     (b"value", b"val", b"token", b"secret", b"password", b"data", b"current", b"default", b"raw", b"plain")

@@ -162,4 +162,4 @@ def _pass_level(before: str, word: str, after: list[str]) -> Key:  # noqa: PLR09
         return Key.PASSWORD if account or f"{parts[-1]}{word}".lower() not in _PASSES else Key.NONE
     if not parts:
         return Key.HINT
-    return Key.NONE if parts[-1].lower() in _RUNS else Key.PASSWORD
+    return Key.NONE if word.lower() == "pass" and parts[-1].lower() in _RUNS else Key.PASSWORD

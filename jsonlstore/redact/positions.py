@@ -243,6 +243,18 @@ def is_setting(data: bytes, value: Value, link: Link) -> bool:
     return begins and to_line_end(data, value.start).end == value.end
 
 
+def is_login(data: bytes, link: Link) -> bool:
+    """Whether a bare `pass` stands behind a user, on the same line or on the one below, as no program writes them."""
+    if data[link.name_at : link.name_end].lower() != b"pass" or data[link.op_at : link.op_end] not in (b":", b"="):
+        return False
+    return _USER_BEFORE.search(data, max(0, link.name_at - 120), link.name_at) is not None
+
+
+_USER_BEFORE = re.compile(
+    rb"(?i)(?<![a-z.])(?:user(?:[ _-]?name)?|log[io]n|account|e-?mail)[ \t]*[:=][ \t]*[^\s,;(){}]{1,64}(?:[ \t]{1,8}|(?:\r?\n|\\n)[ \t]{0,16}(?:[*>-][ \t])?)\Z"
+)
+
+
 # -- beside a name, joined by nothing but a blank, a comma or a bracket
 
 

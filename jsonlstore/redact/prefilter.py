@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from jsonlstore.redact.phrases import TELL_LITERALS
 from jsonlstore.redact.rules import RUN_HINT as HINT
-from jsonlstore.redact.rules import literals, names, own_rules, shapes
+from jsonlstore.redact.rules import literals, names, own_rules, shapes, words
 
 JSON: TypeAlias = Any
 
@@ -41,6 +41,8 @@ def may_match(value: JSON) -> bool:
     told = _rule_literals()
     # no literal holds a line break: one look at all texts says which literals the single ones need to be asked for
     everything = "\n".join(texts).lower()
+    if any(value.search(everything) and any(one in everything for one in vendors) for value, vendors in _vendors()):
+        return True
     if any(literal in everything for literal in told.anywhere):
         return True
     if keys and any(key.lower().endswith(told.before_operator) for key in keys):
@@ -114,6 +116,15 @@ def _rule_literals() -> _Literals:
             rest.append(shape.trigger)
     return _Literals(
         tuple(anywhere), tuple(leading - anywhere), tuple(before_operator - anywhere), re.compile("|".join(rest))
+    )
+
+
+@cache
+def _vendors() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
+    """What is looked for behind the names of providers, and their first words: what joins them to a second differs."""
+    some = (("[0-9a-f]{32}", "vendors"), ("[0-9a-f]{8}-[0-9a-f]{4}-", "vendors-uuid"))
+    return tuple(
+        (re.compile(value), tuple({name.partition("_")[0] for name in words(listed)})) for value, listed in some
     )
 
 

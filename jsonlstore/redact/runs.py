@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.redact import rules
 from jsonlstore.redact.looks import NUMBERED_TERM, is_wordy, randomness
+from jsonlstore.redact.vendors import vendors_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +76,10 @@ def judge_run(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[i
     if len(token) > BLOB or not _stands_alone(data, first, last):
         return end, None, inside, 0
     weighed = len(token) if _TOKEN.match(token) else len(token) // _GLANCED
-    return end, ((first, last, "token") if is_token(token) else None), inside, weighed
+    if is_token(token):
+        return end, (first, last, "token"), inside, weighed
+    key = vendors_run(data, first, last)
+    return end, ((*key, "named") if key else None), inside, weighed
 
 
 def is_token(token: bytes) -> bool:  # noqa: PLR0911 - one exit per answer

@@ -148,11 +148,16 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
     values = measure(data, link.op_end, before=link.name_at)[:1] if link.level >= Key.HINT else []
     if is_no_announcement(data, link):
         return []
-    if not values or name == b"pwd" or name.endswith(b"."):
+    if not values or name.endswith(b"."):
         return []
+    listed = b"," in data[link.name_end : link.op_end]
+    if name == b"pwd" and not (listed and values[0].quoted):
+        return []  # the directory of a shell
     told = (name.isupper() and len(name) > 6) or (values[0].quoted and b"," in data[link.name_end : link.op_end])
     if link.level is Key.HINT and name.lower() != b"pw" and not told and not _paired(data, link):
         return []  # "credentials 2fa" in a sentence
+    if listed and (default := _DEFAULT.match(data, values[0].start, values[0].end)):
+        values = [Value(default.end(), values[0].end, quoted=False)]  # password,default:x7…
     text = values[0].judged(data, link.budget).decode("utf-8", "replace")
     if values[0].quoted and _QUOTED.match(text):
         text = text.strip("\\\"'")  # 'API_KEY', '\"…\"'
@@ -181,8 +186,7 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
         return []  # `Invalid Password`,"login.label": …; crc-16 width=16
     if is_worded(text) or _ATTRIBUTE.match(text) or _STEP.match(text):
         return []  # for secret `m.backup.v1`
-    listed = b"," in data[link.name_end : link.op_end]
-    if listed and (name[-2:].lower() == b"pw" or _SETTING.match(text) or is_code(text) or _IS_NAME.match(text)):
+    if listed and ((name[-2:].lower() == b"pw" and not values[0].quoted) or _SETTING.match(text) or is_code(text) or _IS_NAME.match(text)):
         return []
     if listed and len(text) > 12 and text.isalpha() and is_wordy(text):
         return []  # (".api_keys", "APIKeysWithRawResponse")
@@ -212,12 +216,17 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
         if sure or link.level is not Key.PASSWORD:
             return [(values[0].start, values[0].end)]
     plain = not listed and " " not in text.strip()
-    sql = plain and values[0].quoted and name.isupper() and link.level is Key.PASSWORD
+    sql = plain and values[0].quoted and link.level is Key.PASSWORD
+    sql = sql and (name.isupper() or _ACCOUNT.search(data, max(0, link.name_at - 120), link.name_at) is not None)
     constant = name.isupper() and b"_" in name  # setenv DB_TOKEN 1234567, ENV API_KEY …
     told = plain and (constant or values[0].quoted) and tells(text)
     if not (sql or told or looks_secret(text, chosen=link.level is not Key.SECRET)):
         return []
     return [(values[0].start, values[0].end)]
+
+
+_DEFAULT = re.compile(rb"default[:=][ \t]*+(?=[^\s,;:=]{4})")
+_ACCOUNT = re.compile(rb"(?i)\b(?:create|alter)[ \t]+(?:user|role|login|group)[ \t]+[^\n;]{1,100}\Z")  # of SQL
 
 
 def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR0911, PLR0912 - one exit per answer

@@ -24,6 +24,7 @@ from jsonlstore.redact.looks import (
 from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.rules import MARK
 from jsonlstore.redact.spans import Span, back, hide, mark_of
+from jsonlstore.redact.vendors import is_vendors_key, is_vendors_name
 
 JSON: TypeAlias = Any
 
@@ -104,7 +105,8 @@ def _walk_dict(value: dict[str, JSON], level: Key, depth: int) -> dict[str, JSON
             inner = paired
         if level is not Key.NONE and inner is Key.NONE:
             inner = Key.WEAK
-        new = _walk(item, inner, depth + 1)
+        own = inner is Key.NONE and isinstance(item, str) and is_vendors_name(name) and is_vendors_key(item)
+        new = MARK if own else _walk(item, inner, depth + 1)
         changed = changed or new is not item or name != key
         while name in result and name != key:
             name += "_"  # two hidden keys must not swallow each other's values
