@@ -281,6 +281,6 @@ _BEGINS = [
     _CONTAINER * (byte in containers.FIRST) | _RUN * (byte in runs.FIRST) | _NAME * (byte in named.FIRST)
     for byte in range(256)
 ]
-_SAMPLE = re.compile(rb"(?i)[-_]your[-_]|[-_]x{8}")  # xoxb-your-slack-token
+_SAMPLE = re.compile(rb"(?i)[-_]your[-_]|[-_]x{8}|(?-i:EXAMPLE)")  # xoxb-your-slack-token
 _GOES_ON = re.compile(rb"[A-Za-z0-9_+/=.%~-]*+")
 _DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")
