@@ -30,7 +30,7 @@ _PREFIXED = re.compile(
 _LAST_LINE = re.compile(rb"[A-Za-z0-9+/]{4,100}={0,2}[\"'`,;)+\\ \t]{0,8}(?=\r?\n|\Z)")
 # nothing of a key: <KEY>, or the two marks beside each other in a list of them
 _NO_KEY = re.compile(
-    rb"(?:\s|\\+[nr]|[\"',.:+*?()\[\]]|\xe2\x80\xa6|<[^<>]{0,40}>|[xX]{4,40}|[A-Za-z_]{1,30} ?= ?[bru]?(?=[\"'])|-{4,5} ?END[ A-Z0-9]* ?-{4,5})*+\Z"
+    rb"(?:\s|\\+[nr]|[\"',.:+*?()\[\]]|\xe2\x80\xa6|<[^<>]{0,40}>|\[[^\[\]]{0,60}\]|[xX]{4,40}|[A-Za-z_]{1,30} ?= ?[bru]?(?=[\"'])|-{4,5} ?END[ A-Z0-9]* ?-{4,5})*+\Z"
 )
 _TAG = re.compile(rb"(?i)(?:<|\\u003c|&lt;)(/?)private(?:\s[^<>]{0,200}?)?(/?)(?:>|\\u003e|&gt;)")
 

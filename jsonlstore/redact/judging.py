@@ -22,6 +22,7 @@ from jsonlstore.redact.looks import (
 )
 from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.positions import is_address, is_login, is_out_of_place, is_setting
+from jsonlstore.redact.public import PUBLIC_MEMBERS
 from jsonlstore.redact.sources import is_no_value, unended
 from jsonlstore.redact.things import (
     CAMEL_WORDS,
@@ -80,6 +81,7 @@ HIDDEN = (b"[REDACTED]", b'"[REDACTED]"', b" [REDACTED]", b' "[REDACTED]"', b'\\
 _GENERATED = re.compile(
     rb"(?![A-Za-z]*[0-9]+[A-Za-z]*\Z)(?=\D*\d\D*\d\D*\d)(?=[0-9A-Fa-f_-]*[G-Zg-z])(?:[A-Za-z0-9]{2,8}[-_])?[A-Za-z0-9]{16,}\Z"
 )
+_OPEN = re.compile(rb"0x|[A-Za-z0-9_-]{0,80}EXAMPLE")  # an address perhaps, a sample of AWS
 _CHOSEN = re.compile(rb"(?!sha|md5|utf|aes|rsa|base|arg|param|val)[a-z]{2,12}[0-9]{3,8}[a-z!@#%^*]{0,4}\Z")
 _SURE = frozenset((b"=", b":", b":=", b"=>", b"%3D"))
 
@@ -87,7 +89,13 @@ _SURE = frozenset((b"=", b":", b":=", b"=>", b"%3D"))
 def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # noqa: C901, PLR0911, PLR0912, PLR0915 - a decision list
     level, op = link.level, data[link.op_at : link.op_end]
     run = value.judged(data, link.budget)
-    if level >= Key.SECRET and op in _SURE and value.start - link.name_end < 6 and _GENERATED.match(run):
+    if (
+        level >= Key.SECRET
+        and op in _SURE
+        and value.start - link.name_end < 6
+        and _GENERATED.match(run)
+        and not _OPEN.match(run)
+    ):
         return value.start, value.end
     if level is Key.PASSWORD and op == b"=" and value.start == link.op_end and _CHOSEN.match(run):
         return value.start, value.end
@@ -146,7 +154,8 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     between = data[link.op_end : value.start]
     keyed = _KEYED.search(data[max(0, value.start - 64) : value.start]) if b"{" in between else None
     if keyed and keyed[1].lower() not in _VALUES:
-        return (value.start, value.end) if looks_random(text) else None  # a key of its own says what it is
+        hidden = looks_random(text) and keyed[1].lower() not in PUBLIC_MEMBERS
+        return (value.start, value.end) if hidden else None  # a key of its own says what it is
     if level is Key.HINT and (b"(" in between or b"[" in between):
         return (
             (value.start, value.end) if looks_random(text) or is_key_hex(text) else None
@@ -160,7 +169,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
         return (value.start, value.end) if keys.opens(data, link.name_at, name, text, op) else None
     if b"class=" in between:
         return None  # a span of coloured source code
-    if b"(" in between and (OF_SECRETS.match(text) or _OWN_FIELD.match(text)):
+    if b"(" in between and (OF_SECRETS.match(text) or _OWN_FIELD.match(text) or NAMED_SO.match(text)):
         return None  # fields.get("password1")
     listed = level is Key.SECRET and (b"[" in between or b"(" in between)
     gap = data[link.name_end : link.op_at].strip()
@@ -389,7 +398,7 @@ def _is_description(rest: bytes, name: bytes) -> bool:
 
 _PUNCTUATED = re.compile(r"[a-z][.,;:)]|\([a-z]")
 _WORD = re.compile(r"[A-Za-z_$]+,?\Z")
-_BARE_WORD = re.compile(r"[a-z_]+[})\],;]+\Z")
+_BARE_WORD = re.compile(r"[a-z_]+[})\],;]+\Z|[a-z]+[0-9]?(?:_[a-z]+)+\Z")
 
 
 _TYPE_ENDS = re.compile(r"[a-z]{3,12};\Z|(?:[A-Z][A-Za-z]{2,40}|[A-Z][a-z]{3,20}[0-9][a-z]|[A-Z][0-9]?)(?:\[\])?[;,]\Z")

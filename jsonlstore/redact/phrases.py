@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LIST = Path(__file__).with_name("data") / "phrases.txt"
 _LEAST = 12  # words; the standard has 12, 15, 18, 21 and 24
+_LEAST_DIFFERENT = 6  # of them
 # What stands between two words of a phrase: blanks or commas, quotes, a number or a bullet. Names in code are joined
 # otherwise.
 _BETWEEN = re.compile(r"""(?=[^\s,\\]{0,8}[\s,\\])(?:[\s\d,;:.)"'`|*#>-]|\\++[nrt]?){1,12}+\Z""")
@@ -70,21 +71,28 @@ def recovery_phrases(text: str) -> list[tuple[int, int]]:
     """Where phrases stand in a text, from their first word to their last, whatever separates or numbers the words."""
     listed = _listed()
     spans: list[tuple[int, int]] = []
-    start = last = count = 0
+    start = last = 0
+    said: list[str] = []
     for found in _WORD.finditer(text):
         word, at = found[0].lower(), found.start()
         if word not in listed and word[0] in "nrt" and text[at - 1 : at] == "\\":
             word, at = word[1:], at + 1  # behind an escaped line break
-        if count and (word not in listed or not _BETWEEN.match(text[last : min(at, last + 13)])):
-            if count >= _LEAST:
+        if said and (word not in listed or not _BETWEEN.match(text[last : min(at, last + 13)])):
+            if _is_phrase(said):
                 spans.append((start, last))
-            count = 0
+            said = []
         if word in listed:
-            start = start if count else at
-            count, last = count + 1, found.end()
-    if count >= _LEAST:
+            start = start if said else at
+            said.append(word)
+            last = found.end()
+    if _is_phrase(said):
         spans.append((start, last))
     return spans
+
+
+def _is_phrase(words: list[str]) -> bool:
+    """Twelve words that chance has drawn: no few of them over and over, as in a table, nor in alphabetical order."""
+    return len(words) >= _LEAST and len(set(words)) >= _LEAST_DIFFERENT and words != sorted(words)
 
 
 @cache

@@ -16,6 +16,7 @@ from jsonlstore.redact.context import is_parameter, is_styled
 from jsonlstore.redact.keys import looks_generated
 from jsonlstore.redact.looks import NUMBERED_TERM, is_key_hex, is_worded, is_wordy, looks_random, randomness, tells
 from jsonlstore.redact.names import Key, classify
+from jsonlstore.redact.public import is_public, is_term
 from jsonlstore.redact.things import LOOKUP, NAME_OF_WORDS
 from jsonlstore.redact.values import to_line_end
 from jsonlstore.redact.wording import OWN_NAME, is_secrets_word, is_sentence
@@ -30,6 +31,8 @@ _WORDLIKE = 4.8
 def is_out_of_place(data: bytes, value: Value, text: str, link: Link) -> bool:
     """Whether the place of an assigned value, or the place of its name, says that it is no literal secret."""
     if _names_another(data, value, link, text) or _ROW.match(text) or _PUBLIC.match(text):
+        return True
+    if is_public(data, value, text, link):
         return True
     if link.level is Key.WEAK and text.startswith("MII") and b"cert" in data[link.name_at : link.name_end].lower():
         return True  # a certificate, which everybody may see
@@ -96,6 +99,7 @@ _ENTRY_BEHIND = re.compile(
 )
 _PREFIX = 10  # letters that the names of a list may begin with
 _NEAR = 64  # how far apart the numbers of a list may be
+_FEW_DIGITS = 4
 
 
 def _is_one_of_numbers(data: bytes, value: Value, text: str, link: Link) -> bool:
@@ -110,7 +114,8 @@ def _is_one_of_numbers(data: bytes, value: Value, text: str, link: Link) -> bool
     name = data[link.name_at : link.name_end][:_PREFIX].decode()
     if len(others) > 1 and len(name) == _PREFIX and all(found[1].decode().startswith(name) for found in others):
         return True  # acquireTokenSilent: 62, acquireTokenByPassword: 371
-    return any(0 < abs(int(found[2]) - int(text)) <= _NEAR for found in others) and len(others) == (
+    least = 0 if len(text) < _FEW_DIGITS else 1  # two words of an index may stand in one place
+    return any(least <= abs(int(found[2]) - int(text)) <= _NEAR for found in others) and len(others) == (
         2 if above and below else 1
     )
 
@@ -165,6 +170,9 @@ _KEPT = re.compile(
     r"|\.[*+]|[0-9]{0,2}\*\Z"  # token = 1*CHAR, of a grammar
     r"|/[^\s/]{0,40}[{(\[|]"  # a regular expression
     r"|[a-z]+\.[0-9]{1,2}\?[A-Za-z]\w*\Z"  # flags.2?true
+    r"|[A-Za-z]\w{2,40},[0-9]{1,4}L?\Z|[0-9]{1,4}(?:[UuNn]|UL|ul)[,;]?\Z"  # OBJ_id_it,12L; 1U; 1n,
+    r"|\+[a-z]\w{3,60};?\Z|[abglstvw]:[0-9a-z]{1,3}\Z|xs[d]?:[A-Za-z]+\Z"  # +leadingToken; a:2; xsd:QName
+    r"|[a-z]{1,2}=[A-Za-z]{1,3}\}=|[a-z]\}\}[A-Za-z]\w{2,60}[.=]"  # minified: r=Re}=e;let
 )
 _ADDED = re.compile(r"[A-Za-z_$]+(?:\.[A-Za-z_$]+)*\+\Z")
 _SUM = re.compile(r"[A-Za-z_]\w{0,40}[+-][0-9]{1,3}\Z")
@@ -272,7 +280,7 @@ def is_no_announcement(data: bytes, link: Link) -> bool:
 def stands_beside(data: bytes, value: Value, text: str, link: Link) -> bool:  # noqa: PLR0911 - a decision list
     """Whether what stands beside a name is its neighbour in a list, a declaration or a sentence, and no value."""
     name, op = data[link.name_at : link.name_end], data[link.op_at : link.op_end]
-    if is_known_place(text) or (op[:1] == b"(" and _CONSTANT.match(text)):
+    if is_known_place(text) or is_term(text) or (op[:1] == b"(" and _CONSTANT.match(text)):
         return True  # copy_passwd("INFO_21")
     if (
         name.isupper()
@@ -307,7 +315,7 @@ def _is_listed(data: bytes, value: Value, text: str, link: Link) -> bool:
 _HANDED_ON = re.compile(rb"[ \t](?:-e|--env)[ \t]+\Z")  # docker run -e API_TOKEN image-2
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z0-9]+)+\Z")
 _HOST = re.compile(r"[a-z][a-z.-]{1,60}:[0-9]{2,5}\Z")
-_NAME_IN_LIST = re.compile(r"[A-Z][A-Za-z]++(?:[0-9]{1,5}+[A-Za-z]*+)?\Z")
+_NAME_IN_LIST = re.compile(r"[A-Z][A-Za-z]++(?:[0-9]{1,5}+[A-Za-z]*+)?\Z|[a-z]{1,3}[0-9]{1,2}[a-z]{3,12}\Z")
 _ITEM_BEFORE, _ITEM_BEHIND = re.compile(rb"[\"'],\s*[\"']\Z|\[\s*[\"']\Z"), re.compile(rb"[\"'],\s*[\"']|[\"'],?\s*\]")
 _FINGERED = re.compile(rb"(?i)gpg|pgp|fingerprint|signature|(?:rsa|dsa|eddsa|ecdsa) key")
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.redact import rules
 from jsonlstore.redact.looks import NUMBERED_TERM, is_wordy, randomness
+from jsonlstore.redact.public import is_public_point
 from jsonlstore.redact.vendors import vendors_run
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def is_token(token: bytes) -> bool:  # noqa: PLR0911 - one exit per answer
         or _TAGGED_ID.search(token)
         or b"=e." in token  # statements run together
         or b"XXXX" in token
+        or is_public_point(token)
         or b"xn--" in token.lower()  # a domain name beyond ASCII
         or _VERSION.search(found[2][:24])
     ):

@@ -287,6 +287,6 @@ _BEGINS = [
     for byte in range(256)
 ]
 _ESCAPED_QUOTE = re.compile(rb"\\u002[27]|&(?:quot|apos|#3[49]);")
-_SAMPLE = re.compile(rb"(?i)[-_]your[-_]|[-_]x{8}")  # xoxb-your-slack-token
+_SAMPLE = re.compile(rb"(?i)[-_]your[-_]|[-_]x{8}|(?-i:EXAMPLE)")  # xoxb-your-slack-token
 _GOES_ON = re.compile(rb"[A-Za-z0-9_+/=.%~-]*+")
 _DISGUISES = frozenset(b"\x1b\xe2\xc2\xef\\")

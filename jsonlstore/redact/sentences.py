@@ -163,6 +163,8 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
         text = text.strip("\\\"'")  # 'API_KEY', '\"…\"'
     if text[:1] == "(" and link.level is not Key.HINT and not values[0].quoted and looks_random(text[1:]):
         return [(values[0].start + 1, values[0].end)]  # the secret (x7…)
+    if not values[0].quoted and (_ENTITY.search(text) or (name.isupper() and _TERM.match(text))):
+        return []  # mot de passe d&eacute;fini; WPA-PSK WPA2PSK
     if (
         is_placeholder(text)
         or is_address(text)
@@ -304,7 +306,9 @@ _MAKES = re.compile(
 _WORDY = re.compile(r"[A-Za-z_]\w*\Z")
 _SET = re.compile(r"[A-Z_]{2,}=(?:value|VALUE)?\Z")
 _METAVAR = re.compile(r"[A-Z]{2,}(?:[-_][A-Z]+)+\Z")  # --export KEY-ID
-_ACRONYM = re.compile(r"[A-Z]{3,8}-?[0-9]{1,2}\Z|[A-Z]{3,5}-[0-9]{4}\Z")  # XEP-0227
+_ACRONYM = re.compile(r"[A-Z]{3,8}-?[0-9]{1,2}\Z|[A-Z]{3,5}-[0-9]{3,4}\Z")  # XEP-0227
+_ENTITY = re.compile(r"&[a-z]{2,8}(?:;|\Z)")
+_TERM = re.compile(r"[A-Z]{2,5}[0-9]{1,5}[A-Z]{1,4}\Z")
 _ATTRIBUTE = re.compile(r"[a-z]+(?:[-:][a-z0-9]+)*=\Z|xmlns:[a-z0-9]+=")
 _STEP = re.compile(r"[0-9]-[a-z]+\Z|[0-9]>|[a-z]+[+/&][a-z]+\Z")
 _ENTRY = re.compile(r"[A-Za-z_]\w{2,40}:[\w.-]{1,40}\Z")  # a member of an object

@@ -205,7 +205,7 @@ _ENTRY = re.compile(r"[a-z_]+[0-9]?(?:\.[a-z_]+[0-9]?)+:[A-Za-z_][A-Za-z0-9_]*\Z
 _JOINS_VARIABLE = re.compile(rb"\\*[\"'`][ \t]*(?:\+|\.|<<|~)[ \t]*[A-Za-z_$(]")
 _FORMATS = re.compile(rb"\\*[\"'`][ \t]*%[ \t]*[A-Za-z_(]|\\*[\"'`]\.format\(")
 _FORMAT = re.compile(r"%(?:\(\w+\))?[0-9.]*[sdrxiu]|\{[\w.!:]*\}")
-_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,14}[ =:]{1,2}\Z")
+_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,14}[ =:]{1,2}\Z|[A-Z]{2,6}[0-9]?\Z")
 
 
 def _is_prefix(data: bytes, value: Value, text: str) -> bool:

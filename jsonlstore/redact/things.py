@@ -123,7 +123,11 @@ def is_of_its_name(name: bytes, text: str) -> bool:  # noqa: PLR0911 - one exit 
     last = _BETWEEN_PARTS.split(text)[-1].encode().lower()
     if len(last) > (7 if _REFERENCE.match(text) else 8) and name.lower().endswith(last):
         return True
-    if len(last) > 8 and "." in text and _plain(name.decode("utf-8", "replace")).endswith(_plain(last.decode())):
+    if (
+        len(last) > 8
+        and ("." in text or "/" in text)
+        and _plain(name.decode("utf-8", "replace")).endswith(_plain(last.decode()))
+    ):
         return True  # RegistrationToken = "org.example.registration_token"
     if (
         text.isalpha()

@@ -94,6 +94,8 @@ def search_of(index: int) -> SearchWithin:
 def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901, PLR0911, PLR0912 - one exit per condition
     if shape.near and not _is_near(shape, data, start):
         return False
+    if data[max(0, start - 8) : start] == b"enode://":
+        return False  # what a node is called by, its public key
     if data[end : end + 1] == b"{" and data[end - 1 : end] in (b":", b"_", b"-", b"="):
         return False  # Bearer kind:{}, what a program adds is the secret
     if start > _BLOB and data[start - 1] in _BASE64 and not data[start - _BLOB : start].translate(None, _BASE64):
