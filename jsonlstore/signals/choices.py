@@ -50,7 +50,9 @@ _CUE = ("task_cue",)
 _FORBID = ("forbid_cue",)
 _TOLD = ("decided", "insight")
 _CLAUSE_END = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])\s*")
-_NUMBER_AFTER = re.compile(r"(?<!\s)\s*+(?:[；;,，]\s*+)?(\d{1,2})[.、)]$")  # the next item's number, left behind by its sentence
+_NUMBER_AFTER = re.compile(
+    r"(?<!\s)\s*+(?:[；;,，]\s*+)?(\d{1,2})[.、)]$"
+)  # the next item's number, left behind by its sentence
 _AFTER_NUMBER = (".", "、", ")")
 _LOOSE_END = re.compile(r"[\s,，]+(?:and|or|und|oder|y|et|ou|e|и|і|та)$", re.IGNORECASE)  # the next line goes on
 # what editors add to a plan that is handed to the agent
@@ -191,6 +193,8 @@ def _decision_in_clauses(plain: str, known: Sequence[Language]) -> Said | None:
 
 def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
     """A rule, a preference or a choice. "Change A to B" alone is work to be done once: it takes a contrast or a reason."""
+    if any(one.says("this_turn", bare) for one in known):
+        return None  # "don't change anything yet" is about the answer to this message
     contrast = bool(_CONTRAST.search(bare))
     if len(plain) <= _LONG and not _says("rule", bare, known) and _forbids(bare, known):
         return Said(CONSTRAINT, shorten(plain, LONGEST), _WITH_CONTRAST if contrast else 0.7)
