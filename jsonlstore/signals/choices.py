@@ -193,6 +193,8 @@ def _decision_in_clauses(plain: str, known: Sequence[Language]) -> Said | None:
 
 def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
     """A rule, a preference or a choice. "Change A to B" alone is work to be done once: it takes a contrast or a reason."""
+    if any(one.says("this_turn", bare) for one in known):
+        return None  # "don't change anything yet" is about the answer to this message
     contrast = bool(_CONTRAST.search(bare))
     if len(plain) <= _LONG and not _says("rule", bare, known) and _forbids(bare, known):
         return Said(CONSTRAINT, shorten(plain, LONGEST), _WITH_CONTRAST if contrast else 0.7)

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jsonlstore.signals.answers import answer_line
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.handed import commands_left
 from jsonlstore.signals.language import small_kinds
@@ -30,7 +31,7 @@ from jsonlstore.signals.outcome import last_error
 from jsonlstore.signals.requests import (
     ANSWERED,
     FAILED,
-    LONGEST_LINE,
+    INTERRUPTED,
     UNANSWERED,
     Request,
     last_request,
@@ -58,8 +59,6 @@ LISTS_REACH = 5  # a list that was followed by so many other requests is history
 _LONGEST_LEFT = 240
 _LAST_LINES = 6
 _LISTED = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)])\s+(\S.*)$")
-_LEAST_SAID = 6  # words of content
-_EXCLAMATION = re.compile(r"\A(?:[^\W\d]++[ ,]{0,2}){1,3}[!！]\s+(?=\S)")  # "Great!", "All done!"
 # what asks for an answer and names no work of its own, and what points back
 _REPORT_BACK = re.compile(
     r"\b(?:and|then|und|dann|y|luego|et|puis|e|poi|depois)?\s*(?:(?:please |just )?(?:let me know|tell me|report back)"
@@ -69,15 +68,6 @@ _REPORT_BACK = re.compile(
     re.IGNORECASE,
 )
 _POINTING = re.compile(r"(?i)\b(?:try|test|that|this|it|them|again|now)\b")
-_PUSHED = re.compile(
-    r"\b(?:pushed|gepusht|pushead[oa]s?|poussée?s?)\b|\bpush (?:is |was )?(?:done|complete|successful|succeeded|realizad|hech|feit|conclu[ií]d|réussi|effectué|erledigt)"
-    r"|\b(?:and|und|y|et|e|&) push (?:\w+ )?(?:done|complete|success|realizad|hech|feit|conclu[ií]d|réussi|effectué|erledigt|erfolgreich)"
-    r"|запушен|запушил|已推送|推送(?:成功|完成|了)|プッシュ(?:しました|済み|完了)|푸시(?:했|완료)",
-    re.IGNORECASE,
-)
-_NOT = re.compile(
-    r"n't\b|\b(?:not|never|no|nicht|kein|nunca|pas|não|не|ще|if|once|when|after|wenn|si)\b|[未没不]", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +101,12 @@ def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: 
     offer = _offer(talk, at, language) if done or request.fate == UNANSWERED else None
     return ClosingSituation(
         request=request,
-        answer=_one_line(closing.text, language, pushed=pushed) or None if closing and request.fate != FAILED else None,
+        answer=_answer(last, request, language, pushed=pushed),
         answer_id=closing.id if closing else None,
         offer=offer,
         listed=tuple(_listed(talk, language)),
         blockers=tuple(in_the_way(talk, at, language)),
-        verify=(_unverified(talk, at) or _handed_over(talk, at, language) or _told_to(talk, at, language))
-        if done and offer is None
-        else None,
+        verify=_to_verify(talk, at, language) if done and offer is None else None,
         left=_left_over(talk, at, language) if done else None,
         run=commands_left(talk, at, language) if done else None,
         wrong=tuple(_found_wrong(talk, at)) if done else (),
@@ -131,37 +119,19 @@ def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: 
     )
 
 
-def _one_line(text: str, language: Language | None, *, pushed: bool = True) -> str:
-    """What an answer says, in one line: its first words that are more than a heading, and not against the evidence."""
-    text = _without_opening(text, language)
-    if not pushed and _PUSHED.search(text):
-        told = (one for line in prose_lines(text) for one in sentences(line))
-        text = "\n".join(one for one in told if not _PUSHED.search(one) or _NOT.search(one))
-    said: list[str] = []
-    length = 0
-    for line in prose_lines(text):
-        plain = plain_text(line).strip(" -–—|")
-        if (
-            not content_words(plain)
-            or line.lstrip().startswith(("|", "---"))
-            or (line.lstrip().startswith("#") and not said)
-        ):
-            continue
-        said.append(plain)
-        length += len(plain)
-        if length >= LONGEST_LINE:
-            break
-    return shorten(" ".join(said) or plain_text(text), LONGEST_LINE)
+def _answer(one: Exchange, request: Request, language: Language | None, *, pushed: bool) -> str | None:
+    """The answer in one line; words that only said what would come next, and did not, are none."""
+    closing = one.closing
+    if closing is None or request.fate == FAILED:
+        return None
+    said = answer_line(closing.text, language, pushed=pushed, worked=_changed(one))
+    known = spoken_languages(closing.text, language)
+    idle = request.fate == INTERRUPTED and len(sentences(said)) == 1 and any(each.announces(said) for each in known)
+    return None if idle else said or None
 
 
-def _without_opening(text: str, language: Language | None) -> str:
-    """An answer without the exclamation it begins with, and without "now let me sum up:"."""
-    text = _EXCLAMATION.sub("", text.lstrip(), count=1) or text
-    first, _, rest = text.partition("\n")
-    plain = plain_text(first).replace("’", "'")
-    if not plain.endswith((":", "：")) or len(sentences(first)) > 1 or len(content_words(rest)) < _LEAST_SAID:
-        return text
-    return rest if any(one.announces(plain) for one in spoken_languages(text, language)) else text
+def _changed(one: Exchange) -> bool:
+    return any(moment.changes for moment in (one.user, *one.answers))
 
 
 # what the closing message leaves open
@@ -210,12 +180,19 @@ def _listed(talk: Sequence[Exchange], language: Language | None) -> list[Opened]
     return []
 
 
+def _to_verify(talk: Sequence[Exchange], at: int, language: Language | None) -> Opened | None:
+    """What is to be done so that the last work shows: what was asked for outright tells more than "check the error"."""
+    told = _told_to(talk, at, language)
+    unverified = _unverified(talk, at)
+    return (unverified and (told or unverified)) or _handed_over(talk, at, language) or told
+
+
 def _unverified(talk: Sequence[Exchange], at: int) -> Opened | None:
     """An error the user pasted and that was worked on, but which nobody has seen gone: what to run again."""
     one = talk[at]
     pasted = one.user.text
     error = last_error(pasted)
-    if not error or not any(moment.changes for moment in (one.user, *one.answers)):
+    if not error or not _changed(one):
         return None
     ran = pasted_command(pasted)
     telling = [step for step in steps(ran) if step.purpose is not Purpose.LOOK] if ran else []
@@ -231,10 +208,15 @@ def _handed_over(talk: Sequence[Exchange], at: int, language: Language | None) -
     """What the assistant asked the user to try after it had changed something, and nobody has said how that went."""
     for one in reversed(talk[max(at - 1, 0) : at + 1]):
         closing = one.closing
-        if closing and any(moment.changes for moment in (one.user, *one.answers)):
+        if closing and (
+            _changed(one) or (one is talk[at] and any(moment.calls for moment in (one.user, *one.answers)))
+        ):
             asked = _to_try(closing.text, spoken_languages(closing.text, language))
             back = len(talk) - 1 - at
-            return Opened(asked, closing.id, closing.at, back, closing.turn, "to try", 0.7) if asked else None
+            if asked:
+                return Opened(asked, closing.id, closing.at, back, closing.turn, "to try", 0.7)
+            if _changed(one):
+                return None
     return None
 
 
@@ -279,7 +261,7 @@ def _found_wrong(talk: Sequence[Exchange], at: int) -> list[Opened]:
     """What the closing message lists as wrong, where nothing was changed: somebody has still to mend it."""
     one = talk[at]
     closing = one.closing
-    if closing is None or closing is not one.last or any(moment.changes for moment in (one.user, *one.answers)):
+    if closing is None or closing is not one.last or _changed(one):
         return []
     back = len(talk) - 1 - at
     found = defects_listed(closing.text)

@@ -34,10 +34,20 @@ _MERGED = re.compile(
 _COMMITTED = re.compile(r"^\[([^\]\n]{1,80}?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 # in what another program prints, git's next line must be there, too
 _COMMITTED_INSIDE = re.compile(_COMMITTED.pattern.removesuffix("$") + r"\n \d+ files? changed", re.MULTILINE)
+# a push that arrived: "5c58d1f..edcb7a2  main -> main"
+_SENT = re.compile(
+    r"^ {1,4}[ +*]? ?(?:[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40}|\[new (?:branch|tag)\]) +\S+ +-> +\S+", re.MULTILINE
+)
+# a command that was not understood: it never ran
+_MISUSED = re.compile(
+    r"(?:[Uu]nknown|[Uu]nrecogni[sz]ed|[Ii]nvalid|[Nn]o such) (?:option|flag|argument|switch)s?\b|[Mm]issing script:|InvalidEndOfLine"
+    r"|unexpected argument '|flag provided but not defined|can't open file '|the following arguments are required"
+)
 _UNTOLD = Outcome(None)
 _MAY_SCRIPT = frozenset({Purpose.RUN, Purpose.SHIP})
 _UPDATED = re.compile(r"^[AMD] (\S.*)$", re.MULTILINE)
 _IN_THE_WAY = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.RUN, Purpose.SHIP, Purpose.INSTALL})
+_OTHER_WAYS = frozenset({Purpose.RUN, Purpose.INSTALL})
 _KEEPING = frozenset(
     {"git add", "git commit"}
 )  # nobody runs them to find something out: where they fail, work is not kept
@@ -155,10 +165,15 @@ class WorkLog:
         went = outcome(text, details, is_error=is_error, is_test=any(one.purpose is Purpose.TEST for one in done))
         if went.interrupted:
             return went
+        if went.failed and _SENT.search(text) and any(one.family == "git push" for one in done):
+            went = Outcome(False)  # git reports on stderr, which some shells take for a failure
         self.references.ran(command, text, entry_id)
         if went.failed or self._failed:
             self._note_failure(command, went)
-        self._note_steps(done, went, at, entry_id, nothing_to_do=bool(went.failed and _NOTHING.search(text[:4_000])))
+        if not (went.failed and _MISUSED.search(text[:_LONGEST_COMMAND])):  # it hides no failure before it
+            self._note_steps(
+                done, went, at, entry_id, nothing_to_do=bool(went.failed and _NOTHING.search(text[:4_000]))
+            )
         self._note_history(command, done, text, went, at, entry_id)
         if went.failed is not True:
             listed = (
@@ -331,8 +346,16 @@ class WorkLog:
         return self._families.values()
 
     def failing(self, reach: int = 2) -> Family | None:
-        """The command still failing at the end: run in one of the last turns, and not passed since."""
-        late = [one for one in self._families.values() if one.failed and self.turn - one.turn < reach]
+        """The command still failing at the end: run in one of the last turns, and not passed since.
+
+        Where others went well after it in the same turn, what was merely run or installed was done in another way.
+        """
+        late: list[Family] = []
+        went_on = False
+        for one in reversed(self._families.values()):
+            if one.failed and self.turn - one.turn < reach and not (went_on and one.purpose in _OTHER_WAYS):
+                late.insert(0, one)
+            went_on = went_on or (not one.failed and one.turn == self.turn and one.purpose in _IN_THE_WAY)
         if not late:
             return None
         order = {Purpose.TEST: 3, Purpose.BUILD: 2, Purpose.SHIP: 2}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LABELS_REACH = 3  # exchanges
 _LONG_REPORT = 110
 _HEAD = 600
+_LONGEST_LABEL = 40
 _UNINDENTED = re.compile(r"^[ \t]+", re.MULTILINE)  # what people copy from a page or a terminal is set in
 _MENDED = re.compile(
     r"(?<!not )(?<!n't )\b(?:fixed|resolved|solved|behoben|gefixt|gelöst|corregid[oa]s?|solucionad[oa]s?|arreglad[oa]s?|corrig(?:é|ée|és|ées)|résolue?s?|corrigid[oa]s?|resolvid[oa]s?|risolt[oaie]|corrett[oaie])\b|исправ(?:ил|лен)|починил|виправ(?:ив|лен)|已(?:经)?(?:修复|解决|修正)|修正しました|解決しました|修复(?:了|完成)|수정(?:했|하였|완료)|해결(?:했|됐|되었)",
@@ -44,7 +45,8 @@ def in_the_way(talk: Sequence[Exchange], at: int, language: Language | None) -> 
         back = len(talk) - 1 - at
         spoken = spoken_languages(closing.text, language)
         stuck = [row for row in open_rows(closing.text, spoken) if any(one.says("cannot", row) for one in spoken)]
-        unable = () if _explains(talk[at], language) else _inabilities(closing.text, spoken)
+        mended = _changed(talk[at]) and _MENDED.search(closing.text) is not None
+        unable = () if _explains(talk[at], language) else _inabilities(closing.text, spoken, mended=mended)
         for said in (*stuck[:2], *unable):
             found.append(Opened(said, closing.id, closing.at, back, closing.turn, "said", 0.75))
     last = talk[at]
@@ -102,11 +104,24 @@ def labelled_lately(
     return found
 
 
-def _inabilities(text: str, known: Sequence[Language]) -> list[str]:
-    """Sentences of a closing message that say what cannot be done: no heading, question, condition or quotation."""
+def _changed(one: Exchange) -> bool:
+    return any(moment.changes for moment in (one.user, *one.answers))
+
+
+def _inabilities(text: str, known: Sequence[Language], *, mended: bool = False) -> list[str]:
+    """Sentences of a closing message that say what cannot be done: no heading, question, condition or quotation.
+
+    Where something was `mended`, what stands below or behind "Cause:" is what was in the way before.
+    """
     found = []
+    of_cause = False
     for line in prose_lines(text):
-        if line.lstrip().startswith(("#", "|", ">")):
+        plain = plain_text(line)
+        if _heads(plain, line):
+            of_cause = mended and any(one.says("cause_label", plain[-_LONGEST_LABEL:]) for one in known)
+        if line.lstrip().startswith(("#", "|", ">")) or of_cause:
+            continue
+        if mended and any(one.pattern("cause_label").match(plain) for one in known):
             continue
         for sentence in sentences(line):
             plain = plain_text(sentence).replace("’", "'")
@@ -117,6 +132,11 @@ def _inabilities(text: str, known: Sequence[Language]) -> list[str]:
             ):
                 found.append(shorten(plain, 160))
     return found[:2]
+
+
+def _heads(plain: str, line: str) -> bool:
+    """Whether a line is a heading or leads on to others."""
+    return line.lstrip().startswith("#") or plain.endswith((":", "："))
 
 
 def _got_over(sentence: str, language: Language) -> bool:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.language import languages, recognise
-from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten, without_code
+from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten, with_named_code, without_code
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
     if not known:
         return []
     found: list[str] = []
-    lines = without_code(text).split("\n")
+    lines = without_code(with_named_code(text, MOST_ITEMS)).split("\n")
     collecting = False
     heading = ""
     for number, line in enumerate(lines):

@@ -32,6 +32,9 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _SHORT_ANSWER = 400
 _LONGEST_YES = 120
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
+_SHELL = re.compile(
+    r"(?:ls|ll|la|pwd|dir|clear|cls|exit|quit|export|logout|whoami|history|:q|:wq|cd)(?:[ \t]+[\w.~/\\-]{1,80})?[ \t]*;?"
+)
 _COMMAND_BEFORE = re.compile(r"\s*/(?:[\w:-]+[ \t]*\n|(?:ask|code|architect|btw)\s)")
 _FRAMES = re.compile(r"^[ \t]+File \"[^\"\n]+\", line \d+[^\n]*\n(?:[ \t]+[^\n]*\n)*", re.MULTILINE)  # of a stack trace
 _FAILED_TURN = re.compile(
@@ -69,7 +72,9 @@ def is_nudge(text: str) -> bool:
 
 
 def _is_command(plain: str) -> bool:
-    """Whether a message is a slash command; one that is given a task in words is a request."""
+    """Whether a message is a slash command, or one typed into the wrong window; what has a task in words is a request."""
+    if _SHELL.fullmatch(plain):
+        return True
     command = _SLASH.match(plain)
     return command is not None and len(content_words(plain[command.end() :][:_MOST_COMPARED])) < _LEAST_COMPARED
 

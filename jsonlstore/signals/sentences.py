@@ -16,6 +16,7 @@ FENCES = ("```", "~~~")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?P<end>^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _CODE_LINE = re.compile(r"\s|--|\Z")  # indented, a comment in SQL, or empty
 _THINKING = re.compile(r"<(think(?:ing)?)>.*?(?:</\1>|\Z)", re.DOTALL)
+_LONGEST_CODE = 100  # of a block that the line above it names
 _LOG_LINE = re.compile(
     r"""\s*(?:
         [│├└┌╭╰┃⎿] | \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \w{3}\s+\d{1,2}\ \d\d:\d\d:\d\d
@@ -48,6 +49,34 @@ def without_code(text: str) -> str:
     if backticks not in text and tildes not in text:
         return text
     return _FENCE.sub("\n", text)
+
+
+def with_named_code(text: str, most: int) -> str:
+    """`text` in which the first line of a block stands behind the words that name it ("Run the command:").
+
+    At most so many blocks are named; another such line is left out: without its block it says nothing.
+    """
+    if not any(fence in text for fence in FENCES):
+        return text
+    kept: list[str] = []
+    in_code = False
+    named = 0
+    waiting = -1  # the line that waits for its block's first one
+    for line in text.split("\n"):
+        plain = line.strip()
+        if plain.startswith(FENCES):
+            in_code = not in_code
+            last = next((at for at in range(len(kept) - 1, -1, -1) if kept[at].strip()), -1)
+            waiting = last if in_code and last >= 0 and kept[last].rstrip(" *_`").endswith((":", "：")) else -1
+            if waiting >= 0 and named == most:
+                kept.pop(waiting)
+                waiting = -1
+        elif not in_code:
+            kept.append(line)
+        elif waiting >= 0 and plain:
+            kept[waiting] = f"{kept[waiting].rstrip(' *_`')} {plain[:_LONGEST_CODE]}"
+            named, waiting = named + 1, -1
+    return "\n".join(kept)
 
 
 def without_open_fence(text: str) -> str:

@@ -59,6 +59,7 @@ _CANCELLED = re.compile(rf"\b{GIVEN_UP}\b", re.IGNORECASE)
 _DONE_MARK = re.compile(
     r"\b(?:done|completed?|finished|closed|ack(?:ed|nowledged)?|erledigt|fertig|DONE)\b", re.IGNORECASE
 )
+_LEAST_TOLD = 2  # words of content
 _SPLIT_IDS = re.compile(r"[,;]|\bbut\b|\band\b|\baber\b|\bund\b")
 USER, ASSISTANT, PIN, MAIL = "user", "assistant", "pin", "mail"
 
@@ -264,6 +265,13 @@ class TaskBook:
         if done and not _REOPENED.search(sentence):
             self._close_named(sentence, "said done", entry_id)
             return []
+        if (
+            origin == ASSISTANT
+            and ids
+            and not marked
+            and len(content_words(_title(_ID.sub(" ", sentence)))) < _LEAST_TOLD
+        ):
+            return []  # "Branch: task-3-new-chart" names a branch
         if (ids or marked) and not sentence.rstrip().endswith("?"):
             return self._open_task(sentence, entry_id, origin)
         return []
