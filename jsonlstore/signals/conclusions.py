@@ -15,12 +15,13 @@ from jsonlstore.core.model import Commit, Failing, FileInWork, Ground, LastReque
 from jsonlstore.signals.closings import closed_by_session
 from jsonlstore.signals.decisions import settled_notes, weighed_notes
 from jsonlstore.signals.ending import TO_USER, ClosingSituation, read_ending
+from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.obstacles import reported_error
 from jsonlstore.signals.offers import Opened
 from jsonlstore.signals.patterns import BLOCKER, DONE
 from jsonlstore.signals.requests import ANSWERED, FAILED, INTERRUPTED, UNANSWERED, is_nudge, pasted_command
-from jsonlstore.signals.sentences import shorten
+from jsonlstore.signals.sentences import sentences, shorten
 from jsonlstore.signals.shell import steps
 from jsonlstore.signals.tasks import covers, evidence, hash_id
 from jsonlstore.signals.undone import reverted_subject
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 20
 _LONGEST_LINE = 200
+_HEAD, _MOST_COMPARED = 600, 2_000  # of a message
 MOST_TICKED = 6
 STALE_LIST = 4  # turns
 STALE_FILE = 30
@@ -82,10 +84,11 @@ def conclude(
     ending = _with_fate(read_ending(talk, language, pushed=work.pushed), talk, work)
     request = ending.request
     failing = work.failing()
-    still_open = [one for one in ending.listed if not _is_covered(one, work)]
-    pending = _pending(ending, still_open, talk, work, tasks, most_tasks)
-    step = _next_step(ending, still_open, work) or _set_last(pending, talk)
-    in_progress = _in_progress(ending, work)
+    still_open = [one for one in ending.listed if not _is_covered(one, talk, work)]
+    todos = _open_todos(ending, talk, work)
+    pending = _pending(ending, still_open, todos, talk, work, tasks, most_tasks)
+    step = _next_step(ending, still_open, todos) or _set_last(pending, talk)
+    in_progress = _in_progress(ending, todos)
     weighed = weighed_notes(notes, talk)
     settled = settled_notes(talk, weighed, language) if shaped else []  # first: of two as sure the later is shown
     return Conclusions(
@@ -159,7 +162,7 @@ def _wanted(ending: ClosingSituation) -> str:
     return request.text
 
 
-def _next_step(ending: ClosingSituation, still_open: Sequence[Opened], work: WorkLog) -> Opened | None:
+def _next_step(ending: ClosingSituation, still_open: Sequence[Opened], todos: Sequence[TodoItem]) -> Opened | None:
     request = ending.request
     if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
         tells = request.announced and not request.accepted and len(content_words(request.doing)) > 1  # not "Starting"
@@ -177,7 +180,7 @@ def _next_step(ending: ClosingSituation, still_open: Sequence[Opened], work: Wor
         return ending.offer  # a question is for the user to answer first; "tell me if it fails" is not
     if recent:
         return recent[0]
-    waiting = [Opened(item.title, item.entry_id, "", 0, 0, "todo", 0.75) for item in _open_todos(work)]
+    waiting = [Opened(item.title, item.entry_id, "", 0, 0, "todo", 0.75) for item in todos]
     asked = next((one for one in ending.labelled if one.by_user), None)  # "Next step: …" in the user's own words
     return asked or ending.run or ending.left or ending.verify or next(iter([*ending.labelled, *waiting]), None)
 
@@ -191,22 +194,37 @@ def _set_last(pending: Sequence[PendingTask], talk: Sequence[Exchange]) -> Opene
     return None
 
 
-def _open_todos(work: WorkLog) -> list[TodoItem]:
-    """What todo lists leave open; one that nobody touched while the work went elsewhere is history."""
+def _open_todos(ending: ClosingSituation, talk: Sequence[Exchange], work: WorkLog) -> list[TodoItem]:
+    """What todo lists leave open; one that nobody touched while the work went elsewhere is history.
+
+    Nor is open what was being done when an answer came that tells of it as done: agents forget to tick the last item.
+    """
+    told = _told_done(ending, talk)
     return [
         item
         for item in work.todos.open_items()
         if work.turn - item.turn <= (STALE_FILE if item.in_file else STALE_LIST)
+        and not (item.status.startswith("in") and item.turn == work.turn and covers(content_words(item.title), told))
     ]
 
 
-def _in_progress(ending: ClosingSituation, work: WorkLog) -> list[Opened]:
+def _told_done(ending: ClosingSituation, talk: Sequence[Exchange]) -> frozenset[str]:
+    """The words of the last answer, where it says that something is done and leaves nothing open."""
+    request = ending.request
+    closing = talk[-1].closing if talk else None
+    if request is None or request.fate != ANSWERED or closing is None or ending.listed or ending.left:
+        return frozenset()
+    opening = closing.text[:_HEAD]
+    return content_words(closing.text[:_MOST_COMPARED]) if any(map(says_done, sentences(opening))) else frozenset()
+
+
+def _in_progress(ending: ClosingSituation, todos: Sequence[TodoItem]) -> list[Opened]:
     found: dict[str, Opened] = {}
     request = ending.request
     if request and request.fate == INTERRUPTED:
         doing = shorten(request.doing or request.text, 160)
         found[doing] = Opened(doing, request.entry_id, request.at, 0, 0, "request interrupted", 0.85)
-    for item in _open_todos(work):
+    for item in todos:
         if item.status.startswith("in"):
             found.setdefault(item.title, Opened(item.title, item.entry_id, "", 0, 0, "todo", 0.85))
     return list(found.values())[:5]
@@ -215,6 +233,7 @@ def _in_progress(ending: ClosingSituation, work: WorkLog) -> list[Opened]:
 def _pending(
     ending: ClosingSituation,
     still_open: Sequence[Opened],
+    todos: Sequence[TodoItem],
     talk: Sequence[Exchange],
     work: WorkLog,
     tasks: TaskBook,
@@ -226,7 +245,7 @@ def _pending(
         _add(found, one.text, one.entry_id, one.kind, one.confidence)
     for one in ending.labelled:
         _add(found, one.text, one.entry_id, one.kind, one.confidence)
-    for item in _open_todos(work):
+    for item in todos:
         _add(found, item.title, item.entry_id, "todo", 0.85)
     if ending.offer and ending.offer.kind == "offer":
         _add(found, ending.offer.text, ending.offer.entry_id, "offer", 0.7)
@@ -268,10 +287,15 @@ def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one) > 1 and len(other) > 1 and (covers(one, other) or covers(other, one))
 
 
-def _is_covered(one: Opened, work: WorkLog) -> bool:
-    """Whether something done after it was listed is about it."""
+def _is_covered(one: Opened, talk: Sequence[Exchange], work: WorkLog) -> bool:
+    """Whether something done after it was listed is about it: a commit, a ticked item, a request that changed files."""
     words = content_words(one.text)
-    later = [commit.subject for commit in _since(work, one.turn + 1)]
+    asked = [
+        each.user.text[:_HEAD]
+        for each in talk
+        if each.user.turn > one.turn and any(moment.changes for moment in (each.user, *each.answers))
+    ]
+    later = [*asked, *(commit.subject for commit in _since(work, one.turn + 1))]
     ticked = [item.title for item in work.todos.done_items() if item.is_done and item.turn >= one.turn]
     return any(covers(words, content_words(text)) for text in (*later, *ticked))
 

@@ -4,8 +4,6 @@ A session's end tells more than its middle: what was asked last and whether it w
 in the closing message, its last offer. A turn that died half-way is told exactly.
 """
 
-# ruff: noqa: E501 - expressions and tables are data, one a line
-
 from __future__ import annotations
 
 import re

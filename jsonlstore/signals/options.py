@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from jsonlstore.core.values import value_class
 
-RULES = 5  # told with each distilled state: what older rules told is worth distilling again
+RULES = 6  # told with each distilled state: what older rules told is worth distilling again
 
 
 def _names(*names: str) -> frozenset[str]:

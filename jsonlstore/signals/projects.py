@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.signals.words import looks_encoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 # directories whose children are projects, wherever they lie
 _ROOTS = frozenset(
@@ -23,7 +23,9 @@ _ROOTS = frozenset(
      "проекты", "проекти", "项目", "專案", "プロジェクト", "프로젝트"}
 )  # fmt: skip
 # the same, but only directly below a home directory (or its Documents): elsewhere these names mean other things
-_HOME_ROOTS = frozenset({"code", "src", "dev", "work", "git", "github", "gitlab", "source", "development", "developer"})
+_HOME_ROOTS = frozenset(
+    {"www", "code", "src", "dev", "work", "git", "github", "gitlab", "source", "development", "developer"}
+)
 # what systems put into everybody's home directory, as each language calls it
 _FOLDERS_OF_ALL = frozenset(
     {
@@ -50,9 +52,20 @@ _PARTS = frozenset(
     {
         "src", "app", "apps", "lib", "libs", "packages", "package", "server", "client", "frontend", "backend", "web", "api",
         "docs", "doc", "tests", "test", "scripts", "cmd", "internal", "core", "ui", "www", "public", "build", "dist", "main",
-        "master", "trunk", "examples", "example", "config", "data", "output", "outputs", "input", "home", "root", "users",
+        "master", "trunk", "examples", "example", "config", "data", "output", "outputs", "input", "home", "root", "users", "html", "public_html", "httpdocs",
     }
 )  # fmt: skip
+# parts that hold parts of their own: whoever starts below them works on what lies above
+_HOLD_PARTS = _PARTS | frozenset(
+    {"tools", "services", "service", "modules", "plugins", "crates", "functions", "infra", "deploy", "ci", "assets",
+     "notebooks", "components", "pages", "features", "libraries", "extensions", "addons", "workers", "jobs", "migrations"}
+)  # fmt: skip
+# what a local web server puts above the sites it serves
+_SERVERS = frozenset({"xampp", "laragon", "wamp", "wamp64", "mamp", "htdocs", "inetpub", "wwwroot"})
+_DEEPEST = 4  # folders below the first that names a project: people sort theirs by client, course and year
+# where agents keep the worktrees they make: below the repository, or below home with the repository's name last
+_WORKTREE = re.compile(r"^(?P<above>.{0,400}?)/\.[a-z]{2,20}/worktrees/[^/]{1,200}(?:/(?P<name>[^/]{1,200}))?")
+_COPIES = frozenset({"workspaces", "worktrees"})  # below a repository's name they hold its copies
 # directories of a runtime's workspace whose children are projects, and those that are its own
 _IN_WORKSPACE = frozenset({"projects", "repos", "skills", "apps", "code", "work", "github", "sites", "tools"})
 _RUNTIMES_OWN = frozenset(
@@ -153,7 +166,7 @@ def _below_folders(parts: list[str]) -> list[str]:
 def _holds_projects(part: str) -> bool:
     """Whether a folder's name says that projects lie in it, numbers and "my" aside; "OneDrive - Firm" is one, too."""
     lowered = part.lower()
-    if lowered.startswith("onedrive - "):
+    if lowered.startswith("onedrive - ") or lowered in _SERVERS:
         return True
     if _DATED.search(lowered):
         return False  # "work20260103" is one piece of work
@@ -239,6 +252,13 @@ def _is_home(path: str) -> bool:
     return home is not None and home.end() == len(path)
 
 
+def _lies_in_part(parts: Sequence[str], name: str) -> bool:
+    """Whether the last of `parts` is a part or a copy of the project `name`, and not a project of its own below it."""
+    at = len(parts) - 2 - parts[-2::-1].index(name)
+    copied = at > 0 and parts[at - 1].lower() in _COPIES
+    return copied or any(part.lower() in _HOLD_PARTS or part.startswith(".") for part in parts[at + 1 : -1])
+
+
 def directories_in_command(command: str) -> list[str]:
     """The directories a shell command goes to: `cd X`, `pushd X`, `git -C X`."""
     found = []
@@ -271,6 +291,10 @@ class ProjectTally:
     def start_in(self, directory: str) -> str | None:
         """The directory a session was started in: people start where their project is, a workspace aside."""
         clean = _normalise(directory)
+        worktree = _WORKTREE.match(clean)
+        if worktree:
+            above_it, named = worktree["above"], worktree["name"]
+            clean = directory = f"{above_it}/{named}" if _is_home(above_it) and named else above_it
         above = posixpath.dirname(clean)
         if posixpath.basename(clean).lower() in _PARTS and above.count("/") > 2 and _as_name(posixpath.basename(above)):
             clean = directory = above  # in a part of a project: what lies above is it
@@ -282,7 +306,7 @@ class ProjectTally:
             loose = any(one.lower() in _FOLDERS_OF_ALL and not _holds_projects(two) for one, two in pairwise(parts))
             if (name is None or loose) and len(parts) >= 2 and not _is_home(clean):
                 name = _as_name(last) or name  # what lies between Desktop and a project, everybody orders as they like
-            elif name is not None and len(parts) >= 2 and parts[-2] == name:
+            elif name is not None and name in parts[-1 - _DEEPEST : -1] and not _lies_in_part(parts, name):
                 name = _as_name(last) or name  # a folder of projects by kind: projects/python/x
         if name:
             self._home = (clean, name)

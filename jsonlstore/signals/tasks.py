@@ -265,14 +265,8 @@ class TaskBook:
         if done and not _REOPENED.search(sentence):
             self._close_named(sentence, "said done", entry_id)
             return []
-        if (
-            origin == ASSISTANT
-            and ids
-            and not marked
-            and len(content_words(_title(_ID.sub(" ", sentence)))) < _LEAST_TOLD
-        ):
-            return []  # "Branch: task-3-new-chart" names a branch
-        if (ids or marked) and not sentence.rstrip().endswith("?"):
+        names_only = ids and not marked and origin == ASSISTANT and not _is_told(sentence)
+        if (ids or marked) and not names_only and not sentence.rstrip().endswith("?"):
             return self._open_task(sentence, entry_id, origin)
         return []
 
@@ -339,6 +333,11 @@ class TaskBook:
 def evidence(entry_ids: Iterable[str | None], kind: str) -> dict[str, Any]:
     """Where a statement comes from, as it is kept beside it."""
     return {"evidence": {"entry_ids": [one for one in entry_ids if one], "kind": kind}}
+
+
+def _is_told(sentence: str) -> bool:
+    """Whether a sentence says more of an id than a word: "Branch: task-3-new-chart" names a branch."""
+    return len(content_words(_title(_ID.sub(" ", sentence)))) >= _LEAST_TOLD
 
 
 def _title(text: str) -> str:
