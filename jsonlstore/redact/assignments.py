@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 STRONG = rf"(?:{PASSWORD_WORDS}|{SECRET_WORDS})"
 _CLOSE = r"""(?:\\*["'`\])]|%22|%5D|&quot;|&#34;|\*\*|__|\\u0022|”|’|»|[ \t]?\([^()\n]{0,40}\)|[ \t]?\[[^\[\]\n]{0,40}\]){0,4}"""
 _OP = r"(?:<<<|===?|!==?|:{1,3}=|=>|[:=?+.]=|\?\?=|\|\|=|->|→|<-|：|＝|%3D|%3A|&#61;|\\u003d|[:=]|</[a-z]{1,8}>\s*<(?:td|dd|span|code|div|value|string)>)"
-_PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?val(?:ue)?(?:\\*["'])?|\s*\{[^{}]{0,300}default|:(?:(?:\r?\n|\\+n)[ \t]+(?!default)[a-z]+:[ \t]*[^\s\\][^\n\\]{0,80}){0,6}(?:\r?\n|\\+n)[ \t]+default"""
+_PAIR = r"""(?:[\s,]|\\+[nrt])*+(?:\\*["'])?(?:val(?:ue)?|content)(?:\\*["'])?|(?:,[ \t\r\n]*+(?:[a-z_]{2,12}=[^,\n()]{1,40}|\\*["'][^"'\n]{0,60}\\*["'])[ \t\r\n]*+){0,3},[ \t\r\n]*+default|\s*\{[^{}]{0,300}default|:(?:(?:\r?\n|\\+n)[ \t]+(?!default)[a-z]+:[ \t]*[^\s\\][^\n\\]{0,80}){0,6}(?:\r?\n|\\+n)[ \t]+default"""
+# process.env.TOKEN || "…", os.environ.get("TOKEN") or "…": what stands in for it
+_ELSE = r"""(?:\|\||\?\?|\?:|(?<=[ \t])or)(?=[ \t]*+\\*["'`])"""
 _TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const token string = "…"
 _RUST = r"[ \t]*:[ \t]*&?(?:'[a-z]+[ \t]+)?(?:str|String|\[u8\])(?=[ \t]*=)"  # const TOKEN: &'static str = "…"
 # <th class="x">Token</th>  <td class="x">…
@@ -88,8 +90,8 @@ _TOKENS = (
     r"tokens(?:\\*[\"'`\])]){0,4}[ \t]*(?:[:=>%|&?+!<-]|→|：){1,4}[ \t]*(?:[^\s0-9:=>%|&?+!<-]|[0-9]{1,20}[A-Za-z_+/-])"
 )
 NAME = (
-    rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~,;\t\r\n\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\s*values|\\*[\"'][ \t]*,)|\((?:[\"'\\]|\)[ \t\w*:>-]{{0,24}}[{{:=>][ \t\r\n]*(?:return[ \t]+)?[\"'`])|,?\s+[\"'\\-]*val|,[ \t]*\S{{0,24}}[0-9!@#$%^&*+]|[ \t][\[(]"
-    rf"|[ \t]+(?:[:=|<\\\"'`?+!\r\n-]|\.=|{_IS}[ \t]|(?:{_PREPOSITION})[ \t]|instead:|[a-z_]{{1,20}}=\\*[\"']|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
+    rf"(?i)(?:{_TOKENS}|(?:{_NO_TOKENS})(?:[\"'`\\:=%&>|*?+!<~,;\t\r\n\x80-\xff]|[\])}}]+(?:[ \t]*[:=]|\s*values|\\*[\"'][ \t]*,)|\((?:[\"'\\]|\)[ \t\w*:>-]{{0,24}}[{{:=>][ \t\r\n]*(?:return[ \t]+)?[\"'`])|,?\s+[\"'\\-]*(?:val|content=)|\[\][ \t]*=|,[ \t]*\S{{0,24}}[0-9!@#$%^&*+]|[ \t][\[(]"
+    rf"|[ \t]+(?:[:=|<\\\"'`?+!\r\n-]|\.=|{_IS}[ \t]|(?:is|ist|lautet|est|es):[\r\n\\]|(?:{_PREPOSITION})[ \t]|instead:|[a-z_]{{1,20}}=\\*[\"']|\S{{0,24}}[0-9!@#$%^&*+\x80-\xff]|\{{|(?:string|str|text|\[\]byte|char\*)[ \t]*[:=]))"
     rf"|-(?:{STRONG})[\w-]{{0,40}}[\s\\]"
     rf"""|(?:{WEAK_WORDS}){WEAK_END}(?:(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`][ \t]?|%22)?|>|\(\\*["']){_NOT_UUID}|-(?:{WEAK_WORDS}){WEAK_END}[ \t]+{_NOT_UUID})"""
     rf"""|(?:key|api|auth){WEAK_END}(?:\\*["'`\])]|%22){{0,3}}[ \t]*{_OP}[ \t]*(?:\\*["'`][ \t]?|%22)?[0-9a-f]{{8}}-[0-9a-f]{{4}}-"""
@@ -105,7 +107,7 @@ FIRST = (
 ENDLESS_NAME = NAME.removesuffix(f"|{TELLS}").replace("{0,40}", "*").replace("{1,40}", "+")
 _JOINT = re.compile(
     (
-        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR}|{_TYPED}|{_RUST})?[ \t]*+({_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|[ \t]?설정은|는|은|(?:'|’)s[ \t])[ \t]*+"
+        rf"(?i:{_CLOSE}(?:(?:{_PAIR}|{_FOR}|{_TYPED}|{_RUST})?[ \t]*+({_ELSE}|{_OP}|\|)|(?:{_FOR})?[ \t]++({_IS})[ \t]++|(是|为|為|は|が|[ \t]?설정은|는|은|(?:'|’)s[ \t])[ \t]*+"
         rf"""|(?:[ \t]++(?:от|для|на|к)[ \t]++[^\s:=]{{2,40}})?([ \t]++|\(|[ \t]*+,[ \t]*+|\?[ \t]++)(?:b?\\*["'`“‘«][^\s"'`]|[^\s"'`]{{0,64}}?[0-9!@#$%^&*+]))"""
         rf"""|(?:\\*["'])?(?:[ \t][^<>\n]{{0,80}})?>(?:<!\[CDATA\[)?([^<]+?)(?:\]\]>)?<\\*/|{_CELL})"""
     ).encode()
@@ -151,9 +153,8 @@ def judge_name(data: bytes, at: int, budget: Steps) -> tuple[int, list[tuple[int
     end = head.end()
     word = head.group(1).lower()
     part = head.group(2) or data[at - 1 : at].isalnum()  # of a longer name: AggregationAuthorization
-    if word == b"cookie" and head.group(2) and classify(full_name(data, at, end)) >= Key.SECRET:
-        return end, _strong(data, at, end, budget)  # cookie_secret=
-    if word in (b"cookie", b"authorization", b"x-auth") and not (part and word == b"authorization"):
+    own = word == b"cookie" and head.group(2) and classify(full_name(data, at, end)) >= Key.SECRET  # cookie_secret=
+    if word in (b"cookie", b"authorization", b"x-auth") and not own and not (part and word == b"authorization"):
         header = _HEADER.match(data, end, end + 80)
         if header and word != b"cookie" and _REFERRED.match(data, header.end(), header.end() + 80):
             return end, []
@@ -215,7 +216,7 @@ def _strong(data: bytes, start: int, end: int, budget: Steps) -> list[tuple[int,
 
 # A name that ends its line, and a line below it that is one word and nothing else.
 _LABELLED = re.compile(
-    rb"""(?:[ \t]++(?:for|of|on|to|von|de|du|da|do|para|pour|f\xc3\xbcr)[ \t]++[^\n\\:]{1,40}?)?[ \t]*+(?:[*_#:-]{1,4}[ \t]*+)?(?:(?:\r?\n|(?:\\++r)?\\++n)[ \t>]*+(?:```[a-z]*+|[-=]{3,80}+)?){1,3}[ \t]*+\\*["'`]?([^\s"'`\\]{6,256})\\*["'`]?[ \t]*(?:\r?\n|\\++[rn]|\Z|\\*["'])"""
+    rb"""(?:[ \t]++(?:for|of|on|to|von|de|du|da|do|para|pour|f\xc3\xbcr)[ \t]++[^\n\\:]{1,40}?)?(?:[ \t]++(?:is|ist|lautet|est|es))?[ \t]*+(?:[*_#:-]{1,4}[ \t]*+)?(?:(?:\r?\n|(?:\\++r)?\\++n)[ \t>]*+(?:```[a-z]*+|[-=]{3,80}+)?){1,3}[ \t]*+\\*["'`]?([^\s"'`\\]{6,256})\\*["'`]?[ \t]*(?:\r?\n|\\++[rn]|\Z|\\*["'])"""
 )
 _LABEL_WINDOW = 400
 _LABEL_HEAD = re.compile(

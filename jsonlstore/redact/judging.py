@@ -177,7 +177,7 @@ def _judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # 
     if op.startswith(b"==") and b"||" in between:
         return None
     compared = op.startswith((b"==", b"!=")) and not (value.quoted and level is Key.PASSWORD and len(text) >= 6)
-    loose = compared or op.startswith(b"<") or op in (b"|", b"->", b"\xe2\x86\x92") or far
+    loose = compared or op.startswith(b"<") or op in (b"|", b"||", b"??", b"?:", b"or", b"->", b"\xe2\x86\x92") or far
     if loose:
         number = text.isdigit() and compared and not value.quoted and len(text) < 8
         return (

@@ -48,7 +48,7 @@ _LIST = re.compile(rb"[\[({][ \t\r\n]*(?=\\*[\"'])")
 _ITEM_GAP = re.compile(rb"[^\"'\n\])};\\]*+")
 _LINES_GAP = re.compile(rb"(?:[^\"'\n\])};\\]|\n[ \t]*+(?=\\*[\"']))*+")  # of a list over several lines
 _ITEM = re.compile(rb"(\\*+)([\"'])")
-_CALL = re.compile(rb"[A-Za-z_$][\w$.:>-]*[ \t]*\(")
+_CALL = re.compile(rb"(?:\[\])?[A-Za-z_$][\w$.:>-]*[ \t]*\(")
 # a type and its default; three words are a sentence: password: Use with auth='X'
 _TYPED = re.compile(rb"[A-Za-z_][\w.\[\]<>?*&]*+(?: ?\| ?[\w.\[\]<>?*&]++)*+(?: [\w.*&?]++)?[ \t]*=[ \t]*(?=\\*[\"'])")
 

@@ -1,5 +1,7 @@
 """Whose key it is tells what stands behind it; secrets among other words, in getters, cells and elements."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import random
@@ -156,4 +158,30 @@ def test_what_a_secret_is_for_does_not_hide_that_it_is_one(name: str, form: str)
      "change_password: Bob", "invite_token: required"],
 )  # fmt: skip
 def test_what_is_done_about_a_secret_is_none(text: str) -> None:
+    assert redact_text(text) == text
+
+
+STAND_INS = (
+    "process.env.API_KEY || '{}'", 'process.env.TOKEN ?? "{}"', "getenv(\"API_KEY\") ?: '{}'", 'os.environ.get("API_KEY") or "{}"',
+    "ENV['API_KEY'] || '{}'", "parser.add_argument('--token', default='{}')", 'parser.add_argument("--password", type=str, help="of bob", default="{}")',
+    "@click.option('--api-key', default='{}')", 'var Token = []byte("{}")', 'char pass[] = "{}";', '<meta name="api-key" content="{}">',
+    "Your API token is:\n\n{}", "Das Passwort lautet:\n{}", "The token is:\n\n```\n{}\n```",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("form", STAND_INS)
+def test_what_stands_in_for_a_secret_is_one(form: str) -> None:
+    rng = random.Random(form)
+    for _ in range(20):
+        value = "".join(rng.choices(string.ascii_letters + string.digits, k=24)) + "7"
+        assert value not in redact_text(form.format(value))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["password || ''", 'password || "password"', 'token || "none"', "const p = props.password || 'Password'", '"token" || "secret"',
+     'parser.add_argument("--password", default=None)', "parser.add_argument('--token-file', default='~/.token')",
+     "The password is:\n\nplease see below", 'x ? token : "abc" || "def"'],
+)  # fmt: skip
+def test_what_stands_in_for_none_stays(text: str) -> None:
     assert redact_text(text) == text
