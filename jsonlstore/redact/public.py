@@ -4,7 +4,6 @@ The looks of the value decide, or the name does and the looks do not contradict 
 it is given, and every look around a value is bounded.
 """
 
-
 from __future__ import annotations
 
 import re

@@ -188,7 +188,12 @@ def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, P
         return []  # `Invalid Password`,"login.label": …; crc-16 width=16
     if is_worded(text) or _ATTRIBUTE.match(text) or _STEP.match(text):
         return []  # for secret `m.backup.v1`
-    if listed and ((name[-2:].lower() == b"pw" and not values[0].quoted) or _SETTING.match(text) or is_code(text) or _IS_NAME.match(text)):
+    if listed and (
+        (name[-2:].lower() == b"pw" and not values[0].quoted)
+        or _SETTING.match(text)
+        or is_code(text)
+        or _IS_NAME.match(text)
+    ):
         return []
     if listed and len(text) > 12 and text.isalpha() and is_wordy(text):
         return []  # (".api_keys", "APIKeysWithRawResponse")
