@@ -90,7 +90,9 @@ def _known_or_new(manager: SessionPersistenceManager, session_id: str) -> str:
     try:
         return manager.store.resolve(session_id)
     except SessionNotFound:
-        return session_id
+        from jsonlstore.transcripts import usable_id
+
+        return usable_id(session_id)  # a valid id: one that looks like a secret goes nowhere
 
 
 @with_example("jsonlstore continue a1b2c3d4 --into 7f3a --agent main")

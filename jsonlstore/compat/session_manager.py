@@ -23,7 +23,7 @@ from jsonlstore.bridges.braindb import (
     resolve_brain_db,
 )
 from jsonlstore.core.clock import format_time, system_clock, time_before
-from jsonlstore.core.errors import UsageError
+from jsonlstore.core.errors import UsageError, quoted_value
 from jsonlstore.core.paths import resolve_state_dir
 from jsonlstore.redact import redact_text, redact_value
 from jsonlstore.store import clean_text
@@ -198,7 +198,7 @@ def _time(name: str, value: Any) -> str | None:
     try:
         return parse_stored_time(value)
     except ValueError as problem:
-        raise UsageError(f"{name} must be an ISO 8601 time, not {value!r}"[:200]) from problem
+        raise UsageError(f"{name} must be an ISO 8601 time, not {quoted_value(value)}") from problem
 
 
 def _session(row: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+_LONGEST_QUOTED = 60
+
+
+def quoted_value(value: object) -> str:
+    """A wrong value as an error quotes it: whole, or not at all: half a secret no longer looks like one."""
+    shown = repr(value)
+    return shown if len(shown) <= _LONGEST_QUOTED else f"{len(shown)} characters"
+
 
 class JsonlStoreError(Exception):
     """Something jsonlstore could not do; the message says what, `hint` what to try.

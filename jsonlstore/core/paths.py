@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from jsonlstore.core.errors import InvalidSessionId
+from jsonlstore.core.errors import InvalidSessionId, quoted_value
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 _RESERVED = frozenset({"sessions", "metrics", "archive", "states"})
@@ -17,9 +17,8 @@ _RESERVED = frozenset({"sessions", "metrics", "archive", "states"})
 def check_session_id(session_id: object) -> str:
     """Return `session_id` if it is a plain id; it becomes a file name, so anything else is refused."""
     if not isinstance(session_id, str) or not is_session_id(session_id):
-        shown = repr(session_id)
         raise InvalidSessionId(
-            f"not a session id: {shown if len(shown) <= 60 else shown[:57] + '...'}",
+            f"not a session id: {quoted_value(session_id)}",
             hint="1 to 128 letters, digits, '.', '_' or '-', starting with a letter or digit",
         )
     return session_id

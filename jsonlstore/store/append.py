@@ -23,7 +23,7 @@ from jsonlstore.store.layers import UNKNOWN, WRITERS
 from jsonlstore.store.log import FULL_STATE_TYPES, Event
 from jsonlstore.store.projection import RawIndexEntry, project
 from jsonlstore.store.reader import CachedFold, SessionReader, not_found
-from jsonlstore.store.sanitise import check_time, clean, clean_event, clean_text
+from jsonlstore.store.sanitise import check_new_id, check_time, clean, clean_event, clean_text, plain_link
 
 log = logger(__name__)
 
@@ -74,6 +74,7 @@ class SessionAppender(SessionReader):
             if known is not None:
                 self._writable(session_id, known.folded)
                 return False
+            check_new_id(session_id)
             data: dict[str, Any] = {"session_id": session_id, "schema_version": SCHEMA_VERSION, "fields": checked}
             data |= {"owner": clean_event(owner)} if owner else {}
             data |= {"source": dict(source)} if source else {}
@@ -173,7 +174,7 @@ class SessionAppender(SessionReader):
 
     def link(self, session_id: str, successor: str, *, by: str = "hook") -> bool:
         """Record that `successor` continues this session; False if it is already the latest to do so."""
-        check_session_id(successor)
+        successor = plain_link(successor)
         with self._session(session_id) as known:
             if known.folded.continued[-1:] == [successor]:
                 return False

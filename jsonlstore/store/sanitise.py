@@ -12,10 +12,10 @@ from typing import Any
 import orjson
 
 from jsonlstore.core.clock import normalise_time
-from jsonlstore.core.errors import InvalidSessionId, UsageError
+from jsonlstore.core.errors import InvalidSessionId, UsageError, quoted_value
 from jsonlstore.core.model import LINKS, PART_LISTS, RESTORE_ONLY, SCALARS, SINGLE_PARTS, STRING_LISTS, TIMES, Part
 from jsonlstore.core.paths import check_session_id
-from jsonlstore.redact import hide_generated, hide_generated_in, sanitised
+from jsonlstore.redact import hide_generated, hide_generated_in, is_secret_id, sanitised
 from jsonlstore.store.limits import MAX_STATE_BYTES, cap, shrink
 
 # exempt: the field's name reads like a secret's, but `agent:main:main` is an address, and every session start has one
@@ -119,9 +119,29 @@ def _without_label(text: str) -> str:
 
 def _check_link(key: str, value: str) -> str:
     try:
-        return check_session_id(value)
+        return plain_link(value)
     except InvalidSessionId as problem:
         raise InvalidSessionId(f"{key}: {problem.message}", hint=problem.hint) from problem
+
+
+def plain_link(session_id: str) -> str:
+    """The id of another session; for one that looks like a secret the id that stands for it everywhere."""
+    check_session_id(session_id)
+    if not is_secret_id(session_id):
+        return session_id
+    from jsonlstore.transcripts import usable_id
+
+    return usable_id(session_id)
+
+
+def check_new_id(session_id: str) -> str:
+    """The id of a session that is about to be kept: it becomes a file's name, so it must not be a secret."""
+    if is_secret_id(check_session_id(session_id)):
+        raise InvalidSessionId(
+            "the session id looks like a secret",
+            hint="give another, or what `jsonlstore.transcripts.usable_id` derives from it, as hooks do",
+        )
+    return session_id
 
 
 def check_time(key: str, value: Any) -> str:
@@ -131,7 +151,7 @@ def check_time(key: str, value: Any) -> str:
             return normalise_time(value)
         except ValueError:
             pass  # reported below with the field's name
-    raise UsageError(f"{key} must be an ISO 8601 time, not {value!r}"[:200])
+    raise UsageError(f"{key} must be an ISO 8601 time, not {quoted_value(value)}")
 
 
 def _as_list(key: str, value: Any) -> list[Any]:

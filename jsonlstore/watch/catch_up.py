@@ -14,6 +14,7 @@ from datetime import timedelta
 from jsonlstore.core.clock import parse_time
 from jsonlstore.core.errors import JsonlStoreError, SourceUnreadable
 from jsonlstore.core.logs import logger
+from jsonlstore.redact import sanitised
 from jsonlstore.store import SessionStore
 from jsonlstore.transcripts import Catalogue, RecordedSession
 from jsonlstore.watch.cursors import Key, Position
@@ -138,7 +139,7 @@ class CatchUp:
             # our own disk is full, read-only or locked; the cursor did not move, so nothing is lost
             self._note_write_problem(key, problem.message)
         except Exception as problem:  # one odd transcript must not stop the capture of all the others
-            self._note_write_problem(key, f"{session.session_id} cannot be followed: {problem!r}"[:300])
+            self._note_write_problem(key, f"{session.session_id} cannot be followed: {sanitised(repr(problem))[:300]}")
             log.debug("%s", session.session_id, exc_info=True)
         return None
 

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from jsonlstore.core.errors import UsageError
+from jsonlstore.redact import redact_text
 from jsonlstore.redact.rules import shapes
+from jsonlstore.store import SessionStore
 from tests.home import Home
 from tests.redact.report_secrets import load_maker
 
@@ -86,6 +89,27 @@ def test_a_session_id_that_is_a_secret_gets_a_derived_one(kind: str, home: Home)
         check=True,
     )
     assert json.loads(done.stdout)["session_id"] == json.loads(again.stdout)["session_id"]
+
+
+@pytest.mark.parametrize("number", range(len(KINDS)), ids=[kind[:24] for kind in KINDS])
+def test_a_program_cannot_keep_an_id_that_is_a_secret(number: int, tmp_path: Path) -> None:
+    """As a session it is refused, as a link the id derived from it is kept, and no error quotes a part of it."""
+    raw, secret = make.slots(KINDS[number], random.Random(number))
+    store = SessionStore.open(tmp_path)
+    store.start("a", channel="cli")
+    said = ""
+    for attempt in (
+        lambda: store.start(raw, channel="cli"),
+        lambda: store.update("a", {"previous_session_id": raw}),
+        lambda: store.link("a", raw),
+        lambda: store.update("a", {"end_time": f"yesterday, {raw}, at noon, after a long walk in the woods"}),
+    ):
+        try:
+            attempt()
+        except UsageError as problem:
+            said += redact_text(problem.message)
+    assert secret.encode() not in _written(tmp_path)
+    assert not any(secret[at : at + 8] in said for at in range(max(1, len(secret) - 7)))
 
 
 @pytest.mark.parametrize("wrong", [{"session_id": "a/../ghp_{}"}, {"session_id": "a", "pending_tasks": "token=ghp_{}"}])
