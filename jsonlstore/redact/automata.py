@@ -22,7 +22,7 @@ MUCH_TEXT = 1 << 16  # bytes; how slow the large automaton may become is seen on
 _SIGNS = (joints.HINT, containers.HEAD, FOLDED, f"(?i:{TELLS})")
 _NAMED = (named.ENDLESS_NAME, *_SIGNS, runs.HINT)
 _SAMPLED = 7  # of eight texts are not timed: the clock costs as much as a page of text
-_WATCHED, _SLOW = 1 << 16, 100e6  # bytes, and bytes a second
+_WATCHED, _SLOW = 1 << 16, 50e6  # bytes, and bytes a second: twice what is left of the speed where states do not fit
 
 
 class Automata:

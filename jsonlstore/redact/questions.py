@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from jsonlstore.core.regex import compiled
+from jsonlstore.core.regex import compiled, searcher
 from jsonlstore.redact import rules
 from jsonlstore.redact.looks import is_placeholder, is_reference, looks_secret
 from jsonlstore.redact.names import PASSWORD_WORDS, SECRET_WORDS
+
+if TYPE_CHECKING:
+    from jsonlstore.core.regex import Search
 
 _TAIL = 240  # characters at the end of a message in which it may ask
 _LONGEST, _FEW, _SOME, _PHRASE = 400, 6, 24, 16  # characters; words of an answer that may be told
@@ -52,11 +55,16 @@ class Asked(NamedTuple):
 def asked_for(message: str) -> Asked | None:
     """What secret a message asks for with its end, if any."""
     tail = message[-_TAIL:].rstrip(_CLOSING)
-    if not tail or not _names().search(tail):
+    if not tail:
+        return None
+    data = tail.encode("utf-8", "replace")
+    # every message is asked: what few of them hold comes first
+    if _names()(data, 0)[0][0] < 0 or (tail[-1] not in _ENDS and _verbs()(data, 0)[0][0] < 0):
         return None
     sentence = _SENTENCE.split(tail[:-1])[-1] + tail[-1]
-    name = _names().search(sentence)
-    if not name or _COUNTED.search(sentence) or _is_about(sentence[name.end() :]):
+    data = sentence.encode("utf-8", "replace")
+    ((start, end),) = _names()(data, 0)
+    if start < 0 or _COUNTED.search(sentence) or _is_about(data[end:].decode()):
         return None
     outright = (_VERBS.search(sentence) or tail[-1] in ":：") and not _OF_IT.search(sentence)
     return Asked(bool(outright), _PHRASES.search(sentence) is not None) if outright or tail[-1] in _ENDS else None
@@ -119,5 +127,11 @@ def _talk() -> frozenset[str]:
 
 
 @cache
-def _names() -> Any:
-    return compiled(rf"(?i)(?:{PASSWORD_WORDS}|{SECRET_WORDS}|\bpin\b)", text=True, groups=False)
+def _names() -> Search:
+    return searcher(compiled(rf"(?i)(?:{PASSWORD_WORDS}|{SECRET_WORDS}|\bpin\b)", text=True, groups=False))
+
+
+@cache
+def _verbs() -> Search:
+    """Where there may be a verb: also inside of a word, because RE2 takes letters of other scripts for none."""
+    return searcher(compiled(_VERBS.pattern.replace(r"\b", ""), text=True, groups=False))
