@@ -65,7 +65,7 @@ def _head_from(byte: int) -> re.Pattern[bytes]:
 
 @cache
 def _weak_form_from(byte: int) -> re.Pattern[bytes] | None:
-    """The rarer forms of the weak names that may begin with a byte: `key_1=`, `<salt>`, `setCert("`, `--nonce `."""
+    """The rarer forms of the weak names that may begin with a byte: `key_1=`, `<salt>`, `setCert("`, `--salt `."""
     some = [name.word for name in rules.names() if name.level == "weak" and _may_begin(name.word, chr(byte).lower())]
     joint = rf"(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP})|(>|\((?=\\*[\"'])|(?(1)[ \t]++|(?!)))"
     return re.compile(rf"(?i:((?<=-))?()((?:{'|'.join(some)}){WEAK_END})(?:{joint}))".encode()) if some else None

@@ -222,8 +222,8 @@ def is_expression(text: str, op: bytes) -> bool:
 
 # null!=(a=b), self.map[x, &callback, {block:{open:, e.First=e.Second=
 _LITERAL = re.compile(
-    r"(?:null|undefined|void|true|false|typeof)[!=?&|.(]|[A-Za-z]+!\[|[a-z_][\w.]*::<|(?:self|this|cls)\.[\w.]*[\[(]|&[a-z]+(?:[._][A-Za-z]+)+(?:\{|\Z)|[a-z]+(?:\.[a-z]+)+:[A-Z][A-Za-z]+\Z|\{[a-z]+:[{\"'\[]"
-    r"|[a-z$]{1,8}\.[A-Za-z]+=|[a-z]{1,3}=(?:null|void|this|function\b|new\b|[a-z]\.)|\*+[a-z_]\w*(?:\+\+|--)?\Z|[{\[(]\*{1,2}[a-z]|-[0-9]{1,5}\Z|!\w+:!|![a-z]+(?:[A-Z][a-z]+)+\Z|[A-Z_]{3,}\$[0-9],?\Z|[a-z-]+(?:/[a-z-]+)+\Z|\{0|==|[a-z]\w*(?:\+\+|--)\Z|[a-z]\w*(?:\.\w+)+[+-][0-9]{1,3}\Z|[A-Z_]{3,}=|[A-Z]\{[a-zA-Z]|[A-Za-z_]\w*(?:::\w+)+[{(<]"
+    r"(?:null|undefined|void|true|false|typeof)[!=?&|.(]|[A-Za-z]+!\[|[a-z_][\w.]*::<|(?:self|this|cls)\.[\w.]*[\[(]|&[a-z]+(?:[._][A-Za-z]+)+(?:\{|\Z)|&[a-z]\w*\.[A-Z]\w*\{|[a-z]+(?:\.[a-z]+)+:[A-Z][A-Za-z]+\Z|\{[a-z]+:[{\"'\[]"
+    r"|[a-z$]{1,8}\.[A-Za-z]+=|[a-z]{1,3}=(?:null|void|this|function\b|new\b|[a-z]\.)|\*+[a-z_]\w*(?:\+\+|--)?\Z|[{\[(]\*{1,2}[a-z]|-[0-9]{1,5}\Z|!\w+:!|![a-z]+(?:[A-Z][a-z]+)+\Z|[A-Z_]{3,}\$[0-9],?\Z|[a-z-]+(?:/[a-z-]+)+\Z|\{0|==|[A-Za-z_]\w*(?:\+\+|--)\Z|[a-z]\w*(?:\.\w+)+[+-][0-9]{1,3}\Z|[A-Z_]{3,}=|[A-Z]\{[a-zA-Z]|[A-Za-z_]\w*(?:::\w+)+[{(<]"
 )
 EXPRESSION = 160  # characters that show whether it is code
 _CALLED = re.compile(r"(?:\A|[,;:=?&|!(])(?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$]+\((?:[\w$.*&]|\Z|\))")

@@ -309,7 +309,7 @@ def _is_signature(data: bytes, link: Link) -> bool:
 
 
 def _is_indented(data: bytes, at: int) -> bool:
-    return data[max(0, at - 4) : at] == b"    "
+    return data[max(0, at - 4) : at] == b"    " or data[at - 1 : at] == b"\t"
 
 
 def _is_setting(data: bytes, link: Link, end: int) -> bool:
@@ -398,7 +398,7 @@ def _is_description(rest: bytes, name: bytes) -> bool:
 
 _PUNCTUATED = re.compile(r"[a-z][.,;:)]|\([a-z]")
 _WORD = re.compile(r"[A-Za-z_$]+,?\Z")
-_BARE_WORD = re.compile(r"[a-z_]+[})\],;]+\Z|[a-z]+[0-9]?(?:_[a-z]+)+\Z")
+_BARE_WORD = re.compile(r"[a-z_]+[})\],;]+\Z|[a-z]+[0-9]?(?:_[a-z]+)+\Z|[Ff][0-9A-Fa-f]{3},?\Z")
 
 
 _TYPE_ENDS = re.compile(r"[a-z]{3,12};\Z|(?:[A-Z][A-Za-z]{2,40}|[A-Z][a-z]{3,20}[0-9][a-z]|[A-Z][0-9]?)(?:\[\])?[;,]\Z")

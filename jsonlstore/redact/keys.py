@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from jsonlstore.redact import rules
-from jsonlstore.redact.looks import is_key_hex, looks_random, randomness, tells
+from jsonlstore.redact.looks import is_key_hex, is_wordy, looks_random, randomness, tells
 
 _THINGS, _OTHER, _TALK = rules.words("keyed"), rules.words("other"), rules.words("talk")
 _NAMED = (b"salt", b"cert", b"api")
 _HASHED = re.compile(r"[0-9a-f]{32}")
 _SIGNED = (b"signature", b"sig")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+[0-9]{0,2}|[A-Z]+[0-9]{0,2}")
-# the names of what opens a door; a session, a salt and a nonce open none
+# the names of what opens a door; a session and a salt open none
 _OPENS = re.compile(rb"(?:key|api|auth|pat)s?(?:[_-]?(?:[0-9]{1,2}|value|prod|dev|test))?\Z")
 _UUID = re.compile(r"(?i)(?:[a-z]{2,8}_)?[0-9a-z]{8}(?:-[0-9a-z]{4}){3}-[0-9a-z]{12}\Z")
 _HEX = re.compile(r"(?i)(?:[a-z]{2,8}[_-]){0,2}(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{18,128}\Z")
@@ -46,7 +46,16 @@ def looks_generated(text: str) -> bool:
         return True
     if not _LEAST_SHORT <= len(text) <= _MOST_SHORT or not _RUN.match(text):
         return False
-    return tells(text) and randomness(text) >= _LEAST_RANDOM
+    return tells(text) and randomness(text) >= _LEAST_RANDOM and not _is_joined_words(text)
+
+
+def _is_joined_words(text: str) -> bool:
+    """`mod_t_Call_Confirm`: words and single letters, without figures."""
+    parts = _JOINED.split(text)
+    return len(parts) > 2 and all(part.isalpha() and (len(part) < 4 or is_wordy(part)) for part in parts)
+
+
+_JOINED = re.compile(r"[_.-]")
 
 
 def _is_vendors(name: bytes) -> bool:

@@ -10,38 +10,20 @@ import re
 from functools import lru_cache
 
 from jsonlstore.redact import rules
+from jsonlstore.redact.stand_ins import STANDS_IN, is_filled
 from jsonlstore.redact.wording import OWN_NAME, is_foreign, is_mostly_foreign
 
 _WORDS_NOT_SECRET = rules.words("not-secret")
-_STARS = r"[*xX.•·●…_#?\-]+\Z|(?:x|X|0){6,}\Z"
-_MASKED = r"[^\s]{0,48}(?:\.\.\.|…)\Z|[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|•••*|\\u2026|xxxx+|XXXX+)[^\s]{0,8}\Z"
-_REFERENCE = (
-    r"\$\{[^}]*\}?\Z|\\?\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\\s+]|->|[{\[])|\$\$?\.[A-Za-z_]|\\\$\(|\{\$[:A-Za-z]|\$\{\w+:?-?\{\{|\$\{\w+:[0-9]|\\[a-z]+\Z|\$[0-9@*#]\Z|\{\}|@[A-Za-z][A-Za-z0-9_-]+@(?:\Z|[/.])|@[a-z]*\{|(?:%[A-Z]?[0-9]{0,2}|\$[0-9])+\Z|x\$\{?[A-Za-z_]\w*\}?\Z|\$\^[A-Z]\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:-]*\}?\Z|"
-    r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$#]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\n]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|(?:%[-+0-9.*]{0,6}[a-zA-Z])+\Z|[a-z_]+_\$\{?[a-z_]+\}?\Z|\w{1,40}##\w|\?\Z|%\([A-Za-z_:.-]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|"
-    r"[a-z]{2,5}_\Z|%[0-9]\Z|[A-Z]\w{1,30}(?:::[A-Z]\w{1,30})+\Z|os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|fd:[0-9]\Z|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?(?::r[ow])?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
-)
-_YOURS = (
-    r"(?i:(?:[a-z]{2,6}[-_])?(?:your|my|some|insert|enter|put|the|a|an|paste|add|replace|change|specify|choose|provide|define)[-_ ][a-z0-9_\- ]*"
-    r"(?:key|token|secret|password|pass|pw|here|value|id|me|it|credentials?)(?:[-_ ]?(?:here|goes.here))?)\Z|"
-    r"(?i:(?:[a-z]+[-_ ])+(?:goes[-_ ])?here)\Z|[Yy]our[A-Z][A-Za-z0-9]*={0,2}\Z|(?i:your[a-z]*(?:key|token|secret|password|here|id)[a-z]*)\Z|(?i:your[-_ ]|<your|example[-_]|dummy[-_]|fake[-_]|placeholder)|"
-    # words and what they stand for: "gateway-token", GEMINI_KEY_HERE
-    r"(?:[a-z]{2,12}[0-9]{0,2}[a-z]{0,4}[-_]){1,3}(?:api[-_])?(?:token|secret|key|credential)s?(?:[-_]?[0-9])?\Z|(?i:[a-z-]*(?:placeholder|changeme|not[-_]a[-_]))|(?:[A-Z]{2,12}_){1,4}(?:HERE|GOES_HERE|VALUE)\Z"
-)
 _CODE = (
     r"(?:new |await |async |return |typeof |\(|!|&|\*|[a-z]:)*[A-Za-z_$][\w$]*(?:(?:\??\.|->|::)[A-Za-z_$][\w$]*)*"
     r"(?:\([^\"']*\)?|\[[\w\"'\\$.:-]*\]?|\(\\*[\"'].*)+.*\Z"
 )
 _DOTTED = r"[A-Za-z_$][A-Za-z_$0-9]{0,80}(?:(?:\??\.|->|::)[A-Za-z_$][A-Za-z_$0-9]{0,80})+;?\Z"
-_ENV_NAME = r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:[A-Z]{0,8}PASS|PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z"
-_TYPE = r"(?:Optional|Option|List|Maybe|Secret|Union|Promise|Array|Vec|Box|Arc|Rc|Annotated|Literal|Mapped|Field|Final)?[\[<]|&?(?:'\w+ )?str\b|(?:Secret)?String\b|SecretStr\b"
+_TYPE = r"typing\.[A-Z]|(?:Optional|Option|List|Maybe|Secret|Union|Promise|Array|Vec|Box|Arc|Rc|Annotated|Literal|Mapped|Field|Final)?[\[<]|&?(?:'\w+ )?str\b|(?:Secret)?String\b|SecretStr\b"
 
 
 _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey|aws4-hmac-sha256)(?:\s+|%20)")
 _FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
-_NAME_LIKE = (
-    r"\{![rsa]\}?|(?:rgb|hsl)a?\([0-9., %]+\)\Z|env/[A-Z0-9_]+\Z|\$[a-z][\w-]*[,;]?\Z|[\w-]{2,12}\.\.\Z|\"(?:null|none)|[A-Z_]{3,40}\*\*\Z|[a-z]+:%[a-z]|[\w.-]+\.md#[\w-]+\Z|(?i:encrypted[-_]password\Z|the(?:api)?(?:key|token|password|secret)\w*\Z)|[a-z]+_client_(?:id|secret)\Z|(?i:pass(?:word|wd)?@[a-z]+(?::[a-z]+)?)\Z|%%\w+%%\Z|#/[\w/-]+\Z|\.{1,2}[a-z_]+(?:\.[a-z_]+)*\Z|.{0,64}?(?i:abcdefghijklmnopqrstuvwxyz)|(?i:(?:user(?:name)?|login|name|id):(?:password|passwd|pass|pwd|secret|token))\Z|[A-Z]+-[A-Z]{0,8}PASS\Z|[\w:./-]{0,60}<[A-Za-z_ -]{1,40}>?\Z|"
-    r"_[A-Za-z_]+\Z|[a-z]+(?:[A-Z][a-z]+)*Type\Z|%5B[A-Za-z_ -]{3,24}%5D\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][A-Za-z]{0,20}(?:-[A-Z][a-z]{2,20})+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/~]{6,40}EXAMPLE(?:KEY)?\Z|\$[A-Z][A-Z_]+\$\Z"
-)
 _CONSTANT = r"[A-Z]+(?:_[A-Z]+)+\Z|[a-z]*(?:[A-Z][a-z]+)*(?:[Pp]assword|[Tt]oken|[Ss]ecret|[Cc]redential)s?(?:[A-Z][a-z]+)+[0-9]?\Z"
 
 
@@ -56,7 +38,6 @@ def _either(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
-_STANDS_IN = _either(_STARS, _MASKED, _REFERENCE, _ENV_NAME, _YOURS, _NAME_LIKE)
 _PLAIN_CODE = _either(OWN_NAME.pattern, _TYPE, _CONSTANT)
 _SHAPED_CODE = _either(_CODE, _DOTTED)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
@@ -77,9 +58,9 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
         return False
     if " " in value or "%20" in value[:12]:
         value = _SCHEME.sub("", value, count=1)
-    if not value or "REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!*/?") in _WORDS_NOT_SECRET:
+    if not value or "REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!*/?\\") in _WORDS_NOT_SECRET:
         return True
-    if _STANDS_IN.match(value) or _is_template(value) or ("." in value and _MEMBER.match(value)):
+    if STANDS_IN.match(value) or _is_template(value) or ("." in value and _MEMBER.match(value)):
         return True
     if (len(value) < 6 or (len(value) < 40 and ("%" in value or "{" in value))) and not _ALNUM.search(
         _FORMAT.sub("", value)
@@ -90,6 +71,12 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
 
 def _is_template(value: str) -> bool:
     """`MATRIX_${id}_PASSWORD`, `{base}?{query}`: what is filled in later, and nothing telling around it."""
+    if "$" in value or "%" in value:
+        return is_filled(value) or _is_template_of_marks(value)
+    return _is_template_of_marks(value)
+
+
+def _is_template_of_marks(value: str) -> bool:
     if ("{" not in value and "<" not in value and "%(" not in value) or (rest := _FILLED.sub(" ", value)) == value:
         return False
     pieces = (piece for part in rest.split() for piece in _PIECE.split(part)[:16])
@@ -117,7 +104,7 @@ _CODE_SIGN = re.compile(
 
 def is_reference(value: str) -> bool:
     """Stands for a value that is elsewhere, or was masked."""
-    return not value or "[REDACTED" in value[:12] or _STANDS_IN.match(value) is not None
+    return not value or "[REDACTED" in value[:12] or STANDS_IN.match(value) is not None
 
 
 def _is_code(value: str) -> bool:
@@ -143,15 +130,26 @@ def is_wordy(part: str) -> bool:
         return randomness(letters) < _LEAST_RANDOM  # rememberX509Credential
     if any(c.isdigit() for c in bare) or len(part) - len(bare) > 3:
         return part.lower() in ("base64", "b64decode", "i18n", "utf8", "os2", "k8s") or "64" in part
-    return len(bare) < 8 or all(len(each) < 8 or randomness(each) < 5 for each in _PIECES.split(bare))
+    return len(bare) < 8 or all(
+        len(each) < 8 or randomness(each) < 5 or _is_humped(each) for each in _PIECES.split(bare)
+    )
+
+
+def _is_humped(letters: str) -> bool:
+    """`EnvAPIKey`: words and abbreviations, where chance changes the case at every other letter."""
+    return letters.isalpha() and len(_HUMPS.findall(letters)) * _LEAST_HUMP <= len(letters)
+
+
+_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_LEAST_HUMP = 3  # letters of a word, on average
 
 
 _LONGEST_NAME = 120  # of an identifier or a type; a longer word would take long to judge, and nobody writes it
 _PIECES = re.compile(r"[_$]+")
 # what has a figure in it and is a word all the same: Ed25519PrivateKey, passwordSha1, img2bpe
 NUMBERED_TERM = re.compile(
-    r"(?i:sha[-_]?(?:512|384|256|224|[123])|md[245]|(?:ed|x)(?:25519|448)|secp\d{3}[rk]1|mlkem\d{3,4}|ieee\d{3,5}x?|base(?:64|32|58|16)|b64|"
-    r"utf_?(?:8|16|32)|oauth[12]|ipv[46]|http[23]|u2f|2fa|pkcs_?\d{1,2}|x509|asn1|aes_?(?:128|192|256)|hmac_?\d{3}|rsa_?\d{4}|pb2|win32|k8s|i18n|ec2|p(?:256|384|521)"
+    r"(?i:sha[-_]?(?:512|384|256|224|[123])|md[245]|(?:ed|x|curve)(?:25519|448)|x?salsa20|x?chacha20|poly1305|blake[23][bs]?|keccak256|secp\d{3}[rk]1|mlkem\d{3,4}|ieee\d{3,5}x?|base(?:64|32|58|16)|b64|"
+    r"utf_?(?:8|16|32)|oauth[12]|ipv[46]|http[23]|u2f|2fa|pkcs[_#]?\d{1,2}|x509|asn1|aes_?(?:128|192|256)|hmac_?\d{3}|rsa_?\d{4}|pb2|win32|k8s|i18n|ec2|p(?:256|384|521)"
     r"|s3|3des|pbkdf2|v[0-9]{1,2}(?:_[0-9])?(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)|(?<=[a-z]{2})[0-9]{1,2}(?=_[a-z]{2}|[A-Z][a-z]{2})|(?<=[a-z])V[0-9]{1,2}(?:(?:alpha|beta)[0-9])?(?=[A-Z]|\Z)|(?<![a-z])[a-z]2[a-z](?![a-z])"
 )
 
@@ -176,7 +174,7 @@ def is_type(value: str) -> bool:
 
 
 _FEW_DIGITS = 2
-_VERSIONED = re.compile(r"(?:[A-Z][a-z]+)+V[0-9]\Z|[A-Z][a-z]{2,}[A-Z]{2,5}\Z")
+_VERSIONED = re.compile(r"(?:[A-Z][a-z]+)+V[0-9]\Z|(?:[A-Z][a-z]{2,}){2,}[A-Z][0-9]{1,3}\Z|[A-Z][a-z]{2,}[A-Z]{2,5}\Z")
 
 
 def is_key_hex(value: str) -> bool:
@@ -208,7 +206,7 @@ _IDENTIFIER = re.compile(
     r"[a-z]+(?:_[a-z0-9]+)+\Z|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z|[a-z]+(?:-[a-z]+)*-?\d?\Z|[a-z]+(?:[A-Z][a-z]+)+\d?\Z|(?:[A-Z][a-z]+)+\d?\Z"
 )
 _KIND_AND_NUMBER = re.compile(r"(?:[a-z]+_){1,2}(?=(?:[a-z]*[0-9]){4})[a-z0-9]{16,}\Z")  # live_3f9c…
-_NO_SECRET = _either(_DIMENSION, _PATHISH)
+_NO_SECRET = _either(_DIMENSION, _PATHISH, r"[a-z]{2,20}:v[0-9]{1,2}\Z")
 _NOT_RANDOM = _either(_UUID, _HEXISH, _PATHISH, _DIMENSION)
 
 
@@ -337,7 +335,10 @@ def is_worded(value: str) -> bool:
     if len(parts) < 3:
         return False
     odd = sum(
-        not (_SMALL.match(part) or (len(part) < 20 and part.isalpha() and randomness(part) < _LEAST_RANDOM))
+        not (
+            _SMALL.match(part)
+            or (len(part) < 32 and part[:-1].isalpha() and randomness(part.rstrip("0123456789")) < _LEAST_RANDOM)
+        )
         for part in parts
         if part
     )
@@ -348,7 +349,7 @@ _LONGEST_WORD = 48
 _SMALL = re.compile(
     r"v[0-9]{1,2}(?:alpha|beta|rc)[0-9]{1,2}\Z|k8s\Z|i18n\Z|[0-9]{1,4}[a-z]{0,2}\Z|[0-9]{6,8}\Z|[A-Za-z]{1,3}\Z|[ug]uid\Z|[a-z]{1,6}[0-9]{1,5}\Z"
 )
-_BETWEEN_WORDS = re.compile(r"[-_./:+]")
+_BETWEEN_WORDS = re.compile(r"[-_./:+@]")
 
 
 _MOST_STEPS = 256

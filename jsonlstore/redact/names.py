@@ -32,6 +32,7 @@ WEAK_WORDS = _expression("weak")
 # what may follow a weak word and leave it one: key_1, saltValue, cert_prod
 WEAK_END = r"(?:[_-]?(?:[0-9]{1,2}|value|prod|dev|test))?"
 _ABOUT, _OTHER, _OWN = rules.words("about"), rules.words("other"), rules.words("own")
+_CREDS = ("cred", "creds")
 _PROTOCOLS = frozenset(("eap", "tls", "dhe", "ecdhe", "rsa", "ft"))
 _SOURCE = re.compile(r"\.(?:c|h|cc|cpp|py|js|ts|go|rb|php|java|sh|rs|pl|md)\Z")
 _ERRORS = frozenset(("er", "err", "error", "errno"))
@@ -51,7 +52,7 @@ _WEAK_NAME = re.compile(rf"(?i)(?:{WEAK_WORDS})\Z")
 
 
 _WEAK_ENDS = frozenset(("value", "prod", "dev", "test"))
-_WEAK_TAILS = ("key", "auth", "salt", "nonce", "cert")  # dbsalt
+_WEAK_TAILS = ("key", "auth", "salt", "cert")  # dbsalt
 
 
 def _last_word(name: str) -> tuple[Key, re.Match[str] | None]:
@@ -121,6 +122,8 @@ def classify(name: str) -> Key:  # noqa: C901, PLR0911, PLR0912 - one exit per a
         return Key.HINT  # ocpasswd: fix a leak
     if len(word) < 5 and found.group() not in (word, word.upper(), word.title()):
         return Key.NONE  # a piece of base64
+    if word in _CREDS and found.group().isupper() and rest[:1].isupper():
+        return Key.NONE  # CREDITS
     joined = name[: found.start()][-1:].isalpha()
     if word == "pw" and (rest[:1].isalpha() and rest[:1].isupper() and found.group().isupper()):
         return Key.NONE  # TWO_PWR_16

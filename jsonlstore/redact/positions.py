@@ -17,6 +17,7 @@ from jsonlstore.redact.keys import looks_generated
 from jsonlstore.redact.looks import NUMBERED_TERM, is_key_hex, is_worded, is_wordy, looks_random, randomness, tells
 from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.public import is_public, is_term
+from jsonlstore.redact.syntax import is_qualified_type, is_syntax
 from jsonlstore.redact.things import LOOKUP, NAME_OF_WORDS
 from jsonlstore.redact.values import to_line_end
 from jsonlstore.redact.wording import OWN_NAME, is_secrets_word, is_sentence
@@ -32,7 +33,7 @@ def is_out_of_place(data: bytes, value: Value, text: str, link: Link) -> bool:
     """Whether the place of an assigned value, or the place of its name, says that it is no literal secret."""
     if _names_another(data, value, link, text) or _ROW.match(text) or _PUBLIC.match(text):
         return True
-    if is_public(data, value, text, link):
+    if is_public(data, value, text, link) or is_syntax(data, value, text, link):
         return True
     if link.level is Key.WEAK and text.startswith("MII") and b"cert" in data[link.name_at : link.name_end].lower():
         return True  # a certificate, which everybody may see
@@ -83,7 +84,7 @@ _WHERE = re.compile(rb"(?i)[ \t]where[ \t]")
 _JOINED = re.compile(rb"[ \t](?:and|or)[ \t]")
 # TLS ciphers and what is left out of them; a regular expression
 _ROW = re.compile(
-    r"[+!-]?\\?[+!-]?[A-Z][A-Z0-9\\-]*(?::[+!\\-]{1,3}[A-Z%][A-Za-z0-9\\-]*)+:?\Z|(?:\\?-|[+!])[A-Z]{2,}[A-Z0-9]*(?:\\?-[A-Z0-9]+)+:?\Z|[+!][A-Z]{2,8}\Z"
+    r"[+!-]?\\?[+!-]?[A-Z][A-Z0-9\\-]*(?::[+!\\-]{1,3}[A-Z%][A-Za-z0-9\\-]*)+:?\Z|(?:\\?-|[+!])[A-Z]{2,}[A-Z0-9]*(?:\\?-[A-Z0-9]+)+:?\Z|[+!][a-z]?[A-Z]{2,8}\Z"
     r"|\^.*[\])][?*+{]"
 )
 _PUBLIC = re.compile(r"(?:(?:ssh|ecdsa)-[\w-]{2,24} )?AAAA(?:B3NzaC1|C3NzaC1|E2VjZHNh|GnNrLX)")  # a public key of SSH
@@ -125,21 +126,24 @@ def _is_one_of_numbers(data: bytes, value: Value, text: str, link: Link) -> bool
 _LABELLED = re.compile(r"[A-Z]{2,5}-[^\W\d_]{3,20}\Z")  # API-tunnus
 _CAPTION = re.compile(r"[A-Z][a-z]{2,20}(?: [a-z]{2,20}){1,3}[.:?!]?\Z")
 _CALL_ONLY = re.compile(r"[A-Za-z_][\w.]{2,60}\(\)\Z|[A-Z]{3,12}\([0-9]{1,5}\)\Z")
-_INDEXED = re.compile(r"[a-z_]{3,24}\[[0-9]{1,5}\]?\Z")
+_INDEXED = re.compile(r"[A-Za-z_]{3,24}\[[0-9]{1,5}\]?\Z")
 _ROUTE = re.compile(r"[a-z_]+(?:/[a-z_]+)*#[a-z_]+\Z")  # users/sessions#update
 _SIGNS = re.compile(r"\\[a-f][0-9a-f]{3}\Z|(?:\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|[^\w\\])+\Z")
 _HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _DOMAIN = re.compile(r"_?[a-z]{2,20}(?:\.[a-z_]{2,20}){1,4}\.\Z")  # shared.local.
+_PAGE = re.compile(r"[a-z][\w-]{2,60}\.(?:html?|css|png|svg|gif|jpe?g)\Z")
 _PICTURE = re.compile(
     r"[\w/.-]{1,120}\.(?:png|jpe?g|gif|svg|ico|webp|html?|css|m?js|tsx?|pem|crt|cer|py|md)(?:\?\w{1,12})?\Z"
 )
 
 
-def _is_quoted_name(data: bytes, link: Link, text: str) -> bool:
+def _is_quoted_name(data: bytes, link: Link, text: str) -> bool:  # noqa: PLR0911 - a decision list
     """A quoted value that is a name, a file, an expression or a label."""
     if _CALL_ONLY.match(text) or _INDEXED.match(text):
         return True
     if text.isalpha() and _is_initialled(data[link.name_at : link.name_end].decode("utf-8", "replace"), text):
+        return True
+    if _PAGE.match(text):
         return True
     if link.level is Key.PASSWORD:
         return False
@@ -161,7 +165,8 @@ def _is_initialled(name: str, text: str) -> bool:
 # -- not quoted
 
 _KEPT = re.compile(
-    r"[A-Z]\w{0,40}#[a-z_]+\.[a-z_]+\Z"  # State#state.password
+    r"[a-z]\w{2,40}_(?:type|t)[;,]?\Z"  # objectid_type
+    r"|[A-Z]\w{0,40}#[a-z_]+\.[a-z_]+\Z"  # State#state.password
     r"|(?:Get|Set|New|Read|Invoke|ConvertTo|ConvertFrom|Import|Export|Add)-[A-Z][A-Za-z]{2,60}\Z"  # Get-AccessToken
     r"|@{1,2}[a-z_]+(?:\.[a-z_]+[?!]?){1,4}\Z"  # @keys.last
     r"|[a-z_]+(?:file|path|dir|url)=[/.~]"  # passphrase_file=/mnt
@@ -293,7 +298,7 @@ def stands_beside(data: bytes, value: Value, text: str, link: Link) -> bool:  # 
         return _FINGERED.search(data, max(0, link.name_at - 120), link.name_end) is not None
     if value.quoted:
         return b"," in data[link.name_end : link.op_end] and _is_listed(data, value, text, link)
-    if _HOST.match(text) or OWN_NAME.match(text):
+    if _HOST.match(text) or OWN_NAME.match(text) or _HANDED.match(text) or is_qualified_type(data, value, text):
         return True  # -p "password" registry:5000; passwd1 passwd2
     if not _PLAIN_NAME.match(text):
         return False
@@ -314,7 +319,10 @@ def _is_listed(data: bytes, value: Value, text: str, link: Link) -> bool:
 
 _HANDED_ON = re.compile(rb"[ \t](?:-e|--env)[ \t]+\Z")  # docker run -e API_TOKEN image-2
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z0-9]+)+\Z")
-_HOST = re.compile(r"[a-z][a-z.-]{1,60}:[0-9]{2,5}\Z")
+_HOST = re.compile(
+    r"[a-z][a-z.-]{1,60}:[0-9]{2,5}\Z|(?:[a-z][a-z0-9-]{0,30}\.){2,4}(?:com|org|net|edu|gov|io|de|fr|uk)\Z"
+)
+_HANDED = re.compile(r"~(?:[a-z_]+:)?[a-z_]+[0-9]?\Z|\$[a-z_]+=\S")  # ~passwd2, $options=0: arguments
 _NAME_IN_LIST = re.compile(r"[A-Z][A-Za-z]++(?:[0-9]{1,5}+[A-Za-z]*+)?\Z|[a-z]{1,3}[0-9]{1,2}[a-z]{3,12}\Z")
 _ITEM_BEFORE, _ITEM_BEHIND = re.compile(rb"[\"'],\s*[\"']\Z|\[\s*[\"']\Z"), re.compile(rb"[\"'],\s*[\"']|[\"'],?\s*\]")
 _FINGERED = re.compile(rb"(?i)gpg|pgp|fingerprint|signature|(?:rsa|dsa|eddsa|ecdsa) key")

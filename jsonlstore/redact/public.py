@@ -22,7 +22,7 @@ _SIGNATURE = re.compile(r"0x[0-9a-fA-F]{128,132}\Z")  # of a transaction: two nu
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}\Z")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _HEX = re.compile(r"(?i)(?:0x)?[0-9a-f]{8,64}\Z")
-_ONCE = re.compile(rb"(?i)(?:nonce|salt|iv)\Z")  # used once, and told to the other side
+_ONCE = re.compile(rb"(?i)(?:salt|iv)\Z")  # used once, and told to the other side
 _REQUEST = re.compile(
     rb"(?:[Cc]lient|[Rr]equest|[Ii]dempotency)(?:Request)?Token\Z"
 )  # of a call, against its repetition
@@ -32,6 +32,8 @@ _CODED = re.compile(
     r"[A-Za-z0-9+/._=:-]{0,60}EXAMPLE[A-Za-z0-9+/._=:-]{0,60}\Z"  # as AWS marks its samples
     r"|(?:[a-z]+[_-])?0{8}(?:-0{4}){3}-0{12}\Z"
     r"|@[A-Z][A-Z0-9_]+@?\Z"
+    r"|(?:[0-9A-F]{4} {1,2}){9}[0-9A-F]{4}\Z"  # a fingerprint
+    r"|[0-9]{1,10}(?:\.[0-9]{1,10}){5,40}\Z"  # of an object, in a directory
 )
 _DATE = re.compile(r"\S{0,16}-[0-9]{2}-[0-9]{2}T[0-9]{2}:")
 _ACCOUNT = re.compile(r"[0-9]{1,6}:[0-9]{1,6}:[^:]{0,40}:/|\$[A-Z]+:\$[A-Z]+")  # the rest of a line of /etc/passwd
@@ -91,5 +93,5 @@ def _is_described(data: bytes, value: Value, text: str, link: Link) -> bool:
 
 def is_term(text: str) -> bool:
     """`s3api`, `v1beta1`, `x509`: what has a figure in it and is a word all the same."""
-    plain = NUMBERED_TERM.sub("", text)
+    plain = NUMBERED_TERM.sub("", text).strip("_-")
     return plain != text and (not plain or plain.isalpha()) and is_wordy(plain)

@@ -43,6 +43,8 @@ _HEX = re.compile(rb"[0-9a-fA-F]+\Z")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{40,}={0,2}\Z")
 # an id with its kind before it and its version first, as APIs hand them out: wrkspc_01…
 _TAGGED_ID = re.compile(rb"_01[0-9A-Za-z]{22}\Z")
+# an account, a contract or a transaction, with a sum of its letters at the end; a private key says so before it
+_BECH32 = re.compile(rb"\A(?![a-z_]*(?:sec|priv|prv))[a-z]{2,16}(?:_[a-z]{2,8})?1[02-9ac-hj-np-z]{38,100}\Z")
 _LEAST_TAIL = 14
 _LEAST_PIECE = 8
 _LEAST_RANDOMNESS = 5.0
@@ -95,6 +97,7 @@ def is_token(token: bytes) -> bool:  # noqa: PLR0911 - one exit per answer
         or b"=e." in token  # statements run together
         or b"XXXX" in token
         or is_public_point(token)
+        or _BECH32.search(token)
         or b"xn--" in token.lower()  # a domain name beyond ASCII
         or _VERSION.search(found[2][:24])
     ):
@@ -104,6 +107,8 @@ def is_token(token: bytes) -> bool:  # noqa: PLR0911 - one exit per answer
     untermed = NUMBERED_TERM.sub("", tail.decode()).encode()  # TPM_RSASSAPKCS1v15_SHA1
     if token.isupper() and token.count(b"_") > _WORDS_OF_CONSTANT:
         return False  # FORMAT_R10X6G10_422_UNORM_4PACK16
+    if token.isupper() and b"-" in found[2]:
+        return False  # a device, by its maker's number
     if _DRAWN.match(token):
         return False  # the outline of a picture
     if all(map(_MEMBER.match, _BETWEEN.split(found[2]))):
@@ -128,15 +133,15 @@ def _stands_alone(data: bytes, first: int, last: int) -> bool:
     escaped = data[first - 2 : first - 1] == b"\\"
     if before == after == b"|":
         return False
-    head = data[max(0, first - 40) : first]
-    if len(head) - len(head.translate(None, _ODD)) > _MOST_ODD:
+    around = data[max(0, first - 40) : first] + data[last : last + 40]
+    if len(around) - len(around.translate(None, _ODD)) > _MOST_ODD:
         return False  # a table, packed into a string
     if _IDENTIFIED.search(data, max(0, first - 24), first):
         return False
     return (not before or before not in _BEFORE or escaped) and (not after or after not in _AFTER)
 
 
-_ODD, _MOST_ODD = b"!^%*$|{}~`", 6
+_ODD, _MOST_ODD = b"!^%*$|{}~`", 7
 # a name that says it is a hash or an id
 _IDENTIFIED = re.compile(
     rb"(?i)(?:public_?key|digest|integrity|checksum|hash|etag|sha[0-9]*|(?<![a-z])[a-z]{0,24}_?ids?)[\\\"'`]*[ \t]*[:= ][ \t]*[\\\"'`]*\Z"

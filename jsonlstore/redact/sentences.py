@@ -255,6 +255,8 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR
     if b"<" in data[link.op_end : value.start] or b"=" in data[link.op_end : value.start]:
         return []  # --password <value>  what it is for
     text = value.judged(data, link.budget).decode("utf-8", "replace")
+    if text.isalpha() and not value.quoted and _DESCRIBED.match(data, value.end, value.end + 80):
+        return []  # --password source    Where it comes from
     if is_placeholder(text, bare=not value.quoted) or text.encode().lower().strip(b".,;:") in TALK or is_foreign(text):
         return []
     if _KEY_ENDS.match(data, value.end, value.end + 8):
@@ -279,6 +281,7 @@ def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR
 
 _QUOTED = re.compile(r"""(\\*["'])[^"'\\]+\1\Z""")
 _CATALOGUE = re.compile(rb"(?:\A|\n)(?:#~ )?msg(?:id|str)[^\n]*(?:\n\"[^\n]*){0,6}\Z")
+_DESCRIBED = re.compile(rb"(?:[ ]{3,}|\t+)[A-Za-z]+ [a-z]")
 _FLAGS = re.compile(rb"[ \t]+(?:(?:flag|option|switch|argument)(?:e?s)?|from|the|is|are|of|an?|that|which)\b")
 _FLAG_WORDS = frozenset(
     (
@@ -316,7 +319,7 @@ _ENTITY = re.compile(r"&[a-z]{2,8}(?:;|\Z)")
 _TERM = re.compile(r"[A-Z]{2,5}[0-9]{1,5}[A-Z]{1,4}\Z")
 _ATTRIBUTE = re.compile(r"[a-z]+(?:[-:][a-z0-9]+)*=\Z|xmlns:[a-z0-9]+=")
 _STEP = re.compile(r"[0-9]-[a-z]+\Z|[0-9]>|[a-z]+[+/&][a-z]+\Z")
-_ENTRY = re.compile(r"[A-Za-z_]\w{2,40}:[\w.-]{1,40}\Z")  # a member of an object
+_ENTRY = re.compile(r"[A-Za-z_]\w{2,40}:!?[\w.-]{1,40}\Z")  # a member of an object
 _NUMBERED_NAME = re.compile(r"[a-z]{1,12}[0-9][a-z]*\Z")
 _NUMBERED = re.compile(r"[a-z]+(?:[0-9]{1,2}|:[0-9]{1,4})\Z")
 _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=\S")

@@ -205,7 +205,9 @@ _ENTRY = re.compile(r"[a-z_]+[0-9]?(?:\.[a-z_]+[0-9]?)+:[A-Za-z_][A-Za-z0-9_]*\Z
 _JOINS_VARIABLE = re.compile(rb"\\*[\"'`][ \t]*(?:\+|\.|<<|~)[ \t]*[A-Za-z_$(]")
 _FORMATS = re.compile(rb"\\*[\"'`][ \t]*%[ \t]*[A-Za-z_(]|\\*[\"'`]\.format\(")
 _FORMAT = re.compile(r"%(?:\(\w+\))?[0-9.]*[sdrxiu]|\{[\w.!:]*\}")
-_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,14}[ =:]{1,2}\Z|[A-Z]{2,6}[0-9]?\Z")
+_PREFIX = re.compile(
+    r"(?:[A-Z][A-Z0-9-]{1,14} )?[A-Za-z][A-Za-z0-9_-]{1,14}[ =:]{1,2}\Z|[A-Z]{2,6}[0-9]?\Z|[A-Za-z]{2,12}[_-]{1,2}\Z"
+)
 
 
 def _is_prefix(data: bytes, value: Value, text: str) -> bool:
@@ -220,7 +222,7 @@ def _is_filled_in(data: bytes, value: Value, text: str) -> bool:
     return all(len(word) < 4 or _is_word(word) for word in _WORD.findall(_FORMAT.sub(" ", text[:_SEEN])))
 
 
-_FLAG = re.compile(r"--?[a-z]{2,}(?:-[a-z]+)*=?\Z")
+_FLAG = re.compile(r"--?[a-z]{2,}(?:-[a-z]+)*=?\Z|-[A-Za-z]\Z|-[A-Z]{2,12}\Z")
 _ESCAPES = re.compile(r"(?:\\x00|\\0|\\[nrt])+\Z")
 _PIECE = re.compile(r"[ \t]?(?:[^\W\d_]{1,24}(?:['’-][^\W\d_]{1,12})?|[A-Z]{2,10})[.,;:!?)]{0,3}(?:[ \t]|\\[nrt])*\Z")
 

@@ -100,11 +100,13 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
         return False  # Bearer kind:{}, what a program adds is the secret
     if start > _BLOB and data[start - 1] in _BASE64 and not data[start - _BLOB : start].translate(None, _BASE64):
         return False  # inside of a font, a table or another long run
+    if data[start - 1 : start] in _HASHED_SIGNS and _HASHED.search(data, max(0, start - _LONGEST_HASH), start):
+        return False  # inside of a hash of a lock file
     if not shape.unlike:
         return True
     value = data[start:end].decode("utf-8", "replace")
-    if value.startswith(("//", "http://", "https://")):
-        return False  # -u http://host: an address, no user and password
+    if value.startswith(("//", "http://", "https://")) or (shape.kind == "url-token" and "%40" in value):
+        return False  # -u http://host: an address, no user and password; imap://bob%40example.org@host
     if shape.unlike == "url":
         # `secret` is a word, but nobody writes one between a user and a host; `user:password` stands in every manual
         return not (
@@ -146,5 +148,7 @@ def _begins_word(data: bytes, at: int) -> bool:
     return at == 0 or not data[at - 1 : at].isalnum() or data[max(0, at - 2) : at - 1] == b"\\"
 
 
+_HASHED_SIGNS, _LONGEST_HASH = (b"+", b"/"), 100
+_HASHED = re.compile(rb"(?:sha(?:1|256|384|512)|md5)[-:][A-Za-z0-9+/]*\Z")
 _BLOB, _BASE64 = 160, b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _ENDED = re.compile(rb"(?<!\\)(?:\r?\n|\\n)")

@@ -95,7 +95,9 @@ def measure(data: bytes, at: int, *, before: int) -> list[Value]:
     return _one(_bare(data, pos, before))
 
 
-_ASSIGNED = re.compile(rb"[A-Za-z_][\w.]*[ \t]?=(?!=?\s*(?:\Z|\n))")  # the next setting: this one is empty
+_ASSIGNED = re.compile(
+    rb"[A-Za-z_][\w.]*[ \t]?=(?!=?\s*(?:\Z|\n))|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+=[ \t]*(?:[\r\n]|\Z)"
+)  # the next setting: this one is empty
 _DOTTED = re.compile(rb"\.(?!format\(|join\(|encode\(|decode\()")
 _AWAY = frozenset((b"|", b">", b"\r", b"\n", b"\\"))
 _PLAIN_QUOTES = frozenset((b'"', b"'", b"`"))

@@ -76,10 +76,87 @@ THINGS = (
 )
 
 
-@pytest.mark.parametrize("text", [*CODE, *SAMPLES, *AROUND, *LABELS, *THINGS])
+# what a program or a person fills in, or leaves open
+FILLED = (
+    "login = '\"^quote conn login^\"', passwd = '\"^quote conn passwd^\"',",
+    'Use the default password: "$user:$password"',
+    "NEWPWD=%new_password /usr/bin/sudo run",
+    'KEYPASS="-pass pass:${KEY_PASS}"',
+    '"ignoring credentials: %q:%q\\n", c.Name',
+    "API_KEY%22%3A%22%24%7Binput%3AapiKey%7D%22%2C%22X",
+    'private_key="0xYOUR_PRIVATE_KEY"',
+    '"CLIENT_SECRET": "REPLACE"',
+    "- PASSWORD=${LAMP_PASSWORD:-change-me}",
+    "PASSWORD=yyyyyy",
+    "connection_string = 'mysql+driver://YOUR_USER:YOUR_PASSWORD@localhost/db'",
+    '"--console-password", "password/token"',
+    "MQTT_LOGIN=\nMQTT_PASSWORD=\nMQTT_SERVER=\n",
+)
+# variables, types and arguments, whatever figures they have
+WRITTEN = (
+    '\tBindPassword config.StringSource `json:"bindPassword"`',
+    "    encryption_key: typing.Optional[_kit_keys_f3072c1d.IKey] = None,",
+    "\tsigner := signer{privateKey: edSampleKey521}",
+    "  Db.add ~login ~passwd:passwd_md5 ~name",
+    "    webhookSecret: Z_TextValue;",
+    "\tx, err := curve25519.X25519(privateKey, curve25519.Basepoint)",
+    'type:"password",wide:!0,label:"P"',
+    "contexts:{'secret': depth0},more:[depth0],types:[",
+    'token2 = issuer.create_token(subject="user-2", roles=["x"])',
+    "('page_token' in params and  # noqa: E501",
+    "\tconfig.APIKey = values[EnvAPIKey]",
+    '<filter token="buildnumber" value="${build.number}"/>',
+    '"password": ["required", "min:8"],',
+    '{"type": "pure-token", "token": "MINLEN"}',
+    'start-password = "start_py.entry_points:password"',
+    "    authKey: py:class:`str`",
+    "{  31}  password: recordid_type;",
+    "CONFIG SET requirepass $::password]",
+    "AGE_KEY%22%3Atrue%7D",
+)
+# what everybody may see
+SEEN = (
+    "OLDPWD=/opt/Harbour/night/fixFor991/BLD-two",
+    'PWD: "D:/work/lamp/web/js"',
+    "'lockUserPassword' => '1.3.6.1.4.1.99999.2.3.9.4',",
+    'ciphers = "HIGH:!aNULL:!MD5:!SRP:!PSK:!kRSA";',
+    "$ftp->login('anonymous', 'anonymous@example.com');",
+    "signed with RSA key SHA256:Zk19ddQp03xxLRN0pPzNjv4Aab8Qzz19ppZk19ddQp03",
+    'KEYSERVER_KEY = "29A9 5249 F512 C17B 8ED4  11FA 644D 35DB 41D9 4E5E"',
+    'wallet = "account_rdx12q9xh3w8u5z7t6r4e2y0p9lkjhgfdsazxcvn23456789qwertyup"',
+    "the image ocid1.image.oc1.phx.t6ul66ldqbwzb2xya4clmhp5wwq5gxsc3fnvxjvr",
+    "FCC: imap://reader%40own-harbour.de@imap.own-harbour.net/Sent",
+    '"integrity": "sha512-x7Q+NqVwYS81VP7Hb1DX8pPd5khxE3pyIgKpaUnArl63XykWZeiNNCAzCaDq7b1y9K/RCrA=="',
+    "nonce=3ksu9mI4ROnl89Sm995ytbxAk7jqevt0MLaMRTvetw0",
+)
+
+
+@pytest.mark.parametrize("text", [*CODE, *SAMPLES, *AROUND, *LABELS, *THINGS, *FILLED, *WRITTEN, *SEEN])
 def test_code_and_samples_stay(text: str) -> None:
     """Each stands for a class of wrong hits found in 30 MB of other people's text."""
     assert redact_text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'password = "$uperS3cret!"',
+        "password: Pa$$w0rd!",
+        "PASSWORD=${LAMP_PASSWORD:-hunter22}",
+        'connection_string = "postgresql://bob:hunter2@localhost:5432/orders"',
+        'create_token("bob", secret="hunter22x")',
+        'token: ["x9Kq-2mZ81"]',
+        "secret: fixFor783x",
+        "PWD=hunter2Xq9",
+        "DB_PASS=/x8K2mQ9+aa",
+        '{"password": "quote"}',
+        "redis-cli -h h -p 6379 -a hunter22",
+        "MQTT_PASSWORD=\nx9Kq2mZ81\n",
+    ],
+)
+def test_what_only_resembles_code_is_hidden(text: str) -> None:
+    """Each differs from one of the texts above in nothing but its value."""
+    assert redact_text(text) != text
 
 
 def test_a_name_of_words_is_not_hidden_again() -> None:

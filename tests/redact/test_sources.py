@@ -83,7 +83,9 @@ def test_three_digits_are_a_password(line: str) -> None:
     assert redact_text(line.format("739")) == line.format("[REDACTED]")
 
 
-@pytest.mark.parametrize("name", ["salt", "cert", "api", "my_nonce", "x-key_1", "dbsalt_prod", "certValue", "app.auth"])
+@pytest.mark.parametrize(
+    "name", ["salt", "cert", "api", "my_pepper", "x-key_1", "dbsalt_prod", "certValue", "app.auth"]
+)
 @pytest.mark.parametrize("form", ['{} = "{}"', "{}={}", "{}: {}", '"{}": "{}"', "<{}>{}</x>", "set_{}('{}')"])
 def test_a_random_value_behind_a_weak_name_is_hidden_and_a_word_is_not(name: str, form: str) -> None:
     value = "Qz7Lm2Xp9Rt4Vb8Nc3Wd"
