@@ -39,7 +39,7 @@ _TYPE = r"(?:Optional|Option|List|Maybe|Secret|Union|Promise|Array|Vec|Box|Arc|R
 _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|oauth|apikey|aws4-hmac-sha256)(?:\s+|%20)")
 _FORMAT = re.compile(r"%(?:\([a-z_]+\))?[sdr]|\{\w*\}")
 _NAME_LIKE = (
-    r"\{![rsa]\}?|(?:rgb|hsl)a?\([0-9., %]+\)\Z|env/[A-Z0-9_]+\Z|\$[a-z][\w-]*[,;]?\Z|[\w-]{2,12}\.\.\Z|\"(?:null|none)|[A-Z_]{3,40}\*\*\Z|[a-z]+:%[a-z]|[\w.-]+\.md#[\w-]+\Z|(?i:encrypted[-_]password\Z|the(?:api)?(?:key|token|password|secret)\w*\Z)|[a-z]+_client_(?:id|secret)\Z|(?i:pass(?:word|wd)?@[a-z]+(?::[a-z]+)?)\Z|%%\w+%%\Z|#/[\w/-]+\Z|\.{1,2}[a-z_]+(?:\.[a-z_]+)*\Z|.{0,64}?(?i:abcdefghijklmnopqrstuvwxyz)|(?i:(?:user(?:name)?|login|name|id):(?:password|passwd|pass|pwd|secret|token))\Z|[A-Z]+-[A-Z]{0,8}PASS\Z|[\w:./-]{0,60}<[A-Za-z_ -]{1,40}>?\Z|"
+    r"\{![rsa]\}?|(?:rgb|hsl)a?\([0-9., %]+\)\Z|env/[A-Z0-9_]+\Z|\$[a-z][\w-]*[,;]?\Z|[\w-]{2,12}\.\.\Z|\"(?:null|none)|[A-Z_]{3,40}\*\*\Z|[a-z]+:%[a-z]|[\w.-]+\.md#[\w-]+\Z|(?i:encrypted[-_]password\Z|the(?:api)?(?:key|token|password|secret)\w*\Z)|[a-z]+_client_(?:id|secret)\Z|(?i:pass(?:word|wd)?@[a-z]+(?::[a-z]+)?)\Z|%%\w+%%\Z|#/[\w/-]+\Z|\.{1,2}[a-z_]+(?:\.[a-z_]+)*\Z|.{0,64}?(?:abcdefghijklmnopqrstuvwxyz|ABCDEFGHIJKLMNOPQRSTUVWXYZ)|(?i:(?:user(?:name)?|login|name|id):(?:password|passwd|pass|pwd|secret|token))\Z|[A-Z]+-[A-Z]{0,8}PASS\Z|[\w:./-]{0,60}<[A-Za-z_ -]{1,40}>?\Z|"
     r"_[A-Za-z_]+\Z|[a-z]+(?:[A-Z][a-z]+)*Type\Z|%5B[A-Za-z_ -]{3,24}%5D\Z|(?:list|dict|array|set|tuple|map)[\[(<]|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*(?:Password|Token|Secret|Key|Credential)s?(?:_[a-z0-9]+)?\Z|(?i:[a-z_-]*example[a-z_-]*)\Z|\S{0,16}\.\.\.\Z|\D*\.\.\.\Z|qq?[{(]|[A-Za-z]+[A-Z][a-z]+\$\w*,?\Z|[A-Za-z_-]*(?:X{3,}|x{3,})\Z|\[CDATA|(?:\\u[0-9a-fA-F]{4})+\Z|:[a-z]+:\Z|[A-Z]{3,}(?:\.[A-Z]{3,})+\Z|[A-Z][A-Za-z]{0,20}(?:-[A-Z][a-z]{2,20})+\Z|__[A-Za-z]+\$?\Z|[A-Za-z0-9+/~]{6,40}EXAMPLE(?:KEY)?\Z|\$[A-Z][A-Z_]+\$\Z"
 )
 _CONSTANT = r"[A-Z]+(?:_[A-Z]+)+\Z|[a-z]*(?:[A-Z][a-z]+)*(?:[Pp]assword|[Tt]oken|[Ss]ecret|[Cc]redential)s?(?:[A-Z][a-z]+)+[0-9]?\Z"
@@ -125,8 +125,15 @@ def _is_code(value: str) -> bool:
         return True
     if _PLAIN_CODE.match(value):
         return True
+    if _TWO_WORDS.match(value):
+        return False  # river.stone42, as people choose
     # `config.password` and `get("x")` are made of words; `ab8Q.zz19pp` is not, whatever stands between its halves
     return _SHAPED_CODE.match(value) is not None and all(map(is_wordy, _WORD.findall(value[:200])[:4]))
+
+
+_TWO_WORDS = re.compile(
+    r"[a-z]{4,12}\.(?!sha|md|base|utf|u?int|float|bfloat|complex|aes|rsa|hmac|ed|curve)[a-z]{4,12}[0-9]{2,4}[!#$%]?\Z"
+)
 
 
 def is_wordy(part: str) -> bool:
