@@ -8,6 +8,7 @@ from jsonlstore.redact import rules
 from jsonlstore.redact.looks import is_key_hex, is_wordy, looks_random, randomness, tells
 
 _THINGS, _OTHER, _TALK = rules.words("keyed"), rules.words("other"), rules.words("talk")
+_VENDORS = rules.words("vendors")
 _NAMED = (b"salt", b"cert", b"api")
 _HASHED = re.compile(r"[0-9a-f]{32}")
 _SIGNED = (b"signature", b"sig")
@@ -61,7 +62,9 @@ _JOINED = re.compile(r"[_.-]")
 def _is_vendors(name: bytes) -> bool:
     """`clay_key`, `fbApiKey`: the key of somebody, where `row_key` and `eventKey` are the key of something."""
     parts = [part.lower() for part in _PART.findall(name.decode("utf-8", "replace"))][:-1]
-    return bool(parts) and not any(part in _THINGS or part in _OTHER for part in parts) and max(map(len, parts)) > 1
+    if not parts or max(map(len, parts)) < 2:
+        return False
+    return parts[0] in _VENDORS or not any(part in _THINGS or part in _OTHER for part in parts)
 
 
 def _is_told(data: bytes, name_at: int) -> bool:

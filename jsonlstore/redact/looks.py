@@ -112,8 +112,15 @@ def _is_code(value: str) -> bool:
         return True
     if _PLAIN_CODE.match(value):
         return True
+    if _TWO_WORDS.match(value):
+        return False  # river.stone42, as people choose
     # `config.password` and `get("x")` are made of words; `ab8Q.zz19pp` is not, whatever stands between its halves
     return _SHAPED_CODE.match(value) is not None and all(map(is_wordy, _WORD.findall(value[:200])[:4]))
+
+
+_TWO_WORDS = re.compile(
+    r"[a-z]{4,12}\.(?!sha|md|base|utf|u?int|float|bfloat|complex|aes|rsa|hmac|ed|curve)[a-z]{4,12}[0-9]{2,4}[!#$%]?\Z"
+)
 
 
 def is_wordy(part: str) -> bool:

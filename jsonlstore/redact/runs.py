@@ -36,6 +36,8 @@ FIRST = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 _TOKEN = re.compile(
     rb"((?:[A-Z]?[a-z]{1,13}[a-z0-9]{0,4}|[A-Z][A-Z0-9]{1,13}|[a-z][a-z0-9]{1,6})(?:[-_.~][A-Za-z0-9]{1,8}){0,3}?)[-_.~]([A-Za-z0-9_=.~-]{16,})\Z"
 )
+# a number that nobody keeps and the half that signs
+_NUMBER_AND_KEY = re.compile(rb"[0-9a-f]{32}\.[A-Za-z0-9]{16}\Z")
 _FILE = re.compile(rb"\.[A-Za-z][A-Za-z0-9]{0,5}\Z|\.(?:min|d|test|spec)\.")
 _VERSION = re.compile(rb"[0-9]+\.[0-9]+|[0-9]{4}-[0-9]{2}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-")
 _PARTS = re.compile(rb"[A-Za-z0-9]+")
@@ -87,6 +89,8 @@ def judge_run(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[i
 
 def is_token(token: bytes) -> bool:  # noqa: PLR0911 - one exit per answer
     """Whether a run is a prefix, a separator and a random tail."""
+    if _NUMBER_AND_KEY.match(token):
+        return randomness(token[33:].decode()) >= _LEAST_RANDOMNESS
     found = _TOKEN.match(token)
     if (
         not found

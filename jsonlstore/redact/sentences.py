@@ -138,7 +138,7 @@ def _paired(data: bytes, link: Link) -> bool:
 
 
 _ACCOUNT_BEFORE = re.compile(
-    rb"(?i)\b(?:user(?:name)?|login|account|mail)[ \t:=]+[^\s,;]{2,40}[ \t]*[,;/][ \t]*(?:and[ \t]+)?\Z"
+    rb"(?i)\b(?:user(?:name)?|login|account|mail)[ \t:=]+[^\s,;]{2,40}(?:[ \t]*[,;/]|[ \t])[ \t]*(?:and[ \t]+)?\Z"
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.core.regex import any_of, compiled, matcher, searcher_within
 from jsonlstore.redact.looks import is_key_hex, is_placeholder, is_reference, looks_random, looks_secret, tells
 from jsonlstore.redact.names import PASSWORD_WORDS
-from jsonlstore.redact.rules import Shape, own_rules, shapes
+from jsonlstore.redact.rules import Shape, own_rules, shapes, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -115,12 +115,17 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
             or value.lower().strip("[]()<>{}") in _URL_WORDS
             or _PASSWORD_WORD.match(value)
         )
-    if is_placeholder(value, bare=shape.unlike not in ("random", "chosen")):
+    quoted = data[max(0, start - 1) : start] in (b"'", b'"')
+    if is_placeholder(value, bare=not quoted and shape.unlike not in ("random", "chosen", "mixedchosen")):
         return False
     if shape.unlike == "plain":
         return looks_secret(value) or looks_random(value) or (len(value) > 30 and any(c.isdigit() for c in value))
     if shape.unlike == "chosen":
         return looks_secret(value, chosen=True)
+    if shape.unlike == "mixedchosen":
+        return looks_secret(value, chosen=True) and len(_SIGNED.sub("", value)) < len(value) - 1
+    if shape.unlike == "id":
+        return not _ID_NAMES.intersection(_NAME_PARTS.findall(value[:-32].lower()))
     if shape.unlike == "told":
         return tells(value)
     if shape.unlike == "hexchosen":
@@ -150,5 +155,8 @@ def _begins_word(data: bytes, at: int) -> bool:
 
 _HASHED_SIGNS, _LONGEST_HASH = (b"+", b"/"), 100
 _HASHED = re.compile(rb"(?:sha(?:1|256|384|512)|md5)[-:][A-Za-z0-9+/]*\Z")
+_ID_NAMES = frozenset().union(*map(words, ("ids", "keyed", "about", "hex-named")))
+_NAME_PARTS = re.compile(r"[a-z]+|[a-z]+[0-9]+")
+_SIGNED = re.compile(r"[A-Z0-9!@#$%^&*_]")
 _BLOB, _BASE64 = 160, b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _ENDED = re.compile(rb"(?<!\\)(?:\r?\n|\\n)")

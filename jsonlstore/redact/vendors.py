@@ -24,17 +24,19 @@ _OPENS = r"""[ \t]*(?:\\*["'`])?"""
 _ISSUED = "|".join(sorted(rules.words("vendors-uuid")))
 # RE2, over bytes: a long hexadecimal number behind an operator, or a UUID behind one of the few who issue such keys
 VALUE = (
-    rf"(?:[=:(>]|is[ \t]){_OPENS}[0-9a-f]{{32}}"
+    rf"(?:[=:(>]|is[ \t]){_OPENS}[0-9a-f]{{32}}|[ \t][0-9a-f]{{32}}"
     rf"|(?:{_ISSUED})[\w.-]{{0,40}}(?:\\*[\"'`\])]){{0,2}}(?:[ \t]+(?:api|key|token|one)){{0,2}}[ \t]*(?:[=:(]|=>|is[ \t]){_OPENS}[0-9a-f]{{8}}-[0-9a-f]{{4}}-"
 )
 # the first byte of every match of `VALUE` that is no letter
-OPERATORS = frozenset(b"=:(>")
-_VALUE = re.compile(rb"""(?i)(?:[=:(>]|is[ \t])[ \t]*+(?:\\*["'`])?([0-9a-f]{32,64})(?![0-9A-Za-z_/+.-])""")
+OPERATORS = frozenset(b"=:(> \t")
+_VALUE = re.compile(rb"""(?i)(?:[=:(>]|is[ \t]|[ \t])[ \t]*+(?:\\*["'`])?([0-9a-f]{32,64})(?![0-9A-Za-z_/+.-])""")
 _UUID = re.compile(
     rb"""(?i)[a-z]{2,20}[\w.-]{0,40}?(?:\\*["'`\])]){0,2}(?:[ \t]++(?:api|key|token|one)){0,2}[ \t]*+(?:=>|[=:(]|is[ \t])[ \t]*+(?:\\*["'`])?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9A-Za-z_/+.-])"""
 )
-_HEX = re.compile(r"(?i)(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{48}|[0-9a-f]{64})\Z")
-_ASSIGNED = re.compile(rb"""(?:[=:(]|=>|[ \t]is)[ \t]*(?:\\*["'`])?\Z""")
+_HEX = re.compile(r"(?i)(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{32,64}\Z")
+_ASSIGNED = re.compile(rb"""(?:(?:[=:(]|=>|[ \t]is)[ \t]*|(?<=[\w:)\]"'`/,])[ \t]{1,4})(?:\\*["'`])?\Z""")
+# what may stand between a provider's name and its key: the first half of a pair, a version
+_BESIDE = re.compile(r"v?[0-9]{1,2}|[/|+&,-]|and|init|[0-9a-f]{32,64}|(?=[A-Za-z]*[0-9])[A-Za-z0-9]{18,40}")
 _CLOSED = b"\"'`\\])*"
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _VENDORS = frozenset(name.replace("_", "") for name in rules.words("vendors"))
@@ -78,10 +80,10 @@ def _is_said(data: bytes, start: int) -> bool:
         return False
     words = head[: len(head) - len(joint[0])].split()[-_MOST_WORDS:]
     for word in reversed(words):
-        name = word.rstrip(_CLOSED).decode("latin1")
+        name = word.rstrip(_CLOSED).rstrip(b",;:").decode("latin1")
         if is_vendors_name(name):
             return True
-        if name.lower() not in _OWN and name not in ("=", ":", "one"):
+        if name.lower() not in _OWN and name not in ("", "=", ":", "one") and not _BESIDE.fullmatch(name):
             return False
     return False
 
