@@ -153,6 +153,7 @@ class Distiller:
             in_progress=found.in_progress,
             next_step=found.next_step,
             last_request=found.last_request,
+            earlier_requests=found.earlier_requests,
             last_answer=found.last_answer,
             open_questions=found.open_questions,
             constraints=tuple(self._constraints),
