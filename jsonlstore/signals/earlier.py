@@ -6,9 +6,12 @@ nobody what a session was about.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.model import EarlierRequest
+from jsonlstore.signals.decisions import pasted
+from jsonlstore.signals.language import heard_in, is_foreign
 from jsonlstore.signals.notes import is_echo
 from jsonlstore.signals.requests import UNANSWERED, is_nudge, last_request, last_substantive, request_line
 from jsonlstore.signals.sentences import own_lines, shorten
@@ -22,8 +25,11 @@ if TYPE_CHECKING:
     from jsonlstore.signals.language import Language
 
 MOST = 3
+# how notes begin that were written elsewhere: a mark, a letter, a heading in capitals
+_PASTED = re.compile(r"\s*(?:[#|>•]|[-*] |[a-z]\) |[A-ZÄÖÜÉÈÁÍÓÚÑÇ]{7,}\b|[А-ЯЁЇІЄ]{7,}\b)")
 LONGEST = 160
-_REACH = 8  # exchanges before the last request
+_REACH = 8  # requests before the last one, in so many exchanges
+_FURTHEST = 40
 _LEAST_WORDS = 3
 _MOST_WORDS = 12  # a request of more says no more
 _FOR_A_CHANGE, _FOR_A_CALL = 4, 2  # words a request counts for besides, when files were changed or tools used for it
@@ -35,9 +41,14 @@ def earlier_requests(talk: Sequence[Exchange], language: Language | None) -> tup
     if not last:
         return ()
     known = [content_words(line) for line in (request_line(talk[last].user.text), *_stood_for(talk, last)) if line]
+    in_lines = pasted(talk)
+    heard = heard_in(one.user.text for one in talk)
     found: list[tuple[int, int, str]] = []
-    for at in range(last - 1, max(last - 1 - _REACH, -1), -1):
-        line = _told(talk[at])
+    for at in range(last - 1, max(last - 1 - _FURTHEST, -1), -1):
+        if len(found) == _REACH:
+            break
+        user = talk[at].user
+        line = "" if user.id in in_lines or is_foreign(user.text, heard) else _told(talk[at])
         words = content_words(line)
         if len(words) < _LEAST_WORDS or any(is_echo(words, one) for one in known):
             continue
@@ -61,7 +72,7 @@ def _told(one: Exchange) -> str:
     if is_nudge(text) or text.lstrip().startswith("/"):
         return ""
     lines = own_lines(text)
-    return request_line(text) if lines and not lines[0].lstrip().startswith(("#", "|")) else ""
+    return request_line(text) if lines and not _PASTED.match(lines[0]) else ""
 
 
 def _stood_for(talk: Sequence[Exchange], last: int) -> list[str]:

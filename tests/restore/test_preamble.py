@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonlstore.core.clock import format_time
 from jsonlstore.core.model import EarlierRequest, LastRequest, Note, PendingTask, SessionState, WorkingMemoryPin
 from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions, ages_ago
-from jsonlstore.restore.wrapper import CLOSE, OPEN, wrap
+from jsonlstore.restore.wrapper import CLOSE, OPEN, quoted, wrap
 from jsonlstore.transcripts.speech import cut_continuity
 
 NOW = datetime(2026, 11, 12, 12, tzinfo=UTC)
@@ -291,3 +291,9 @@ def test_issue_16_earlier_requests_are_cut_before_anything_else() -> None:
         assert [text for text in ["show the map"] if text in cut] == told
         assert "topic8" in cut
     assert cut == without
+
+
+def test_issue_16_a_text_is_cut_between_words() -> None:
+    """Half a word says nothing; what has no spaces is cut where the line ends."""
+    assert quoted("read the northern gauge", 22) == '"read the northern…"'
+    assert quoted("a" * 50, 20) == f'"{"a" * 17}…"'
