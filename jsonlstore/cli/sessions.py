@@ -178,6 +178,7 @@ def _explained(state: SessionState) -> list[str]:
     told += [("pending_tasks", one.title, one.to_dict()) for one in state.pending_tasks]
     told += [(one.type, one.content, one.to_dict()) for one in state.notes]
     told += [("last_request", state.last_request.text, state.last_request.to_dict())] if state.last_request else []
+    told += [("earlier_requests", one.text, one.to_dict()) for one in state.earlier_requests]
     told += [("failing", state.failing.command, state.failing.to_dict())] if state.failing else []
     told += [("commits", one.subject, one.to_dict()) for one in state.commits]
     told += [("references", one.ref, one.to_dict()) for one in state.references]
@@ -211,6 +212,7 @@ def _sections(state: SessionState) -> tuple[tuple[str, list[str]], ...]:
     return (
         ("pending tasks", [_task(task) for task in state.pending_tasks]),
         ("pins", [f"{pin.label}: {pin.content}" if pin.label else pin.content for pin in state.working_memory]),
+        ("earlier requests", [f"{one.text} ({one.fate or 'fate unknown'})" for one in state.earlier_requests]),
         ("in progress", list(state.in_progress)),
         ("open questions", list(state.open_questions)),
         ("constraints", list(state.constraints)),

@@ -112,6 +112,7 @@ _SHOWN: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
         lambda one: f"{one['memory_id']}: {one['old_score']} -> {one['new_score']} ({one['reason']})",
     ),
     "last_request": ("text", lambda one: f"{one['text']} ({one['fate']})"),
+    "earlier_requests": ("text", lambda one: f"{one['text']} ({one['fate'] or 'fate unknown'})"),
     "failing": ("command", lambda one: f"{one['command']}: {one['summary']}"),
     "commits": ("subject", lambda one: f"{one['sha'] or '?'} {one['subject']}"),
     "files": (

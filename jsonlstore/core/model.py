@@ -188,6 +188,15 @@ class LastRequest(Part):
 
 
 @value_class(frozen=True, slots=True)
+class EarlierRequest(Part):
+    """A request before the last one; the fate is empty where nobody can tell."""
+
+    text: str
+    at: str = ""
+    fate: str = ""
+
+
+@value_class(frozen=True, slots=True)
 class Commit(Part):
     """A commit the session made; sha and branch are empty if the tool's output did not show them."""
 
@@ -247,6 +256,7 @@ PART_LISTS: Mapping[str, type[Part]] = {
     "confidence_updates": ConfidenceUpdate,
     "sop_interactions": SOPInteraction,
     "notes": Note,
+    "earlier_requests": EarlierRequest,
     "commits": Commit,
     "files": FileInWork,
     "closed": Closed,
@@ -308,6 +318,7 @@ class SessionState:
     in_progress: tuple[str, ...] = ()
     next_step: str | None = None
     last_request: LastRequest | None = None
+    earlier_requests: tuple[EarlierRequest, ...] = ()
     last_answer: str | None = None
     open_questions: tuple[str, ...] = ()
     constraints: tuple[str, ...] = ()

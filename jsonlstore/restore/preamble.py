@@ -26,7 +26,7 @@ _TOPIC = 40
 _PROJECT = 60
 _NOTE = 120
 _LINE = 200
-_SUBJECT = 80
+_SUBJECT = 100
 _PATH = 80
 _BLOCKERS_SHOWN = 2
 _DECISIONS_SHOWN = 4
@@ -70,6 +70,7 @@ class _Draft:
         self.tasks: list[PendingTask] = []
         self.projects: list[str] = []
         self.past: list[str] = []
+        self.earlier: list[str] = []
         self.topics: list[str] = []
         self.pins = 0
         self.title = _TITLE
@@ -85,7 +86,8 @@ class _Draft:
         if self.projects:
             parts.append("ACTIVE PROJECTS: " + ", ".join(self.projects))
         if self.past:
-            parts.append("\n".join(self.past))
+            earlier = [f"EARLIER REQUESTS: {'; '.join(self.earlier)}"] if self.earlier else []
+            parts.append("\n".join([*self.past, *earlier]))
         if self.topics:
             parts.append("HOT TOPICS: " + ", ".join(self.topics))
         if self.pins:
@@ -148,8 +150,11 @@ class PreambleInjector:
         draft.tasks = list(context.pending_tasks)
         draft.projects = _unique((named(name, _PROJECT) for name in context.active_projects), chosen.max_projects)
         draft.past = _past(context.sessions, context.handoff, context.taken, context.pending_tasks)
+        draft.earlier = _earlier(context.sessions)
         draft.topics = _unique((named(topic, _TOPIC) for topic in context.hot_topics), chosen.max_topics)
         draft.pins = len(context.inherited_pins)
+        while draft.earlier and len(draft.text()) + WRAPPER_LENGTH > chosen.max_chars:
+            del draft.earlier[0]  # before anything else: the oldest request is the least of all that is told
         while len(draft.text()) + WRAPPER_LENGTH > chosen.max_chars:
             if not draft.shrink():
                 return None
@@ -297,6 +302,18 @@ def _last_exchange(sessions: Sequence[SessionState], last: SessionState) -> list
     return lines
 
 
+def _earlier(sessions: Sequence[SessionState]) -> list[str]:
+    """What was asked before the last request, oldest first; what is told as a decision is not told again."""
+    asked = next((one for one in sessions if one.last_request), None)
+    settled = [said.strip('"…') for said in _said(sessions, "decision", _DECISIONS_SHOWN)]
+    told = [(quoted(one.text, _LINE), one.fate) for one in (asked.earlier_requests if asked else ())]
+    return [
+        f"{text}{f' ({named(fate, 20)})' if fate else ''}"
+        for text, fate in told
+        if not any(said in text and 2 * len(said) > len(text) for said in settled)
+    ]
+
+
 def _failing(sessions: Sequence[SessionState]) -> list[str]:
     failing = sessions[0].failing
     if failing is None:
@@ -306,15 +323,19 @@ def _failing(sessions: Sequence[SessionState]) -> list[str]:
 
 
 def _noted(sessions: Sequence[SessionState], kind: str, heading: str, most: int) -> list[str]:
-    """Notes of one kind that are sure enough, the surest and latest first."""
+    said = _said(sessions, kind, most)
+    return [f"{heading}: {'; '.join(said)}"] if said else []
+
+
+def _said(sessions: Sequence[SessionState], kind: str, most: int) -> list[str]:
+    """Notes of one kind that are sure enough, the surest and latest first, as they are quoted."""
     notes = [
         note
         for one in sessions
         for _, note in sorted(enumerate(one.notes), key=lambda placed: (-placed[1].confidence, -placed[0]))
         if note.type == kind and not note.resolved and note.confidence >= _SURE
     ]
-    said = _unique((quoted(note.content, _NOTE) for note in _spread(notes)), most)
-    return [f"{heading}: {'; '.join(said)}"] if said else []
+    return _unique((quoted(note.content, _NOTE) for note in _spread(notes)), most)
 
 
 def _spread(notes: Sequence[Note]) -> list[Note]:

@@ -13,6 +13,7 @@ CLOSE = "</session-continuity>"
 
 # what could close our wrapper, open another, fence code, or end a quotation, and what stands in its place
 _REPLACED = str.maketrans({"<": "‹", ">": "›", "`": "'", '"': "'", "“": "'", "”": "'", "„": "'", "＜": "‹", "＞": "›"})
+_LONGEST_HALF = 24  # what is longer and without a space is no word
 _SPACES = re.compile(r"\s+")
 _PLAIN_WORDS = re.compile(r"[\w.+#@/&-]+(?: [\w.+#@/&-]+)?\Z")
 _NOT_IN_AN_ID = re.compile(r"[^\w.:#/@+-]")
@@ -35,7 +36,11 @@ def flat(text: str, longest: int) -> str:
     if not cleaned.isascii() or not cleaned.isprintable():
         cleaned = "".join(map(_visible, cleaned))
     cleaned = _SPACES.sub(" ", cleaned).strip()
-    return cleaned if len(cleaned) <= longest else cleaned[: longest - 1].rstrip() + "…"
+    if len(cleaned) <= longest:
+        return cleaned
+    cut = cleaned[: longest - 1]
+    space = cut.rfind(" ", -_LONGEST_HALF)  # half a word says nothing
+    return (cut[:space] if space > 0 and cleaned[longest - 1] != " " else cut).rstrip() + "…"
 
 
 def quoted(text: str, longest: int) -> str:

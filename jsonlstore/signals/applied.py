@@ -36,6 +36,8 @@ _LABEL_LINE = re.compile(r"^\s*[*_]*([^:：*_\n]{2,40})[*_]*[:：][*_]*\s+(?=\S)
 _NAMED = re.compile(r"`|\w[._/=-]\w|[a-z][A-Z]|[A-Z]{2,}|\d|\s--\w|@\w")
 _SIGN = re.compile(r"[→⇒➜➡]️?")  # a picture for plain text, and here the word that counts
 _ARROW = re.compile(r"^((?:(?![-=]>).){2,80})[-=]>((?:(?![-=]>).){2,80})$")
+_ASIDE = re.compile(r"\s?(?:\([^()]*\)|（[^（）]*）)")
+_CONDITION = re.compile(r"[=!<>]=|\w\(|\b(?:if|when|wenn|si|se|если|якщо)\b|如果|場合|면 ", re.IGNORECASE)
 _CALL = re.compile(r"\w\([^()]{0,40}\)")
 _VALUE = re.compile(r"[`\d_./:='\"]|[a-z][A-Z]|[A-Z]{2,}")
 
@@ -106,6 +108,7 @@ def _kind(said: str, known: Sequence[Language], *, told_done: bool) -> str:
     """Which kind of choice an item tells: a contrast counts in a list of what was done, a verb of its own anywhere."""
     if len(_CALL.findall(said)) > 1:
         return ""  # one call for another is how a line was mended, and nothing that was settled
+    said = _ASIDE.sub("", said)  # "(defaults to false)" is not what was chosen
     bare = _LABEL.sub("", said)
     for language in known:
         begins = any(language.pattern(CHANGE).match(part) for part in (said, bare))
@@ -114,7 +117,7 @@ def _kind(said: str, known: Sequence[Language], *, told_done: bool) -> str:
         if begins:
             return CHANGE
     arrow = _ARROW.match(said) if told_done else None
-    return CONTRAST if arrow and _VALUE.search(arrow[2]) else ""
+    return CONTRAST if arrow and _VALUE.search(arrow[2]) and not _CONDITION.search(arrow[1]) else ""
 
 
 def _heads_changes(plain: str, line: str, known: Sequence[Language], before: bool) -> bool:

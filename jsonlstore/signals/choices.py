@@ -24,6 +24,7 @@ LONGEST = 160
 _MOST_ASKED = 1_000  # characters of a message that may ask what something means
 _LONGEST_SENTENCE = 240
 _LONG = 140
+_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff]+")
 _LONGEST_EXTRA = 90
 _LONGEST_REMARK = 100
 _LONGEST_PICK = 100
@@ -45,7 +46,8 @@ _WITHOUT_WISHES = _DIRECTIVES[:-1]
 _RULES = frozenset({"rule", "weak_rule"})
 _WITH_CONTRAST = 0.8
 _ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "forbid_cue", "pick", "edit", "task_cue", "works", "scope", "revert")
-_MESSAGE = re.compile(r"\[\w+=[^\]\n]+\]")  # [type=url_parsing, input_value=…]: a program said that
+# [type=url_parsing, input_value=…]: a program said that; a branch or a line with its comment was copied from code
+_MESSAGE = re.compile(r"\[\w+=[^\]\n]+\]|^case\s.{0,80}:|\S\s*//\s")
 _CUE = ("task_cue",)
 _FORBID = ("forbid_cue",)
 _TOLD = ("decided", "insight")
@@ -145,6 +147,11 @@ def listed_decisions(text: str, speakers: Sequence[Language]) -> list[Said]:
     return [Said(DECISION, item, 0.7) for item in items if len(content_words(item)) >= 2]
 
 
+def length(plain: str) -> int:
+    """How long a sentence is to read: a sign of Chinese or Japanese counts twice."""
+    return len(plain) if plain.isascii() else len(plain) + sum(map(len, _DENSE.findall(plain)))
+
+
 def _read(sentence: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
     plain = plain_text(sentence).replace("’", "'").strip()
     plain = _LOOSE_END.sub("", plain)
@@ -167,7 +174,8 @@ def _read(sentence: str, known: Sequence[Language], kinds: Sequence[tuple[str, f
     # "use TypeScript" names one thing and is enough; "let's do it" names none
     if asks or len(content_words(plain)) < (1 if plain.count(" ") >= 1 else 2):
         return None
-    return _decision(plain, bare, known, kinds) or (_decision_in_clauses(plain, known) if len(plain) > _LONG else None)
+    long = length(plain) > _LONG
+    return _decision(plain, bare, known, kinds) or (_decision_in_clauses(plain, known) if long else None)
 
 
 def _asked_to_remind(plain: str, known: Sequence[Language]) -> str | None:
@@ -193,24 +201,30 @@ def _decision_in_clauses(plain: str, known: Sequence[Language]) -> Said | None:
 
 def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
     """A rule, a preference or a choice. "Change A to B" alone is work to be done once: it takes a contrast or a reason."""
-    if any(one.says("this_turn", bare) for one in known):
+    if any(one.says("this_turn", bare) or _only_says_why(bare, one) for one in known):
         return None  # "don't change anything yet" is about the answer to this message
     contrast = bool(_CONTRAST.search(bare))
-    if len(plain) <= _LONG and not _says("rule", bare, known) and _forbids(bare, known):
+    size = length(plain)
+    if size <= _LONG and not _says("rule", bare, known) and _forbids(bare, known):
         return Said(CONSTRAINT, shorten(plain, LONGEST), _WITH_CONTRAST if contrast else 0.7)
     for kind, sure, longest in kinds:
-        if len(plain) > longest or not _says(kind, bare, known) or (kind == "reject" and not _has_object(bare, known)):
+        if size > longest or not _says(kind, bare, known) or (kind == "reject" and not _has_object(bare, known)):
             continue
         if kind in _RULES and any(one.says("trouble", bare) for one in known):
             continue  # "it does not work and must", "that always fails" complain
         if kind != "decide" or not contrast or not _only_reports(bare, known):
             confidence = max(sure, _WITH_CONTRAST) if contrast else sure
             return Said(CONSTRAINT if kind in _RULES else DECISION, shorten(plain, LONGEST), confidence)
-    if len(plain) <= _LONGEST_PICK and _picks(bare, known):
+    if size <= _LONGEST_PICK and _picks(bare, known):
         return Said(DECISION, shorten(plain, LONGEST), 0.7)
     if _says("edit", bare, known) and (contrast or any(language.says("reason", bare) for language in known)):
         return Said(DECISION, shorten(plain, LONGEST), 0.7)
     return None
+
+
+def _only_says_why(bare: str, language: Language) -> bool:
+    """Whether a clause is a reason ("because then there is no need for it") without what it is the reason for."""
+    return language.pattern("reason").match(bare) is not None and not _CLAUSE_END.search(bare)
 
 
 def _only_reports(bare: str, known: Sequence[Language]) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.core.model import Commit, Failing, FileInWork, Ground, LastRequest, Note, PendingTask
 from jsonlstore.signals.closings import closed_by_session
 from jsonlstore.signals.decisions import settled_notes, weighed_notes
+from jsonlstore.signals.earlier import earlier_requests
 from jsonlstore.signals.ending import TO_USER, ClosingSituation, read_ending
 from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.notes import NoteBook
@@ -30,7 +31,7 @@ from jsonlstore.signals.words import content_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from jsonlstore.core.model import Closed
+    from jsonlstore.core.model import Closed, EarlierRequest
     from jsonlstore.signals.closings import DoneStatements
     from jsonlstore.signals.conversation import Exchange
     from jsonlstore.signals.evidence import Family, GitCommit, WorkLog
@@ -56,6 +57,7 @@ class Conclusions:
     """What is said of a session at its end; field names are those of `SessionState`."""
 
     last_request: LastRequest | None
+    earlier_requests: tuple[EarlierRequest, ...]
     last_answer: str | None
     next_step: str | None
     in_progress: tuple[str, ...]
@@ -93,6 +95,7 @@ def conclude(
     settled = settled_notes(talk, weighed, language) if shaped else []  # first: of two as sure the later is shown
     return Conclusions(
         last_request=_last_request(ending),
+        earlier_requests=earlier_requests(talk, language),
         last_answer=ending.answer if request and request.fate != FAILED else None,
         next_step=step.text if step else None,
         in_progress=tuple(one.text for one in in_progress),

@@ -33,10 +33,10 @@ def weighed_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]
     late = talk[-max(FADING, len(talk) // 2) :]
     lately = {moment.id for one in late for moment in (one.user, *one.answers)}
     since = late[0].user.at if late else ""  # what was picked where a tool asked stands in no message of its own
-    pasted = _pasted(talk)
+    in_lines = pasted(talk)
     told: list[Note] = []
     for note in notes:
-        if note.source_entry_id in pasted:
+        if note.source_entry_id in in_lines:
             told.append(replace(note, confidence=min(note.confidence, 0.6)))
         elif note.extra["evidence"]["kind"] == CHOICE and note.confidence < 0.7:
             # a step through a menu, or a yes to what was offered: long done unless it was said just now
@@ -57,7 +57,7 @@ def settled_notes(talk: Sequence[Exchange], told: Sequence[Note], language: Lang
     """What was asked for and done lately, unless it is told already: a reply that picks something is told as such."""
     known = [content_words(note.content) for note in told if note.type == DECISION]
     replies = {note.source_entry_id for note in told if note.extra["evidence"]["kind"] == CHOICE}
-    pasted = _pasted(talk)
+    in_lines = pasted(talk)
     book = NoteBook()
     late = talk[-max(FADING, len(talk) // 2) :]
     chosen = ((one, content_words(one[1])) for one in applied_choices(late, language))
@@ -68,7 +68,7 @@ def settled_notes(talk: Sequence[Exchange], told: Sequence[Note], language: Lang
         book.add(DECISION, said, sure, entry_id=closing.id, at=closing.at, source=APPLIED)
     for user, wish in shaped_requests(late, language):
         words = content_words(wish)
-        if user.id not in replies and user.id not in pasted and not any(is_echo(words, one) for one in known):
+        if user.id not in replies and user.id not in in_lines and not any(is_echo(words, one) for one in known):
             book.add(DECISION, wish, 0.7, entry_id=user.id, at=user.at, source=SHAPED)
     return book.notes()
 
@@ -78,7 +78,7 @@ def _kept_choice(note: Note) -> Note:
     return replace(note, confidence=0.7, extra={key: said for key, said in note.extra.items() if key != "project"})
 
 
-def _pasted(talk: Sequence[Exchange]) -> frozenset[str | None]:
+def pasted(talk: Sequence[Exchange]) -> frozenset[str | None]:
     """The messages of a text that a terminal sent line by line: many in a row that nobody could answer between."""
     found: list[str | None] = []
     run: list[str | None] = []

@@ -8,6 +8,7 @@ Text is redacted before anything is taken from it, and what leaves is redacted a
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.model import Tokens
@@ -32,7 +33,7 @@ from jsonlstore.signals.conclusions import Conclusions, conclude, ground
 from jsonlstore.signals.conversation import ASSISTANT, SYSTEM, USER, Conversation, Moment, exchanges
 from jsonlstore.signals.evidence import WorkLog
 from jsonlstore.signals.facts import SessionFacts, hear_rules, identifiers_in, requests_in
-from jsonlstore.signals.language import recognise
+from jsonlstore.signals.language import is_foreign, recognise
 from jsonlstore.signals.notes import LONGEST_NOTE, NoteBook
 from jsonlstore.signals.offers import closing_offer, rules_of, spoken_languages
 from jsonlstore.signals.options import SignalOptions
@@ -94,6 +95,7 @@ class Distiller:
         self._tokens = TokenMeter()
         self._language: Language | None = None
         self._speakers: list[Language] = []
+        self._heard: Counter[str] = Counter()  # how many messages of the user's were in which language
         self._closing: Moment | None = None  # what the assistant said last, for the user's answer to it
         self._turn_ends: dict[int, str] = {}
         self._taken_back = 0
@@ -153,6 +155,7 @@ class Distiller:
             in_progress=found.in_progress,
             next_step=found.next_step,
             last_request=found.last_request,
+            earlier_requests=found.earlier_requests,
             last_answer=found.last_answer,
             open_questions=found.open_questions,
             constraints=tuple(self._constraints),
@@ -236,14 +239,18 @@ class Distiller:
         if self._closing:
             self._done.hear_closing(self._closing, self._language)
         own = "\n".join(own_lines(text))
-        self._language = recognise(own) or self._language
+        pasted = is_foreign(own, self._heard)
+        spoken = recognise(own)
+        if spoken is not None:
+            self._heard[spoken.code] += 1
+        self._language = self._language if pasted else spoken or self._language
         self._speakers = rules_of(self._language)
         self.tasks.language = self._language
         self.topics.nouns_have_capitals = self._language is not None and self._language.code == "de"
         self.topics.record_text(_without_hidden(without_output(own)))
         if self._options.first_match_patterns:
             self._note_first_match(text, entry, "user")
-        else:
+        elif not pasted:
             self._note_user(text, entry)
         if self._with_facts:
             hear_rules(self._rules, text)

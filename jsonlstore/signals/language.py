@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.core.regex import any_of, compiled, searcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from jsonlstore.core.regex import Search
 
@@ -30,6 +31,9 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
 _MOST_SMALL = 80
+_ENGLISH = "en"
+# whoever spoke another language twice or more, and English at most every third time, pastes English of this length
+_LEAST_HEARD, _MOST_ENGLISH, _LONG_PASTE = 2, 2, 60
 _SHORT = 40  # in so few signs a single kana shows Japanese
 # What RE2's classes, which hold ASCII only, become in a fast look: whatever is not ASCII belongs to all of them. The
 # letters of all scripts one by one would make an automaton of many times the size, and its states are what costs.
@@ -214,6 +218,20 @@ def _recognised(sample: str) -> Language | None:
     best = [code for code, count in shared.items() if count == most]
     needed = 1 if len(words) <= 6 else 2
     return known[best[0]] if len(best) == 1 and most >= needed else None
+
+
+def is_foreign(text: str, heard: Mapping[str, int]) -> bool:
+    """Whether a message is English from somebody who speaks another language: mostly what a program printed."""
+    others = sum(heard.values()) - heard.get(_ENGLISH, 0)
+    if others < _LEAST_HEARD or _MOST_ENGLISH * heard.get(_ENGLISH, 0) > others or len(text) < _LONG_PASTE:
+        return False
+    own = recognise(text)
+    return own is not None and own.code == _ENGLISH
+
+
+def heard_in(texts: Iterable[str]) -> Counter[str]:
+    """How many of the messages are in which language."""
+    return Counter(own.code for own in map(recognise, texts) if own is not None)
 
 
 def _words(sample: str) -> set[str]:

@@ -219,6 +219,8 @@ def _by_root_name(parts: list[str]) -> str | None:
 
 def _by_home(parts: list[str]) -> str | None:
     below = _below_folders(parts)
+    if len(below) > 1 and len(below[0]) == 1:
+        below = below[1:]  # a folder of one letter sorts what lies in it
     if not below or below[0].startswith("."):
         return None
     return _first_name(below) if len(below) < len(parts) else _as_name(below[0])
@@ -321,9 +323,21 @@ class ProjectTally:
             name: str | None = self._home[1]
         else:
             name = _project_of(path, self._roots, is_file)
+            name = self._beside_home(_normalise(path), name, is_file=is_file) if name and self._home else name
         if name:
             self.mention(name, weight)
         return name
+
+    def _beside_home(self, path: str, name: str, *, is_file: bool) -> str:
+        """A place in the folder that the session's start lies in, too: that one merely holds projects."""
+        assert self._home is not None
+        start, own = self._home
+        above = posixpath.dirname(start)
+        if posixpath.basename(start) != own or posixpath.basename(above).lower() != name.lower():
+            return name
+        rest = [part for part in path.removeprefix(above + "/").split("/") if part]
+        beside = rest[:-1] if is_file else rest
+        return _as_name(beside[0]) or name if path.startswith(above + "/") and beside else name
 
     def visit_git_root(self, path: str) -> str | None:
         """Count a git root: its own name is the project, wherever it lies, unless the place says otherwise."""

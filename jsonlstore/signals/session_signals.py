@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Closed,
         Commit,
         ConfidenceUpdate,
+        EarlierRequest,
         Failing,
         FileInWork,
         Ground,
@@ -50,6 +51,7 @@ class Signals:
     in_progress: tuple[str, ...] = ()
     next_step: str | None = None
     last_request: LastRequest | None = None
+    earlier_requests: tuple[EarlierRequest, ...] = ()
     last_answer: str | None = None
     open_questions: tuple[str, ...] = ()
     constraints: tuple[str, ...] = ()

@@ -132,6 +132,7 @@ _KEY_OF: dict[str, Callable[[Any], Any]] = {
     "sop_interactions": _sop,
     "notes": _by("id"),
     "recent_learnings": str,
+    "earlier_requests": _by("text"),
     "commits": _commit,
     "files": _by("path"),
     "closed": _closed,

@@ -16,6 +16,7 @@ MAX_PINS = 100
 # What is dropped first when a state is too large, and from which end: topics are ranked, other lists are in order of
 # time.
 _ORDER: tuple[tuple[str, bool], ...] = (
+    ("earlier_requests", True),
     ("confidence_updates", True),
     ("sop_interactions", True),
     ("recent_learnings", True),
@@ -33,6 +34,7 @@ _ORDER: tuple[tuple[str, bool], ...] = (
     ("closed", True),
 )
 _MOST: tuple[tuple[str, int, bool], ...] = (
+    ("earlier_requests", 3, True),
     ("commits", 20, True),
     ("files", 20, False),
     ("constraints", 10, True),

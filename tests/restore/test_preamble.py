@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jsonlstore.core.clock import format_time
-from jsonlstore.core.model import LastRequest, Note, PendingTask, SessionState, WorkingMemoryPin
+from jsonlstore.core.model import EarlierRequest, LastRequest, Note, PendingTask, SessionState, WorkingMemoryPin
 from jsonlstore.restore.preamble import PreambleContext, PreambleInjector, PreambleOptions, ages_ago
-from jsonlstore.restore.wrapper import CLOSE, OPEN, wrap
+from jsonlstore.restore.wrapper import CLOSE, OPEN, quoted, wrap
 from jsonlstore.transcripts.speech import cut_continuity
 
 NOW = datetime(2026, 11, 12, 12, tzinfo=UTC)
@@ -254,3 +254,46 @@ def test_issue_16_a_list_of_rules_does_not_hide_what_was_settled_elsewhere() -> 
     alone = PreambleInjector.format(PreambleContext([ended(notes=tuple(rules))]), now=NOW)
     assert alone is not None
     assert all(f'"rule {at}"' in alone for at in range(4))
+
+
+def asked_before(*texts: str, **fields: object) -> SessionState:
+    earlier = tuple(EarlierRequest(text, fate="answered") for text in texts)
+    return ended(last_request=LastRequest("draw the curve", fate="answered"), earlier_requests=earlier, **fields)
+
+
+def test_issue_16_earlier_requests_are_told_with_their_fate() -> None:
+    """Oldest first, below what was done."""
+    said = PreambleInjector.format(PreambleContext([asked_before("read the gauge", "show the map")]), now=NOW) or ""
+    assert said.splitlines()[-1] == 'EARLIER REQUESTS: "read the gauge" (answered); "show the map" (answered)'
+
+
+def test_issue_16_an_earlier_request_told_as_a_decision_is_not_told_again() -> None:
+    """The decision says it."""
+    notes = (Note("1", "decision", "show the map in UTC"),)
+    state = asked_before("read the gauge", "please show the map in UTC", notes=notes)
+    said = PreambleInjector.format(PreambleContext([state]), now=NOW) or ""
+    assert said.count("the map in UTC") == 1
+    assert 'EARLIER REQUESTS: "read the gauge"' in said
+
+
+def test_issue_16_earlier_requests_are_cut_before_anything_else() -> None:
+    """The oldest first: a short budget costs the story, not what is open."""
+    state = asked_before("read the gauge " * 8, "show the map", notes=(Note("1", "blocker", "the port is gone"),))
+    context = PreambleContext([state], hot_topics=[f"topic{n}" for n in range(9)])
+    whole = PreambleInjector.format(context, now=NOW) or ""
+    without = PreambleInjector.format(
+        PreambleContext([replace(state, earlier_requests=())], hot_topics=context.hot_topics), now=NOW
+    )
+    for spare, told in ((1, ["show the map"]), (170, [])):
+        options = PreambleOptions(max_chars=len(wrap(whole)) - spare)
+        cut = PreambleInjector.format(context, options, now=NOW) or ""
+        assert "read the gauge" not in cut
+        assert [text for text in ["show the map"] if text in cut] == told
+        assert "topic8" in cut
+    assert cut == without
+
+
+def test_issue_16_a_text_is_cut_between_words() -> None:
+    """Half a word says nothing; what has no spaces is cut where the line ends."""
+    assert quoted("read the northern gauge", 22) == '"read the northern…"'
+    assert quoted("a" * 50, 20) == f'"{"a" * 17}…"'

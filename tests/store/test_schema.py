@@ -98,7 +98,7 @@ DEFINED_AS = {
     "working_memory": "pin", "pending_tasks": "task", "confidence_updates": "confidence_update",
     "sop_interactions": "sop_interaction", "notes": "note", "tokens": "tokens",
     "commits": "commit", "files": "file", "closed": "closed", "last_request": "last_request", "failing": "failing",
-    "references": "reference", "grounds": "ground",
+    "references": "reference", "grounds": "ground", "earlier_requests": "earlier_request",
 }  # fmt: skip
 
 

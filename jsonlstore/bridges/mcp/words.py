@@ -58,6 +58,8 @@ def state_lines(state: SessionState) -> Iterator[str]:
     if state.last_request:
         fate = flat(state.last_request.fate or "fate unknown", 40)
         yield f"last request ({fate}): {quoted(state.last_request.text, 400)}"
+    for one in reversed(state.earlier_requests[-_MOST:]):
+        yield f"earlier request ({flat(one.fate or 'fate unknown', 40)}): {quoted(one.text, 200)}"
     if state.last_answer:
         yield f"last answer: {quoted(state.last_answer, 400)}"
     if state.failing:
