@@ -114,6 +114,8 @@ def _result(text: str, known: Sequence[Language]) -> str:
 
 def _told(said: str, known: Sequence[Language]) -> str:
     plain = plain_text(said).strip(" -–—|")
+    if len(content_words(plain)) >= _LEAST_SAID:
+        plain = plain.rstrip(" :：")  # it says enough without the table it leads on to
     return plain if len(content_words(plain)) >= _LEAST_OUTCOME and not _asks(plain, known) else ""
 
 
@@ -147,7 +149,7 @@ def _first_done(text: str, known: Sequence[Language]) -> str:
         told = [labelled] if labelled else sentences(plain)
         for at, sentence in enumerate(told):
             if _told(sentence, known) and (below or labelled or _is_done(sentence, known)):
-                return " ".join(told[at:])
+                return " ".join(told[at:]).rstrip(" :：")
     return ""
 
 

@@ -4,6 +4,8 @@ A session's end tells more than its middle: what was asked last and whether it w
 in the closing message, its last offer. A turn that died half-way is told exactly.
 """
 
+# ruff: noqa: E501 - expressions are data, one a line
+
 from __future__ import annotations
 
 import re
@@ -11,12 +13,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.answers import answer_line
+from jsonlstore.signals.closings import tells_deed
 from jsonlstore.signals.conversation import ASSISTANT, USER
+from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.handed import commands_left
 from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.obstacles import in_the_way, labelled_lately
 from jsonlstore.signals.offers import (
     HEADINGS,
+    IDEAS,
     MISSING,
     Opened,
     defects_listed,
@@ -32,12 +37,14 @@ from jsonlstore.signals.requests import (
     INTERRUPTED,
     UNANSWERED,
     Request,
+    is_nudge,
     last_request,
     last_substantive,
     offer_of,
     pasted_command,
 )
 from jsonlstore.signals.sentences import (
+    own_sentences,
     plain_text,
     prose_lines,
     sentences,
@@ -49,13 +56,14 @@ from jsonlstore.signals.words import content_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from jsonlstore.signals.conversation import Exchange
+    from jsonlstore.signals.conversation import Exchange, Moment
     from jsonlstore.signals.language import Language
 
 TO_USER = "for the user"  # something to send, or to choose between: a question to them, and no work of ours
 LISTS_REACH = 5  # a list that was followed by so many other requests is history
 _LONGEST_LEFT = 240
 _LAST_LINES = 6
+_MOST_UNMET = 3
 _LISTED = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)])\s+(\S.*)$")
 # what asks for an answer and names no work of its own, and what points back
 _REPORT_BACK = re.compile(
@@ -66,6 +74,11 @@ _REPORT_BACK = re.compile(
     re.IGNORECASE,
 )
 _POINTING = re.compile(r"(?i)\b(?:try|test|that|this|it|them|again|now)\b")
+_POINTS_AT_LIST = re.compile(
+    r"\b(?:(?:either|any|one|some|both|all|which) of (?:these|those|them|the)|(?:one|einen?|eines) (?:von|davon|dieser)|alguno de|algum (?:desses|deles)|l'un de|uno di)\b"
+    r"|(?:один|какой-то|что-то) из (?:этих|них)|(?:上述|以上)(?:任|哪|其中)?|これらの(?:うち|いずれ)|위(?:의)? 중",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +96,11 @@ class ClosingSituation:
     run: Opened | None = None
     wrong: tuple[Opened, ...] = ()
     labelled: tuple[Opened, ...] = ()
+    ideas: tuple[str, ...] = ()
+    unmet: tuple[Opened, ...] = ()
+    offer_comes_after: bool = False  # it offers something on top of what is listed, or points back at that
+    not_ours: bool = False  # the answer says of what fails that it did so before
+    done_by_hand: bool = False  # the user says that they did something themselves
 
 
 def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: bool = True) -> ClosingSituation:
@@ -114,7 +132,59 @@ def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: 
             for one in labelled_lately(talk, kind, language, who)
             if one.by_user or one.back == 0
         ),
+        ideas=tuple(_ideas(closing, language)) if closing and done else (),
+        unmet=tuple(_unmet(talk, at, language)) if not done else (),
+        offer_comes_after=offer is not None and closing is not None and _comes_after(offer.text, closing, language),
+        not_ours=done and _failed_before(talk[at:], language),
+        done_by_hand=_did_themselves(last.user, language),
     )
+
+
+def _failed_before(talk: Sequence[Exchange], language: Language | None) -> bool:
+    """Whether an answer says of a failure that it was there before, or belongs to something else."""
+    told = [one.closing.text for one in talk if one.closing]
+    return any(known.says("not_ours", text) for text in told for known in spoken_languages(text, language))
+
+
+def _did_themselves(said: Moment, language: Language | None) -> bool:
+    """Whether the user's last words report something done."""
+    return len(said.text) <= _LONGEST_LEFT and any(
+        tells_deed(plain_text(sentence), known) or says_done(plain_text(sentence), known)
+        for known in spoken_languages(said.text, language)
+        for sentence in own_sentences(said.text)
+    )
+
+
+def _for_a_case(offer: str, closing: Moment, language: Language | None) -> bool:
+    """Whether it asks for something only if something goes wrong: "If a step fails, please paste …"."""
+    known = spoken_languages(closing.text, language)
+    asked = [found.start() for one in known if (found := one.pattern("offer").search(offer))]
+    conditional = any(one.pattern("conditional").match(offer) for one in known)
+    return conditional and bool(asked) and min(asked) > 0 and not offer.endswith(("?", "？"))
+
+
+def _comes_after(offer: str, closing: Moment, language: Language | None) -> bool:
+    """Whether an offer says nothing without the list before it ("either of the two?"), or offers something on top."""
+    pointing = _POINTS_AT_LIST.search(offer) is not None
+    return pointing or any(one.says("extra", offer) for one in spoken_languages(closing.text, language))
+
+
+def _ideas(closing: Moment, language: Language | None) -> list[str]:
+    """What the closing message merely suggests: nobody agreed to it, so it is no task."""
+    return listed_next(closing.text, spoken_languages(closing.text, language), (IDEAS,))
+
+
+def _unmet(talk: Sequence[Exchange], at: int, language: Language | None) -> list[Opened]:
+    """The requests right before the last one that nothing came of either, oldest first."""
+    found: list[Opened] = []
+    for back in range(at - 1, -1, -1):
+        one = talk[back]
+        request = last_request(talk, back, language)
+        if request.fate != FAILED and any(moment.text or moment.calls for moment in one.answers):
+            break
+        if not is_nudge(one.user.text):
+            found.insert(0, Opened(request.text, one.user.id, one.user.at, 0, one.user.turn, "request unanswered", 0.8))
+    return found[-_MOST_UNMET:]
 
 
 def _answer(one: Exchange, request: Request, language: Language | None, *, pushed: bool) -> str | None:
@@ -138,7 +208,7 @@ def _changed(one: Exchange) -> bool:
 def _offer(talk: Sequence[Exchange], at: int, language: Language | None) -> Opened | None:
     closing = talk[at].closing
     offer = offer_of(closing, language)
-    if not offer or not closing or _only_asks_back(offer.text):
+    if not offer or not closing or _only_asks_back(offer.text) or _for_a_case(offer.text, closing, language):
         return None
     kind = "offer" if offer.is_offer else "question"
     chats = kind == "question" and not any(moment.calls for one in talk for moment in (one.user, *one.answers))
@@ -294,9 +364,10 @@ def _only_asks_back(plain: str) -> bool:
 
 
 def _to_try(text: str, known: Sequence[Language]) -> str:
-    """The sentence of a closing message's last lines that asks the user to test or restart something."""
+    """The sentence of a closing message's last lines, or its first, that asks the user to test or restart something."""
     lines = [line for line in prose_lines(text) if not line.lstrip().startswith(("#", "|", ">"))]
-    for line in reversed(lines[-_LAST_LINES:]):
+    # at the end, or right behind the words that it is done
+    for line in (*reversed(lines[-_LAST_LINES:]), *lines[:1]):
         for sentence in reversed(sentences(line)):
             plain = plain_text(sentence).replace("’", "'")
             if (
