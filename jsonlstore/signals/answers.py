@@ -55,6 +55,8 @@ def answer_line(text: str, language: Language | None, *, pushed: bool = True, wo
         said.append(line)
         if sum(map(len, said)) >= LONGEST_LINE:
             break
+    if len(said) > 1 and said[-1].endswith((":", "：")):
+        said.pop()  # what it leads on to is a table or code
     opening = shorten(" ".join(said) or plain_text(text), LONGEST_LINE)
     said_there = not worked or _tells(opening, known) or (said and said[0].endswith((":", "：")))
     outcome = _result(text, known) or ("" if said_there else _first_done(text, known))
@@ -66,11 +68,17 @@ def answer_line(text: str, language: Language | None, *, pushed: bool = True, wo
 
 def _lines(text: str, known: Sequence[Language]) -> Iterator[str]:
     """The lines of an answer that say something, without headings, rows of tables and what it was about to do."""
+    first = True
     for line in prose_lines(text):
         plain = plain_text(line).strip(" -–—|")
-        if not content_words(plain) or line.lstrip().startswith(("|", "---", "#")):
+        if not content_words(plain) or line.lstrip().startswith(("|", "---")) or (line[:1] == "#" and not first):
             continue
-        yield _without_plans(plain, known)
+        if line[:1] == "#":  # where nothing is said before it, a heading says what the lines below are about
+            if len(content_words(plain)) >= _LEAST_OUTCOME:
+                yield f"{plain.rstrip(' :：')}:"
+        elif not line.lstrip().startswith("#"):
+            yield _without_plans(plain, known)
+        first = False
 
 
 def _without_plans(plain: str, known: Sequence[Language]) -> str:
@@ -114,6 +122,8 @@ def _result(text: str, known: Sequence[Language]) -> str:
 
 def _told(said: str, known: Sequence[Language]) -> str:
     plain = plain_text(said).strip(" -–—|")
+    if len(content_words(plain)) >= _LEAST_SAID:
+        plain = plain.rstrip(" :：")  # it says enough without the table it leads on to
     return plain if len(content_words(plain)) >= _LEAST_OUTCOME and not _asks(plain, known) else ""
 
 
@@ -147,7 +157,7 @@ def _first_done(text: str, known: Sequence[Language]) -> str:
         told = [labelled] if labelled else sentences(plain)
         for at, sentence in enumerate(told):
             if _told(sentence, known) and (below or labelled or _is_done(sentence, known)):
-                return " ".join(told[at:])
+                return " ".join(told[at:]).rstrip(" :：")
     return ""
 
 

@@ -85,11 +85,11 @@ def conclude(
     """Put together what a session's end, its tools and its user said."""
     ending = _with_fate(read_ending(talk, language, pushed=work.pushed), talk, work)
     request = ending.request
-    failing = work.failing()
+    failing = work.failing(done_by_hand=ending.done_by_hand)
     still_open = [one for one in ending.listed if not _is_covered(one, talk, work)]
     todos = _open_todos(ending, talk, work)
     pending = _pending(ending, still_open, todos, talk, work, tasks, most_tasks)
-    step = _next_step(ending, still_open, todos) or _set_last(pending, talk)
+    step = _next_step(ending, still_open, todos, work) or _set_last(pending, talk)
     in_progress = _in_progress(ending, todos)
     weighed = weighed_notes(notes, talk)
     settled = settled_notes(talk, weighed, language) if shaped else []  # first: of two as sure the later is shown
@@ -99,7 +99,7 @@ def conclude(
         last_answer=ending.answer if request and request.fate != FAILED else None,
         next_step=step.text if step else None,
         in_progress=tuple(one.text for one in in_progress),
-        open_questions=(ending.offer.text,) if ending.offer else (),
+        open_questions=_open_questions(ending),
         pending_tasks=tuple(pending),
         failing=_failing(failing),
         commits=_commits(work),
@@ -108,6 +108,12 @@ def conclude(
         notes=(*settled, *weighed, *_done_notes(work), *_blockers(ending, failing, talk, work)),
         grounds=tuple(_grounds(ending, step, in_progress)),
     )
+
+
+def _open_questions(ending: ClosingSituation) -> tuple[str, ...]:
+    asked = (ending.offer.text,) if ending.offer else ()
+    ideas = (shorten(f"Suggested, not agreed on: {'; '.join(ending.ideas)}", _LONGEST_LINE),) if ending.ideas else ()
+    return asked + ideas
 
 
 def _with_fate(ending: ClosingSituation, talk: Sequence[Exchange], work: WorkLog) -> ClosingSituation:
@@ -165,9 +171,14 @@ def _wanted(ending: ClosingSituation) -> str:
     return request.text
 
 
-def _next_step(ending: ClosingSituation, still_open: Sequence[Opened], todos: Sequence[TodoItem]) -> Opened | None:
+def _next_step(
+    ending: ClosingSituation, still_open: Sequence[Opened], todos: Sequence[TodoItem], work: WorkLog
+) -> Opened | None:
     request = ending.request
     if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
+        at_work = next((item for item in todos if item.status.startswith("in") and item.turn == work.turn), None)
+        if at_work:  # says more exactly what was left than the request does
+            return Opened(at_work.title, at_work.entry_id, "", 0, 0, "todo", 0.85)
         tells = request.announced and not request.accepted and len(content_words(request.doing)) > 1  # not "Starting"
         text = request.doing if tells else _wanted(ending)
         return Opened(text, request.entry_id, request.at, 0, 0, f"request {request.fate}", 0.85)
@@ -175,7 +186,7 @@ def _next_step(ending: ClosingSituation, still_open: Sequence[Opened], todos: Se
     if (
         ending.offer
         and ending.offer.kind != TO_USER
-        and (not recent or ending.offer.text.endswith(("?", "？", "…", ")")))
+        and (not recent or (ending.offer.text.endswith(("?", "？", "…", ")")) and not ending.offer_comes_after))
         and not (
             ending.run and not ending.offer.text.endswith(("?", "？"))
         )  # "if you like, I could also …" comes after
@@ -250,13 +261,16 @@ def _pending(
         _add(found, one.text, one.entry_id, one.kind, one.confidence)
     for item in todos:
         _add(found, item.title, item.entry_id, "todo", 0.85)
-    if ending.offer and ending.offer.kind == "offer":
+    if ending.offer and ending.offer.kind == "offer" and not (ending.offer_comes_after and still_open):
         _add(found, ending.offer.text, ending.offer.entry_id, "offer", 0.7)
     for told in (*ending.wrong, ending.run, ending.left, ending.verify):
         if told:
             _add(found, told.text, told.entry_id, told.kind, told.confidence)
+    for one in ending.unmet:
+        _add(found, one.text, one.entry_id, one.kind, one.confidence)
     request = ending.request
-    if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
+    planned = any(item.turn == work.turn and not item.in_file for item in todos)  # its steps are told one by one
+    if request and request.fate in _UNFINISHED and not planned and not is_nudge(_wanted(ending)):
         _add(found, _wanted(ending), request.entry_id, f"request {request.fate}", 0.85)
     return list(found.values())[-most:]
 
@@ -380,7 +394,7 @@ def _blockers(ending: ClosingSituation, failing: Family | None, talk: Sequence[E
     elif stopped and failing is None and request and request.fate == INTERRUPTED:
         said = f"{shorten(stopped.what, 80)} fails: {stopped.summary}"
         book.add(BLOCKER, said, 0.8, entry_id=stopped.entry_id, at=stopped.at, source="command")
-    if failing is not None and (request is None or request.fate != ANSWERED or failing.turn >= 0):
+    if failing is not None and not ending.not_ours:
         said = f"{failing.command} fails" + (f": {failing.summary}" if failing.summary else "")
         book.add(BLOCKER, said, 0.85, entry_id=failing.entry_id, at=failing.at, source="command")
     return book.notes()

@@ -55,6 +55,16 @@ class Exchange:
         return next((one for one in reversed(self.answers) if one.text and not one.silent), None)
 
     @property
+    def changed(self) -> bool:
+        """Whether a tool changed something in it."""
+        return any(moment.changes for moment in (self.user, *self.answers))
+
+    @property
+    def called(self) -> bool:
+        """Whether a tool was used in it."""
+        return any(moment.calls for moment in (self.user, *self.answers))
+
+    @property
     def last(self) -> Moment:
         """Where it stopped."""
         return self.answers[-1] if self.answers else self.user

@@ -313,7 +313,8 @@ class Distiller:
         if text.strip() or not calls:
             moment = self._talk.hear(ASSISTANT, text, at, entry.id, entry.parent_id, self.work.turn)
             moment.aborted = stop == "aborted"
-            if stop == "error" or (isinstance(error, str) and error):
+            # a turn the user stopped bears the words of an error as well
+            if not moment.aborted and (stop == "error" or (isinstance(error, str) and error)):
                 moment.error = (
                     shorten(self._redactor.text(error), 160) if isinstance(error, str) and error else "the model failed"
                 )

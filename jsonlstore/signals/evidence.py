@@ -345,15 +345,22 @@ class WorkLog:
         """The command families, the one run last at the end."""
         return self._families.values()
 
-    def failing(self, reach: int = 2) -> Family | None:
+    def failing(self, reach: int = 2, *, done_by_hand: bool = False) -> Family | None:
         """The command still failing at the end: run in one of the last turns, and not passed since.
 
         Where others went well after it in the same turn, what was merely run or installed was done in another way.
+        So was a commit or push of an earlier turn, if the user says that they did it themselves (`done_by_hand`).
         """
         late: list[Family] = []
         went_on = False
         for one in reversed(self._families.values()):
-            if one.failed and self.turn - one.turn < reach and not (went_on and one.purpose in _OTHER_WAYS):
+            by_hand = done_by_hand and one.name in _KEEPING and one.turn < self.turn
+            if (
+                one.failed
+                and self.turn - one.turn < reach
+                and not by_hand
+                and not (went_on and one.purpose in _OTHER_WAYS)
+            ):
                 late.insert(0, one)
             went_on = went_on or (not one.failed and one.turn == self.turn and one.purpose in _IN_THE_WAY)
         if not late:

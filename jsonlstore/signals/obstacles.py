@@ -45,19 +45,19 @@ def in_the_way(talk: Sequence[Exchange], at: int, language: Language | None) -> 
         back = len(talk) - 1 - at
         spoken = spoken_languages(closing.text, language)
         stuck = [row for row in open_rows(closing.text, spoken) if any(one.says("cannot", row) for one in spoken)]
-        mended = _changed(talk[at]) and _MENDED.search(closing.text) is not None
+        mended = talk[at].changed and _MENDED.search(closing.text) is not None
         unable = () if _explains(talk[at], language) else _inabilities(closing.text, spoken, mended=mended)
         for said in (*stuck[:2], *unable):
             found.append(Opened(said, closing.id, closing.at, back, closing.turn, "said", 0.75))
     last = talk[at]
-    if not any(moment.changes for moment in (last.user, *last.answers)) and not _says_mended(last):
+    if not last.changed and not _says_mended(last):
         found += _reported_trouble(last.user, spoken_languages(last.user.text, language))
     return found
 
 
 def _explains(one: Exchange, language: Language | None) -> bool:
     """Whether an answer explains something it was asked, without a tool: what cannot be is told there, not met."""
-    if any(moment.calls for moment in (one.user, *one.answers)):
+    if one.called:
         return False
     return any(known.says("explain", one.user.text[:_HEAD]) for known in spoken_languages(one.user.text, language))
 
@@ -102,10 +102,6 @@ def labelled_lately(
                     Opened(one, moment.id, moment.at, back, moment.turn, "labelled", 0.8, by_user) for one in said
                 ]
     return found
-
-
-def _changed(one: Exchange) -> bool:
-    return any(moment.changes for moment in (one.user, *one.answers))
 
 
 def _inabilities(text: str, known: Sequence[Language], *, mended: bool = False) -> list[str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PROPOSED, MISSING = "next_heading", "open_heading"  # what could be done next, and what is known to be undone
 HEADINGS = (PROPOSED, MISSING)
+IDEAS = "idea_heading"  # what somebody might do some day
 DECIDED_HEADINGS = ("decision_heading",)
 LONGEST_ITEM = 160
 LONGEST_OFFER = 200
@@ -25,7 +26,8 @@ MOST_ITEMS = 6
 _LAST_LINES = 16
 _MOST_AFTER_QUESTION = 240
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)]|[a-z]\))[ \t]+(?:\[[ ]\][ \t]+)?(\S.*)$")
-_NUMBERED_HEADING = re.compile(r"^#{2,6}[ \t]+\**\d{1,2}[.)][ \t]+(\S.*)$")  # steps that have a section each
+# steps that have a section each, under a heading or a line in bold
+_NUMBERED_HEADING = re.compile(r"^(?:#{2,6}[ \t]+\**|\*\*)\d{1,2}[.)][ \t]+(\S.*)$")
 _TICKED = re.compile(r"\[[xX]\]|✅|✓|✔|☑|~~")
 _OPTION = re.compile(
     r"^[\s>|*_#-]*(?:\b(?:option|variante|opción|opcion|opção|вариант|варіант|方案|选项|案|plan)\s*)?[*_]*([A-Fa-f]|[1-9一二三四])[*_]*\s?[).:：、|–-]+[*_]*\s*\|?\s*(\S.*)$",
@@ -39,6 +41,7 @@ _OPEN_BEFORE = "⏳🚧⬜🔲☐⌛"
 _OPEN_AFTER = "⏳🔄🚧⬜🔲☐⌛🟡🟠"
 _STATUS = re.compile(r"\s*[(（\[]([^()（）\[\]]{2,24})[)）\]]\s*$")
 _FEW_WORDS = 3
+_LONGEST_REST = 40  # of a heading behind its first words
 _LEAST_NAME = 5  # "tests (partial)" names nothing that could be taken up
 _LONGEST_STATUS = 24
 _LONGEST_PHRASE, _LONGEST_CALL = 24, 10
@@ -113,6 +116,7 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
     if not known:
         return []
     found: list[str] = []
+    asking = known if set(kinds) <= set(HEADINGS) else ()  # only work can be left alone
     lines = without_code(with_named_code(text, MOST_ITEMS)).split("\n")
     collecting = False
     heading = ""
@@ -121,19 +125,19 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
             continue
         if is_heading_of_next(line, known, kinds):
             for step in _step_sections(lines[number + 1 :]):
-                _take(found, step)
+                _take(found, step, asking)
             collecting = not found
             heading = plain_text(line).strip(" :：")
             continue
         item = _ITEM.match(line)
         row = _TABLE_ROW.match(line)
         if collecting and item and not line.startswith(("   ", "\t")):
-            _take(found, "" if _LEADS_ON.search(item[1][-_LEAD:]) else item[1])
+            _take(found, "" if _LEADS_ON.search(item[1][-_LEAD:]) else item[1], asking)
         elif collecting and row:
             cells = [cell.strip() for cell in row[1].split("|") if cell.strip()]
             is_head = number + 1 < len(lines) and _RULE_LINE.match(lines[number + 1])
             if cells and not _RULE_LINE.match(line) and not is_head:
-                _take(found, _open_row(cells, known) or f"{heading}: {' '.join(cells[:2])}")
+                _take(found, _open_row(cells, known) or f"{heading}: {' '.join(cells[:2])}", asking)
         elif not line.startswith(("   ", "\t")) and not _RULE_LINE.match(line):
             collecting = collecting and not found and not line.lstrip().startswith("#")
     return found[:MOST_ITEMS]
@@ -213,7 +217,7 @@ def is_heading_of_next(line: str, known: Iterable[Language], kinds: Sequence[str
     plain = _BRACKETS.sub("", plain_text(line)).replace("’", "'").strip(" :：.-–—0123456789")
     if not 2 <= len(plain) <= 60:
         return False
-    longest_rest = 0 if len(plain) <= 6 else 28
+    longest_rest = 0 if len(plain) <= 6 else _LONGEST_REST if line.lstrip().startswith(("#", "**")) else 28
     for heading in (language.heading(kind) for language in known for kind in kinds):
         if heading.fullmatch(plain):
             return True
@@ -223,8 +227,11 @@ def is_heading_of_next(line: str, known: Iterable[Language], kinds: Sequence[str
     return False
 
 
-def _take(found: list[str], item: str) -> None:
+def _take(found: list[str], item: str, known: Iterable[Language] = ()) -> None:
+    """Take an item, unless it is ticked, says nothing, or says itself that it is to stay as it is or only an idea."""
     plain = plain_text(item).rstrip(" :;.,")
+    if any(one.says("left_alone", plain) or one.pattern("idea").match(plain) for one in known):
+        return
     if _TICKED.search(item) or len(plain) < (6 if plain.isascii() else 3) or not content_words(plain):
         return
     found.append(shorten(plain, LONGEST_ITEM))

@@ -28,6 +28,9 @@ ANSWERED, UNANSWERED, INTERRUPTED, FAILED, REFUSED = "answered", "unanswered", "
 _MOST_COMPARED, _LEAST_COMPARED, _LONG_ANSWER = 600, 3, 200
 _NUDGES_BACK = 6
 _FEW_WORDS, _FEW_SIGNS = 2, 9
+_OPERATIONS = content_words(
+    "commit push merge deploy release publish rebase tests lint build"
+)  # say what is wanted alone
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _SHORT_ANSWER = 400
 _LONGEST_YES = 120
@@ -128,6 +131,8 @@ def _points_back(text: str) -> bool:
     if text.startswith("@") or "/" in text or "\\" in text:
         return False  # a file or a part of one was handed over
     words = content_words(text)
+    if words and words <= _OPERATIONS:
+        return False
     few = len(text) <= _FEW_SIGNS if _UNSPACED.search(text) else len(words) <= _FEW_WORDS
     return few and all(word.isalpha() for word in words)
 
@@ -176,7 +181,7 @@ def _fate(one: Exchange, after: Exchange | None, language: Language | None) -> t
     if last.error or failed_turn:
         return FAILED, doing, last.error or shorten(plain_text(last.text), 120)
     if last.aborted or stopped or last.ends_with in {"called", "answered"}:
-        return INTERRUPTED, doing, ""
+        return INTERRUPTED, doing or _led_on_to(last), ""
     if last.who == "user" or not one.answers:
         return UNANSWERED, doing, ""
     if _is_refused(one, language):
@@ -185,6 +190,14 @@ def _fate(one: Exchange, after: Exchange | None, language: Language | None) -> t
     if announced:
         return INTERRUPTED, announced, ""
     return (UNANSWERED if _is_off_topic(one) or _asks_for_material(one, language) else ANSWERED), "", ""
+
+
+def _led_on_to(last: Moment) -> str:
+    """What a message that was cut off led on to: "Writing the parser:"."""
+    told = sentences(last.text.rstrip().rpartition("\n")[2]) if last.who == ASSISTANT else []
+    return (
+        shorten(plain_text(" ".join(told[-2:])).rstrip(" :："), 160) if told and told[-1].endswith((":", "：")) else ""
+    )
 
 
 def _asks_for_material(one: Exchange, language: Language | None) -> bool:

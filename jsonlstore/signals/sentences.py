@@ -182,7 +182,10 @@ _HANDED_PLAN = re.compile(r"(?:please )?implement (?:this|the following) plan:[ 
 _MARKS = re.compile(r"[*_`~]{1,3}|^#{1,6}\s+|^>\s?|\[\[|\]\]", re.MULTILINE)
 _MARK_SIGN = re.compile(r"[*_`~#>\[\]]")
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,400}\)")
-_PICTURE = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50-\u2b55\ufe0f\u200d\u2190-\u21ff\u23e9-\u23fa]+")
+# without the arrows that mean "to": "10s→60s" says nothing once they are gone
+_PICTURE = re.compile(
+    "[\U0001f000-\U0001faff\u2600-\u27bf\u2b50-\u2b55\ufe0f\u200d\u2190\u2191\u2193-\u21d1\u21d3-\u21ff\u23e9-\u23fa]+"
+)
 _SNAKE = re.compile(r"(?<=\w)_(?=\w)")
 
 

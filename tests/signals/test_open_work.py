@@ -1,0 +1,212 @@
+"""What is left of the work when a session stops, and what only looks like it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jsonlstore.signals.language import languages
+from jsonlstore.signals.offers import listed_next, rules_of
+from jsonlstore.signals.requests import request_line
+from tests.signals.told import Story, noted, told
+
+
+def _titles(fields: dict[str, Any]) -> list[str]:
+    return [task["title"] for task in fields["pending_tasks"]]
+
+
+def _edited(asked: str = "Draw the harbour chart") -> Any:
+    return Story("x").user(asked).call("edit", {"path": "chart.py"}, "ok")
+
+
+def test_a_turn_the_user_stopped_is_interrupted_and_no_error() -> None:
+    """Its record bears an error's words too; what it led on to was being done."""
+    story = Story("x").user("Move the lighthouse into a layer of its own")
+    story.says_("Going. Writing the layer:", stopReason="aborted", errorMessage="Request was aborted.")
+    fields = told(story)
+    assert fields["last_request"]["fate"] == "interrupted"
+    assert "Writing the layer" in fields["in_progress"][0]
+    assert not noted(fields, "blocker")
+
+
+def test_every_request_that_nothing_came_of_is_told() -> None:
+    """Not only the last: both turns failed."""
+    story = _edited().says_("Drawn.").user("Start the tide service on the harbour server")
+    story.says_("", stopReason="error", errorMessage="429 monthly limit reached")
+    story.user("Write the log of today into tides.txt")
+    story.says_("", stopReason="error", errorMessage="429 monthly limit reached")
+    assert [title[:9] for title in _titles(told(story))] == ["Start the", "Write the"]
+
+
+def test_what_a_plan_says_in_steps_is_not_told_as_a_whole_again() -> None:
+    """The step in work is the next one."""
+    story = Story("x").user("Build the tide alarm: sensor, threshold, siren")
+    todos = [
+        {"content": "Wire the sensor", "status": "completed"},
+        {"content": "Set the threshold", "status": "in_progress"},
+        {"content": "Mount the siren", "status": "pending"},
+    ]
+    story.call("TodoWrite", {"todos": todos}, "ok").run("make threshold", None)
+    fields = told(story)
+    assert _titles(fields) == ["Set the threshold", "Mount the siren"]
+    assert fields["next_step"] == "Set the threshold"
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "Log lines in the tide reader: intentional, they feed the dashboard",
+        "Three console warnings are real error output, kept",
+        "Renaming the buoys is out of scope for this pass",
+        "The old chart format: no change needed",
+    ],
+)
+def test_an_item_that_says_it_stays_as_it_is_is_no_task(item: str) -> None:
+    """It stands under a heading of open work all the same."""
+    fields = told(_edited().says_(f"Drawn.\n\n## Not done\n\n- Soundings of the north mole are missing\n- {item}"))
+    assert _titles(fields) == ["Soundings of the north mole are missing"]
+
+
+@pytest.mark.parametrize(
+    ("code", "heading", "item"),
+    [
+        ("en", "Recommendations", "Cache the soundings per harbour"),
+        ("en", "Possible improvements", "Cache the soundings per harbour"),
+        ("de", "Empfehlungen", "Die Lotungen je Hafen zwischenspeichern"),
+        ("es", "Recomendaciones", "Guardar los sondeos de cada puerto"),
+        ("fr", "Recommandations", "Mettre en cache les sondages du port"),
+        ("it", "Raccomandazioni", "Salvare i sondaggi di ogni porto"),
+        ("pt", "Melhorias futuras", "Guardar as sondagens de cada porto"),
+        ("ru", "Рекомендации", "Сохранять промеры каждой гавани"),
+        ("uk", "Рекомендації", "Зберігати проміри кожної гавані"),
+        ("zh", "优化建议", "缓存每个港口的水深数据"),
+        ("ja", "改善案", "港ごとの水深データを保存する"),
+        ("ko", "개선 제안", "항구별 수심 자료를 저장하기"),
+    ],
+)
+def test_a_suggestion_is_no_task_and_no_step(code: str, heading: str, item: str) -> None:
+    text = f"## {heading}\n\n- {item}\n"
+    assert listed_next(text, rules_of(languages()[code])) == []
+
+
+def test_suggestions_are_told_as_such() -> None:
+    fields = told(_edited().says_("The chart is drawn.\n\n## Recommendations\n\n- Cache the soundings per harbour"))
+    assert (fields["pending_tasks"], fields["next_step"]) == ([], None)
+    assert fields["open_questions"] == ["Suggested, not agreed on: Cache the soundings per harbour"]
+
+
+@pytest.mark.parametrize("item", ["Optional: a night palette for the chart", "You could add a night palette"])
+def test_an_idea_among_steps_is_no_task(item: str) -> None:
+    fields = told(_edited().says_(f"Drawn.\n\n## Next steps\n\n1. Load the tide table of May\n2. {item}"))
+    assert _titles(fields) == ["Load the tide table of May"]
+
+
+def test_questions_with_a_section_each_come_before_the_offer_that_points_at_them() -> None:
+    """ "Either of the two" says nothing alone."""
+    closing = (
+        "The audit is done.\n\n## Two open questions (need your call)\n\n"
+        "**1. Old buoy names: keep or drop?**\n\nNobody reads them.\n\n"
+        "**2. Remove the packages for the tide dial?**\n\nThey are no longer imported.\n\n"
+        "Want me to act on either of the two, or call this done?"
+    )
+    fields = told(_edited("Audit the chart code").says_(closing))
+    assert _titles(fields) == ["Old buoy names: keep or drop?", "Remove the packages for the tide dial?"]
+    assert fields["next_step"] == "Old buoy names: keep or drop?"
+
+
+def test_what_the_user_has_to_do_comes_before_an_offer_on_top_of_it() -> None:
+    closing = (
+        "Fertig, die Lampe ist gebaut.\n\n## Dein Workflow danach\n\n1. Setup im Menü ausführen\n"
+        "2. Netz der Lampe importieren\n\nSoll ich dir noch eine kurze Anleitung dazu schreiben?"
+    )
+    fields = told(_edited("Baue bitte die Lampe mit dem Setup").says_(closing))
+    assert fields["next_step"] == "Setup im Menü ausführen"
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "Play a round until the tide turns, then send me the log: if it jumps, the sensor is loose.",
+        "The refactoring is done. Run the chart tests to confirm.\n\n"
+        + "\n\n".join(f"**chart{number}.py** has a class less now." for number in range(8)),
+        "You can test the new charts and delete the old ones once they are fine.",
+    ],
+)
+def test_a_hand_over_is_found_at_the_end_and_behind_the_first_words(closing: str) -> None:
+    assert told(_edited().says_(closing))["next_step"] is not None
+
+
+@pytest.mark.parametrize(
+    "closing",
+    ["Validate the tide service now.\n\n**If a step fails, please paste from your side:**", "確認してください。"],
+)
+def test_what_is_asked_for_a_case_or_out_of_courtesy_is_no_step(closing: str) -> None:
+    assert told(_edited().says_(closing))["next_step"] is None
+
+
+def test_a_block_that_ships_the_work_is_the_next_step() -> None:
+    closing = "Built, nothing is pushed.\n\nAfter your review:\n\n```bash\ngit push origin main\n```\n"
+    assert told(_edited().says_(closing))["next_step"] == "After your review: git push origin main"
+    closing = "All of it is pushed:\n\n```bash\ngit push origin main\n```\n"
+    assert told(_edited().says_(closing))["next_step"] is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "remedy"),
+    [
+        ("Why does the tide chart stay black?", "The fix is to load the palette before the first frame."),
+        ("Por que o mapa da maré não abre?", "A solução é carregar a paleta antes do primeiro quadro."),
+        ("Warum bleibt die Gezeitenkarte schwarz?", "Die Lösung ist, die Palette vor dem ersten Bild zu laden."),
+    ],
+)
+def test_a_remedy_nobody_applied_is_left_to_do(asked: str, remedy: str) -> None:
+    said = f"{remedy} {remedy[:3]} …"
+    assert told(Story("x").user(asked).says_(said))["next_step"] == remedy
+    worked = Story("x").user(asked).call("edit", {"path": "palette.py"}, "ok")
+    assert remedy not in _titles(told(worked.says_(said)))
+
+
+def test_a_failure_that_was_there_before_is_no_blocker() -> None:
+    """It is still told as what fails."""
+    story = _edited().run("pytest tests/tides", "1 failed, 47 passed in 3.2s", failed=True)
+    fields = told(story.says_("Built to the list. 47 passed, 1 pre-existing unrelated failure."))
+    assert fields["failing"]
+    assert not noted(fields, "blocker")
+
+
+def test_a_commit_the_user_made_themselves_no_longer_fails() -> None:
+    story = _edited().run("git commit -m 'Draw the harbour'", "fatal: unable to detect email address", failed=True)
+    story.says_("Git does not know who you are.")
+    assert told(story)["failing"]
+    story.user("I committed and pushed it by hand").says_("Thanks, then the pages are built now.")
+    assert told(story)["failing"] is None
+
+
+@pytest.mark.parametrize("said", ["I can't guarantee that the tide is right.", "I can't tell all of its causes."])
+def test_the_limit_of_a_claim_is_nothing_in_the_way(said: str) -> None:
+    assert not noted(told(_edited().says_(f"The chart is drawn. {said}")), "blocker")
+
+
+def test_a_file_name_is_no_label_of_a_task() -> None:
+    """ "todo-harbour.md" is a file."""
+    story = _edited("Create a todo-harbour.md to look at the mole later").says_("Created the file.")
+    assert not [title for title in _titles(told(story)) if title.startswith("harbour")]
+
+
+@pytest.mark.parametrize("said", ["commit and push", "deploy"])
+def test_an_order_that_says_what_is_wanted_needs_none_before_it(said: str) -> None:
+    fields = told(_edited("Explain the tide table of the north harbour").says_("It is sorted by hour.").user(said))
+    assert fields["last_request"]["text"] == said
+
+
+def test_an_answer_without_words_before_its_first_heading_says_what_it_is_about() -> None:
+    closing = (
+        "## Charts nobody opens\n\nThese are copies of older ones:\n\n- harbour-2.chart\n\n## Keep\n\n- mole.chart"
+    )
+    answer = told(Story("x").user("Which charts can go?").says_(closing))["last_answer"]
+    assert answer.startswith("Charts nobody opens: These are copies")
+
+
+def test_an_arrow_between_words_is_kept() -> None:
+    assert request_line("raise the limit 10s→60s in `tide.py`") == "raise the limit 10s→60s in tide.py"
