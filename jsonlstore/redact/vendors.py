@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 _OPENS = r"""[ \t]*(?:\\*["'`])?"""
 _ISSUED = "|".join(sorted(rules.words("vendors-uuid")))
-# RE2, over bytes: a long hexadecimal number behind an operator, or a UUID behind one of the few who issue such keys
+# RE2, over bytes: a long hexadecimal number behind an operator or a blank (a log of commits has forty letters there), or a UUID behind one of the few who issue such keys
 VALUE = (
-    rf"(?:[=:(>]|is[ \t]){_OPENS}[0-9a-f]{{32}}|[ \t][0-9a-f]{{32}}"
+    rf"(?:[=:(>]|is[ \t]){_OPENS}[0-9a-f]{{32}}|[ \t][0-9a-f]{{32}}(?:[^0-9a-f]|$|[0-9a-f]{{32}})"
+    rf"|(?:key|token|auth|secret|api)[ \t]{_OPENS}[0-9a-f]{{32}}"
     rf"|(?:{_ISSUED})[\w.-]{{0,40}}(?:\\*[\"'`\])]){{0,2}}(?:[ \t]+(?:api|key|token|one)){{0,2}}[ \t]*(?:[=:(]|=>|is[ \t]){_OPENS}[0-9a-f]{{8}}-[0-9a-f]{{4}}-"
 )
 # the first byte of every match of `VALUE` that is no letter
 OPERATORS = frozenset(b"=:(> \t")
-_VALUE = re.compile(rb"""(?i)(?:[=:(>]|is[ \t]|[ \t])[ \t]*+(?:\\*["'`])?([0-9a-f]{32,64})(?![0-9A-Za-z_/+.-])""")
+_VALUE = re.compile(rb"""(?i)(?:[=:(>]|is[ \t]|(?:key|token|auth|secret|api)?[ \t])[ \t]*+(?:\\*["'`])?([0-9a-f]{32,64})(?![0-9A-Za-z_/+.-])""")
 _UUID = re.compile(
     rb"""(?i)[a-z]{2,20}[\w.-]{0,40}?(?:\\*["'`\])]){0,2}(?:[ \t]++(?:api|key|token|one)){0,2}[ \t]*+(?:=>|[=:(]|is[ \t])[ \t]*+(?:\\*["'`])?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9A-Za-z_/+.-])"""
 )
