@@ -216,7 +216,7 @@ def _strong(data: bytes, start: int, end: int, budget: Steps) -> list[tuple[int,
 
 # A name that ends its line, and a line below it that is one word and nothing else.
 _LABELLED = re.compile(
-    rb"""(?:[ \t]++(?:for|of|on|to|von|de|du|da|do|para|pour|f\xc3\xbcr)[ \t]++[^\n\\:]{1,40}?)?(?:[ \t]++(?:is|ist|lautet|est|es))?[ \t]*+(?:[*_#:-]{1,4}[ \t]*+)?(?:(?:\r?\n|(?:\\++r)?\\++n)[ \t>]*+(?:```[a-z]*+|[-=]{3,80}+)?){1,3}[ \t]*+\\*["'`]?([^\s"'`\\]{6,256})\\*["'`]?[ \t]*(?:\r?\n|\\++[rn]|\Z|\\*["'])"""
+    rb"""(?:[ \t]++(?:for|of|on|to|von|de|du|da|do|para|pour|f\xc3\xbcr)[ \t]++[^\n\\:]{1,40}?)?(?:[ \t]++(?:is|ist|lautet|est|es))?[ \t]*+(?:[*_#:-]{1,4}[ \t]*+)?(?:(?:\r?\n|(?:\\++r)?\\++n)[ \t>]*+(?:```[a-z]*+|[-=]{3,80}+)?){1,3}[ \t]*+\\*+["'`]?+([^\s"'`\\]{6,256}+)(?:\\*+["'`]|\\(?=\r?\n))?[ \t]*+(?:\r?\n|\\++[rn]|\Z|\\*["'])"""
 )
 _LABEL_WINDOW = 400
 _LABEL_HEAD = re.compile(

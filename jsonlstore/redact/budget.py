@@ -15,7 +15,7 @@ NAMED = 6  # a name, and whether something stands behind it
 JUDGED = 10  # a table's head, a container
 HIDDEN = 20  # a value that is a secret: the text is read once more without it
 MATCHED, FITTED = 2, 10  # a shape that is looked for, a match whose look decides
-ROW, CELLS = 4, 4  # of a table: a row, and so many cells a step
+ROW, CELLS, COLUMN = 4, 4, 2  # of a table: a row, so many cells a step, and a name at its head
 LISTED = 24  # words that are looked up, one by one, in what may be a recovery phrase
 AGAIN = 10  # a part of a text that is read once more, without what was taken out of it
 # a value, the bytes of it that are in its price, and bytes a step beyond them

@@ -26,14 +26,14 @@ _HEAD = re.compile(HEAD.encode())
 _KIND = re.compile(rb"kind\\*[\"']?:")
 _WINDOW = 1 << 14
 _MOST_LINES = 400
-_EDGE = re.compile(rb"(?:\r?\n|\\+n)---|\A---")
+_EDGE = re.compile(rb"(?:\r?\n|(?<!\\)\\++n)---|\A---")
 _DATA = re.compile(
-    rb"(?:(?P<indent>(?:^|\n|\\+n)[ \t]*)|[{,]\s*)\\*[\"']?(?:stringData|data|secrets)\\*[\"']?:[ \t]*(?:(?P<map>\{)|(?P<nl>\r?\n|\\+n))"
+    rb"(?:(?P<indent>(?:^|\n|(?<!\\)\\++n)[ \t]*+)|[{,]\s*)\\*[\"']?(?:stringData|data|secrets)\\*[\"']?:[ \t]*(?:(?P<map>\{)|(?P<nl>\r?\n|\\+n))"
 )
 _LINE = re.compile(
     rb"(?P<indent>(?:[ \t]|\\+t)*+)(?:#[^\n]*|(?P<item>-[ \t]+)?(?:(?P<key>[\w.\"'/-]{1,80}+)[ \t]*:(?=\s|\\+n|\Z))?[ \t]*(?P<value>(?:[^\r\n\\]|\\(?!n))*+))(?:\r?\n|\\+n|\Z)"
 )
-_PAIR = re.compile(rb"\\*[\"'][\w.-]{1,80}\\*[\"']\s*:\s*\\*[\"']((?:[^\"'\\]|\\(?![\"']))*+)\\*[\"']")
+_PAIR = re.compile(rb"(?<!\\)\\*+[\"'][\w.-]{1,80}\\*[\"']\s*:\s*\\*[\"']((?:[^\"'\\]|\\(?![\"']))*+)\\*[\"']")
 # [section], user=$NAME: a file of settings whose values are filled in later
 _REFERRED = re.compile(rb"\[[A-Za-z][\w .-]{0,40}\]\Z|[\w.-]{1,60}[ \t]*[=:][ \t]*[\"']?\$\{?[A-Za-z_]\w*\}?[\"']?\Z")
 _BLOCK = re.compile(rb"[|>][+-]?[0-9]?[ \t]*\Z")

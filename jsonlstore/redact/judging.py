@@ -71,7 +71,7 @@ def assigned(data: bytes, link: Link) -> list[tuple[int, int]]:
         return []
     if link.level is Key.HINT and is_login(data, link):
         link = link._replace(level=Key.PASSWORD)
-    spans = [_judge(data, value, link) for value in measure(data, link.op_end, before=link.name_at)]
+    spans = [_judge(data, value, link) for value in measure(data, link.op_end, before=link.name_at, budget=link.budget)]
     return [span for span in spans if span]
 
 
@@ -276,16 +276,14 @@ _PLAIN_WORD = re.compile(r"[a-z]{1,12}(?:-[0-9])?\Z")
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
 _LONG_CONSTANT = re.compile(r"(?:[A-Z]{1,12}_){2,8}[A-Z]{1,12}\Z")
 _DOTTED_WORDS = re.compile(r"[@_]?(?=[\w-]*[.:/])[A-Za-z]+(?:[.:/_-][A-Za-z]+[0-9]{0,3})+\Z")
-_LABEL = re.compile(r"(?i)[a-z'’]+(?: [a-z'’,.()-]+)* (?:(?:[a-z]+ )*(?:token|key|secret|credential)s?\b)")
+_LABEL = re.compile(r"(?i)[a-z'’]+(?: [a-z'’,.()-]+)* (?:(?:token|key|secret|credential)s?\b)")
 
 
 _UNION = re.compile(rb"[ \t]\|[ \t](?:None|null|undefined|str|string|bytes|[A-Z][A-Za-z]+)\b")
 _CHOICE = re.compile(rb"\?[ \t]*[\"'`]\Z")
 
 
-_BETWEEN = re.compile(
-    r"%\}|\+[\w$.]{0,24}[);,}]|[)\]},;:?]+[\w$]+[:=]\Z|[)\]},;:?]+[^\s]*[({=\[]|[a-z-]{2,20}\{[a-z-]+:"
-)
+_BETWEEN = re.compile(r"%\}|\+[\w$.]{0,24}[);,}]|[)\]},;:?]++(?:[\w$]++[:=]\Z|[^\s]*[({=\[])|[a-z-]{2,20}\{[a-z-]+:")
 _REGEX = re.compile(
     r"\(\.[*+]|:\.\*[a-z]|\.\*\??\)|\[\^?(?:A-Z|A-F|a-z|a-f|0-9)|\A/\^|\(\?[:P<=!]|\[\^[^\]]|\\[wWdDsSB]\b"
 )

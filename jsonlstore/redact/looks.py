@@ -205,7 +205,7 @@ _TECHNICAL = re.compile(
     r"(?i)(?:[0-9]{4}_[a-z_]+|wpa[23]?(?:-[a-z]+)*|sha-?[0-9]+|sha3-?\d*|md5|pkcs[#-]?[0-9]+(?:-[a-z]+)?|asn\.?1|x\.?509|secp[0-9]{3}[rk]1|prime256v1|(?:ed|x)(?:25519|448)|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,15}(?:Z|[+-][0-9:]{4,6})?)?|utf-?8|utf-?16|base(?:16|32|58|64)(?:url)?(?:-[a-z]+)?|oauth-?[12]?(?:\.0)?|[rhep]s(?:256|384|512)|a(?:128|192|256)(?:cbc-hs\d{3}|gcm(?:kw)?|kw|ctr)|hmac[-_]\d{3}|ed25519|x25519|"
     r"rsa-?\d*|aes-?\d*(?:-\w+)*|argon2(?:id|i|d)?|pbkdf2|bcrypt|scrypt|http/?[123](?:\.\d)?|html[345]|rot13|ipv[46]|"
     r"(?:gpt|claude|gemini|llama|mistral|qwen|o1|o3|o4|deepseek|grok|phi|gemma|sonnet|opus|haiku)[-\w.:/]*|rfc-?\d+|cve-[\d-]+|"
-    r"iso-?\d+|web3|k8s|(?:big)?u?int\d+\w*|float\d+\w*|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34])|[\w-]+(?:\.[\w-]+){1,4}\.(?:key|pem|crt|cer|csr|p12|pfx|jks|json|ya?ml|toml|txt|ini|conf|cfg|env|[a-z]{2}))\Z"
+    r"iso-?\d+|web3|k8s|(?:big)?u?int\d\w*|float\d\w*|s3|ec2|i18n|l10n|a11y|x509|x86_64|arm64|amd64|win32|t5|h264|py3\d*|es20\d\d|[\w-]+\.(?:[a-z]{1,5}|md5|mp[34])|[\w-]+(?:\.[\w-]+){1,4}\.(?:key|pem|crt|cer|csr|p12|pfx|jks|json|ya?ml|toml|txt|ini|conf|cfg|env|[a-z]{2}))\Z"
 )
 _NUMBERED = re.compile(r"(?i)[a-z]{1,8}[-#]?\d{1,6}\Z|[a-z]+-?v?\d\Z")
 _PATHISH = r"(?:[a-z]+://|[a-z]+:[a-z]+:|~?/|\.{1,2}/|[A-Za-z]:\\|[\w@.-]+/[\w@.-]+/|@[\w-]+/|#|[\w.-]+@[\w-]+\.)"

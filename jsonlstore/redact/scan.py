@@ -203,10 +203,9 @@ class SecretScan:
             if at >= self._table_until:
                 self._table(at)
         if not values and self._inserts:
-            budget.left -= 1
-            if cells := tables.inserted(data, at):
-                budget.left -= (cells[-1][1] - at) // _BYTES_READ + HIDDEN * len(cells)
-                self.found += ((start, end, "column") for start, end in cells)
+            cells, price = tables.inserted(data, at)
+            budget.left -= price + HIDDEN * len(cells)
+            self.found += ((start, end, "column") for start, end in cells)
         if self._named_until > at + _LONG_NAME:
             self._skip(at, self._named_until)
         for value in values:

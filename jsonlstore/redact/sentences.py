@@ -42,7 +42,7 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: C9
     if level < Key.HINT:
         return []
     joint = data[link.op_at : link.op_end].lower()
-    values = measure(data, at, before=link.name_at)[:1]
+    values = measure(data, at, before=link.name_at, budget=link.budget)[:1]
     if not values:
         return []
     value = values[0]
@@ -145,7 +145,7 @@ _ACCOUNT_BEFORE = re.compile(
 def adjacent(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     """The span to hide behind "with password hunter2", `PASSWORD 'x'`."""
     name = data[link.name_at : link.name_end]
-    values = measure(data, link.op_end, before=link.name_at)[:1] if link.level >= Key.HINT else []
+    values = measure(data, link.op_end, before=link.name_at, budget=link.budget)[:1] if link.level >= Key.HINT else []
     if is_no_announcement(data, link):
         return []
     if not values or name.endswith(b"."):
@@ -238,7 +238,7 @@ _ACCOUNT = re.compile(rb"(?i)\b(?:create|alter)[ \t]+(?:user|role|login|group)[ 
 
 def option(data: bytes, link: Link) -> list[tuple[int, int]]:  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     """The span to hide behind `--password …`, `"--token", "…"`."""
-    values = measure(data, link.op_end, before=link.name_at)[:1]
+    values = measure(data, link.op_end, before=link.name_at, budget=link.budget)[:1]
     if _SWITCH.match(data, link.name_at, link.name_end) or data[link.name_at - 1 : link.name_at] in (b"}", b")", b"]"):
         return []  # --disable-security-key
     if data[link.name_at - 1 : link.name_at] == b"\\" and data[link.name_at - 2 : link.name_at - 1].isalnum():
@@ -367,6 +367,6 @@ _LONGEST_ELEMENT = 2048
 
 def returned(data: bytes, link: Link) -> list[tuple[int, int]]:
     """The span to hide in `func apiToken() string { return "…" }`."""
-    values = measure(data, link.op_end, before=link.name_at)[:1] if link.level >= Key.HINT else []
+    values = measure(data, link.op_end, before=link.name_at, budget=link.budget)[:1] if link.level >= Key.HINT else []
     texts = [value.judged(data, link.budget).decode("utf-8", "replace") for value in values]
     return [(value.start, value.end) for value, text in zip(values, texts, strict=True) if looks_generated(text)]

@@ -223,7 +223,7 @@ def _is_filled_in(data: bytes, value: Value, text: str) -> bool:
 
 
 _FLAG = re.compile(r"--?[a-z]{2,}(?:-[a-z]+)*=?\Z|-[A-Za-z]\Z|-[A-Z]{2,12}\Z")
-_ESCAPES = re.compile(r"(?:\\x00|\\0|\\[nrt])+\Z")
+_ESCAPES = (r"\x00", r"\0", r"\n", r"\r", r"\t")
 _PIECE = re.compile(r"[ \t]?(?:[^\W\d_]{1,24}(?:['’-][^\W\d_]{1,12})?|[A-Z]{2,10})[.,;:!?)]{0,3}(?:[ \t]|\\[nrt])*\Z")
 
 
@@ -234,14 +234,20 @@ def _is_flag(text: str) -> bool:
 
 def _is_streamed(text: str, level: Key) -> bool:
     """`{"token": "assistant "}`: a word and the blank beside it, as models hand out what they say piece by piece."""
-    if level is not Key.SECRET or text == text.strip() == _ESCAPES.sub("", text):
+    if level is not Key.SECRET or text == text.strip() == _without_escapes(text):
         return False
     return _PIECE.match(text) is not None
 
 
 def unended(text: str) -> str:
     """A literal without the zero or the line break that ends it (`SMBKey\\x00`) and without Markdown's escapes."""
-    return _ESCAPES.sub("", text.replace("\\_", "_")) if "\\" in text else text
+    return _without_escapes(text.replace("\\_", "_")) if "\\" in text else text
+
+
+def _without_escapes(text: str) -> str:
+    while text.endswith(_ESCAPES):
+        text = text[: text.rindex("\\")]
+    return text
 
 
 # -- language files

@@ -10,9 +10,10 @@ Rows are read once, whatever heads they hold themselves, so a text takes linear 
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import TYPE_CHECKING
 
-from jsonlstore.redact.budget import CELLS, JUDGED, ROW, price_of
+from jsonlstore.redact.budget import CELLS, COLUMN, HIT, JUDGED, ROW, price_of
 from jsonlstore.redact.looks import is_placeholder, looks_secret, tells
 from jsonlstore.redact.names import Key, classify
 
@@ -24,12 +25,11 @@ _CELL_ENDS = re.compile(rb"[\w.-]{0,60}\\*[\"'`*]{0,2}[ \t]*(?:[,;|\t\r\n]|\\+[t
 
 _LINE_END = re.compile(rb"\r?\n|(?:\\+r)?\\+n|\Z")
 _DELIMITER = re.compile(rb"\\+t|[|\t;,]|\xe2\x94\x82|\xe2\x95\x91")
-_CELL = re.compile(rb"[ \t]*\\*[\"'`*]{0,2}([^\"'`]*?)\\*[\"'`*]{0,2}[ \t]*\Z")
+_CELL_OPENS, _QUOTE = re.compile(rb"[ \t]*+\\*+[\"'`*]{0,2}+"), re.compile(rb"[\"'`]")
+_CLOSES = (b'"', b"'", b"`", b"*")
 _COLUMN = re.compile(r"[\w .()/-]{0,40}\Z")
 # a line between head and rows: Markdown, psql, boxes
-_RULED = re.compile(
-    rb"[-+=:| \t]*-[-+=:| \t]*\Z|(?:[ \t|]|\xe2[\x94\x95][\x80-\xbf])*\xe2[\x94\x95][\x80-\xbf](?:[ \t|]|\xe2[\x94\x95][\x80-\xbf])*\Z"
-)
+_RULED = re.compile(rb"(?=[+=:| \t]*+-)[-+=:| \t]++\Z|(?=[ \t|]*+\xe2)(?:[ \t|]|\xe2[\x94\x95][\x80-\xbf])++\Z")
 _RULE = re.compile(rb"[-:=| \t]+\Z")
 _LONGEST_LINE = 4096
 _BYTES_READ = 64  # bytes a step of a line that is looked at
@@ -47,8 +47,7 @@ def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]]
     start, end = _line_around(data, at)
     line = data[start:end]
     steps = JUDGED + len(line) // _BYTES_READ
-    before = list(_DELIMITER.finditer(data, start, min(at, end)))
-    found = _DELIMITER.search(data, max(start, at), end) or (before[-1] if before else None)
+    found = _DELIMITER.search(data, max(start, at), end) or _last_delimiter(data, start, min(at, end))
     if not found or len(line) >= _LONGEST_LINE:
         return max(end, at + 1), [], steps
     delimiter = found.group()
@@ -60,6 +59,7 @@ def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]]
     if _CODE.search(line) or (delimiter == b"|" and not _framed(data, line, end)):
         return max(end, at + 1), [], steps  # a call's arguments, or a union of types
     heads = [_cell(line, *cell) for cell in _cells(line, delimiter)]
+    steps += COLUMN * len(heads)
     names = [line[first:last].decode("utf-8", "replace") for first, last in heads]
     levels = _levels(names) if delimiter[-1:] in b"|\x82\x91" or all(names) else []
     if not any(levels):
@@ -81,6 +81,11 @@ def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]]
             break
         spans += _hidden(data, start, [_cell(data[start:end], *cell) for cell in cells], levels)
     return max(start, at + 1), spans, steps
+
+
+def _last_delimiter(data: bytes, start: int, end: int) -> re.Match[bytes] | None:
+    last = deque(_DELIMITER.finditer(data, start, end), maxlen=1)
+    return last[0] if last else None
 
 
 def _price(cells: list[tuple[int, int]], levels: list[Key]) -> int:
@@ -112,34 +117,42 @@ _INSERTED = re.compile(rb"(?i)[^()\n]{0,400}\)\s*values\s*(?=\()")
 _ROWS = 64
 
 
-def inserted(data: bytes, at: int) -> list[tuple[int, int]]:
-    """The values to hide in `INSERT INTO users (name, password) VALUES ('bob', …)`, the telling name at `at`."""
+def inserted(data: bytes, at: int) -> tuple[list[tuple[int, int]], int]:
+    """The values to hide in `INSERT INTO users (name, password) VALUES ('bob', …)`, the telling name at `at`; the steps."""
     head = _INSERTED.match(data, at, at + 480)
     opened = data.rfind(b"(", max(0, at - 400), at)
     if not head or opened < 0:
-        return []
+        return [], HIT
     names = data[opened + 1 : data.index(b")", at)].split(b",")
     levels = [classify(name.decode("utf-8", "replace").strip(" \t\r\n`\"'[]\\")) for name in names]
     levels = [level if level >= Key.HINT else Key.NONE for level in levels]
     spans: list[tuple[int, int]] = []
-    end = head.end()
+    end, steps = head.end(), HIT + COLUMN * len(names)
     for _ in range(_ROWS):
         row = _ROW.match(data, end, end + _LONGEST_LINE)
         if not row:
             break
-        cells = [cell.span(1) if cell[1] is not None else cell.span(2) for cell in _ITEM.finditer(data, *row.span(1))]
+        cells = list(_items(data, *row.span(1)))
+        steps += ROW + (row.end() - end) // _BYTES_TAGGED + len(cells) + _price(cells, levels)
         if len(cells) == len(levels):
             spans += _hidden(data, 0, cells, levels)
         end = row.end()
-    return spans
+    return spans, steps
+
+
+def _items(data: bytes, at: int, end: int) -> Iterator[tuple[int, int]]:
+    """The values of a row, one behind the other."""
+    while at < end and (item := _ITEM.match(data, at, end)):
+        yield item.span(1) if item[1] is not None else item.span(2)
+        at = item.end()
 
 
 _ROW = re.compile(rb"""\s*,?\s*\(((?:[^()"']|'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.)*+"|\([^()]*+\))*+)\)""")
-_ITEM = re.compile(rb"""\s*(?:N?'((?:[^'\\]|\\.|'')*+)'|([^,'"]++|"(?:[^"\\]|\\.)*+"))\s*(?:,|\Z)""")
+_ITEM = re.compile(rb"""\s*+(?:N?'((?:[^'\\]|\\.|'')*+)'[^,'"]*+|([^,'"]++|"(?:[^"\\]|\\.)*+")\s*+)(?:,|\Z)""")
 
 
 _TAGGED = re.compile(
-    rb"<[tT][hH](?:[ \t][^<>]{0,120})?>\s*(?:<[a-zA-Z]{1,8}(?:[ \t][^<>]{0,80})?>\s*){0,3}[\w .-]{0,40}\Z"
+    rb"<[tT][hH](?:[ \t][^<>]{0,120})?>\s*+(?:<[a-zA-Z]{1,8}+(?:[ \t][^<>]{0,80})?>\s*+){0,3}+[\w .-]{0,40}+\Z"
 )
 _TAG_ROW = re.compile(rb"(?i)<tr(?:[ \t][^<>]{0,120})?>((?:[^<]|<(?!/?tr))*+)</tr>")
 _TAG_CELL = re.compile(rb"(?i)<t[hd](?:[ \t][^<>]{0,120})?>((?:[^<]|<(?!/?t[hdr]))*+)</t[hd]>")
@@ -213,8 +226,13 @@ def _cells(line: bytes, delimiter: bytes) -> Iterator[tuple[int, int]]:
 
 def _cell(line: bytes, first: int, last: int) -> tuple[int, int]:
     """A cell without its quotes and blanks."""
-    inner = _CELL.match(line[first:last])
-    return (first + inner.start(1), first + inner.end(1)) if inner else (first, last)
+    cell = line[first:last].rstrip(b" \t")
+    start = _CELL_OPENS.match(cell).end()  # type: ignore[union-attr]
+    inner = cell[start:]
+    for _ in range(2):
+        inner = inner[:-1] if inner.endswith(_CLOSES) else inner
+    inner = inner.rstrip(b"\\")
+    return (first, last) if _QUOTE.search(inner) else (first + start, first + start + len(inner))
 
 
 def _line_around(data: bytes, at: int) -> tuple[int, int]:
@@ -231,7 +249,5 @@ def _line_end(data: bytes, at: int) -> int:
     ends = [end for end in (data.find(b"\n", at, limit), data.find(b"\\n", at, limit)) if end >= 0]
     if not ends:
         return limit
-    end = min(ends)
-    while end > at and data[end - 1 : end] in (b"\r", b"\\"):
-        end -= 1
+    end = at + len(data[at : min(ends)].rstrip(b"\r\\"))
     return end - 2 if data[end - 2 : end] == b"\\r" and end - 2 >= at else end

@@ -67,11 +67,18 @@ class Value(NamedTuple):
         return part
 
 
-_JUDGED = 320  # bytes
+_JUDGED, _BYTES_READ = 320, 64  # bytes, and bytes a step
 
 
-def measure(data: bytes, at: int, *, before: int) -> list[Value]:
-    """The value or values that begin at `at`; `before` is where their name began."""
+def measure(data: bytes, at: int, *, before: int, budget: Steps) -> list[Value]:
+    """The value or values that begin at `at`, paid for by what was read; `before` is where their name began."""
+    values = _measured(data, at, before)
+    if values:
+        budget.left -= (values[-1].end - at) // _BYTES_READ
+    return values
+
+
+def _measured(data: bytes, at: int, before: int) -> list[Value]:
     pos = SKIP.match(data, at).end()  # type: ignore[union-attr]
     first = data[pos : pos + 1]
     if first in _AWAY:

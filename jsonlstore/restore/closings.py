@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 log = logger("jsonlstore.session")
 
-_NUMBERED = re.compile(r"\w*\d(?:[\w.-]*\w)?")
+_NUMBERED = re.compile(r"(?<!\w)\w*\d(?:[\w.-]*\w)?")
 _MOST_ARCHIVED_LOGS = 20  # archived within days: only where the settings say so
 _ENOUGH = 2 / 3  # of a title's words must be said
 

@@ -15,7 +15,7 @@ from jsonlstore.core.logs import logger
 from jsonlstore.core.model import Closed, PendingTask, SessionState, WorkingMemoryPin
 from jsonlstore.core.paths import StatePaths
 
-_WORD = re.compile(r"[\w.-]*\w")
+_WORD = re.compile(r"(?<![\w.-])[\w.-]*\w")
 
 log = logger("jsonlstore.session")
 

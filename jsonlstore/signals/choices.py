@@ -56,7 +56,9 @@ _NUMBER_AFTER = re.compile(
     r"(?<!\s)\s*+(?:[；;,，]\s*+)?(\d{1,2})[.、)]$"
 )  # the next item's number, left behind by its sentence
 _AFTER_NUMBER = (".", "、", ")")
-_LOOSE_END = re.compile(r"[\s,，]+(?:and|or|und|oder|y|et|ou|e|и|і|та)$", re.IGNORECASE)  # the next line goes on
+_LOOSE_END = re.compile(
+    r"(?<![\s,，])[\s,，]++(?:and|or|und|oder|y|et|ou|e|и|і|та)$", re.IGNORECASE
+)  # the next line goes on
 # what editors add to a plan that is handed to the agent
 _PLAN_TOOL = re.compile(
     r"Do NOT edit the plan file itself\.|To-?do'?s from the plan have already been created\.|Do not create them again\."

@@ -47,7 +47,7 @@ STALE_LIST = 4  # turns
 STALE_FILE = 30
 _ALL_FAIL = 3  # commands in a row
 _UNFINISHED = frozenset({UNANSWERED, INTERRUPTED, FAILED})
-_FILE_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]\w{0,4}\b")
+_FILE_NAME = re.compile(r"(?<![\w-])[\w-]++(?:\.[\w-]+)*\.[a-zA-Z]\w{0,4}\b")
 _FIX = re.compile(r"(?:bug|hot)?fix(?:e[sd])?\b|(?:re)?solve[sd]?\b|repair|correct", re.IGNORECASE)
 _PLAIN_ERRORS = content_words("error exception fix file line module name object value string type")
 

@@ -30,7 +30,7 @@ _ITEM = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)]|[a-z]\))[ \t]+(?:\[[ ]\][
 _NUMBERED_HEADING = re.compile(r"^(?:#{2,6}[ \t]+\**|\*\*)\d{1,2}[.)][ \t]+(\S.*)$")
 _TICKED = re.compile(r"\[[xX]\]|✅|✓|✔|☑|~~")
 _OPTION = re.compile(
-    r"^[\s>|*_#-]*(?:\b(?:option|variante|opción|opcion|opção|вариант|варіант|方案|选项|案|plan)\s*)?[*_]*([A-Fa-f]|[1-9一二三四])[*_]*\s?[).:：、|–-]+[*_]*\s*\|?\s*(\S.*)$",
+    r"^[\s>|*_#-]*+(?:\b(?:option|variante|opción|opcion|opção|вариант|варіант|方案|选项|案|plan)\s*)?[*_]*([A-Fa-f]|[1-9一二三四])[*_]*\s?[).:：、|–-]+[*_]*\s*\|?\s*(\S.*)$",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"^[#\d.\s]*$")
@@ -39,7 +39,7 @@ _LONGEST_HEADING = 60
 _OPEN_SIGNS = "⏳🔄🚧⬜🔲☐⌛️ "
 _OPEN_BEFORE = "⏳🚧⬜🔲☐⌛"
 _OPEN_AFTER = "⏳🔄🚧⬜🔲☐⌛🟡🟠"
-_STATUS = re.compile(r"\s*[(（\[]([^()（）\[\]]{2,24})[)）\]]\s*$")
+_STATUS = re.compile(r"(?<!\s)\s*+[(（\[]([^()（）\[\]]{2,24})[)）\]]\s*$")
 _FEW_WORDS = 3
 _LONGEST_REST = 40  # of a heading behind its first words
 _LEAST_NAME = 5  # "tests (partial)" names nothing that could be taken up
@@ -47,7 +47,7 @@ _LONGEST_STATUS = 24
 _LONGEST_PHRASE, _LONGEST_CALL = 24, 10
 _TABLE_ROW = re.compile(r"^\s*\|(.+)\|\s*$")
 _RULE_LINE = re.compile(r"^[\s|:=*_-]+$")
-_BRACKETS = re.compile(r"\s*[(（][^()（）]{1,60}[)）]\s*$")
+_BRACKETS = re.compile(r"(?<!\s)\s*+[(（][^()（）]{1,60}[)）]\s*$")
 _LABEL = re.compile(r"^[\s>*_#-]*+([^\n:：]{2,40}?)[*_]*+\s*+[:：]\s*+(?:[*_]++\s*+)?(\S.*)$")
 _CAPITALS = re.compile(r"(?<!\w)((?:[^\W\d_a-zà-öø-ÿа-яёіїє]{4,}(?:\s|:|$)\s?){1,3})")
 _FIRST_OF_LIST = frozenset({"1", "A"})

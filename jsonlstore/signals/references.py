@@ -27,7 +27,7 @@ _TRACKER = re.compile(
     r"https?://[\w.-]{1,80}/((?:[\w.-]{1,60}/){1,4}?)(?:-/)?(pull|issues|merge_requests)/(\d{1,7})(?!\d)"
 )
 # "gh pr view 12", "gh issue close 7 -R o/r", "glab mr merge 3"
-_ASKED = re.compile(r"\b(?:gh|glab)\s+(pr|mr|issue)\s+[a-z-]+\s+(?:[^\n;&|]{0,60}?\s)?#?(\d{1,7})(?![\w.])")
+_ASKED = re.compile(r"\b(?:gh|glab)\s++(pr|mr|issue)\s++[a-z-]++\s++(?:[^\n;&|]{0,60}?\s)?#?(\d{1,7})(?![\w.])")
 _REPOSITORY = re.compile(r"(?:\s-R|\s--repo)[ =]([\w.-]{1,60}/[\w.-]{1,60})")
 _CREATES = re.compile(r"\b(?:gh|glab)\s+(?:pr|mr|issue)\s")
 _IN_SUBJECT = re.compile(

@@ -39,7 +39,7 @@ _LISTED = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+(\S.{4,200})", re
 _LEAST_OF_ITEM = 3
 _ORDINALS = ("ordinals",)
 _ASKED_AND_ANSWERED = re.compile(r'"([^"\n]{3,400})"="([^"\n]{1,300})"')
-_RECOMMENDED = re.compile(r"\s*\(recommended\)", re.IGNORECASE)
+_RECOMMENDED = re.compile(r"(?<!\s)\s*+\(recommended\)", re.IGNORECASE)
 _MOST_ANSWERS = 10
 _LONGEST_HEAD = 2_000
 _PLAN = re.compile(r"^(?:implementation |the )?plan\b(?: for)?", re.IGNORECASE)

@@ -51,7 +51,7 @@ _PROMPT_COMMAND = re.compile(
     r"(?:^|[$%❯#>~»⚡]\s{0,3}|\) (?:\S+ )?)((?:sudo )?(?:uv|npm|pnpm|yarn|bun|npx|python3?|pytest|cargo|go|docker|docker-compose|make|node|deno|uvicorn|flask|java|mvn|gradle|\./\w[\w.-]*|dotnet|ruby|rails|php|kubectl|terraform|git push|pip3?|poetry|streamlit)\s[^\n]{2,140})",
     re.MULTILINE,
 )
-_PROMPT = re.compile(r"\s*\([\w.-]+\)[^()\n]{0,60}$")  # "(venv) main ~ " before a pasted command
+_PROMPT = re.compile(r"(?<!\s)\s*+\([\w.-]+\)[^()\n]{0,60}$")  # "(venv) main ~ " before a pasted command
 
 
 @dataclass(frozen=True, slots=True)

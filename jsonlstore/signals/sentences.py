@@ -13,7 +13,7 @@ LONGEST_SENTENCE = 600
 _LINE_HEAD = 200  # what a line is shows at its beginning; looking further would cost time on hostile input
 
 FENCES = ("```", "~~~")
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?P<end>^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^\n]*\n.*?(?P<end>^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _CODE_LINE = re.compile(r"\s|--|\Z")  # indented, a comment in SQL, or empty
 _THINKING = re.compile(r"<(think(?:ing)?)>.*?(?:</\1>|\Z)", re.DOTALL)
 _LONGEST_CODE = 100  # of a block that the line above it names
@@ -94,7 +94,7 @@ def without_open_fence(text: str) -> str:
 
 
 _ERROR_LINE = re.compile(
-    r"^[ \t]*(?:[\w.]*(?:Error|Exception)\b:? |(?:Uncaught|Unhandled|Traceback|FATAL|ERROR|error\[|panic:|npm ERR!)"
+    r"^[ \t]*+(?:[\w.]*(?:Error|Exception)\b:? |(?:Uncaught|Unhandled|Traceback|FATAL|ERROR|error\[|panic:|npm ERR!)"
     r"|.{0,160}\bFailed to load resource)"
 )
 
@@ -176,7 +176,7 @@ def shorten(sentence: str, most: int) -> str:
 _DOCUMENT_FROM = 1_500
 _DOCUMENT_LINES = 12
 _STRUCTURE = re.compile(
-    r"^\s*(?:#{1,6} |\*{3}|```|diff --git|@@ |\|.*\||[-*] \*\*|<[a-z_-]+>|\d{1,2}\.\s)", re.MULTILINE
+    r"^[^\S\n]*+(?:#{1,6} |\*{3}|```|diff --git|@@ |\|.*\||[-*] \*\*|<[a-z_-]+>|\d{1,2}\.\s)", re.MULTILINE
 )
 _HANDED_PLAN = re.compile(r"(?:please )?implement (?:this|the following) plan:[ \t]*\n{1,4}[^\n]{1,200}", re.IGNORECASE)
 _MARKS = re.compile(r"[*_`~]{1,3}|^#{1,6}\s+|^>\s?|\[\[|\]\]", re.MULTILINE)

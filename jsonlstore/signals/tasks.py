@@ -44,7 +44,7 @@ _INCOMPLETE = re.compile(
 _PIN_MARKER = re.compile(
     r"\[task\]|\btodo\b|\bincomplete\b|\bin[- ]progress\b|\bunfinished\b|\bnot (?:yet )?done\b", re.IGNORECASE
 )
-_NUMBERED = re.compile(r"\w*\d(?:[\w.-]*\w)?")
+_NUMBERED = re.compile(r"(?<!\w)\w*\d(?:[\w.-]*\w)?")
 _TICKED = re.compile(r"[✅☑✔]|\[[xX]\]")
 _CHECKBOX = re.compile(r"\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?\[([ xX])\]\s+(\S.*)")
 _MOST_BOXES = 12  # more open boxes in one message are a template, not this session's list

@@ -26,7 +26,7 @@ _HANGUL_PARTICLE = re.compile("(?:에서|으로|까지|부터|은|는|이|가|�
 _LATIN_PARTICLE = re.compile(r"(?<=[0-9a-z_])(?:에서|으로|까지|부터|은|는|이|가|을|를|의|에|로|와|과|도|만|라는|인)$")
 
 _BLOB_RUN = re.compile(r"[A-Za-z0-9+/_=-]{16,}")
-_CAPITALS = re.compile(r"[A-Z]{2,}(?=[a-z\d+/])")
+_CAPITALS = re.compile(r"(?<![A-Z])[A-Z]{2,}+(?=[a-z\d+/])")
 _SNAKE = re.compile(r"(?:[a-z]{2,}[_-])+(?:v?\d{1,4}|[a-z]{2,})")
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[+/_=-]")
 _HEX = re.compile(r"[0-9a-f]+(?:-[0-9a-f]+)*")
