@@ -96,7 +96,9 @@ def test_suggestions_are_told_as_such() -> None:
     assert fields["open_questions"] == ["Suggested, not agreed on: Cache the soundings per harbour"]
 
 
-@pytest.mark.parametrize("item", ["Optional: a night palette for the chart", "You could add a night palette"])
+@pytest.mark.parametrize(
+    "item", ["Optional: a night palette for the chart", "You could add a night palette", "Fallback: a printed chart"]
+)
 def test_an_idea_among_steps_is_no_task(item: str) -> None:
     fields = told(_edited().says_(f"Drawn.\n\n## Next steps\n\n1. Load the tide table of May\n2. {item}"))
     assert _titles(fields) == ["Load the tide table of May"]
