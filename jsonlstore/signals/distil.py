@@ -240,13 +240,13 @@ class Distiller:
             self._done.hear_closing(self._closing, self._language)
         own = "\n".join(own_lines(text))
         pasted = is_foreign(own, self._heard)
-        spoken = recognise(own)
+        spoken = None if is_nudge(own) else recognise(own)  # "ok" and "[Request interrupted by user]" show none
         if spoken is not None:
             self._heard[spoken.code] += 1
         self._language = self._language if pasted else spoken or self._language
         self._speakers = rules_of(self._language)
         self.tasks.language = self._language
-        self.topics.nouns_have_capitals = self._language is not None and self._language.code == "de"
+        self.topics.nouns_have_capitals = self._heard.most_common(1)[:1] == [("de", self._heard["de"])]
         self.topics.record_text(_without_hidden(without_output(own)))
         if self._options.first_match_patterns:
             self._note_first_match(text, entry, "user")

@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     from jsonlstore.signals.language import Language
 
 MOST = 3
-# how notes begin that were written elsewhere: a mark, a letter, a heading in capitals
-_PASTED = re.compile(r"\s*(?:[#|>•]|[-*] |[a-z]\) |[A-ZÄÖÜÉÈÁÍÓÚÑÇ]{7,}\b|[А-ЯЁЇІЄ]{7,}\b)")
+# how notes begin that were written elsewhere (a mark, a letter, a heading in capitals), and what a terminal showed
+_PASTED = re.compile(
+    r"""\s*(?:[\#|>•]|[-*]\ |[a-z]\)\ |[A-ZÄÖÜÉÈÁÍÓÚÑÇ]{7,}\b|[А-ЯЁЇІЄ]{7,}\b
+      |[$%❯]|sudo\ |\./\w|(?:\(\S+\)\ )?\w+@[\w.-]+:|PS\ [A-Z]:|[A-Z]:\\\S*>)""",
+    re.VERBOSE,
+)
 LONGEST = 160
 _REACH = 8  # requests before the last one, in so many exchanges
 _FURTHEST = 40

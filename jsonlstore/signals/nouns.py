@@ -30,6 +30,7 @@ _VERBAL = re.compile(
       | (?:{_TELLING.replace(" ", "|")})(?:{_TOLD.replace(" ", "|")})
       | (?:expli|verifi|modifi|bus|colo|publi|indi|apli)(?:c[ao]|cas|cam|cou|cad[ao]|que|ques|quem?|qué|quei)
       | (?:correg|corrig|escrib|escrev|permit|defin|inclu|segu|hac|faz)(?:ir|er|e|a|as|es|id[ao]|ió|iu|imos|emos|en|em)
+      | [a-zàâçéèêëîïôûù]{{2,}}(?<!ch)(?<!n)ez                      # French: you do
       | [а-яёіїєґ]{{3,}}(?:(?<!и)(?<!ц)(?:лю|аю|яю|ую|ею)|ємо|имо)    # I do, we do
       | [а-яёіїє]{{3,}}(?:ать|ять|ить|уть|ться|тся|йте|ите|ьте|ешь|ишь|ют|или|али|уй|ай|ити|ати)
       | (?:[가-힣]+하되|것[은는이을도])
@@ -37,6 +38,7 @@ _VERBAL = re.compile(
     )""",
     re.VERBOSE,
 )
+_FRENCH_PARTICIPLE = re.compile(r"ée?s?\Z")
 _NAMES_IN_VERBAL_FORM = frozenset(
     {
         "modular",
@@ -55,7 +57,10 @@ _NAMES_IN_VERBAL_FORM = frozenset(
     }
 )
 # a German word in small letters that ends so is a verb or says how something is
-_SMALL_GERMAN = re.compile(r"[a-zäöüß]{3,}(?:en|chern|dern|nern|eln|lich|[bdklnrstz]ig|isch|iert)")
+_SMALL_GERMAN = re.compile(
+    r"[a-zäöüß]{3,}(?:en|end|chern|dern|nern|eln|lich|[bdklnrstz]ig|isch|iert)"
+    r"|(?:ab|an|auf|aus|ein|um|vor|zu)?(?:ge|ver|be|er|zer|ent)[a-zäöüß]{2,}t"
+)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -70,6 +75,9 @@ def names_nothing(word: str) -> bool:
             return True
         if not VERBS.isdisjoint(_bases(word)):
             return True
+    participle = _FRENCH_PARTICIPLE.search(word)  # of an English verb: "mergée"
+    if participle and not VERBS.isdisjoint(_bases(word[: participle.start()] + "ed")):
+        return True
     return _VERBAL.fullmatch(word) is not None and word not in _NAMES_IN_VERBAL_FORM
 
 

@@ -55,6 +55,23 @@ def test_a_paste_is_no_request() -> None:
     assert earlier(story((paste, "The gauge is off."), LAST)) == []
 
 
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "sudo systemctl restart tide-gauge and its logger now",
+        "./read-gauge.sh --all northern southern harbour",
+        "kim@harbour:~/map$ make charts for the whole fairway",
+        "PS C:\\map> make charts for the whole fairway",
+        "- Line 14: the tide gauge reads metres instead of feet",
+        "SUMMARY: the harbour map and the tide table are done",
+    ],
+)
+def test_what_a_terminal_showed_and_pasted_notes_are_no_requests(shown: str) -> None:
+    """They were copied to be read."""
+    made = story(("Show the harbour map with all moorings", "It shows them."), (shown, "I see."), LAST)
+    assert [text for text, _ in earlier(made)] == ["Show the harbour map with all moorings"]
+
+
 def test_a_request_said_again_is_told_once() -> None:
     """The later one stands for both, and the last request is not among the earlier ones."""
     made = story(

@@ -17,6 +17,7 @@ from jsonlstore.signals.options import COMMON_TOOL_NAMES
 from jsonlstore.signals.rarity import by_rarity, session_rarity
 from jsonlstore.signals.topics import MOST_COUNTED, HotTopicExtractor
 from jsonlstore.signals.words import keywords, looks_encoded, read_piece, unspaced_words
+from tests.signals.told import Story, told
 
 if TYPE_CHECKING:
     import uuid
@@ -312,3 +313,27 @@ def test_a_run_of_unspaced_script_means_the_same_however_often_it_was_read(runs:
         unspaced_words(run)
     assert [unspaced_words(run) for run in runs] == first
     assert all(part in run for run, (whole, parts) in zip(runs, first, strict=True) for part in (*whole, *parts))
+
+
+@pytest.mark.parametrize("word", ["avez", "pouvez", "mettez", "pushée", "suivre", "finde", "creo", "acho"])
+def test_what_somebody_does_or_thinks_is_no_topic(word: str) -> None:
+    """French marks its verbs, too, also those it took from English."""
+    assert names_nothing(word)
+
+
+@pytest.mark.parametrize("word", ["chez", "marée", "journée", "quai", "bouée"])
+def test_a_french_noun_may_be_a_topic(word: str) -> None:
+    assert not names_nothing(word)
+
+
+def test_a_nudge_in_english_leaves_the_language_of_the_session_as_it_is() -> None:
+    """German nouns have capitals, and other words are no topics, whatever marker or "ok" came last."""
+    made = Story("german")
+    for _ in range(3):
+        made.user("Zeige mir die Seekarte und ob die Boje dort schwimmend gezeichnet wird").says_(
+            "Die Seekarte ist da."
+        )
+    made.user("[Request interrupted by user for tool use]")
+    topics = told(made)["hot_topics"]
+    assert "seekarte" in topics
+    assert not [one for one in topics if "gezeichnet" in one or "schwimmend" in one]
