@@ -9,9 +9,9 @@ Both are cheap to import. The rules themselves (`data/*.tsv`, one line each) are
 
 The way of a text: `finder` sees in one pass of RE2 (`automata`) whether anything may be there. `scan` goes from place
 to place (`hits`) and looks for the shapes (`triggers`); `assignments` finds what a name announces (`names` judges
-names, `values` measures values; `judging`, `keys`, `looks`, `stand_ins`, `positions`, `syntax`, `context` and `things` judge
-them; `sentences` finds those that are said rather than assigned, `vendors` those behind a provider's name, `headers` those
-of HTTP), `tables` reads columns, `blocks`
+names, `values` measures values; `judging`, `keys`, `looks`, `stand_ins`, `positions`, `syntax`, `context` and `things`
+judge them; `sentences` finds those that are said, not assigned, `vendors` those behind a provider's name, `headers`
+those of HTTP), `tables` reads columns, `blocks`
 keys and `<private>` spans, `phrases` those of wallets, `joints` literals that are one text, `folding` undoes
 disguises; `budget` says what a look costs. `text` hides what was found, `stream` does so for input of any size,
 `memory` for the messages of a session and the answers to `questions`, `outlet` for what is printed, and `generated`
