@@ -107,6 +107,8 @@ def private_spans(data: bytes) -> list[tuple[int, int]]:
         before = data[max(0, first - 4) : first].rstrip()
         if before.endswith(b"/*") and _COMMENTED.match(data, read, read + 8):
             continue  # what is private of a structure in C
+        if (not closed and _TYPED.search(data, max(0, first - 3), first)) or _FLAG.match(data, read, read + 16):
+            continue  # Pointer<Private>, <Private>True</Private>
         if tag.group(2) or (_WORDED.match(tag.group()) and not closed) or data[tag.start() - 3 : tag.start()] == b"var":
             continue  # empty, or a shader's variable
         if tag.group(1):
@@ -129,6 +131,8 @@ def private_spans(data: bytes) -> list[tuple[int, int]]:
     return spans
 
 
+_TYPED = re.compile(rb"(?:[A-Za-z0-9_]|::)\Z")
+_FLAG = re.compile(rb"(?i)\s*(?:true|false)\s*<")
 _COMMENTED = re.compile(rb"[ \t]*\*/")
 # <Private Use, First>: words, and no end
 _WORDED = re.compile(rb"(?i)(?:<|\\u003c|&lt;)private\s[^=]*\Z")

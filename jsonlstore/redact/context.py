@@ -226,7 +226,7 @@ _LITERAL = re.compile(
     r"|[a-z$]{1,8}\.[A-Za-z]+=|[a-z]{1,3}=(?:null|void|this|function\b|new\b|[a-z]\.)|\*+[a-z_]\w*(?:\+\+|--)?\Z|[{\[(]\*{1,2}[a-z]|-[0-9]{1,5}\Z|!\w+:!|![a-z]+(?:[A-Z][a-z]+)+\Z|[A-Z_]{3,}\$[0-9],?\Z|[a-z-]+(?:/[a-z-]+)+\Z|\{0|==|[A-Za-z_]\w*(?:\+\+|--)\Z|[a-z]\w*(?:\.\w+)+[+-][0-9]{1,3}\Z|[A-Z_]{3,}=|[A-Z]\{[a-zA-Z]|[A-Za-z_]\w*(?:::\w+)+[{(<]"
 )
 EXPRESSION = 160  # characters that show whether it is code
-_CALLED = re.compile(r"(?:\A|[,;:=?&|!(])(?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$]+\((?:[\w$.*&]|\Z|\))")
+_CALLED = re.compile(r"(?:\A|[,;:=?&|!(*/-])(?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$]+\((?:[\w$.*&]|\Z|\))")
 _TERNARY = re.compile(r"[A-Za-z_$][\w$.]*\?[A-Za-z_$][\w$]*[.+:(=]")
 _NOT = re.compile(r"![01](?:\W|\Z)|(?:\+\+|--)[A-Za-z_]")
 _INNER = re.compile(r"([\w.$]*)[)\]}]+[,.;:=(\[{)]")

@@ -129,8 +129,8 @@ def classify(name: str) -> Key:  # noqa: C901, PLR0911, PLR0912 - one exit per a
         return Key.NONE  # TWO_PWR_16
     if word == "pwd" and before and before[-1] == "eap":
         return Key.NONE  # EAP-pwd, a protocol
-    if word == "mdp" and joined:
-        return Key.NONE  # cmdp
+    if word in ("mdp", "psw") and (joined or rest[:1].isalpha()):
+        return Key.NONE  # cmdp, LPSW
     if word == "psk" and name[: found.start()][-1:] == "-" and len(before) == 0:
         return Key.NONE  # !aNULL:-PSK:RC4-SHA
     if word == "psk" and before and (before[-1] in _PROTOCOLS or (joined and before[-1] not in _ACCOUNTS)):
@@ -162,6 +162,8 @@ def _pass_level(before: str, word: str, after: list[str]) -> Key:  # noqa: PLR09
         return Key.SECRET if account else Key.NONE
     if before[-1:].isalpha() and (word[:1].islower() or before[-1:].isupper()):
         # `MYSQLPASS` and `mailpass` are passwords, `compass` is not
+        if not account and word.lower() == "pw":
+            return Key.HINT  # FOPW
         return Key.PASSWORD if account or f"{parts[-1]}{word}".lower() not in _PASSES else Key.NONE
     if not parts:
         return Key.HINT

@@ -17,7 +17,7 @@ from jsonlstore.redact.keys import looks_generated
 from jsonlstore.redact.looks import NUMBERED_TERM, is_key_hex, is_worded, is_wordy, looks_random, randomness, tells
 from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.public import is_public, is_term
-from jsonlstore.redact.syntax import is_qualified_type, is_syntax
+from jsonlstore.redact.syntax import is_qualified_type, is_sum, is_syntax
 from jsonlstore.redact.things import LOOKUP, NAME_OF_WORDS
 from jsonlstore.redact.values import to_line_end
 from jsonlstore.redact.wording import OWN_NAME, is_secrets_word, is_sentence
@@ -172,6 +172,7 @@ _KEPT = re.compile(
     r"|[a-z_]+(?:file|path|dir|url)=[/.~]"  # passphrase_file=/mnt
     r"|[iu](?:8|16|32|64|128|size)\Z|f(?:32|64)\Z|U?INT(?:8|16|32|64|128)?(?:_T)?\Z"
     r"|[\w$.]{1,40}\?(?:new|void|typeof)\Z"
+    r"|[0-9]{0,3}\[[#*0-9]?\Z"  # %{reply:Tunnel-Password:1[#]}
     r"|\.[*+]|[0-9]{0,2}\*\Z"  # token = 1*CHAR, of a grammar
     r"|/[^\s/]{0,40}[{(\[|]"  # a regular expression
     r"|[a-z]+\.[0-9]{1,2}\?[A-Za-z]\w*\Z"  # flags.2?true
@@ -298,7 +299,13 @@ def stands_beside(data: bytes, value: Value, text: str, link: Link) -> bool:  # 
         return _FINGERED.search(data, max(0, link.name_at - 120), link.name_end) is not None
     if value.quoted:
         return b"," in data[link.name_end : link.op_end] and _is_listed(data, value, text, link)
-    if _HOST.match(text) or OWN_NAME.match(text) or _HANDED.match(text) or is_qualified_type(data, value, text):
+    if (
+        _HOST.match(text)
+        or OWN_NAME.match(text)
+        or _HANDED.match(text)
+        or is_qualified_type(data, value, text)
+        or is_sum(data, value, text)
+    ):
         return True  # -p "password" registry:5000; passwd1 passwd2
     if not _PLAIN_NAME.match(text):
         return False

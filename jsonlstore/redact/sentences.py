@@ -24,6 +24,7 @@ from jsonlstore.redact.looks import (
 from jsonlstore.redact.names import Key
 from jsonlstore.redact.positions import is_address, is_no_announcement, stands_beside
 from jsonlstore.redact.sources import is_code_text
+from jsonlstore.redact.syntax import is_sum
 from jsonlstore.redact.things import NAME_OF_WORDS, is_of_its_name
 from jsonlstore.redact.values import Value, measure
 from jsonlstore.redact.wording import (
@@ -54,7 +55,7 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: C9
         return []  # import password as v3_password; pass x to y
     if is_placeholder(text) or is_type(text) or (len(text) < 12 and data.startswith(b"...", value.end)):
         return []
-    if not value.quoted and is_code_text(text):
+    if not value.quoted and (is_code_text(text) or is_sum(data, value, text)):
         return []  # tokens - first.shape[0]
     if (
         is_mostly_foreign(text)
@@ -97,11 +98,14 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: C9
         return []
     if not value.quoted and b"," in data[link.name_end : link.op_at]:
         return []  # passwords in a secure fashion, which is difficult
+    if not value.quoted and text.isalpha() and _WRAPPED.match(data, value.end, value.end + 40):
+        return []  # The password is first / * padded: a comment that goes on
     found = _plain_words(data, value, text)
     # words of another language, of which none are listed: "le mot de passe est trop semblable"
     return found if value.quoted or joint.split(b" ")[0] in _ENGLISH else []
 
 
+_WRAPPED = re.compile(rb"\r?\n[ \t]*(?:\*|#|//|;|--)[ \t]+[a-z]")
 _UNIT = re.compile(rb"[ -](?:(?:milli)?seconds?|minutes?|hours?|days?|bytes|characters?|bits?|times)\b")
 _SUPPOSED = re.compile(
     rb"(?i)\b(?:if|when|whether|unless|until|once|because|since)[ \t]+(?:(?:the|a|an|your|no|any|this|its|their)[ \t]+)?(?:[a-z]+[ \t]+)?\Z"

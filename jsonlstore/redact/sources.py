@@ -117,7 +117,7 @@ def _is_word(word: str) -> bool:
 
 
 # a word and its method on the next line, a choice, a class
-_MEMBER_BELOW = re.compile(rb"(?:\r?\n|\\+n)[ \t]*\.[a-z]\w*\(")
+_MEMBER_BELOW = re.compile(rb"(?:\r?\n|\\+n)[ \t]*(?:\.[a-z]\w*\(|\([^)\n])")
 _CHOSEN = re.compile(rb"[ \t]\?[ \t][\w\"'`$({\[]")
 _CLASS = re.compile(rb"[ \t]*(?:extends\b|\{|[A-Z_]\w* (?:extends|\{))")
 

@@ -14,7 +14,7 @@ _MASKED = r"[^\s]{0,48}(?:\.\.\.|…)\Z|[^\s]{0,8}(?:…|\.\.\.|\*\*\*+|••�
 _REFERENCE = (
     r"\$\{[^}]*\}?\Z|\\?\$\$?[A-Za-z_][\w.:]*(?:\Z|[/\\\s+]|->|[{\[])|\$\$?\.[A-Za-z_]|\\\$\(|\{\$[:A-Za-z]|\$\{\w+:?-?\{\{|\$\{\w+:[0-9]|\\[a-z]+\Z|\$[0-9@*#]\Z|\{\}|@[A-Za-z][A-Za-z0-9_-]+@(?:\Z|[/.])|@[a-z]*\{|(?:%[A-Z]?[0-9]{0,2}|\$[0-9])+\Z|x\$\{?[A-Za-z_]\w*\}?\Z|\$\^[A-Z]\Z|%[A-Z]{3,}[^A-Za-z]|%\{|['\"] ?[.+^&] ?[$\w]|\$\(|\$env:|\$\{\{|%[A-Za-z_]\w*%\Z|\{\{|#\{|\{[A-Za-z_][\w.()\[\]'\"!:-]*\}?\Z|"
     r"(?:self|this|cls|args|opts|options|params|config|cfg|req|ctx|props|state|window|module|exports)\.[\w.$#]+\Z|\[[A-Za-z0-9_ =-]{1,40}\]\Z|\[%[^\n]{1,120}%\]\Z|%(?:[0-9]{1,2}\$)?[a-z]\Z|<[^<>]{0,60}>?\Z|&lt;|@[A-Za-z_]+\Z|:[a-z_]+\Z|(?:%[-+0-9.*]{0,6}[a-zA-Z])+\Z|[a-z_]+_\$\{?[a-z_]+\}?\Z|\w{1,40}##\w|\?\Z|%\([A-Za-z_:.-]+\)s|`[^`]*`\Z|\*[A-Z_]+\*\Z|__[A-Z0-9_]+__\Z|%[sdr]\W|![01]\Z|%24%7B|\$[A-Za-z_]\w*[\])}]+\Z|\.\$[a-z]\w*(?:->\w+)*\.?\Z|"
-    r"[a-z]{2,5}_\Z|%[0-9]\Z|[A-Z]\w{1,30}(?:::[A-Z]\w{1,30})+\Z|os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|fd:[0-9]\Z|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?(?::r[ow])?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC\["
+    r"[a-z]{2,5}_\Z|%[0-9]\Z|[A-Z]\w{1,30}(?:::[A-Z]\w{1,30})+\Z|os\.environ|process\.env\b|&#|![01](?:\W|\Z)|op://|vault:|arn:aws:|secretsmanager:|ssm:|keyring:|env:|file:|fd:[0-9]\Z|projects/[^ ]*/secrets/|(?:/[A-Za-z_.][a-z_.-]{0,30}){2,}/?\Z|(?:~|\.{1,2})?(?:/[a-z_.][a-z0-9_.-]{0,30})+/?(?::r[ow])?\Z|!(?:vault|Ref|Sub|ImportValue|GetAtt|secret|env_var)|ENC(?:RYPTED)?[\[(]|\\[&$@%][A-Za-z_]|&[A-Z][A-Za-z]+(?:-[A-Za-z0-9]+)+\Z|(?:application|text|image|audio|video|font|model|message)/[\w.+-]+\Z"
 )
 _YOURS = (
     r"(?i:(?:[a-z]{2,6}[-_])?(?:your|my|some|insert|enter|put|the|a|an|paste|add|replace|change|specify|choose|provide|define)[-_ ][a-z0-9_\- ]*"
@@ -45,6 +45,6 @@ def is_filled(value: str) -> bool:
 
 
 _VARIABLES = re.compile(
-    r"(?<![\w$%])(?:\$\{[A-Za-z_]\w*\}?|\$[A-Za-z_]++(?![0-9])(?:->\w+|\[\w+\])*|%[a-z]+(?:_[a-z]+)+|%[-0-9.]{0,4}[sdqvfxi](?!\w)|#\{[\w.@ ]{1,40}\})"
+    r"(?<![\w$%])(?:\$\{[A-Za-z_]\w*\}?|\$[A-Za-z_]++(?![0-9])(?:->\w+|\[\w+\])*|%[a-z]+(?:_[a-z]+)+|%[-0-9.]{0,4}(?:ll?|z|hh?)?[sdquvfxic](?!\w)|#\{[\w.@ ]{1,40}\})"
 )
 _TYPED_SIGNS, _WORDS = re.compile(r"[!@#&*?$]"), re.compile(r"[^\W_]+")

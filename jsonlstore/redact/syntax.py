@@ -99,9 +99,17 @@ _TITLE = re.compile(r"[A-Z][a-z]+\Z")
 _PROSE = re.compile(rb"[ \t]+[A-Za-z0-9]+")
 
 
-def _is_identifier(data: bytes, value: Value, text: str, link: Link) -> bool:  # noqa: PLR0911 - a decision list
+def _is_identifier(data: bytes, value: Value, text: str, link: Link) -> bool:  # noqa: C901, PLR0911 - a decision list
     """A value without quotes that is a variable, a type or the beginning of a sentence."""
     op, name_at = data[link.op_at : link.op_end], link.name_at
+    if (op == b"=" and _DEFINED.search(data, max(0, name_at - 16), name_at)) or (
+        op == b":" and _DECLARED.search(data, max(0, name_at - 12), name_at)
+    ):
+        return True  # data Token = Plus, let password: flags
+    if op == b"=" and _is_statements(data, value, text, link):
+        return True
+    if _is_row(data, value, text, link) or is_sum(data, value, text):
+        return True
     if data[name_at : name_at + 1] == b"$" and op == b":" and value.start == link.op_end:
         return True  # "$user:tail", a variable in a string
     if data[name_at - 2 : name_at] == b"${" and text[:1] in _MARKS and is_placeholder(text.lstrip(_MARKS).rstrip("}")):
@@ -118,6 +126,46 @@ def _is_identifier(data: bytes, value: Value, text: str, link: Link) -> bool:  #
     if _TITLE.match(text) and op == b":" and _PROSE.match(data, value.end, value.end + 24):
         return _SUPPOSED.search(data, max(0, name_at - 12), name_at) is not None
     return is_named_variable(data, value, text, link)
+
+
+_DEFINED = re.compile(
+    rb"(?:\A|[\s;])(?:data|type|newtype|structure|signature|class|struct|enum|union|module|interface|typedef|record)[ \t]+\Z"
+)
+_DECLARED = re.compile(rb"(?:\A|[\s;])(?:let|val|var|const|mut|pub|readonly)[ \t]+\Z")
+
+
+def _is_statements(data: bytes, value: Value, text: str, link: Link) -> bool:
+    """`char *password = word1;`: no language with a semicolon at the line's end has strings without quotes."""
+    spaced = data[link.op_at - 1 : link.op_at] == b" " == data[link.op_end : link.op_end + 1]
+    return (
+        spaced and _VARIABLE.match(text) is not None and _LINE_ENDS.match(data, value.end, value.end + 12) is not None
+    )
+
+
+_VARIABLE = re.compile(r"[a-z_]{2,40}[0-9]{0,2}\Z")
+_LINE_ENDS = re.compile(rb";[ \t]*(?:\r?\n|\Z|/[/*])")
+
+
+def _is_row(data: bytes, value: Value, text: str, link: Link) -> bool:
+    """`:cvpasswd:1:2000/01/23::`, `name:passwd:uid:gid`: fields of a row, and no end of it."""
+    joined = data[link.op_at : link.op_end] == b":" and value.start == link.op_end
+    beside = joined and (data[link.name_at - 1 : link.name_at] == b":" or _DATED.match(text) is not None)
+    return beside and ":" in text.rstrip(":")
+
+
+_DATED = re.compile(r"[0-9]{1,2}:[0-9]{4}/[0-9]{2}/[0-9]{2}:")
+_SUM = re.compile(
+    r"[a-z_]+[0-9]?(?:(?:->|\.)[a-z_]+)*(?:\[[a-z]+)?(?:[+*-](?:[a-z_]{1,24}|[0-9]{1,3})|,[a-z_]+(?:\+\+|--|=))"
+)
+_BEHIND_SUM = (b";", b")", b",", b"]")
+
+
+def is_sum(data: bytes, value: Value, text: str) -> bool:
+    """`cred_end = cred+i;`, `*tokens=rest,tokens++;`: an expression, and what ends it in a program."""
+    found = _SUM.match(text)
+    if not found or not (found.end() == len(text) or text[found.end()] in ",;)"):
+        return False
+    return found.end() < len(text) or data[value.end : value.end + 1] in _BEHIND_SUM
 
 
 def is_qualified_type(data: bytes, value: Value, text: str) -> bool:

@@ -100,6 +100,8 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
         return False  # Bearer kind:{}, what a program adds is the secret
     if start > _BLOB and data[start - 1] in _BASE64 and not data[start - _BLOB : start].translate(None, _BASE64):
         return False  # inside of a font, a table or another long run
+    if data[end : end + 4] in (b"/tcp", b"/udp"):
+        return False  # a port
     if data[start - 1 : start] in _HASHED_SIGNS and _HASHED.search(data, max(0, start - _LONGEST_HASH), start):
         return False  # inside of a hash of a lock file
     if not shape.unlike:
@@ -159,4 +161,4 @@ _ID_NAMES = frozenset().union(*map(words, ("ids", "keyed", "about", "hex-named")
 _NAME_PARTS = re.compile(r"[a-z]+|[a-z]+[0-9]+")
 _SIGNED = re.compile(r"[A-Z0-9!@#$%^&*_]")
 _BLOB, _BASE64 = 160, b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_ENDED = re.compile(rb"(?<!\\)(?:\r?\n|\\n)")
+_ENDED = re.compile(rb"(?<!\\)(?:\r?\n|\\n)|[ \t]\|[ \t]")

@@ -16,7 +16,7 @@ _DIGIT = re.compile(r"\d")
 OWN_NAME = re.compile(
     r"(?i:(?:(?:user|new|old|db|my|your|the|current|self|raw|plain|input|form|given|hashed|access|auth|api|refresh|bearer|client|proxy|www|x|"
     r"confirm|repeat|default|admin|root|test|github|session|id|csrf|jwt|app|bot|encoded|decoded|req|request)[-_]?)*"
-    r"(?:password|passwd|pwd|pass|passphrase|secret|token|api[-_]?key|key|credentials?|authorization|auth|cookie|jwt)s?[-_]?[0-9]{0,2})\Z"
+    r"(?:password|passwd|pswd|passw|pwd|pass|passphrase|secret|token|api[-_]?key|key|credentials?|authorization|auth|cookie|jwt)s?[-_]?[0-9]{0,2})\Z"
 )
 
 
@@ -67,7 +67,7 @@ def unescaped(value: str) -> str:
 
 def _is_caption(value: str) -> bool:
     """Words, the first with a capital and the others without, or one of them a word for a secret."""
-    words = [word.strip(".,:;!?()\"'").lower() for word in value.split()]
+    words = [word.strip(".,:;!?()\"'-–").lower() for word in value.split()]
     if not all(_WORDS.match(word) for word in words if word):
         return False
     capital = value[:1].isupper() and len(words) > 2 and value.split()[1][:1].islower()

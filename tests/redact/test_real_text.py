@@ -113,6 +113,19 @@ WRITTEN = (
     "{  31}  password: recordid_type;",
     "CONFIG SET requirepass $::password]",
     "AGE_KEY%22%3Atrue%7D",
+    "      cred_end = cred+i;",
+    "  count=0,*tokens=rest,tokens++;",
+    "    const wchar_t *psw = word1;",
+    "    strcpy(account.pass, rest+1, len);",
+    '    step_key="harbor-drbd_start_0"',
+    '  #define MODPW "wb"',
+    "data Token =\\n    Plus\\n  | Minus",
+    "    val dark_password: flags and light: flags",
+    "\tstore_passphrase = gtk_button_new\n\t\t(GTK_WINDOW (w), 1);",
+    "QSharedPointer<Private> d; };  // and so on",
+    "my $pwd=getcwd;",
+    "\\& password => \\&check_password,",
+    "bytes, pr->tokens[pr->ntokens] - pr->tokens[at+1]);",
 )
 # what everybody may see
 SEEN = (
@@ -127,6 +140,10 @@ SEEN = (
     "the image ocid1.image.oc1.phx.t6ul66ldqbwzb2xya4clmhp5wwq5gxsc3fnvxjvr",
     "FCC: imap://reader%40own-harbour.de@imap.own-harbour.net/Sent",
     '"integrity": "sha512-x7Q+NqVwYS81VP7Hb1DX8pPd5khxE3pyIgKpaUnArl63XykWZeiNNCAzCaDq7b1y9K/RCrA=="',
+    "one:1.4:cvpasswd:1:2000/01/23::reader@harbour.example:READER Jo",
+    " * The password is first\n * padded at the end",
+    "pass => 'Mandataire - Mot de passe'",
+    "zip -al harbour.zip list",
     "nonce=3ksu9mI4ROnl89Sm995ytbxAk7jqevt0MLaMRTvetw0",
 )
 
