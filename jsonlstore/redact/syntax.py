@@ -86,7 +86,9 @@ def _is_named_or_choice(data: bytes, value: Value, text: str, link: Link) -> boo
 # -- not quoted
 
 # a variable that is named for a secret: signKey521, passwd_md5, user1token
-_NAMED = re.compile(r"(?:[A-Za-z]{1,12}+[0-9]{0,4}+_)*(?:[A-Za-z]*+[0-9]{1,3}+)?[A-Za-z]++(?:[0-9]{1,3}|_[a-z0-9]{1,8})?\Z")
+_NAMED = re.compile(
+    r"(?:[A-Za-z]{1,12}+[0-9]{0,4}+_)*(?:[A-Za-z]*+[0-9]{1,3}+)?[A-Za-z]++(?:[0-9]{1,3}|_[a-z0-9]{1,8})?\Z"
+)
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _TOLD = frozenset(("key", "token", "password", "passwd", "pwd", "pass", "passphrase", "secret", "credential", "creds"))
 _BEHIND = (b",", b")", b"}", b"]", b";", b" ")

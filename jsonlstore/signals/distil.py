@@ -33,7 +33,7 @@ from jsonlstore.signals.conclusions import Conclusions, conclude, ground
 from jsonlstore.signals.conversation import ASSISTANT, SYSTEM, USER, Conversation, Moment, exchanges
 from jsonlstore.signals.evidence import WorkLog
 from jsonlstore.signals.facts import SessionFacts, hear_rules, identifiers_in, requests_in
-from jsonlstore.signals.language import is_foreign, recognise
+from jsonlstore.signals.language import speaks_another, recognise
 from jsonlstore.signals.notes import LONGEST_NOTE, NoteBook
 from jsonlstore.signals.offers import closing_offer, rules_of, spoken_languages
 from jsonlstore.signals.options import SignalOptions
@@ -239,7 +239,7 @@ class Distiller:
         if self._closing:
             self._done.hear_closing(self._closing, self._language)
         own = "\n".join(own_lines(text))
-        pasted = is_foreign(own, self._heard)
+        pasted = speaks_another(own, self._heard)
         spoken = None if is_nudge(own) else recognise(own)  # "ok" and "[Request interrupted by user]" show none
         if spoken is not None:
             self._heard[spoken.code] += 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.core.model import EarlierRequest
 from jsonlstore.signals.decisions import pasted
-from jsonlstore.signals.language import heard_in, is_foreign
+from jsonlstore.signals.language import heard_in, speaks_another
 from jsonlstore.signals.notes import is_echo
 from jsonlstore.signals.requests import UNANSWERED, is_nudge, last_request, last_substantive, request_line
 from jsonlstore.signals.sentences import own_lines, shorten
@@ -52,7 +52,7 @@ def earlier_requests(talk: Sequence[Exchange], language: Language | None) -> tup
         if len(found) == _REACH:
             break
         user = talk[at].user
-        line = "" if user.id in in_lines or is_foreign(user.text, heard) else _told(talk[at])
+        line = "" if user.id in in_lines or speaks_another(user.text, heard) else _told(talk[at])
         words = content_words(line)
         if len(words) < _LEAST_WORDS or any(is_echo(words, one) for one in known):
             continue

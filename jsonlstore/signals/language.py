@@ -220,7 +220,7 @@ def _recognised(sample: str) -> Language | None:
     return known[best[0]] if len(best) == 1 and most >= needed else None
 
 
-def is_foreign(text: str, heard: Mapping[str, int]) -> bool:
+def speaks_another(text: str, heard: Mapping[str, int]) -> bool:
     """Whether a message is English from somebody who speaks another language: mostly what a program printed."""
     others = sum(heard.values()) - heard.get(_ENGLISH, 0)
     if others < _LEAST_HEARD or _MOST_ENGLISH * heard.get(_ENGLISH, 0) > others or len(text) < _LONG_PASTE:

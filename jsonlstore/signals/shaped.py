@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.choices import LONGEST, task_in
-from jsonlstore.signals.language import heard_in, is_foreign, recognise
+from jsonlstore.signals.language import heard_in, speaks_another, recognise
 from jsonlstore.signals.offers import rules_of
 from jsonlstore.signals.requests import is_nudge
 from jsonlstore.signals.sentences import own_sentences, plain_text, shorten
@@ -44,7 +44,7 @@ def shaped_requests(talk: Sequence[Exchange], language: Language | None) -> Iter
     heard = heard_in(one.user.text for one in talk)
     spoken: Language | None = None  # so far: a short request may not show its own
     for at, (one, after) in enumerate(pairwise(talk)):
-        if is_foreign(one.user.text, heard):
+        if speaks_another(one.user.text, heard):
             continue
         spoken = recognise(one.user.text) or spoken
         # at once, or after a go-ahead to what was planned

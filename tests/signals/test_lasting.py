@@ -6,7 +6,7 @@ import pytest
 
 from jsonlstore.signals.applied import choices_in
 from jsonlstore.signals.choices import directives
-from jsonlstore.signals.language import heard_in, is_foreign, languages
+from jsonlstore.signals.language import heard_in, speaks_another, languages
 from jsonlstore.signals.offers import rules_of
 from jsonlstore.signals.projects import ProjectTally
 from tests.signals.told import Story, noted, told
@@ -86,9 +86,9 @@ def test_english_output_in_another_language_s_session_is_not_the_user_s() -> Non
     """A program's sentences read like rules and requests."""
     heard = heard_in(["Покажи карту гавани со всеми причалами", "Теперь добавь туда буи и глубину", "а где маяк"])
     pasted = "The gauge is in use by another program. Either stop that program, or start it with a different port."
-    assert is_foreign(pasted, heard)
-    assert not is_foreign(pasted, {"en": 3, "ru": 3})
-    assert not is_foreign("Добавь маяк на карту гавани", heard)
+    assert speaks_another(pasted, heard)
+    assert not speaks_another(pasted, {"en": 3, "ru": 3})
+    assert not speaks_another("Добавь маяк на карту гавани", heard)
     made = Story("foreign")
     for asked in [
         "Покажи карту гавани со всеми причалами",
