@@ -33,7 +33,7 @@ from jsonlstore.signals.conclusions import Conclusions, conclude, ground
 from jsonlstore.signals.conversation import ASSISTANT, SYSTEM, USER, Conversation, Moment, exchanges
 from jsonlstore.signals.evidence import WorkLog
 from jsonlstore.signals.facts import SessionFacts, hear_rules, identifiers_in, requests_in
-from jsonlstore.signals.language import speaks_another, recognise
+from jsonlstore.signals.language import recognise, speaks_another
 from jsonlstore.signals.notes import LONGEST_NOTE, NoteBook
 from jsonlstore.signals.offers import closing_offer, rules_of, spoken_languages
 from jsonlstore.signals.options import SignalOptions

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.choices import LONGEST, task_in
-from jsonlstore.signals.language import heard_in, speaks_another, recognise
+from jsonlstore.signals.language import heard_in, recognise, speaks_another
 from jsonlstore.signals.offers import rules_of
 from jsonlstore.signals.requests import is_nudge
 from jsonlstore.signals.sentences import own_sentences, plain_text, shorten

@@ -6,7 +6,7 @@ import pytest
 
 from jsonlstore.signals.applied import choices_in
 from jsonlstore.signals.choices import directives
-from jsonlstore.signals.language import heard_in, speaks_another, languages
+from jsonlstore.signals.language import heard_in, languages, speaks_another
 from jsonlstore.signals.offers import rules_of
 from jsonlstore.signals.projects import ProjectTally
 from tests.signals.told import Story, noted, told
