@@ -30,7 +30,9 @@ VALUE = (
 )
 # the first byte of every match of `VALUE` that is no letter
 OPERATORS = frozenset(b"=:(> \t")
-_VALUE = re.compile(rb"""(?i)(?:[=:(>]|is[ \t]|(?:key|token|auth|secret|api)?[ \t])[ \t]*+(?:\\*["'`])?([0-9a-f]{32,64})(?![0-9A-Za-z_/+.-])""")
+_VALUE = re.compile(
+    rb"""(?i)(?:[=:(>]|is[ \t]|(?:key|token|auth|secret|api)?[ \t])[ \t]*+(?:\\*["'`])?([0-9a-f]{32,64})(?![0-9A-Za-z_/+.-])"""
+)
 _UUID = re.compile(
     rb"""(?i)[a-z]{2,20}[\w.-]{0,40}?(?:\\*["'`\])]){0,2}(?:[ \t]++(?:api|key|token|one)){0,2}[ \t]*+(?:=>|[=:(]|is[ \t])[ \t]*+(?:\\*["'`])?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9A-Za-z_/+.-])"""
 )
