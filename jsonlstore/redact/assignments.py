@@ -125,6 +125,7 @@ _REFERRED = re.compile(
     rb"""[ \t]*(?:\\*["'])?(?i:bearer|basic|token)[ \t]+(?:\$\{[A-Za-z_][\w.]*\}|\$[A-Za-z_]\w*|<[a-z_ -]{1,40}>)(?=[\s"'`\\]|\Z)"""
 )
 
+_ESCAPES = (b"\\n", b"\\r", b"\\t")  # their letter is no part of the name behind them
 _NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$-"
 
 
@@ -152,7 +153,8 @@ def judge_name(data: bytes, at: int, budget: Steps) -> tuple[int, list[tuple[int
         return head.end(3), _weak(data, head, budget)
     end = head.end()
     word = head.group(1).lower()
-    part = head.group(2) or data[at - 1 : at].isalnum()  # of a longer name: AggregationAuthorization
+    begins = not data[at - 1 : at].isalnum() or data[max(0, at - 2) : at] in _ESCAPES
+    part = head.group(2) or not begins  # of a longer name: AggregationAuthorization
     own = word == b"cookie" and head.group(2) and classify(full_name(data, at, end)) >= Key.SECRET  # cookie_secret=
     if word in (b"cookie", b"authorization", b"x-auth") and not own and not (part and word == b"authorization"):
         header = _HEADER.match(data, end, end + 80)

@@ -88,3 +88,10 @@ def test_what_is_pasted_with_a_secret_in_it(line: str, value: str) -> None:
 def test_what_only_looks_like_it_stays(line: str) -> None:
     """Hashes and ids, talk about logins, calls with variables."""
     assert redact_text(line) == line
+
+
+def test_a_header_behind_an_escaped_break_is_one() -> None:
+    """The letter of the escape is no part of the header's name, so its scheme need not be a known one."""
+    line = f'{{"command": "echo 1\\nAuthorization: Key {RUN}\\nls"}}'
+    assert RUN not in redact_text(line)
+    assert redact_text(line).endswith('\\nls"}')
