@@ -54,10 +54,15 @@ def _head(strong: str, weak: str) -> re.Pattern[bytes]:
 @cache
 def _head_from(byte: int) -> re.Pattern[bytes]:
     """The names that may begin with a byte: to try them all, one after the other, costs more than anything else."""
+    return _head_with(chr(byte).lower() if byte < 128 else "")
+
+
+@cache
+def _head_with(letter: str) -> re.Pattern[bytes]:
+    """The names that may begin with a letter, all of them for those that are not ASCII."""
     words = {level: [name.word for name in rules.names() if name.level == level] for level in _LEVELS}
     words["secret"] += ["cookie", "x-auth"]
-    letter = chr(byte).lower()
-    if letter.isascii():
+    if letter:
         words = {level: [word for word in some if _may_begin(word, letter)] for level, some in words.items()}
     strong = [*words["password"], *words["secret"]]
     return _head("|".join(strong) or "(?!)", "|".join(words["weak"]) or "(?!)")
@@ -66,7 +71,12 @@ def _head_from(byte: int) -> re.Pattern[bytes]:
 @cache
 def _weak_form_from(byte: int) -> re.Pattern[bytes] | None:
     """The rarer forms of the weak names that may begin with a byte: `key_1=`, `<salt>`, `setCert("`, `--salt `."""
-    some = [name.word for name in rules.names() if name.level == "weak" and _may_begin(name.word, chr(byte).lower())]
+    return _weak_form_with(chr(byte).lower())
+
+
+@cache
+def _weak_form_with(letter: str) -> re.Pattern[bytes] | None:
+    some = [name.word for name in rules.names() if name.level == "weak" and _may_begin(name.word, letter)]
     joint = rf"(?:\\*[\"'`\])]|%22){{0,3}}+[ \t]*+({_OP})|(>|\((?=\\*[\"'])|(?(1)[ \t]++|(?!)))"
     return re.compile(rf"(?i:((?<=-))?()((?:{'|'.join(some)}){WEAK_END})(?:{joint}))".encode()) if some else None
 

@@ -62,11 +62,18 @@ def _first_bytes() -> list[Collection[int]]:
     for shape in SHAPES:
         bytes_: set[int] = set()
         for branch in _branches(shape.trigger):
+            if begun := _LITERAL.match(branch):  # most do, and need not be compiled to tell
+                bytes_.update(ord(case) for case in ({begun[2].lower(), begun[2].upper()} if begun[1] else begun[2]))
+                continue
             least, most = compiled(branch).possiblematchrange(8)
             either_case = least[:1].lower() == most[:1].lower()
             bytes_.update((least[0], most[0]) if either_case else range(least[0], most[0] + 1))
         first.append(bytes_)
     return first
+
+
+# a letter or figure that a branch certainly begins with, in either case where the first group says so
+_LITERAL = re.compile(r"(\(\?i\))?([A-Za-z0-9])(?![?*+{])")
 
 
 def _branches(trigger: str) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.conversation import ASSISTANT
@@ -31,7 +32,6 @@ _FEW_WORDS, _FEW_SIGNS = 2, 9
 _OPERATIONS = content_words(
     "commit push merge deploy release publish rebase tests lint build"
 )  # say what is wanted alone
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _SHORT_ANSWER = 400
 _LONGEST_YES = 120
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
@@ -126,6 +126,11 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
     return text, ""
 
 
+@cache  # a range this large takes a millisecond to compile
+def _unspaced() -> re.Pattern[str]:
+    return re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+
+
 def _points_back(text: str) -> bool:
     """Whether a request says little without the one before it ("and without sockets?"); one that names a file does not."""
     if text.startswith("@") or "/" in text or "\\" in text:
@@ -133,7 +138,7 @@ def _points_back(text: str) -> bool:
     words = content_words(text)
     if words and words <= _OPERATIONS:
         return False
-    few = len(text) <= _FEW_SIGNS if _UNSPACED.search(text) else len(words) <= _FEW_WORDS
+    few = len(text) <= _FEW_SIGNS if not text.isascii() and _unspaced().search(text) else len(words) <= _FEW_WORDS
     return few and all(word.isalpha() for word in words)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,6 @@ _STEM_LETTERS = 7
 _MOST_OF_A_STEM = 2
 _UNLIKELY = 0.6
 _FEW = 4
-_INFLECTED = re.compile("[가-힣](?:[은는을를고되면서한할며]|하여|에서|으로|에게)$")
 _STEM = re.compile(r"[\W_]+")
 _FILE = re.compile(
     r"\.(?:py|js|ts|tsx|jsx|md|json|ya?ml|toml|txt|html|css|sh|ps1|rs|go|java|kt|rb|php|c|h|cpp|sql|lock|env|cfg|ini|log|pdf|png|jpg|csv|jsonl|psm1|mdc)$"
@@ -329,9 +328,14 @@ def _label(name: str) -> str:
 
 def _is_loose(first: str, last: str, small: frozenset[str]) -> bool:
     """Whether two words in a row are no name: the first is a verb ("integrate spdlog"), or neither says much."""
-    if _INFLECTED.search(first) or _INFLECTED.search(last):
+    if not (first.isascii() and last.isascii()) and (_inflected().search(first) or _inflected().search(last)):
         return True  # Korean words run on: two in a row that are inflected are a piece of a sentence
     return first in VERBS or first in small or last in small or (names_nothing(first) and names_nothing(last))
+
+
+@cache  # a range this large takes a millisecond to compile
+def _inflected() -> re.Pattern[str]:
+    return re.compile("[가-힣](?:[은는을를고되면서한할며]|하여|에서|으로|에게)$")
 
 
 def _is_elided(word: str) -> bool:

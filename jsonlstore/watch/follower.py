@@ -154,7 +154,7 @@ class Follower:
         """Mark what was distilled as written: only later entries count as fresh."""
         self.fresh, self.rebuilt = 0, False
         source, newest = session.copies[-1]
-        if self.cursor is not None:
+        if self.cursor is not None and self._adopted is None:  # what another process has read is not read on
             self._imprint = source.imprint(newest, self.cursor)
 
     def _result(self) -> DistilledStretch:
