@@ -150,7 +150,7 @@ class PreambleInjector:
         draft.tasks = list(context.pending_tasks)
         draft.projects = _unique((named(name, _PROJECT) for name in context.active_projects), chosen.max_projects)
         draft.past = _past(context.sessions, context.handoff, context.taken, context.pending_tasks)
-        draft.earlier = _earlier(context.sessions)
+        draft.earlier = _earlier(context.sessions, context.pending_tasks)
         draft.topics = _unique((named(topic, _TOPIC) for topic in context.hot_topics), chosen.max_topics)
         draft.pins = len(context.inherited_pins)
         while draft.earlier and len(draft.text()) + WRAPPER_LENGTH > chosen.max_chars:
@@ -302,10 +302,11 @@ def _last_exchange(sessions: Sequence[SessionState], last: SessionState) -> list
     return lines
 
 
-def _earlier(sessions: Sequence[SessionState]) -> list[str]:
-    """What was asked before the last request, oldest first; what is told as a decision is not told again."""
+def _earlier(sessions: Sequence[SessionState], listed: Sequence[PendingTask] = ()) -> list[str]:
+    """What was asked before the last request, oldest first; what is told as a decision or task is not told again."""
     asked = next((one for one in sessions if one.last_request), None)
-    settled = [said.strip('"…') for said in _said(sessions, "decision", _DECISIONS_SHOWN)]
+    tasks = (quoted(task.title, _TITLE) for task in listed if task.title.strip())
+    settled = [said.strip('"…') for said in (*_said(sessions, "decision", _DECISIONS_SHOWN), *tasks)]
     told = [(quoted(one.text, _LINE), one.fate) for one in (asked.earlier_requests if asked else ())]
     return [
         f"{text}{f' ({named(fate, 20)})' if fate else ''}"

@@ -276,6 +276,14 @@ def test_issue_16_an_earlier_request_told_as_a_decision_is_not_told_again() -> N
     assert 'EARLIER REQUESTS: "read the gauge"' in said
 
 
+def test_issue_16_an_earlier_request_told_as_a_task_is_not_told_again() -> None:
+    """The task says it, and that it is open."""
+    tasks = (PendingTask("text-1", "ask the pilot for the tide tables"),)
+    state = asked_before("read the gauge", "remember to ask the pilot for the tide tables", pending_tasks=tasks)
+    said = PreambleInjector.format(PreambleContext([state], pending_tasks=tasks), now=NOW) or ""
+    assert said.count("the pilot for the tide tables") == 1
+
+
 def test_issue_16_earlier_requests_are_cut_before_anything_else() -> None:
     """The oldest first: a short budget costs the story, not what is open."""
     state = asked_before("read the gauge " * 8, "show the map", notes=(Note("1", "blocker", "the port is gone"),))

@@ -119,6 +119,23 @@ def test_an_aside_or_a_condition_is_nothing_an_agent_chose(item: str, is_one: bo
     assert bool(choices_in(f"Changes:\n- {item}", [languages()["en"]])) is is_one
 
 
+@pytest.mark.parametrize(
+    ("code", "item"),
+    [
+        ("en", "Changes:\n- `GaugeError` now stores `self.depth` separately"),
+        ("en", "Changes:\n- `tide_port` defaults to `7070`"),
+        ("en", "Changes:\n- `board.py` is refreshed only when `gauge_1` answers"),
+        ("de", "Änderungen:\n- `tide_port` ist standardmäßig `7070`"),
+        ("es", "Cambios:\n- `board.py` se actualiza solo cuando `gauge_1` responde"),
+        ("ru", "Изменения:\n- `board.py` обновляется только если `gauge_1` ответил"),
+        ("zh", "修改内容：\n- `tide_port` 默认为 `7070`"),
+    ],
+)
+def test_how_something_behaves_is_nothing_an_agent_chose(code: str, item: str) -> None:
+    """A report tells much in passing; a choice names what it was made against."""
+    assert choices_in(item, [languages()[code]]) == []
+
+
 def test_a_folder_beside_the_start_is_a_project_of_its_own() -> None:
     """The folder above both holds projects and is none, whatever it is called."""
     tally = ProjectTally()
