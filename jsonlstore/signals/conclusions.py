@@ -111,9 +111,8 @@ def conclude(
 
 
 def _open_questions(ending: ClosingSituation) -> tuple[str, ...]:
-    asked = (ending.offer.text,) if ending.offer else ()
     ideas = (shorten(f"Suggested, not agreed on: {'; '.join(ending.ideas)}", _LONGEST_LINE),) if ending.ideas else ()
-    return asked + ideas
+    return ((ending.offer.text,) if ending.offer else ()) + ideas
 
 
 def _with_fate(ending: ClosingSituation, talk: Sequence[Exchange], work: WorkLog) -> ClosingSituation:
@@ -200,11 +199,11 @@ def _next_step(
 
 
 def _set_last(pending: Sequence[PendingTask], talk: Sequence[Exchange]) -> Opened | None:
-    """The task the user set in their last words ("tomorrow we do the layout"), where nothing else comes first."""
-    last = talk[-1].user if talk else None
-    for task in pending:
-        if last is not None and last.id and last.id in task.extra.get("evidence", {}).get("entry_ids", ()):
-            return Opened(task.title, last.id, last.at, 0, last.turn, "task", 0.75)
+    """The first task set in the last words of either side ("tomorrow we do the layout"), where nothing else comes first."""
+    for said in (talk[-1].user, talk[-1].closing) if talk else ():
+        for task in pending if said and said.id else ():
+            if said and said.id in task.extra.get("evidence", {}).get("entry_ids", ()):
+                return Opened(task.title, said.id, said.at, 0, said.turn, "task", 0.75)
     return None
 
 
@@ -263,7 +262,8 @@ def _pending(
         _add(found, item.title, item.entry_id, "todo", 0.85)
     if ending.offer and ending.offer.kind == "offer" and not (ending.offer_comes_after and still_open):
         _add(found, ending.offer.text, ending.offer.entry_id, "offer", 0.7)
-    for told in (*ending.wrong, ending.run, ending.left, ending.verify):
+    listed = any(one.back == 0 for one in still_open)  # then the sentences around the list say it again
+    for told in (*ending.wrong, ending.left, *(() if listed else (ending.run, ending.verify))):
         if told:
             _add(found, told.text, told.entry_id, told.kind, told.confidence)
     for one in ending.unmet:
@@ -394,7 +394,7 @@ def _blockers(ending: ClosingSituation, failing: Family | None, talk: Sequence[E
     elif stopped and failing is None and request and request.fate == INTERRUPTED:
         said = f"{shorten(stopped.what, 80)} fails: {stopped.summary}"
         book.add(BLOCKER, said, 0.8, entry_id=stopped.entry_id, at=stopped.at, source="command")
-    if failing is not None and not ending.not_ours:
+    if failing is not None and failing.turn not in ending.not_ours:
         said = f"{failing.command} fails" + (f": {failing.summary}" if failing.summary else "")
         book.add(BLOCKER, said, 0.85, entry_id=failing.entry_id, at=failing.at, source="command")
     return book.notes()

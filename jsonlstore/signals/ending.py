@@ -88,7 +88,7 @@ class ClosingSituation:
     ideas: tuple[str, ...] = ()
     unmet: tuple[Opened, ...] = ()
     offer_comes_after: bool = False  # it offers something on top of what is listed, or points back at that
-    not_ours: bool = False  # the answer says of what fails that it did so before
+    not_ours: frozenset[int] = frozenset()  # the turns whose answer says of what fails that it did so before
     done_by_hand: bool = False  # the user says that they did something themselves
 
 
@@ -124,15 +124,15 @@ def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: 
         ideas=tuple(_ideas(closing, language)) if closing and done else (),
         unmet=tuple(_unmet(talk, at, language)) if not done else (),
         offer_comes_after=offer is not None and closing is not None and _comes_after(offer.text, closing, language),
-        not_ours=done and _failed_before(talk[at:], language),
+        not_ours=frozenset(one.user.turn for one in talk[max(at - 1, 0) :] if _failed_before(one, language)),
         done_by_hand=_did_themselves(last.user, language),
     )
 
 
-def _failed_before(talk: Sequence[Exchange], language: Language | None) -> bool:
+def _failed_before(one: Exchange, language: Language | None) -> bool:
     """Whether an answer says of a failure that it was there before, or belongs to something else."""
-    told = [one.closing.text for one in talk if one.closing]
-    return any(known.says("not_ours", text) for text in told for known in spoken_languages(text, language))
+    text = one.closing.text if one.closing else ""
+    return any(known.says("not_ours", text) for known in spoken_languages(text, language)) if text else False
 
 
 def _did_themselves(said: Moment, language: Language | None) -> bool:

@@ -124,7 +124,10 @@ def _inabilities(text: str, known: Sequence[Language], *, mended: bool = False) 
             if not 15 <= len(plain) <= 260 or plain.endswith(("?", "？", ":")) or len(content_words(plain)) < 2:
                 continue
             if any(language.says("cannot", plain) for language in known) and not any(
-                language.pattern("conditional").match(plain) or _got_over(plain, language) for language in known
+                language.pattern("conditional").match(plain)
+                or language.says("hedge", plain)
+                or _got_over(plain, language)
+                for language in known
             ):
                 found.append(shorten(plain, 160))
     return found[:2]

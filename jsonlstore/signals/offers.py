@@ -1,5 +1,7 @@
 """What an assistant's message leaves open: lists of next steps, an offer or question with its options."""
 
+# ruff: noqa: E501 - expressions are data, one a line
+
 from __future__ import annotations
 
 import re
@@ -27,7 +29,11 @@ _LAST_LINES = 16
 _MOST_AFTER_QUESTION = 240
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)]|[a-z]\))[ \t]+(?:\[[ ]\][ \t]+)?(\S.*)$")
 # steps that have a section each, under a heading or a line in bold
-_NUMBERED_HEADING = re.compile(r"^(?:#{2,6}[ \t]+\**|\*\*)\d{1,2}[.)][ \t]+(\S.*)$")
+_NUMBERED_HEADING = re.compile(
+    r"^(?:#{2,6}[ \t]+\**|\*\*)(?:(?:step|schritt|paso|étape|etape|passo|passaggio|шаг|крок|단계|ステップ|手順)[ \t]*\d{1,2}[ \t]*[:：.)—–-]"
+    r"|第[ \t]*[\d一二三四五六]{1,2}[ \t]*步[ \t]*[:：.、]|\d{1,2}(?:[.)]|단계[:.]))[ \t]*(\S.*)$",
+    re.IGNORECASE,
+)
 _TICKED = re.compile(r"\[[xX]\]|✅|✓|✔|☑|~~")
 _OPTION = re.compile(
     r"^[\s>|*_#-]*+(?:\b(?:option|variante|opción|opcion|opção|вариант|варіант|方案|选项|案|plan)\s*)?[*_]*([A-Fa-f]|[1-9一二三四])[*_]*\s?[).:：、|–-]+[*_]*\s*\|?\s*(\S.*)$",

@@ -180,6 +180,7 @@ _STRUCTURE = re.compile(
 )
 _HANDED_PLAN = re.compile(r"(?:please )?implement (?:this|the following) plan:[ \t]*\n{1,4}[^\n]{1,200}", re.IGNORECASE)
 _MARKS = re.compile(r"[*_`~]{1,3}|^#{1,6}\s+|^>\s?|\[\[|\]\]", re.MULTILINE)
+_CODE_SIGN = re.compile(r"[*_~#>\[\]]")
 _MARK_SIGN = re.compile(r"[*_`~#>\[\]]")
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,400}\)")
 # without the arrows that mean "to": "10s→60s" says nothing once they are gone
@@ -193,7 +194,13 @@ def plain_text(line: str) -> str:
     """A line without marks of emphasis, headings, links and pictures; names in snake_case keep their strokes."""
     text = _SNAKE.sub("\0", _LINK.sub(r"\1", line)) if "_" in line or "](" in line else line
     if _MARK_SIGN.search(text):  # most lines have none, and the expression has to try every character
-        text = _MARKS.sub("", text)
+        if text.count("`") > 1 and _CODE_SIGN.search(
+            text
+        ):  # code keeps what are marks elsewhere: `__init__`, `a[b[c]]`
+            parts = text.split("`")
+            text = "".join(part if place % 2 else _MARKS.sub("", part) for place, part in enumerate(parts))
+        else:
+            text = _MARKS.sub("", text)
     text = text.replace("\0", "_")
     if not text.isascii():
         text = _PICTURE.sub("", text)

@@ -185,7 +185,16 @@ def test_a_commit_the_user_made_themselves_no_longer_fails() -> None:
     assert told(story)["failing"] is None
 
 
-@pytest.mark.parametrize("said", ["I can't guarantee that the tide is right.", "I can't tell all of its causes."])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I can't guarantee that the tide is right.",
+        "Its causes cannot be determined from one table.",
+        "No se puede saber cuántas mareas faltan.",
+        "Es lässt sich leider nicht sagen, wie tief die Rinne war.",
+        "无法确定潮汐表的来源是哪个港口。",
+    ],
+)
 def test_the_limit_of_a_claim_is_nothing_in_the_way(said: str) -> None:
     assert not noted(told(_edited().says_(f"The chart is drawn. {said}")), "blocker")
 
@@ -212,3 +221,46 @@ def test_an_answer_without_words_before_its_first_heading_says_what_it_is_about(
 
 def test_an_arrow_between_words_is_kept() -> None:
     assert request_line("raise the limit 10s→60s in `tide.py`") == "raise the limit 10s→60s in tide.py"
+
+
+@pytest.mark.parametrize(
+    ("asked", "heading", "step"),
+    [
+        ("Draw the harbour chart", "## What to do now", "### Step 1: Load the tide table"),
+        ("Draw the harbour chart", "## Your steps", "**1. Load the tide table**"),
+        ("请画一张港口图", "## 你现在需要做的", "### 第 1 步：加载潮汐数据表"),
+        ("Zeichne bitte die Karte des Hafens", "## Nächste Schritte", "### Schritt 1: Gezeitentafel laden"),
+        ("Dibuja por favor el mapa del puerto", "## Próximos pasos", "### Paso 1: Cargar la tabla de mareas"),
+    ],
+)
+def test_a_step_may_have_a_section(asked: str, heading: str, step: str) -> None:
+    """It is told without its number."""
+    closing = f"{heading}\n\n{step}\n\n```bash\nmake tides\n```\n"
+    told_step = step.strip("#* ").replace("：", ":").rpartition(":")[2].strip().removeprefix("1. ")
+    fields = told(_edited(asked).says_(closing))
+    assert (_titles(fields), fields["next_step"]) == ([told_step], told_step)
+
+
+@pytest.mark.parametrize(
+    ("asked", "needed"),
+    [
+        ("Commit the chart", "I need you to paste the ferry timetable of the north harbour."),
+        ("Fai il commit della mappa", "Ora ho bisogno che tu esporti il registro delle maree."),
+        ("Pode fazer o commit do mapa", "Quando confirmar que exportou o registro, faço o último commit."),
+        ("提交这个潮汐图", "需要你先把今天的潮汐记录导出来。"),
+    ],
+)
+def test_what_the_user_is_needed_for_is_the_next_step(asked: str, needed: str) -> None:
+    assert told(_edited(asked).says_(f"OK.\n\n{needed}"))["next_step"] == needed
+
+
+def test_the_first_box_of_a_checklist_in_the_last_answer_is_the_next_step() -> None:
+    closing = "## Checklist\n\n- [ ] A1: split the tide reader\n- [ ] A2: move the siren into its own file"
+    fields = told(Story("x").user("Plan the rework of the alarm, no code").says_(closing))
+    assert fields["next_step"] == "A1: split the tide reader"
+
+
+def test_code_in_a_sentence_keeps_its_signs() -> None:
+    assert request_line("`__init__` of `tide` takes `list[list[int]]`, **nothing** else") == (
+        "__init__ of tide takes list[list[int]], nothing else"
+    )
