@@ -59,14 +59,17 @@ def asked_for(message: str) -> Asked | None:
         return None
     data = tail.encode("utf-8", "replace")
     # every message is asked: what few of them hold comes first
-    if _names()(data, 0)[0][0] < 0 or (tail[-1] not in _ENDS and _verbs()(data, 0)[0][0] < 0):
+    if _names()(data, 0)[0][0] < 0:
+        return None
+    may_order = not tail.isascii() or _verbs()(data, 0)[0][0] >= 0
+    if tail[-1] not in _ENDS and not may_order:
         return None
     sentence = _SENTENCE.split(tail[:-1])[-1] + tail[-1]
     data = sentence.encode("utf-8", "replace")
     ((start, end),) = _names()(data, 0)
     if start < 0 or _COUNTED.search(sentence) or _is_about(data[end:].decode()):
         return None
-    outright = (_VERBS.search(sentence) or tail[-1] in ":：") and not _OF_IT.search(sentence)
+    outright = (tail[-1] in ":：" or (may_order and _VERBS.search(sentence))) and not _OF_IT.search(sentence)
     return Asked(bool(outright), _PHRASES.search(sentence) is not None) if outright or tail[-1] in _ENDS else None
 
 
@@ -133,5 +136,5 @@ def _names() -> Search:
 
 @cache
 def _verbs() -> Search:
-    """Where there may be a verb: also inside of a word, because RE2 takes letters of other scripts for none."""
-    return searcher(compiled(_VERBS.pattern.replace(r"\b", ""), text=True, groups=False))
+    """The verbs in ASCII text, where RE2 knows as well as Python what a word is, and takes a hundredth of the time."""
+    return searcher(compiled(_VERBS.pattern, text=True, groups=False))

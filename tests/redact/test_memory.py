@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.redact import MARK, Redactor, redact_text
+from jsonlstore.redact import MARK, Redactor, questions, redact_text
 
 _VALUES = st.text("abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789", min_size=12, max_size=40).filter(
     lambda text: any(c.isdigit() for c in text) and any(c.isalpha() for c in text)
@@ -110,3 +110,35 @@ def test_any_question_and_any_answer_can_be_heard(question: str, answer: str) ->
     redactor = Redactor()
     redactor.heard(f"{question} password?")
     assert len(redactor.heard(answer)) <= len(answer) + 10 * (len(answer) // 4 + 1)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "give",
+                "QUEUE",
+                "que",
+                "typed",
+                "wie",
+                "wier",
+                "schicke",
+                "me de",
+                "qual",
+                "_",
+                "-",
+                ".",
+                " ",
+                "\n",
+                "7",
+                "need",
+            ]
+        ),
+        max_size=8,
+    )
+)
+def test_the_fast_look_for_verbs_is_exact_in_ascii_text(pieces: list[str]) -> None:
+    """A question in ASCII letters is found by the fast look if and only if the exact expression finds it."""
+    text = "".join(pieces)
+    exact = questions._VERBS.search(text) is not None
+    assert (questions._verbs()(text.encode(), 0)[0][0] >= 0) is exact
