@@ -157,7 +157,7 @@ def is_parameter(data: bytes, at: int, end: int) -> bool:
     if data[end : end + 1] not in (b")", b","):
         return False
     start = data.rfind(b"\n", max(0, at - 80), at)
-    if start > 0 and data[start:at].isspace() and data[end : end + 2] == b",\n":
+    if start > 0 and data[start:at].isspace() and data[end : end + 3].replace(b"\r", b"")[:2] == b",\n":
         above = data[max(0, start - 80) : start].rpartition(b"\n")[2].split(b" #")[0]
         return above.rstrip().endswith((b"(", b","))
     line = data[max(data.rfind(b"\n", max(0, at - 160), at) + 1, at - 160, 0) : at]

@@ -85,7 +85,7 @@ def _is_template_of_marks(value: str) -> bool:
 
 _NUMBERED_WORDS = re.compile(r"[a-z]{3,12}[0-9]?(?:[_-][a-z]{3,12}[0-9]?)+\Z")  # goog4_request
 _PIECE = re.compile(r"[/.:?&=]")
-_FILLED = re.compile(r"\{\}|%\(\w{1,40}\)s|[$#]?\{\{?\$?[A-Za-z_][\w.$()\[\]'\"!:&,# -]*\}?\}|<[A-Za-z_ -]{1,40}>")
+_FILLED = re.compile(r"\{\}|%\(\w{1,40}\)s|[$#]?\{\{?\$?[A-Za-z_][\w.$()\[\]'\"!:&,#%+*/| -]*\}?\}|<[A-Za-z_ -]{1,40}>")
 
 
 def is_code(value: str) -> bool:
@@ -144,7 +144,9 @@ def is_wordy(part: str) -> bool:
 
 def _is_humped(letters: str) -> bool:
     """`EnvAPIKey`: words and abbreviations, where chance changes the case at every other letter."""
-    return letters.isalpha() and len(_HUMPS.findall(letters)) * _LEAST_HUMP <= len(letters)
+    humps = _HUMPS.findall(letters)
+    words = 1 < len(humps) <= len(letters) // _LEAST_HUMP and letters.isalpha()
+    return words and all(len(hump) < 4 or randomness(hump.lower()) < _LEAST_RANDOM for hump in humps)
 
 
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -341,20 +343,19 @@ def is_worded(value: str) -> bool:
         parts = _BETWEEN_WORDS.split(NUMBERED_TERM.sub("", value))
     if len(parts) < 3:
         return False
-    odd = sum(
-        not (
-            _SMALL.match(part)
-            or (len(part) < 32 and part[:-1].isalpha() and randomness(part.rstrip("0123456789")) < _LEAST_RANDOM)
-        )
-        for part in parts
-        if part
-    )
+    odd = sum(not (_SMALL.match(part) or _is_numbered_word(part)) for part in parts if part)
     return odd == 0 or (odd == 1 and len(parts) > 4 and value.islower() and max(map(len, parts)) < 10)
+
+
+def _is_numbered_word(part: str) -> bool:
+    letters = part.rstrip("0123456789")
+    plain = len(part) < 32 and len(part) - len(letters) < 3 and letters.isalpha()
+    return plain and (randomness(letters) < _LEAST_RANDOM or _is_humped(letters))
 
 
 _LONGEST_WORD = 48
 _SMALL = re.compile(
-    r"v[0-9]{1,2}(?:alpha|beta|rc)[0-9]{1,2}\Z|[A-Z]?[a-z]{1,5}[0-9]{0,2}\Z|k8s\Z|i18n\Z|[0-9]{1,4}[a-z]{0,2}\Z|[0-9]{6,8}\Z|[A-Za-z]{1,3}\Z|[ug]uid\Z|[a-z]{1,6}[0-9]{1,5}\Z"
+    r"v[0-9]{1,2}(?:alpha|beta|rc)[0-9]{1,2}\Z|[A-Z]?[a-z]{1,5}[0-9]{0,2}\Z|k8s\Z|i18n\Z|[0-9]{1,4}[a-z]{0,2}\Z|[0-9]{5,8}\Z|[A-Za-z]{1,3}\Z|[ug]uid\Z|[a-z]{1,6}[0-9]{1,5}\Z"
 )
 _BETWEEN_WORDS = re.compile(r"[-_./:+@]")
 

@@ -118,6 +118,8 @@ def classify(name: str) -> Key:  # noqa: C901, PLR0911, PLR0912 - one exit per a
     if any(part in _TEXTS for part in before):
         return Key.HINT  # formFieldLabel__backupCode
     word = name[found.start() : end].lower()
+    if word == "password" and before[-1:] == ["1"] and not name[: found.start() - 1][-1:].isalpha():
+        return Key.NONE  # 1password, a program
     if before and word == "passwd" and before[-1] in _PROGRAMS:
         return Key.HINT  # ocpasswd: fix a leak
     if len(word) < 5 and found.group() not in (word, word.upper(), word.title()):

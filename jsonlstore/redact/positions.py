@@ -209,7 +209,9 @@ def _is_elsewhere(data: bytes, value: Value, text: str, link: Link) -> bool:  # 
     if op == b"=" and text.isalpha() and b"." in data[link.name_at : link.name_end] and _is_message(data, value):
         return True
     name = data[link.name_at : link.name_end]
-    described = text.isalpha() and after == b"  "  # --passwd=file   where it is
+    described = (text.isalpha() and after == b"  ") or (
+        text.isupper() and not text.isascii()
+    )  # --passwd=file   where it is
     described = described or is_secrets_word(text)
     if op == b"=" and name.startswith(b"--") and (described or (link.level < Key.PASSWORD and _METAVARS.match(text))):
         return True  # --private-key=FILE

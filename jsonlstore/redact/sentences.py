@@ -87,7 +87,7 @@ def said(data: bytes, link: Link, at: int) -> list[tuple[int, int]]:  # noqa: C9
         return []
     if PHRASE.search(data[link.name_at : link.name_end]):
         words = SPACE_WORDS.match(data, value.end, value.end + 400)
-        if text.encode().lower() in TALK:
+        if text.encode().lower() in TALK or text.endswith(("ed", "ing")):
             return []  # one mnemonic is that they go in order
         return [(value.start, words.end() if words else value.end)] if words and len(words.group().split()) >= 7 else []
     if not _SPOKEN.search(data[link.name_at : link.name_end]):

@@ -55,8 +55,9 @@ def _is_keywords(data: bytes, value: Value, text: str, link: Link) -> bool:
 
 # -- quoted
 
-_WORD_IN_CAPITALS = re.compile(r"[A-Z]{2,14}\Z")
+_WORD_IN_CAPITALS = re.compile(r"[A-Z]{2,14}[0-9]?\Z")
 _VALUE_BESIDE = re.compile(rb"[\"'][ \t\r\n]+value[ \t]*=")
+_PACKED = re.compile(rb"pack\([ \t]*\\*[\"']\Z")
 _VALIDATOR = re.compile(r"[a-z_]{2,16}:[0-9]{1,4}(?:,[0-9]{1,4})?\Z")
 _NUMBERED_WORD = re.compile(r"[a-z]{3,12}[-_][0-9]\Z")
 _ENTRY = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+:[A-Za-z_]\w*\Z")
@@ -67,7 +68,9 @@ _PASSWORDS = frozenset(("pass", "password", "passwd", "pwd", "pw"))
 
 def _is_named_or_choice(data: bytes, value: Value, text: str, link: Link) -> bool:  # noqa: PLR0911 - a decision list
     """A quoted value that names something: what is replaced, a rule for a form, an entry of a module, a choice."""
-    if _VALUE_BESIDE.match(data, value.end, value.end + 80):
+    if _PACKED.search(data, max(0, value.start - 12), value.start) or _VALUE_BESIDE.match(
+        data, value.end, value.end + 80
+    ):
         return True  # <filter token="version" value="${version}"/>
     if _VALIDATOR.match(text) and data[value.start - 2 : value.start - 1] in b"[ ,":
         return True  # "password": ["required", "min:8"]
@@ -108,10 +111,17 @@ def _is_identifier(data: bytes, value: Value, text: str, link: Link) -> bool:  #
         op == b":" and _DECLARED.search(data, max(0, name_at - 12), name_at)
     ):
         return True  # data Token = Plus, let password: flags
+    name = data[name_at : link.name_end].lower()
+    if (name == b"key" and data[name_at - 4 : name_at] == b"did:") or (
+        name.endswith(b"mnemonic") and _OPERATION.match(text)
+    ):
+        return True  # did:key:z6…, a public key; ASM mnemonic: ALM
     if op == b"=" and _is_statements(data, value, text, link):
         return True
     if _is_row(data, value, text, link) or is_sum(data, value, text):
         return True
+    if op == b"->" and data[name_at : name_at + 1].isupper() and _HASKELL.match(text):
+        return True  # reduce :: Token -> Parser.Int# -> Stack
     if data[name_at : name_at + 1] == b"$" and op == b":" and value.start == link.op_end:
         return True  # "$user:tail", a variable in a string
     if data[name_at - 2 : name_at] == b"${" and text[:1] in _MARKS and is_placeholder(text.lstrip(_MARKS).rstrip("}")):
@@ -144,6 +154,8 @@ def _is_statements(data: bytes, value: Value, text: str, link: Link) -> bool:
     )
 
 
+_HASKELL = re.compile(r"[A-Z]\w*(?:\.[A-Z]\w*)*#?\Z")
+_OPERATION = re.compile(r"[A-Z]{2,6}\Z")
 _VARIABLE = re.compile(r"[a-z_]{2,40}[0-9]{0,2}\Z")
 _LINE_ENDS = re.compile(rb";[ \t]*(?:\r?\n|\Z|/[/*])")
 

@@ -51,17 +51,15 @@ def columns(data: bytes, at: int, most: int) -> tuple[int, list[tuple[int, int]]
     if not found or len(line) >= _LONGEST_LINE:
         return max(end, at + 1), [], steps
     delimiter = found.group()
-    if (
-        delimiter[-1:] in b"|\x82\x91"
-        and delimiter in data[max(0, start - 400) : max(0, start - 1)].rpartition(b"\n")[2]
-    ):
+    if delimiter[-1:] in b"|\x82\x91" and delimiter in _line_above(data, start):
         return max(end, at + 1), [], steps  # a row of a table, not its head
     if _CODE.search(line) or (delimiter == b"|" and not _framed(data, line, end)):
         return max(end, at + 1), [], steps  # a call's arguments, or a union of types
     heads = [_cell(line, *cell) for cell in _cells(line, delimiter)]
     steps += COLUMN * len(heads)
     names = [line[first:last].decode("utf-8", "replace") for first, last in heads]
-    levels = _levels(names) if delimiter[-1:] in b"|\x82\x91" or all(names) else []
+    full = all(names) and (delimiter != b"\t" or min(map(len, names)) > 1)
+    levels = _levels(names) if delimiter[-1:] in b"|\x82\x91" or full else []
     if not any(levels):
         return max(end, at + 1), [], steps
     spans: list[tuple[int, int]] = []
@@ -195,10 +193,21 @@ def _tag_cells(data: bytes, row: re.Match[bytes]) -> list[tuple[int, int]]:
     return [text.span(1) if text and text[1] else (0, 0) for text in found]
 
 
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)*\Z")
+_CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+\Z")
+
+
+def _line_above(data: bytes, start: int) -> bytes:
+    """The line above a row, or the one above the rule that stands between them."""
+    lines = data[max(0, start - 400) : max(0, start - 1)].split(b"\n")
+    ruled = len(lines) > 1 and _RULED.match(lines[-1]) is not None
+    return lines[-2] if ruled else lines[-1]
+
+
 def _levels(names: list[str]) -> list[Key]:
     """What each column's name says; nothing at all where these are no names but a sentence or a list."""
     plain = len(names) >= 2 and all(
-        _COLUMN.match(name) and name.count(" ") <= 2 and not name.isdigit() for name in names
+        _COLUMN.match(name) and name.count(" ") <= 2 and not _NUMBER.match(name) for name in names
     )
     levels = [classify(name) if name else Key.NONE for name in names]
     return [level if level >= Key.HINT else Key.NONE for level in levels] if plain else []
@@ -209,6 +218,8 @@ def _hidden(data: bytes, start: int, cells: list[tuple[int, int]], levels: list[
         if level is Key.NONE:
             continue
         value = data[start + first : start + last].decode("utf-8", "replace")
+        if _CONSTANT.match(value):
+            continue  # a list of names
         plain_word = level is Key.PASSWORD and len(value) >= 5 and " " not in value and not value.isdigit()
         if (tells(value) if level is not Key.HINT else looks_secret(value, chosen=True)) or (
             plain_word and not is_placeholder(value) and not _RULE.match(value.encode())

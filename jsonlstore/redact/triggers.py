@@ -7,7 +7,16 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.regex import any_of, compiled, matcher, searcher_within
-from jsonlstore.redact.looks import is_key_hex, is_placeholder, is_reference, looks_random, looks_secret, tells
+from jsonlstore.redact import rules
+from jsonlstore.redact.looks import (
+    is_key_hex,
+    is_placeholder,
+    is_reference,
+    is_wordy,
+    looks_random,
+    looks_secret,
+    tells,
+)
 from jsonlstore.redact.names import PASSWORD_WORDS
 from jsonlstore.redact.rules import Shape, own_rules, shapes, words
 
@@ -112,7 +121,7 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
     if data[start - 1 : start] in _HASHED_SIGNS and _HASHED.search(data, max(0, start - _LONGEST_HASH), start):
         return False  # inside of a hash of a lock file
     if not shape.unlike:
-        return True
+        return shape.kind != "facebook" or not _ONLY_HEX.match(data, start, end)
     value = data[start:end].decode("utf-8", "replace")
     if value.startswith(("//", "http://", "https://")) or (shape.kind == "url-token" and "%40" in value):
         return False  # -u http://host: an address, no user and password; imap://bob%40example.org@host
@@ -122,11 +131,13 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
             is_reference(value)
             or re.match(r"\d+[/?#]", value)
             or value.lower().strip("[]()<>{}") in _URL_WORDS
-            or _PASSWORD_WORD.match(value)
+            or _PASSWORD_WORD.match(value.rstrip("@"))
         )
     quoted = data[max(0, start - 1) : start] in (b"'", b'"')
     if is_placeholder(value, bare=not quoted and shape.unlike not in ("random", "chosen", "mixedchosen")):
         return False
+    if (shape.kind == "basic-auth" and is_wordy(value)) or (shape.kind == "netrc" and value.lower() in _TALK):
+        return False  # Basic round2SameRect; login and password with
     if shape.unlike == "plain":
         return looks_secret(value) or looks_random(value) or (len(value) > 30 and any(c.isdigit() for c in value))
     if shape.unlike == "chosen":
@@ -134,6 +145,8 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
     if shape.unlike == "mixedchosen":
         return looks_secret(value, chosen=True) and len(_SIGNED.sub("", value)) < len(value) - 1
     if shape.unlike == "id":
+        if _IDENTIFIED.search(data, max(0, start - 16), start):
+            return False
         return not _ID_NAMES.intersection(_NAME_PARTS.findall(value[:-32].lower()))
     if shape.unlike == "told":
         return tells(value)
@@ -162,6 +175,8 @@ def _begins_word(data: bytes, at: int) -> bool:
     return at == 0 or not data[at - 1 : at].isalnum() or data[max(0, at - 2) : at - 1] == b"\\"
 
 
+_IDENTIFIED = re.compile(rb"(?i)(?:[^a-z]id|href|anchor)=\\*[\"']#?\Z")
+_TALK, _ONLY_HEX = rules.words("talk"), re.compile(rb"[0-9A-F]+\Z")
 _HASHED_SIGNS, _LONGEST_HASH = (b"+", b"/"), 100
 _HASHED = re.compile(rb"(?:sha(?:1|256|384|512)|md5)[-:][A-Za-z0-9+/]*\Z")
 _ID_NAMES = frozenset().union(*map(words, ("ids", "keyed", "about", "hex-named")))
