@@ -147,7 +147,7 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
     if shape.unlike == "id":
         if _IDENTIFIED.search(data, max(0, start - 16), start):
             return False
-        return not _ID_NAMES.intersection(_NAME_PARTS.findall(value[:-32].lower()))
+        return not _ID_NAMES.intersection(_NAME_PARTS.findall(_NUMBER.sub("", value).lower()))
     if shape.unlike == "told":
         return tells(value)
     if shape.unlike == "hexchosen":
@@ -180,6 +180,7 @@ _TALK, _ONLY_HEX = rules.words("talk"), re.compile(rb"[0-9A-F]+\Z")
 _HASHED_SIGNS, _LONGEST_HASH = (b"+", b"/"), 100
 _HASHED = re.compile(rb"(?:sha(?:1|256|384|512)|md5)[-:][A-Za-z0-9+/]*\Z")
 _ID_NAMES = frozenset().union(*map(words, ("ids", "keyed", "about", "hex-named")))
+_NUMBER = re.compile(r"[_-][0-9a-f]{32}.*")
 _NAME_PARTS = re.compile(r"[a-z]+|[a-z]+[0-9]+")
 _SIGNED = re.compile(r"[A-Z0-9!@#$%^&*_]")
 _BLOB, _BASE64 = 160, b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
