@@ -1,6 +1,6 @@
-"""Words made to be slow for one expression: what leads to one of its repetitions, and what it repeats, again and again.
+"""Words made to be slow for one expression: what leads to a repetition in it, and what is repeated, again and again.
 
-They are read off the expression itself, so an expression that is new is tried where it is weak without a word about it here.
+They are read off the expression itself, so one that is new is tried where it is weak without a word about it here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,30 @@ _USUAL = "a1A_-. :,/=\"'\\\n\t+0bf\xe9"
 _ANY = [chr(code) for code in range(32, 127)]
 _REPEATS = (of.MAX_REPEAT, of.MIN_REPEAT, of.POSSESSIVE_REPEAT)  # type: ignore[attr-defined]
 _MANY = 8  # times: less is no repetition that a hostile word could use
-_UNITS = ("a", "A", "1", "_", "-", ".", " ", "Ab", "a1_", "a ", "a:", "/", "'", '"', "\\", "(", "[", "{", "\t", "\n", "é", "密")
+_UNITS = (
+    "a",
+    "A",
+    "1",
+    "_",
+    "-",
+    ".",
+    " ",
+    "Ab",
+    "a1_",
+    "a ",
+    "a:",
+    "/",
+    "'",
+    '"',
+    "\\",
+    "(",
+    "[",
+    "{",
+    "\t",
+    "\n",
+    "é",
+    "密",
+)
 
 
 def hostile_words(expression: Expression, size: int) -> Iterator[str]:
@@ -29,7 +52,7 @@ def hostile_words(expression: Expression, size: int) -> Iterator[str]:
     for turn in range(2):
         _repetitions(parser.parse(source, flags), "", turn, pairs)
     for before, unit in pairs:
-        yield (before + unit * (size // len(unit) + 1))[:size] + "!"
+        yield before[-size:] + (unit * (size // len(unit) + 1))[:size] + "!"
 
 
 def _repetitions(parts: Any, before: str, turn: int, found: dict[tuple[str, str], None]) -> None:
@@ -38,7 +61,9 @@ def _repetitions(parts: Any, before: str, turn: int, found: dict[tuple[str, str]
         if kind in _REPEATS:
             least, most, inner = of_it
             if most >= _MANY:
-                found.update(dict.fromkeys((before, unit) for unit in (_sample(inner, way) for way in range(3)) if unit))
+                found.update(
+                    dict.fromkeys((before, unit) for unit in (_sample(inner, way) for way in range(3)) if unit)
+                )
             _repetitions(inner, before, turn, found)
             before += _sample(inner, turn) * max(least, 1)
             continue
@@ -54,7 +79,7 @@ def _repetitions(parts: Any, before: str, turn: int, found: dict[tuple[str, str]
         before += _sample([(kind, of_it)], turn)
 
 
-def _sample(parts: Any, turn: int) -> str:  # noqa: C901 - one branch a kind
+def _sample(parts: Any, turn: int) -> str:
     """A word that the parts match, another one each turn."""
     text = ""
     for kind, of_it in parts:
@@ -64,7 +89,11 @@ def _sample(parts: Any, turn: int) -> str:  # noqa: C901 - one branch a kind
             text += "a"
         elif kind is of.IN:
             good = [sign for sign in _USUAL if _is_in(of_it, sign)] or [sign for sign in _ANY if _is_in(of_it, sign)]
-            text += good[min(turn, len(good) - 1)] if good else chr(next((it for _, it in of_it if isinstance(it, int)), 97))
+            text += (
+                good[min(turn, len(good) - 1)]
+                if good
+                else chr(next((it for _, it in of_it if isinstance(it, int)), 97))
+            )
         elif kind is of.SUBPATTERN:
             text += _sample(of_it[3], turn)
         elif kind is of.ATOMIC_GROUP:  # type: ignore[attr-defined]
