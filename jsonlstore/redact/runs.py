@@ -26,6 +26,7 @@ HINT = rules.RUN_HINT
 Span = tuple[int, int, str]
 
 BLOB = 512  # bytes of a run that is data, not a token
+_ASKED = 6  # bytes that are weighed for the question whose key a run may be
 _GLANCED = 4  # bytes of a run without a prefix cost as much as one of a token
 _HINT = re.compile(HINT.encode())
 _RUN = re.compile(rb"[A-Za-z0-9_.~+/=%-]*")
@@ -84,7 +85,7 @@ def judge_run(data: bytes, at: int, decoded: Callable[[bytes], bool]) -> tuple[i
     if is_token(token):
         return end, (first, last, "token"), inside, weighed
     key = vendors_run(data, first, last)
-    return end, ((*key, "named") if key else None), inside, weighed
+    return end, ((*key, "named") if key else None), inside, weighed + _ASKED
 
 
 def is_token(token: bytes) -> bool:  # noqa: PLR0911 - one exit per answer

@@ -99,7 +99,7 @@ OF_SECRETS = re.compile(
 )  # set-password
 _GRAMMAR = re.compile(r"[a-z]+(?:[.-](?:[a-z]+|\$S?[0-9]))+\Z|[a-z]+(?:[.-][a-z]+)*\.\$?(?:[0-9]|[a-z]{2,6})\Z")
 _LEAST_DIGITS = 6
-_SCOPES = re.compile(r"\*?[a-z]+[0-9]{0,2}(?:[. -][a-z0-9]+)*(?:\.[a-z0-9]+)+(?: [a-z.-]+)*\*?\Z|\*[a-z]+\*\Z")
+_SCOPES = re.compile(r"\*?[a-z]+[0-9]{0,2}(?:[. -][a-z0-9]+)*\.[a-z0-9]+(?: [a-z.-]+)*\*?\Z|\*[a-z]+\*\Z")
 _TABLE, _NOT_BASE64 = 200, re.compile(r"[^A-Za-z0-9+/=._%-]")
 _PAIRS = re.compile(r"[A-Za-z ]{2,40}=[^;=]{0,200}={0,2}(?:;[A-Za-z ]{2,40}=[^;=]{0,200}={0,2})+;?\Z")
 

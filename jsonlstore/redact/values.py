@@ -33,13 +33,13 @@ _CLOSERS = {
     b"\xe3\x80\x8c": b"\xe3\x80\x8d",
 }
 _MORE = re.compile(
-    rb"(?:[ \t]*[+.][ \t]*|[ \t]*\\+\r?\n[ \t]*|[ \t]*[+.]?\r?\n[ \t]*[+.]?[ \t]*|[ \t]*\+[ \t]*\\+n[ \t]*)?(\\*)([\"'])"
+    rb"(?:[ \t]*+(?:[+.][ \t]*+|\\++\r?\n[ \t]*+|[+.]?\r?\n[ \t]*+[+.]?[ \t]*+|\+[ \t]*+\\++n[ \t]*+))?(\\*+)([\"'])"
 )
 _BARE = re.compile(rb"(?:[^\s\"'`<\\\xe3]|\\++(?![\"'`nrt\s])|\\++\r?\n[ \t]*+|<(?!/)|\xe3(?!\x80[\x81\x82\x8d]))++")
 _CUT = re.compile(
     rb"\)\]?[(\[]|[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&(?:amp|quot|lt|gt|nbsp|[lr][ds]quo|#[0-9]{2,5}|#x[0-9a-fA-F]{2,5});?|[;,]\Z|\xef\xbc\x8c|\|\|?|&&"
 )
-_TAIL = re.compile(rb"[)\]},;.:>]+\Z|\\+\Z")
+_ENDS = b")]},;.:>"
 _LINE = re.compile(rb"(?:[^\r\n\"\\]|\\++(?![nr\"]))++")
 _FALLBACK = re.compile(
     rb"[\w.$\[\]()?]{1,80}[ \t]*(?:\|\||\?\?|or\b)[ \t]*(?=\\*[\"'])|[\w.]{1,60}(?:\[|\.get\(|\()\\*[\"'][\w.-]{1,60}\\*[\"'][\])][ \t]*(?:\|\||\?\?|or\b)[ \t]*(?=\\*[\"'])"
@@ -230,9 +230,9 @@ def _bare(data: bytes, pos: int, before: int) -> Value | None:
         if goes_on and 0 <= closed < end + 200 and b"\n" not in data[end:closed]:
             rest = _BARE.match(data, closed + 1, closed + 400)
             return Value(pos, rest.end() if rest else closed + 1, quoted=False)
-    tail = None if len(run) == GLANCE else _TAIL.search(run)
-    if tail and tail.start() > 0:
-        run = run[: tail.start()]
+    if len(run) < GLANCE:
+        bare = run.rstrip(_ENDS if run[-1:] in _ENDS else b"\\")
+        run = bare or run
     return Value(pos, pos + len(run), quoted=False)
 
 

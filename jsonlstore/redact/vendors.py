@@ -44,7 +44,7 @@ _CLOSED = b"\"'`\\])*"
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _VENDORS = frozenset(name.replace("_", "") for name in rules.words("vendors"))
 _OWN = rules.words("vendors-own")  # what the rest of a name may say and leave it one
-_LINE, _LEAST, _MOST_WORDS, _LONGEST_NAME = 200, 18, 5, 80
+_LINE, _LEAST, _MOST_WORDS, _LONGEST_NAME, _MOST_PARTS = 200, 18, 5, 80, 10
 _LISTED = re.compile(rb"""[ \t"'{,-]*+[\w@./+-]{1,80}["']?[ \t]*[:=]{1,2}[ \t]*["']?([0-9a-fA-F]{32,64})\b""")
 
 
@@ -95,6 +95,8 @@ def _is_said(data: bytes, start: int) -> bool:
 def is_vendors_name(name: str) -> bool:
     """`splunk.hec` and `DEEPGRAM` are a provider's, `datadog_trace_id` names something of its own."""
     parts = [part.lower() for part in _PART.findall(name[-_LONGEST_NAME:])]
+    if len(parts) > _MOST_PARTS:
+        return False  # a run of letters and digits
     for first in range(len(parts)):
         for last in (first + 1, first + 2):
             if "".join(parts[first:last]) in _VENDORS:

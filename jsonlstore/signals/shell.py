@@ -44,7 +44,7 @@ _REDIRECT = re.compile(
 )
 _REDIRECTED = ("cat", "tee", "echo", "printf")
 _WRITTEN = re.compile(r"(?:cat|echo|printf)\b[^\n|]*?>{1,2}\s*[\"']?([^\s\"'<>|&;]+)")  # the same where no tee is
-_SED_IN_PLACE = re.compile(r"\bsed\s+-i\S*\s+.*?\s([^\s'\"|;&<>]+\.\w{1,8})\s*$", re.MULTILINE)
+_SED_IN_PLACE = re.compile(r"\bsed\s++-i\S*+\s++.*?\s([^\s'\"|;&<>]+\.\w{1,8})\s*$", re.MULTILINE)
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
 _MESSAGE = re.compile(
     r"""\s-[a-z]*m\s*(?:"\$\(cat <<-?\s*["']?(?P<mark>\w+)["']?\n(?P<here>.{0,4000}?)\n[^\S\n]*+(?P=mark)|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')"""

@@ -52,7 +52,7 @@ _REOPENED = re.compile(
     r"\bre-?open(?:ed|ing|s)?\b|\bnot (?:actually |really )?done\b|\bwieder (?:offen|geöffnet)\b", re.IGNORECASE
 )
 _STAGES = (
-    re.compile(r"\b(?:stage|phase|stufe)\b\s*[:=]?\s*[\"'`]?([a-z]+)", re.IGNORECASE),
+    re.compile(r"\b(?:stage|phase|stufe)\b\s*+[:=]?\s*+[\"'`]?([a-z]+)", re.IGNORECASE),
     re.compile(r"\b([a-z]+)[ -](?:stage|phase)\b", re.IGNORECASE),
 )
 _CANCELLED = re.compile(rf"\b{GIVEN_UP}\b", re.IGNORECASE)

@@ -212,25 +212,41 @@ def state_fields(text: str) -> dict[str, Any]:
 _EVENTS = next(one.type.choices for one in COMMANDS[("hook",)].params if isinstance(one.type, click.Choice))
 
 
-@pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("event", _EVENTS)
-def test_no_field_of_a_hook_is_kept_or_repeated(event: str, every: int, house: House) -> None:
-    """One field at a time and all at once: a field that is refused must not hide what becomes of the others.
-
-    All kinds in one text, and each alone: in the short form every tenth.
-    """
-    calls: list[tuple[list[str], str]] = []
-    begun = {"session_id": "a", "channel": "cli", "agent_id": "main", "session_key": "agent:main:main"}
-    calls.append((["hook", "session-start"], json.dumps(begun)))
-    for text in (ALL, *(text for text, _ in PLANTED[::every])):
+def _hook_calls(event: str, session_id: str, texts: tuple[str, ...], alone: slice) -> list[tuple[list[str], str]]:
+    """One event told everything of each text: all fields at once, those of `alone` one at a time, and no document."""
+    begun = {"session_id": session_id, "channel": "cli", "agent_id": "main", "session_key": "agent:main:main"}
+    calls = [(["hook", "session-start"], json.dumps(begun))]
+    for text in texts:
         fields = state_fields(text)
         kept = {name: value for name, value in fields.items() if name not in (*TIMES, *LINKS, "tokens")}
-        documents = [{"session_id": "a", **kept}, {"session_id": text, "channel": text}, [text]]
+        documents = [{"session_id": session_id, **kept}, {"session_id": text, "channel": text}, [text]]
         if text is ALL:  # a field that is refused must not hide what becomes of the others
-            documents += [{"session_id": "a", name: value} for name, value in fields.items()]
+            documents += [{"session_id": session_id, name: value} for name, value in list(fields.items())[alone]]
         calls += [(["hook", event], json.dumps(document)) for document in documents]
         calls.append((["hook", event], f"{{not json {text}"))
-    house.run(calls)
+    return calls
+
+
+_THIRD = 3  # of the fields stand alone in each event, others in the next one
+
+
+def test_no_field_of_a_hook_is_kept_or_repeated(house: House) -> None:
+    """Every event with all fields at once, all kinds in one text and some alone, and each field alone in some events.
+
+    The long form below takes every field and every kind alone in every event.
+    """
+    texts = (ALL, *(text for text, _ in PLANTED[::10]))
+    for number, event in enumerate(_EVENTS):
+        house.run(_hook_calls(event, f"a{number}", texts, slice(number % _THIRD, None, _THIRD)))
+    house.read_back()
+    assert house.leaked() == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("event", _EVENTS)
+def test_no_field_alone_is_kept_or_repeated(event: str, house: House) -> None:
+    """One field at a time and all at once, all kinds in one text and each alone."""
+    house.run(_hook_calls(event, "a", (ALL, *(text for text, _ in PLANTED)), slice(None)))
     house.read_back()
     assert house.leaked() == []
 

@@ -46,6 +46,13 @@ SLOW_ONCE = {
     "columns of secrets": lambda n: "pw|seed|pwd\n" + _drawn("%s|vk1a|b\n", 12)(n),
     "closing tags": lambda n: "</private>" * (n // 10),
     "one escape": lambda n: "\\u0070 " + "some words and a path /usr/lib/x token: " * (n // 40),
+    "backslashes in a container": _drawn("kind: Secret\ndata: {" + "\\" * 15_000 + "%s\n", 4),
+    "names at the head of a table": _drawn("pw" + ",a" * 1900 + ",%s\nx\n", 4),
+    "a rule of a table, again and again": lambda n: "pw|x\n" + ("-" * 4000 + "x\n") * (n // 4002),
+    "rows of another width": _drawn("(password) values " + "(a)," * 63 + "('%s', 'b')\n", 4),
+    "a row of long literals": _drawn("(password, %s) values " + ("('" + "a" * 2000 + "'x)," * 4) + "\n", 4),
+    "names of many parts": _drawn("%seyJhtpasswd", 4),
+    "a run of capitals that is said twice": _drawn('password="ab' + "A" * 120 + '1-z9" %s\n', 4),
     "two long words": _drawn("토큰::=bk[a-z]{2}_%s", 3),
 }
 
