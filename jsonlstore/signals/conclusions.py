@@ -12,20 +12,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.model import Commit, Failing, FileInWork, Ground, LastRequest, Note, PendingTask
+from jsonlstore.signals.blockers import blockers, since
 from jsonlstore.signals.closings import closed_by_session
 from jsonlstore.signals.decisions import settled_notes, weighed_notes
 from jsonlstore.signals.earlier import earlier_requests
 from jsonlstore.signals.ending import TO_USER, ClosingSituation, read_ending
 from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.notes import NoteBook
-from jsonlstore.signals.obstacles import reported_error
+from jsonlstore.signals.obstacles import did_themselves
 from jsonlstore.signals.offers import Opened
-from jsonlstore.signals.patterns import BLOCKER, DONE
-from jsonlstore.signals.requests import ANSWERED, FAILED, INTERRUPTED, UNANSWERED, is_nudge, pasted_command
+from jsonlstore.signals.patterns import DONE
+from jsonlstore.signals.requests import ANSWERED, FAILED, INTERRUPTED, UNANSWERED, UNFINISHED, is_nudge
 from jsonlstore.signals.sentences import sentences, shorten
-from jsonlstore.signals.shell import steps
 from jsonlstore.signals.tasks import covers, evidence, hash_id
-from jsonlstore.signals.undone import reverted_subject
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from jsonlstore.core.model import Closed, EarlierRequest
     from jsonlstore.signals.closings import DoneStatements
     from jsonlstore.signals.conversation import Exchange
-    from jsonlstore.signals.evidence import Family, GitCommit, WorkLog
+    from jsonlstore.signals.evidence import Family, WorkLog
     from jsonlstore.signals.language import Language
     from jsonlstore.signals.tasks import TaskBook
     from jsonlstore.signals.todos import TodoItem
@@ -45,11 +44,7 @@ _HEAD, _MOST_COMPARED = 600, 2_000  # of a message
 MOST_TICKED = 6
 STALE_LIST = 4  # turns
 STALE_FILE = 30
-_ALL_FAIL = 3  # commands in a row
-_UNFINISHED = frozenset({UNANSWERED, INTERRUPTED, FAILED})
 _FILE_NAME = re.compile(r"(?<![\w-])[\w-]++(?:\.[\w-]+)*\.[a-zA-Z]\w{0,4}\b")
-_FIX = re.compile(r"(?:bug|hot)?fix(?:e[sd])?\b|(?:re)?solve[sd]?\b|repair|correct", re.IGNORECASE)
-_PLAIN_ERRORS = content_words("error exception fix file line module name object value string type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +80,9 @@ def conclude(
     """Put together what a session's end, its tools and its user said."""
     ending = _with_fate(read_ending(talk, language, pushed=work.pushed), talk, work)
     request = ending.request
-    failing = work.failing(done_by_hand=ending.done_by_hand)
+    failing = work.failing()
+    if failing and talk and did_themselves(talk[-1].user, language):
+        failing = work.failing(done_by_hand=True)
     still_open = [one for one in ending.listed if not _is_covered(one, talk, work)]
     todos = _open_todos(ending, talk, work)
     pending = _pending(ending, still_open, todos, talk, work, tasks, most_tasks)
@@ -105,7 +102,7 @@ def conclude(
         commits=_commits(work),
         files=_files(work),
         closed=closed_by_session(said, work, tasks, [one for one in ending.listed if one not in still_open]),
-        notes=(*settled, *weighed, *_done_notes(work), *_blockers(ending, failing, talk, work)),
+        notes=(*settled, *weighed, *_done_notes(work), *blockers(ending, failing, talk, work, language)),
         grounds=tuple(_grounds(ending, step, in_progress)),
     )
 
@@ -124,14 +121,9 @@ def _with_fate(ending: ClosingSituation, talk: Sequence[Exchange], work: WorkLog
     if asked is None or asked.last.aborted or asked.last.waiting:
         return ending
     words = content_words(request.text)
-    if not any(covers(words, content_words(one.subject)) for one in _since(work, asked.user.turn)):
+    if not any(covers(words, content_words(one.subject)) for one in since(work, asked.user.turn)):
         return ending
     return replace(ending, request=replace(request, fate=ANSWERED, doing=""))
-
-
-def _since(work: WorkLog, turn: int) -> Iterator[GitCommit]:
-    """The commits made since a turn began; one that takes another back does nothing of what it names."""
-    return (one for one in work.commits if one.turn >= turn and not reverted_subject(one.subject))
 
 
 def _grounds(ending: ClosingSituation, step: Opened | None, in_progress: Sequence[Opened]) -> Iterator[Ground]:
@@ -156,7 +148,7 @@ def _last_request(ending: ClosingSituation) -> LastRequest | None:
     if request is None or not request.text:
         return None
     text = shorten(f"{request.text} (to: {request.accepted})" if request.accepted else request.text, _LONGEST_LINE)
-    doing = shorten(request.doing, _LONGEST_LINE) if request.fate in _UNFINISHED and request.doing else None
+    doing = shorten(request.doing, _LONGEST_LINE) if request.fate in UNFINISHED and request.doing else None
     error = shorten(request.error, _LONGEST_LINE) if request.error else None
     return LastRequest(text, request.at, request.fate, doing, error, extra=evidence([request.entry_id], "request"))
 
@@ -174,7 +166,7 @@ def _next_step(
     ending: ClosingSituation, still_open: Sequence[Opened], todos: Sequence[TodoItem], work: WorkLog
 ) -> Opened | None:
     request = ending.request
-    if request and request.fate in _UNFINISHED and not is_nudge(_wanted(ending)):
+    if request and request.fate in UNFINISHED and not is_nudge(_wanted(ending)):
         at_work = next((item for item in todos if item.status.startswith("in") and item.turn == work.turn), None)
         if at_work:  # says more exactly what was left than the request does
             return Opened(at_work.title, at_work.entry_id, "", 0, 0, "todo", 0.85)
@@ -270,7 +262,7 @@ def _pending(
         _add(found, one.text, one.entry_id, one.kind, one.confidence)
     request = ending.request
     planned = any(item.turn == work.turn and not item.in_file for item in todos)  # its steps are told one by one
-    if request and request.fate in _UNFINISHED and not planned and not is_nudge(_wanted(ending)):
+    if request and request.fate in UNFINISHED and not planned and not is_nudge(_wanted(ending)):
         _add(found, _wanted(ending), request.entry_id, f"request {request.fate}", 0.85)
     return list(found.values())[-most:]
 
@@ -312,7 +304,7 @@ def _is_covered(one: Opened, talk: Sequence[Exchange], work: WorkLog) -> bool:
         for each in talk
         if each.user.turn > one.turn and any(moment.changes for moment in (each.user, *each.answers))
     ]
-    later = [*asked, *(commit.subject for commit in _since(work, one.turn + 1))]
+    later = [*asked, *(commit.subject for commit in since(work, one.turn + 1))]
     ticked = [item.title for item in work.todos.done_items() if item.is_done and item.turn >= one.turn]
     return any(covers(words, content_words(text)) for text in (*later, *ticked))
 
@@ -351,50 +343,4 @@ def _done_notes(work: WorkLog) -> list[Note]:
     for item in work.todos.done_items()[-MOST_TICKED:]:
         if item.is_done and not item.in_file:
             book.add(DONE, item.title, 0.85, entry_id=item.entry_id, source="todo")
-    return book.notes()
-
-
-def _is_mended(one: Opened, talk: Sequence[Exchange], work: WorkLog) -> bool:
-    """Whether an obstacle is gone: a later commit is about it, or names it as fixed, or its command passed."""
-    by_user = one.by_user or one.kind == "reported"
-    words = content_words(one.text)
-    for commit in _since(work, one.turn if by_user else one.turn + 1):
-        named = content_words(commit.subject)
-        if covers(words, named) or (_FIX.match(commit.subject) and words & named - _PLAIN_ERRORS):
-            return True
-    said = next((each.user.text for each in reversed(talk) if each.user.id == one.entry_id), "") if by_user else ""
-    ran = {step.family for step in steps(pasted_command(said))} if said else set()
-    return any(each.name in ran and not each.failed and each.turn >= one.turn for each in work.families())
-
-
-def _blockers(ending: ClosingSituation, failing: Family | None, talk: Sequence[Exchange], work: WorkLog) -> list[Note]:
-    """What is still in the way: a failing command, an error reported and not seen gone, what was said at the end."""
-    book = NoteBook()
-    request = ending.request
-    if request and request.fate == FAILED and request.error:
-        book.add(
-            BLOCKER,
-            f"The last request failed: {request.error}",
-            0.85,
-            entry_id=request.entry_id,
-            at=request.at,
-            source="request",
-        )
-    if request:
-        error = reported_error(talk)
-        untouched = not any(moment.changes for moment in (talk[-1].user, *talk[-1].answers))
-        if error and not _is_mended(error, talk, work) and (ending.verify or untouched or request.fate in _UNFINISHED):
-            book.add(BLOCKER, error.text, error.confidence, entry_id=error.entry_id, at=error.at, source="reported")
-    for one in reversed([each for each in ending.blockers if not _is_mended(each, talk, work)]):
-        book.add(BLOCKER, one.text, one.confidence, entry_id=one.entry_id, at=one.at, source=one.kind)
-    stopped = work.stopped_at
-    if work.failed_in_a_row >= _ALL_FAIL:
-        said = f"Every command fails: {work.bare_exit} (the last {work.failed_in_a_row} commands)"
-        book.add(BLOCKER, said, 0.8, entry_id=stopped.entry_id if stopped else None, at="", source="command")
-    elif stopped and failing is None and request and request.fate == INTERRUPTED:
-        said = f"{shorten(stopped.what, 80)} fails: {stopped.summary}"
-        book.add(BLOCKER, said, 0.8, entry_id=stopped.entry_id, at=stopped.at, source="command")
-    if failing is not None and failing.turn not in ending.not_ours:
-        said = f"{failing.command} fails" + (f": {failing.summary}" if failing.summary else "")
-        book.add(BLOCKER, said, 0.85, entry_id=failing.entry_id, at=failing.at, source="command")
     return book.notes()

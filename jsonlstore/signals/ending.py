@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.answers import answer_line
-from jsonlstore.signals.closings import tells_deed
 from jsonlstore.signals.conversation import ASSISTANT, USER
-from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.handed import commands_left, only_asks_back, to_verify
 from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.obstacles import in_the_way, labelled_lately
@@ -42,7 +40,6 @@ from jsonlstore.signals.requests import (
     offer_of,
 )
 from jsonlstore.signals.sentences import (
-    own_sentences,
     plain_text,
     prose_lines,
     sentences,
@@ -88,8 +85,6 @@ class ClosingSituation:
     ideas: tuple[str, ...] = ()
     unmet: tuple[Opened, ...] = ()
     offer_comes_after: bool = False  # it offers something on top of what is listed, or points back at that
-    not_ours: frozenset[int] = frozenset()  # the turns whose answer says of what fails that it did so before
-    done_by_hand: bool = False  # the user says that they did something themselves
 
 
 def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: bool = True) -> ClosingSituation:
@@ -124,23 +119,6 @@ def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: 
         ideas=tuple(_ideas(closing, language)) if closing and done else (),
         unmet=tuple(_unmet(talk, at, language)) if not done else (),
         offer_comes_after=offer is not None and closing is not None and _comes_after(offer.text, closing, language),
-        not_ours=frozenset(one.user.turn for one in talk[max(at - 1, 0) :] if _failed_before(one, language)),
-        done_by_hand=_did_themselves(last.user, language),
-    )
-
-
-def _failed_before(one: Exchange, language: Language | None) -> bool:
-    """Whether an answer says of a failure that it was there before, or belongs to something else."""
-    text = one.closing.text if one.closing else ""
-    return any(known.says("not_ours", text) for known in spoken_languages(text, language)) if text else False
-
-
-def _did_themselves(said: Moment, language: Language | None) -> bool:
-    """Whether the user's last words report something done."""
-    return len(said.text) <= _LONGEST_LEFT and any(
-        tells_deed(plain_text(sentence), known) or says_done(plain_text(sentence), known)
-        for known in spoken_languages(said.text, language)
-        for sentence in own_sentences(said.text)
     )
 
 

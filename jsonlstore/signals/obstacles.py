@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.signals.closings import tells_deed
 from jsonlstore.signals.conversation import ASSISTANT, USER
+from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.offers import Opened, labelled, open_rows, spoken_languages
 from jsonlstore.signals.outcome import last_error
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
@@ -24,8 +26,11 @@ if TYPE_CHECKING:
 
 LABELS_REACH = 3  # exchanges
 _LONG_REPORT = 110
+_LONGEST_REPORT = 240
 _HEAD = 600
 _LONGEST_LABEL = 40
+_FEW_WORDS = 4  # of an item that says little without what it is about
+_ITEM = re.compile(r"\s*(?:[-*+•–]|\d{1,2}[.)])\s")
 _UNINDENTED = re.compile(r"^[ \t]+", re.MULTILINE)  # what people copy from a page or a terminal is set in
 _MENDED = re.compile(
     r"(?<!not )(?<!n't )\b(?:fixed|resolved|solved|behoben|gefixt|gelöst|corregid[oa]s?|solucionad[oa]s?|arreglad[oa]s?|corrig(?:é|ée|és|ées)|résolue?s?|corrigid[oa]s?|resolvid[oa]s?|risolt[oaie]|corrett[oaie])\b|исправ(?:ил|лен)|починил|виправ(?:ив|лен)|已(?:经)?(?:修复|解决|修正)|修正しました|解決しました|修复(?:了|完成)|수정(?:했|하였|완료)|해결(?:했|됐|되었)",
@@ -111,8 +116,12 @@ def _inabilities(text: str, known: Sequence[Language], *, mended: bool = False) 
     """
     found = []
     of_cause = False
+    label = ""  # of the list an item stands in
     for line in prose_lines(text):
         plain = plain_text(line)
+        is_item = _ITEM.match(line) is not None
+        if not is_item:
+            label = plain.replace("：", ":").partition(":")[0]
         if _heads(plain, line):
             of_cause = mended and any(one.says("cause_label", plain[-_LONGEST_LABEL:]) for one in known)
         if line.lstrip().startswith(("#", "|", ">")) or of_cause:
@@ -129,7 +138,8 @@ def _inabilities(text: str, known: Sequence[Language], *, mended: bool = False) 
                 or _got_over(plain, language)
                 for language in known
             ):
-                found.append(shorten(plain, 160))
+                bare = is_item and label and len(label) <= _LONGEST_LABEL and len(content_words(plain)) <= _FEW_WORDS
+                found.append(shorten(f"{label}: {plain}" if bare else plain, 160))
     return found[:2]
 
 
@@ -155,3 +165,18 @@ def reported_error(talk: Sequence[Exchange]) -> Opened | None:
         if error and "\n" in one.user.text and (back == 0 or cut_off):
             return Opened(error, one.user.id, one.user.at, back, one.user.turn, "reported", 0.75)
     return None
+
+
+def failed_before(one: Exchange | None, language: Language | None) -> bool:
+    """Whether an answer says of a failure that it was there before, or belongs to something else."""
+    text = one.closing.text if one and one.closing else ""
+    return any(known.says("not_ours", text) for known in spoken_languages(text, language)) if text else False
+
+
+def did_themselves(said: Moment, language: Language | None) -> bool:
+    """Whether the user's words report something done."""
+    return len(said.text) <= _LONGEST_REPORT and any(
+        tells_deed(plain_text(sentence), known) or says_done(plain_text(sentence), known)
+        for known in spoken_languages(said.text, language)
+        for sentence in own_sentences(said.text)
+    )

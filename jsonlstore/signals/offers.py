@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.language import languages, recognise
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten, with_named_code, without_code
 from jsonlstore.signals.words import content_words
@@ -47,6 +48,8 @@ _OPEN_BEFORE = "⏳🚧⬜🔲☐⌛"
 _OPEN_AFTER = "⏳🔄🚧⬜🔲☐⌛🟡🟠"
 _STATUS = re.compile(r"(?<!\s)\s*+[(（\[]([^()（）\[\]]{2,24})[)）\]]\s*$")
 _FEW_WORDS = 3
+_ASKS_WHICH = 60
+_LEAST_NAMED = 2  # words of a question that names what it offers
 _LONGEST_REST = 40  # of a heading behind its first words
 _LEAST_NAME = 5  # "tests (partial)" names nothing that could be taken up
 _LONGEST_STATUS = 24
@@ -297,7 +300,7 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
     after = sum(len(line) for line in last[at + 1 :] if not _OPTION.match(line) and not _ITEM.match(line))
     if after > _MOST_AFTER_QUESTION:
         return None
-    if options and (question.endswith((":", "：")) or len(content_words(question)) < 4 or _asks_which(question)):
+    if options and (question.endswith((":", "：")) or len(content_words(question)) < 4 or len(question) < _ASKS_WHICH):
         listed = " ".join(f"{name}) {said}" for name, said in options)
         return Offer(shorten(f"{question} {listed}", LONGEST_OFFER), options, is_offer)
     if _is_empty(question, known):
@@ -327,10 +330,6 @@ def _offered_list(lines: list[str], at: int, known: list[Language]) -> Offer | N
         return None
     listed = tuple((str(number), shorten(item, 100)) for number, item in enumerate(items, 1))
     return Offer(shorten(f"{lead} {'; '.join(items)}", LONGEST_OFFER), listed)
-
-
-def _asks_which(question: str) -> bool:
-    return len(question) < 60
 
 
 def _is_empty(question: str, known: list[Language]) -> bool:
@@ -364,6 +363,8 @@ def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, b
             ):
                 if place and said[place - 1].endswith(("?", "？")) and _OR.match(sentence):
                     sentence = f"{said[place - 1]} {sentence}"  # half an offer says nothing without its other half
+                elif place and len(content_words(sentence)) <= _LEAST_NAMED and _looks_ahead(said[place - 1], known):
+                    sentence = f"{said[place - 1]} {sentence}"  # "The next phase is the siren. Shall I go on?"
                 aside = " ".join(one for one in said[place + 1 :] if one.startswith("("))
                 if not aside and place + 1 < len(said) and len(content_words(sentence)) <= _FEW_WORDS:
                     aside = said[place + 1]  # "Keep both? We could give the log a file of its own."
@@ -373,11 +374,16 @@ def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, b
     return None
 
 
+def _looks_ahead(sentence: str, known: list[Language]) -> bool:
+    """Whether a sentence names what comes next."""
+    return any(one.says("next_heading", sentence) or one.pattern("left").match(sentence) for one in known)
+
+
 def _options(lines: list[str]) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
     for line in lines:
         match = _OPTION.match(line)
-        if not match:
+        if not match or (_TABLE_ROW.match(line) and any(map(says_done, line.split("|")))):
             continue
         key = _DIGITS.get(match[1], match[1]).upper()
         text = plain_text(match[2].replace("|", " ")).strip(" -–:")

@@ -264,3 +264,28 @@ def test_code_in_a_sentence_keeps_its_signs() -> None:
     assert request_line("`__init__` of `tide` takes `list[list[int]]`, **nothing** else") == (
         "__init__ of tide takes list[list[int]], nothing else"
     )
+
+
+@pytest.mark.parametrize(
+    ("closing", "step"),
+    [
+        (
+            "| Part | Status |\n|---|---|\n| 5 - Sensor | Done |\n| 6 - Siren | Done |\n\n"
+            "The next phase is the tide alarm. Want me to proceed?",
+            "The next phase is the tide alarm. Want me to proceed?",
+        ),
+        (
+            "Tudo pronto.\n\nA próxima fase é o alarme de maré. Quer que eu prossiga?",
+            "A próxima fase é o alarme de maré. Quer que eu prossiga?",
+        ),
+        ("The chart is drawn. Want me to proceed?", None),
+    ],
+)
+def test_a_short_offer_is_told_with_what_it_is_about(closing: str, step: str | None) -> None:
+    """Rows that are done are no options of it."""
+    assert told(_edited().says_(closing))["next_step"] == step
+
+
+def test_an_item_that_says_little_is_told_with_what_it_is_about() -> None:
+    closing = "The tables are copied.\n\n**Direct access:** as before\n- Blocked by the vendor's protection"
+    assert noted(told(_edited().says_(closing)), "blocker") == ["Direct access: Blocked by the vendor's protection"]
