@@ -144,3 +144,25 @@ def test_a_folder_beside_the_start_is_a_project_of_its_own() -> None:
     assert tally.visit("/Users/kim/Documents/Harbour things/old-map/b.ts", is_file=True) == "old-map"
     assert tally.visit("/Users/kim/Documents/Other/c.ts", is_file=True) == "Other"
     assert tally.visit("/Users/kim/code/v/buoys/src") == "buoys"
+
+
+OFFER = (
+    "Which way?\n\n1. Read the gauge every minute\n2. Read the gauge every hour\n3. Read the gauge at each tide\n\n"
+    "Which do you prefer?"
+)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Let's go with option 3.",
+        "Let's go with option 3. As for the table, call it harbour_tides and keep it beside the moorings for now.",
+        "Option 3",
+    ],
+)
+def test_an_option_named_in_a_sentence_is_told_with_what_it_is(reply: str) -> None:
+    """By itself its number says nothing at the next session."""
+    fields = told(Story("option").user("How often should we read the gauge?").says_(OFFER).user(reply).says_("Fine."))
+    shown = noted(fields, "decision", 0.7)
+    assert "Read the gauge at each tide (option 3)" in shown
+    assert not [one for one in shown if one.startswith("Let's go with option")]
