@@ -28,6 +28,10 @@ _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff]+")
 _LONGEST_EXTRA = 90
 _LONGEST_REMARK = 100
 _LONGEST_PICK = 100
+NAMED_OPTION = re.compile(
+    r"(?:\b(?:option|plan|variante|opción|opcion|opção|opzione|вариант|варіант)|方案|选项|選項|案)\s*[A-Fa-f1-9一二三四](?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
 _CONFIDENCE = {SCOPE: 0.65, REVERT: 0.7, WORKS: 0.7}  # scope creep as DECISION 44 has it
 _QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|`[^`\n]{1,200}`")
 _CONTRAST = re.compile(
@@ -176,6 +180,8 @@ def _read(sentence: str, known: Sequence[Language], kinds: Sequence[tuple[str, f
     # "use TypeScript" names one thing and is enough; "let's do it" names none
     if asks or len(content_words(plain)) < (1 if plain.count(" ") >= 1 else 2):
         return None
+    if NAMED_OPTION.search(plain) and not content_words(NAMED_OPTION.sub(" ", plain)):
+        return None  # "let's go with option 3" is told with what the option is, or says nothing
     long = length(plain) > _LONG
     return _decision(plain, bare, known, kinds) or (_decision_in_clauses(plain, known) if long else None)
 

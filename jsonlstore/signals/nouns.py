@@ -7,12 +7,14 @@ show in a word's form: German writes its nouns with a capital, Romance and Slavi
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache, lru_cache
 
 from jsonlstore.signals.background import GENERIC, VERBS
 
 _LEAST_ADVERB = 7
 _LEAST_PARTICIPLE = 5
+_LEAST_UNACCENTED = 3
 _NOUNS_IN_ED = frozenset({"embed", "infrared", "hundred", "moped", "biped", "shred"})
 _NOUNS_IN_LY = frozenset({"assembly", "butterfly", "anomaly", "monopoly", "bitly", "homily", "panoply"})
 # the verbs people tell agents what to do with in Spanish and Portuguese, in the forms that no noun has
@@ -93,7 +95,15 @@ def _common() -> frozenset[str]:
 
     small = ("words", "generic", "yes", "no", "nudge", "talk")
     talk = (one for language in languages().values() for kind in small for one in language.phrases(kind))
-    return GENERIC | frozenset(word for phrase in talk for word in phrase.lower().split())
+    words = GENERIC | frozenset(word for phrase in talk for word in phrase.lower().split())
+    accented = (word for word in words if not word.isascii())
+    return words | frozenset(map(_without_accents, accented))  # "nao", "tambem", "esta": many type none
+
+
+def _without_accents(word: str) -> str:
+    """A word in Latin letters as those type it who leave the accents out; any other as it is."""
+    plain = "".join(char for char in unicodedata.normalize("NFD", word) if not unicodedata.combining(char))
+    return plain if plain.isascii() and len(plain) >= _LEAST_UNACCENTED else word
 
 
 def _bases(word: str) -> set[str]:

@@ -8,10 +8,10 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.choices import CHOICE, LONGEST, Said
+from jsonlstore.signals.choices import CHOICE, LONGEST, NAMED_OPTION, Said
 from jsonlstore.signals.language import languages, may_be_said, recognise, small_kinds
 from jsonlstore.signals.offers import all_options
-from jsonlstore.signals.sentences import plain_text, shorten
+from jsonlstore.signals.sentences import plain_text, sentences, shorten
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
@@ -26,10 +26,6 @@ _QUESTION_REACH = 600  # how far from its end a message's question stands
 _LETTERS = re.compile(r"(?<![\w'’])([A-Fa-f]|[1-9])(?![\w'’%.:/-]|\s*(?:minute|hour|file|day|time|mal|uhr|h\b|min))")
 _CHINESE_NUMBER = re.compile(r"(?:方案|选项|选择|选|第|選項|案|用)\s*([A-Fa-f1-9一二三四])(?!\w*[%个小分天行])")
 _COUNTED = re.compile(r"(?<!\w)([A-Fa-f1-9])\s?(?:番(?!目)|번(?!째)|号|號)")
-_NAMED_OPTION = re.compile(
-    r"(?:\b(?:option|plan|variante|opción|opcion|opção|вариант|варіант)|方案|选项|選項|案)\s*[A-Fa-f1-9一二三四]",
-    re.IGNORECASE,
-)
 # two ways are offered: who names one of them has chosen, who repeats an only offer has agreed to it
 _ALTERNATIVE = re.compile(
     r"(?<!\w)(?:or|oder|o|u|ou|или|чи|або)(?!\w)|还是|或者|還是|それとも|または|아니면|또는", re.IGNORECASE
@@ -49,7 +45,7 @@ _LAST = 4  # the place of "the last one" among a language's ordinals
 
 def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]:
     """The options a short answer picks from what was offered last, as (key, option text)."""
-    plain = text.strip()
+    plain = text.strip().rstrip(" .。!！")
     if not plain or len(plain) > _LONGEST_CHOICE or plain.endswith("?"):
         return []
     options = dict(offer.options if offer and offer.options else all_options(before))
@@ -62,7 +58,7 @@ def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]
     if not keys:
         # "a" is a word of many languages: alone it picks only when it is all that was said
         keys = [key.upper() for key in _LETTERS.findall(plain) if key not in {"a", "e"} or len(plain) <= 3]
-        if len(content_words(_LETTERS.sub(" ", plain))) > _MOST_BESIDE and not _NAMED_OPTION.search(plain):
+        if len(content_words(_LETTERS.sub(" ", plain))) > _MOST_BESIDE and not NAMED_OPTION.search(plain):
             return []  # "port 2 or 3, because channel 2 is taken": numbers of something else
     return [(key, options[key]) for key in dict.fromkeys(keys) if key in options]
 
@@ -89,7 +85,7 @@ def _chosen(language: Language) -> re.Pattern[str]:
 def may_answer(text: str, before: str) -> bool:
     """Whether a message could be a choice or a yes: only then is what was offered worth working out."""
     plain = text.strip()
-    if begins_with_yes(plain):
+    if begins_with_yes(plain) or NAMED_OPTION.search(plain[:_LONGEST_CHOICE]):
         return True
     if len(plain) > _LONGEST_REPLY or plain.endswith(("?", "？")) or "\n" in plain:
         return False
@@ -106,10 +102,10 @@ def may_answer(text: str, before: str) -> bool:
 
 def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
     """A choice or a yes, resolved to what was offered."""
-    picked = choice(text, offer, before)
+    picked = choice(text, offer, before) or choice(_opening(text), offer, before)
     if picked:
         # a bare "2" may only walk through a menu; who names the plan has weighed it
-        sure = 0.75 if _NAMED_OPTION.search(text) else 0.65
+        sure = 0.75 if NAMED_OPTION.search(text) else 0.65
         return [Said(CHOICE, shorten(f"{option} (option {key})", LONGEST), sure) for key, option in picked]
     if offer is None:
         return []
@@ -120,6 +116,12 @@ def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
     if not taken and offer.is_offer and not two_ways and begins_with_yes(text):  # and goes on to something else
         return [Said(CHOICE, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
     return taken
+
+
+def _opening(text: str) -> str:
+    """The first sentence of a longer reply, if it names an option: "Let's go with option 3. As for the name, …"."""
+    first = next(iter(sentences(text.strip().split("\n", 1)[0])), "")
+    return first if len(first) < len(text.strip()) and NAMED_OPTION.search(first) else ""
 
 
 def begins_with_yes(text: str) -> bool:

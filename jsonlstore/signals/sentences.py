@@ -175,6 +175,7 @@ def shorten(sentence: str, most: int) -> str:
 
 _DOCUMENT_FROM = 1_500
 _DOCUMENT_LINES = 12
+_LEAST_CLOCKS = 2
 _STRUCTURE = re.compile(
     r"^[^\S\n]*+(?:#{1,6} |\*{3}|```|diff --git|@@ |\|.*\||[-*] \*\*|<[a-z_-]+>|\d{1,2}\.\s)", re.MULTILINE
 )
@@ -220,13 +221,26 @@ def is_document(text: str) -> bool:
     )
 
 
+_CLOCK_LINE = re.compile(r"^[ \t]*\[?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?(?:\]?[ \t]*$|, \d)", re.MULTILINE)
+
+
+def _before_a_chat(text: str) -> str:
+    """`text` up to a conversation that was copied into it: lines that are but a time, or begin with time and date."""
+    clocks = list(_CLOCK_LINE.finditer(text)) if ":" in text else []
+    if len(clocks) < _LEAST_CLOCKS:
+        return text
+    above = text[: clocks[0].start()]
+    paragraph = above.rstrip().find("\n\n")  # what was said first is copied, too: it stands above its time
+    return above[:paragraph] if paragraph >= 0 else above
+
+
 @lru_cache(maxsize=16)  # a message is asked for its words several times in a row
 def own_lines(text: str) -> tuple[str, ...]:
     """The lines of a user's message that are the user's: of a document the first and the last, else all prose."""
     handed = _HANDED_PLAN.match(text)
     if handed:  # an approved plan is put into the next session as its first request: the plan is not the user's words
         return tuple(line for line in text[: handed.end()].split("\n") if line.strip())
-    lines = tuple(prose_lines(text))
+    lines = tuple(prose_lines(_before_a_chat(text)))
     if not is_document(text):
         return lines
     first = next((line for line in text.split("\n") if line.strip()), "")

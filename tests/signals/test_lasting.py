@@ -144,3 +144,40 @@ def test_a_folder_beside_the_start_is_a_project_of_its_own() -> None:
     assert tally.visit("/Users/kim/Documents/Harbour things/old-map/b.ts", is_file=True) == "old-map"
     assert tally.visit("/Users/kim/Documents/Other/c.ts", is_file=True) == "Other"
     assert tally.visit("/Users/kim/code/v/buoys/src") == "buoys"
+
+
+@pytest.mark.parametrize(
+    "chat",
+    [
+        "Which harbour?\n\n15:19\nAlways the northern one.\n\n15:20\nNever the southern one.",
+        "[3:47 PM, 9/28/2026] Kim: Always use the northern harbour\n[3:49 PM, 9/28/2026] Lee: Never the southern one",
+    ],
+)
+def test_a_copied_conversation_is_not_the_user_s_own(chat: str) -> None:
+    """What others said in it rules nothing here; what stands above it is the user's."""
+    assert settled(
+        "en", f"Look at this, the last question breaks. Never ask for the same harbour twice.\n\n{chat}"
+    ) == ["Never ask for the same harbour twice."]
+    assert settled("en", "Always read the gauge at 15:19\nand at 15:20") != []
+
+
+OFFER = (
+    "Which way?\n\n1. Read the gauge every minute\n2. Read the gauge every hour\n3. Read the gauge at each tide\n\n"
+    "Which do you prefer?"
+)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Let's go with option 3.",
+        "Let's go with option 3. As for the table, call it harbour_tides and keep it beside the moorings for now.",
+        "Option 3",
+    ],
+)
+def test_an_option_named_in_a_sentence_is_told_with_what_it_is(reply: str) -> None:
+    """By itself its number says nothing at the next session."""
+    fields = told(Story("option").user("How often should we read the gauge?").says_(OFFER).user(reply).says_("Fine."))
+    shown = noted(fields, "decision", 0.7)
+    assert "Read the gauge at each tide (option 3)" in shown
+    assert not [one for one in shown if one.startswith("Let's go with option")]

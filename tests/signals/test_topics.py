@@ -321,6 +321,12 @@ def test_what_somebody_does_or_thinks_is_no_topic(word: str) -> None:
     assert names_nothing(word)
 
 
+@pytest.mark.parametrize("word", ["nao", "voce", "tambien", "funcion", "etre", "perche"])
+def test_a_small_word_without_its_accents_is_one(word: str) -> None:
+    """Many people type none."""
+    assert names_nothing(word)
+
+
 @pytest.mark.parametrize("word", ["chez", "marée", "journée", "quai", "bouée"])
 def test_a_french_noun_may_be_a_topic(word: str) -> None:
     assert not names_nothing(word)
