@@ -169,9 +169,9 @@ def _is_row(data: bytes, value: Value, text: str, link: Link) -> bool:
 
 _DATED = re.compile(r"[0-9]{1,2}:[0-9]{4}/[0-9]{2}/[0-9]{2}:")
 _SUM = re.compile(
-    r"[a-z_]+[0-9]?(?:(?:->|\.)[a-z_]+)*(?:\[[a-z]+)?(?:[+*-](?:[a-z_]{1,24}|[0-9]{1,3})|,[a-z_]+(?:\+\+|--|=))"
+    r"[a-z_]+[0-9]?(?:(?:->|\.)[a-z_]+)*(?:\[[a-z]+)?(?:[+*](?:[a-z_]{1,24}|[0-9]{1,3})|-(?P<less>[a-z_]{1,24}|[0-9]{1,3})|,[a-z_]+(?:\+\+|--|=))"
 )
-_BEHIND_SUM = (b";", b")", b",", b"]")
+_BEHIND_SUM = (";", ")", ",", "]")
 
 
 def is_sum(data: bytes, value: Value, text: str) -> bool:
@@ -179,7 +179,10 @@ def is_sum(data: bytes, value: Value, text: str) -> bool:
     found = _SUM.match(text)
     if not found or not (found.end() == len(text) or text[found.end()] in ",;)"):
         return False
-    return found.end() < len(text) or data[value.end : value.end + 1] in _BEHIND_SUM
+    behind = text[found.end()] if found.end() < len(text) else data[value.end : value.end + 1].decode("latin-1")
+    if found["less"] and len(found["less"]) > 1:
+        return behind == ";"  # otter-26 is a password as people choose them, in brackets and in lists, too
+    return behind in _BEHIND_SUM
 
 
 def is_qualified_type(data: bytes, value: Value, text: str) -> bool:

@@ -151,3 +151,10 @@ def test_a_setting_is_hidden_and_a_variable_stays(value: str, name: str) -> None
     assert redact_text(f"export {name}={value}\n") == f"export {name}=[REDACTED]\n"
     assert redact_text(f'{name}="{value}"') == f'{name}="[REDACTED]"'
     assert redact_text(f"    {name} = {value};\n") == f"    {name} = {value};\n"
+
+
+@pytest.mark.parametrize("form", ["(password {})", "(password: {})", "password={}, and", "[password={}]"])
+def test_a_word_and_a_number_are_no_difference_in_brackets(form: str) -> None:
+    """A password as people choose them is not an expression because a bracket or comma ends it."""
+    assert "otter-26" not in redact_text(form.format("otter-26"))
+    assert redact_text("token_len = end-1)") == "token_len = end-1)"
