@@ -14,7 +14,7 @@ from enum import Enum
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsonlstore.core.config import Config
 from jsonlstore.core.errors import InvalidSessionId, SourceUnreadable, StaleSource
@@ -24,11 +24,13 @@ from jsonlstore.core.session_key import SKIPPED_BY_DEFAULT
 from jsonlstore.signals import SignalOptions
 from jsonlstore.store import SessionStore
 from jsonlstore.transcripts import LIVE, Catalogue, RecordedSession, registered_runtimes
-from jsonlstore.watch.checkpoints import Checkpoints
 from jsonlstore.watch.cursors import GONE, INFERRED, MISSED, VANISHED, Cursors, Key, Position
 from jsonlstore.watch.follower import DistilledStretch, FinishedReading, Follower
-from jsonlstore.watch.handoffs import HandoffTriggers
 from jsonlstore.watch.writer import Observation, SessionWriter
+
+if TYPE_CHECKING:
+    from jsonlstore.watch.checkpoints import Checkpoints
+    from jsonlstore.watch.handoffs import HandoffTriggers
 
 log = logger("jsonlstore.watch")
 
@@ -83,11 +85,13 @@ class Tailer:
             options,
             pin_file=pin_file if live else None,
             successor_start=catalogue.successor_start,
-            handoffs=HandoffTriggers(store, config) if live and config.handoff_enabled else None,
+            handoffs=_handoffs(store, config) if live and config.handoff_enabled else None,
             heavy=(config.handoff_tool_bytes, config.handoff_tool_calls),
             scope=config.scope if live else None,
         )
         if live:
+            from jsonlstore.watch.checkpoints import Checkpoints
+
             tailer._checkpoints = Checkpoints(store)
         return tailer
 
@@ -310,6 +314,12 @@ class Tailer:
         done = not position.ended and self._writer.end(seen.key, position, VANISHED, position.last_at)
         self.cursors.remove(seen.key)
         return done
+
+
+def _handoffs(store: SessionStore, config: Config) -> HandoffTriggers:
+    from jsonlstore.watch.handoffs import HandoffTriggers  # with it comes all that restores: a backfill needs none
+
+    return HandoffTriggers(store, config)
 
 
 def _is_open_again(session: RecordedSession, position: Position) -> bool:

@@ -10,20 +10,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from heapq import nlargest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from jsonlstore import restore  # by its names: only what ends live needs them
 from jsonlstore.core.errors import SessionForgotten, SessionNotFound
 from jsonlstore.core.logs import logger
 from jsonlstore.core.model import WorkingMemoryPin, read_parts
 from jsonlstore.core.paths import shorten_home
 from jsonlstore.redact import redact_text, shown
-from jsonlstore.restore import PinFile, Scope, emit_captured, own_pins
 from jsonlstore.signals import RULES
 from jsonlstore.store import EVENT_FIELDS, SessionFold, SessionStore, clean
 from jsonlstore.transcripts import RecordedSession
 from jsonlstore.watch.cursors import MISSED, Cursors, Key, Position, corrects
 from jsonlstore.watch.follower import DistilledStretch, Follower
-from jsonlstore.watch.handoffs import HandoffTriggers
+
+if TYPE_CHECKING:
+    from jsonlstore.watch.handoffs import HandoffTriggers
 
 log = logger("jsonlstore.watch")
 
@@ -185,7 +187,7 @@ class SessionWriter:
         try:
             done = self._store.end(
                 position.session_id, fields, reason=reason, end_time=last, by="watcher", source=source,
-                on_close=partial(emit_captured, self._store, position.session_id) if self._scope else None,
+                on_close=partial(restore.emit_captured, self._store, position.session_id) if self._scope else None,
             )  # fmt: skip
             folded = self._store.folded(position.session_id)
             end_time = _end_time(folded)
@@ -248,15 +250,15 @@ class SessionWriter:
         """The pins at the moment of a live end, which no transcript records (decision 52)."""
         if self._pin_file is None:
             return {}
-        found = PinFile(self._pin_file, self._store).read()
+        found = restore.PinFile(self._pin_file, self._store).read()
         if found.problem:
             # a broken pin file yields no pins and is left unchanged
             log.warning("no pins captured: %s", found.problem)
         folded = self._folded(session_id)
         if not found.pins or folded is None:
             return {}
-        scope = Scope.of_session(self._scope or "conversation", folded.state())
-        own = own_pins(found.pins, scope, session_id, self._store.index.entries(), self._store.now())
+        scope = restore.Scope.of_session(self._scope or "conversation", folded.state())
+        own = restore.own_pins(found.pins, scope, session_id, self._store.index.entries(), self._store.now())
         if len(own) < len(found.pins):
             log.warning(
                 "%d of %d pins are not taken for those of %s: another conversation was open when they were set",
