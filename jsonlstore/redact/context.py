@@ -69,7 +69,7 @@ def is_member(text: str, name: bytes, op: bytes) -> bool:
 
 
 _LONG_MEMBER = 12
-_CALLED_IN = re.compile(r"([a-z_]+)[+-][a-z]+\(")
+_CALLED_IN = re.compile(r"([a-z_]+)[+-](?:[A-Za-z]+\(|0x)")
 _MEMBER = re.compile(r"[a-z_]++(?:[A-Z_][a-z]++)*+[0-9]?(?:[,;)(.&\[+-]|->|\Z)")
 
 
@@ -198,7 +198,7 @@ def is_code_here(data: bytes, value: Value, text: str, link: Link) -> bool:  # n
 
 
 _HUMPED = re.compile(r"[a-z]+(?:[A-Z]+[a-z]+){2,}[0-9]?,?\Z")
-_SHORT_NAME = re.compile(r"[a-z]{2,16}[0-9]?\Z|[A-Z_]{2,24}\Z|(?i:[a-z_-]+(?::[a-z_-]+)+:?)\Z")
+_SHORT_NAME = re.compile(r"[a-z]{2,16}[0-9]?\Z|[a-z]+(?:_[a-z]+)+\Z|[A-Z_]{2,24}\Z|(?i:[a-z_-]+(?::[a-z_-]+)+:?)\Z")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*;?\Z")
 
 

@@ -340,7 +340,9 @@ def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
     ):
         return None
     rest = _REST.match(data, value.start, value.start + 240).group()  # type: ignore[union-attr]
-    described = _is_description(rest, data[name_at : link.name_end]) and not tells(text)
+    described = _is_description(rest, data[name_at : link.name_end]) and (not tells(text) or _ACRONYM.match(text))
+    if spaced and text[:1].isupper() and text.isalpha() and is_label(rest[:_CAPTION].decode("utf-8", "replace")):
+        return None  # lost_password: Izgubljena lozinka
     if (spaced and _OPERATED.search(rest)) or (described and data[value.start - 1 : value.start] in (b" ", b"\t")):
         return None  # password: typeof x === "string";  :param password: the one you chose
     around = data[name_at - 1 : name_at] if name_at else b""
@@ -382,6 +384,7 @@ def _judge_colon(  # noqa: C901, PLR0911, PLR0912 - one exit per answer
 
 _ACCOUNT = re.compile(r"[0-9]+:[0-9]+:[^:]*:/")  # the rest of a line of /etc/passwd
 _PGP = re.compile(rb"(?i)gpg|pgp")
+_CAPTION = 80
 _REST = re.compile(rb"(?:[^\r\n\"\\]|\\(?![nr\"]))*+")
 _OPERATED = re.compile(rb" (?:[!=]==?|&&|\|\||\?\??) |\Atypeof ")
 
@@ -394,6 +397,7 @@ def _is_description(rest: bytes, name: bytes) -> bool:
     return is_sentence(text) and (not PHRASE.search(name) or _PUNCTUATED.search(text) is not None)
 
 
+_ACRONYM = re.compile(r"[A-Z]{2,8}[a-z]?[0-9]{0,2}\Z")  # SNMPv3 privacy password
 _PUNCTUATED = re.compile(r"[a-z][.,;:)]|\([a-z]")
 _WORD = re.compile(r"[A-Za-z_$]+,?\Z")
 _BARE_WORD = re.compile(r"[a-z_]+[})\],;]+\Z|[a-z]+[0-9]?(?:_[a-z]+)+\Z|[Ff][0-9A-Fa-f]{3},?\Z")

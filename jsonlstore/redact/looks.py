@@ -45,7 +45,7 @@ _CAMEL = re.compile(
     r"(?:[A-Z][A-Za-z]*[A-Z][a-z]+|[A-Z][A-Za-z]*+[0-9]{1,5}+(?:[A-Z][a-z]++)++)(?:[0-9]?|[A-Z]{2,4})\Z"
 )
 _VERSION = re.compile(
-    r"v[0-9]{1,3}-v[0-9]{1,3}\Z|[0-9]{1,4}-(?:byte|bit|char|character|digit|letter|word)s?\Z|[0-9]{0,6}\.[0-9]{1,20}f?[,;]?\Z|[0-9]{1,10}[iuf](?:8|16|32|64|128|size)\Z|[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[A-Za-z]|[\w.\[\]-]{2,30}[<>=~!]=v?[0-9]"
+    r"v[0-9]{1,3}-v[0-9]{1,3}\Z|[0-9]{1,4}-(?:byte|bit|char|character|digit|letter|word)s?\Z|[0-9]{0,6}\.[0-9]{1,20}f?[,;]?\Z|[0-9]{1,10}[iuf](?:8|16|32|64|128|size)\Z|[~^<>= v]*[0-9]{1,4}(?:\.[0-9x*]{1,5}){1,3}(?:[-+.][A-Za-z0-9.-]*)?\Z|#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?\Z|-?0x[0-9A-Fa-f]{1,16}\Z|[0-9]\*[A-Za-z]|[\w.\[\]-]{2,30}[<>=~!]=v?[0-9]"
 )
 _CAMEL_NAME = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)+[0-9]{0,4}\Z")
 _ONLY_HEX = re.compile(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]+\Z")
@@ -60,6 +60,8 @@ def is_placeholder(value: str, *, bare: bool = False) -> bool:
         value = _SCHEME.sub("", value, count=1)
     if not value or "REDACTED" in value[:12] or value.lower().strip("<>[](){}.,;:!*/?\\") in _WORDS_NOT_SECRET:
         return True
+    if value.endswith("==") and value.rstrip("=").lower() in _WORDS_NOT_SECRET:
+        return True  # in place of base64
     if STANDS_IN.match(value) or _is_template(value) or ("." in value and _MEMBER.match(value)):
         return True
     if (len(value) < 6 or (len(value) < 40 and ("%" in value or "{" in value))) and not _ALNUM.search(
@@ -159,7 +161,7 @@ _PIECES = re.compile(r"[_$]+")
 NUMBERED_TERM = re.compile(
     r"(?i:sha[-_]?(?:512|384|256|224|[123])|md[245]|(?:ed|x|curve)(?:25519|448)|x?salsa20|x?chacha20|poly1305|blake[23][bs]?|keccak256|secp\d{3}[rk]1|mlkem\d{3,4}|ieee\d{3,5}x?|base(?:64|32|58|16)|b64|"
     r"utf_?(?:8|16|32)|oauth[12]|ipv[46]|http[23]|u2f|2fa|pkcs[_#]?\d{1,2}|x509|asn1|aes_?(?:128|192|256)|hmac_?\d{3}|rsa_?\d{4}|pb2|win32|k8s|i18n|ec2|p(?:256|384|521)"
-    r"|s3|3des|pbkdf[12]|v[0-9]{1,2}(?:_[0-9])?(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)|(?<=[a-z]{2})[0-9]{1,2}(?=_[a-z]{2}|[A-Z][a-z]{2})|(?<=[a-z])V[0-9]{1,2}(?:(?:alpha|beta)[0-9])?(?=[A-Z]|\Z)|(?<![a-z])[a-z]2[a-z](?![a-z])"
+    r"|s3|3des|pbkdf[12]|(?:http|dns|tls-alpn)-0[12]|v[0-9]{1,2}(?:_[0-9])?(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)|(?<=[a-z]{2})[0-9]{1,2}(?=_[a-z]{2}|[A-Z][a-z]{2})|(?<=[a-z])V[0-9]{1,2}(?:(?:alpha|beta)[0-9])?(?=[A-Z]|\Z)|(?<![a-z])[a-z]2[a-z](?![a-z])"
 )
 
 

@@ -174,6 +174,7 @@ _KEPT = re.compile(
     r"|[\w$.]{1,40}\?(?:new|void|typeof)\Z"
     r"|[0-9]{0,3}\[[#*0-9]?\Z"  # %{reply:Tunnel-Password:1[#]}
     r"|\.[*+]|[0-9]{0,2}\*\Z"  # token = 1*CHAR, of a grammar
+    r"|[\w$]+(?:\.[\w$]+)+\*/"  # options.signature*/, behind a comment
     r"|/[^\s/]{0,40}[{(\[|]"  # a regular expression
     r"|[a-z]+\.[0-9]{1,2}\?[A-Za-z]\w*\Z"  # flags.2?true
     r"|[A-Za-z]\w{2,40},[0-9]{1,4}L?\Z|[0-9]{1,4}(?:[UuNn]|UL|ul)[,;]?\Z"  # OBJ_id_it,12L; 1U; 1n,
@@ -280,6 +281,7 @@ def is_no_announcement(data: bytes, link: Link) -> bool:
     return (
         before.endswith(b"%")  # %token IDENTIFIER
         or is_styled(data, link.name_at, link.name_end)
+        or _DECLARED.search(before[-12:]) is not None
         or _HANDED_ON.search(before[-8:]) is not None
         or (data[link.name_at : link.name_end] == b"passwd" and before.rstrip().endswith(b"getent"))
     )
@@ -326,6 +328,8 @@ def _is_listed(data: bytes, value: Value, text: str, link: Link) -> bool:
     return _ITEM_BEHIND.match(data, value.end, value.end + 8) is not None and _NAME_IN_LIST.match(text) is not None
 
 
+# struct token table[2], .TH NAME 8 of a manual page
+_DECLARED = re.compile(rb"(?:\A|[\s(])(?:struct|enum|union|class|typedef|interface|extends|implements|\.TH)[ \t]+\Z")
 _HANDED_ON = re.compile(rb"[ \t](?:-e|--env)[ \t]+\Z")  # docker run -e API_TOKEN image-2
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z0-9]+)+\Z")
 _HOST = re.compile(

@@ -48,7 +48,7 @@ _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{40,}={0,2}\Z")
 _TAGGED_ID = re.compile(rb"_01[0-9A-Za-z]{22}\Z")
 # an account, a contract or a transaction, with a sum of its letters at the end; a private key says so before it
 _BECH32 = re.compile(rb"\A(?![a-z_]*(?:sec|priv|prv))[a-z]{2,16}(?:_[a-z]{2,8})?1[02-9ac-hj-np-z]{38,100}\Z")
-_LEAST_TAIL = 14
+_LEAST_TAIL, _GLANCE = 14, 40
 _LEAST_PIECE = 8
 _LEAST_RANDOMNESS = 5.0
 _WORDS = 4.8
@@ -112,6 +112,8 @@ def is_token(token: bytes) -> bool:  # noqa: PLR0911 - one exit per answer
     untermed = NUMBERED_TERM.sub("", tail.decode()).encode()  # TPM_RSASSAPKCS1v15_SHA1
     if token.isupper() and token.count(b"_") > _WORDS_OF_CONSTANT:
         return False  # FORMAT_R10X6G10_422_UNORM_4PACK16
+    if len(set(tail[:_GLANCE])) * 5 < len(tail[:_GLANCE]) * 2:
+        return False  # a picture, drawn with letters
     if token.isupper() and b"-" in found[2]:
         return False  # a device, by its maker's number
     if _DRAWN.match(token):

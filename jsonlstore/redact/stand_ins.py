@@ -21,13 +21,15 @@ _YOURS = (
     r"(?:key|token|secret|password|pass|pw|here|value|id|me|it|credentials?)(?:[-_ ]?(?:here|goes.here))?)\Z|"
     r"(?i:(?:[a-z]+[-_ ])+(?:goes[-_ ])?here)\Z|[Yy]our[A-Z][A-Za-z0-9]*={0,2}\Z|(?i:your[a-z]*(?:key|token|secret|password|here|id)[a-z]*)\Z|(?i:your[-_ ]|<your|example[-_]|dummy[-_]|fake[-_]|placeholder)|"
     # words and what they stand for: "gateway-token", GEMINI_KEY_HERE
-    r"(?:[a-z]{2,12}[0-9]{0,2}[a-z]{0,4}[-_]){1,3}(?:api[-_])?(?:token|secret|key|credential)s?(?:[-_]?[0-9])?\Z|(?i:[a-z-]*(?:placeholder|changeme|not[-_]a[-_]))|(?:[A-Z]{2,12}_){1,4}(?:HERE|GOES_HERE|VALUE)\Z"
+    r"(?:[A-Z]?[a-z]{2,12}[0-9]{0,2}[a-z]{0,4}[-_]){1,3}(?:api[-_]|priv[-_])?(?:token|secret|key|credential|pat)s?(?:[-_]?[0-9])?\Z|(?i:[a-z-]*(?:placeholder|changeme|not[-_]a[-_]))|(?:[A-Z]{2,12}_){1,4}(?:HERE|GOES_HERE|VALUE)\Z"
 )
 _ENV_NAME = r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:[A-Z]{0,8}PASS|PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET|KEY|PAT|CREDENTIALS|AUTH)(?:_\d)?\Z"
 _NAME_LIKE = (
     r"(?:/(?:usr|opt|etc|home|var|tmp|root|srv|mnt|Users|lib|run|dev|s?bin|Library|Volumes)|[A-Z]:[\\/]{1,2}[A-Za-z][\w.-]*)[\\/][\w./\\+@~-]*\Z|U\+[0-9A-F]{4,6}\Z|:?memory:@?\Z|[sif][@%]\Z|0x(?:_[A-Za-z_]+|[A-Za-z]+(?:_[A-Za-z]+)+)\Z|[\w.+-]+@(?:[\w-]+\.)*example\.(?:com|org|net)\Z"
     r"|:?(?:py:)?(?:class|func|meth|mod|data|obj|attr|ref|exc|const|term|doc|envvar|option|samp|file|command):(?:`[^`]{1,80}`)?\Z|py:[a-z]+\Z|"
-    r"\\f[A-Z(\[]|(?i:pass(?:word|wd)?|token)[_-]?(?:field|input|box|label)s?\Z|"
+    r"!\{|\$\{\w+\}@|\$-?0x[0-9a-fA-F]+\Z|[a-z_]{2,20}/[\w.-]+\.(?:la|a|o|so|c|h|cc|cpp|py|js|ts|go|rs|java|md|sh|inc|php|rb)\Z|\\[(\[{]|"
+    r"(?i:your[a-z]*)@[\w.-]+\Z|[a-z]+(?:[-:][a-z]+)*=\\?[\"']|@[A-Z]\w{2,60}\(|__WEBPACK_\w|[\w-]{2,40}/[\w.-]{2,60}#[\w.^~-]+\Z|[\w-]{2,40}\.\*\Z|"
+    r"(?=[a-z_]*(?:secret|credential|password|token|auth)(?:_|\Z))[a-z]+(?:_[a-z]+){3,}\Z|\\f[A-Z(\[]|(?i:pass(?:word|wd)?|token)[_-]?(?:field|input|box|label)s?\Z|"
     r"[A-Za-z_][\w-]{1,60}\.(?:pem|key|crt|cer|csr|p12|pfx|jks|asc|gpg|pub|der|keystore)\Z|!(?:[A-Z]+!)+\Z|\?[a-z]+\?\Z|(?:[a-z_][a-z0-9_.-]{0,40}/){2,8}[A-Za-z0-9_-]{1,60}\.[a-z]{1,5}\Z|"
     r"(?i:(?:password|passphrase|token|secret|api[_-]?key|key|credentials?)(?:[/|](?:password|passphrase|token|secret|api[_-]?key|key|credentials?|env|file|none))+)\Z|"
     r"\{![rsa]\}?|(?:rgb|hsl)a?\([0-9., %]+\)\Z|env/[A-Z0-9_]+\Z|\$[a-z][\w-]*[,;]?\Z|[\w-]{2,12}\.\.\Z|\"(?:null|none)|[A-Z_]{3,40}\*\*\Z|[a-z]+:%[a-z]|[\w.-]+\.md#[\w-]+\Z|(?i:encrypted[-_]password\Z|the(?:api)?(?:key|token|password|secret)\w*\Z)|[a-z]+_client_(?:id|secret)\Z|(?i:pass(?:word|wd)?@[a-z]+(?::[a-z]+)?)\Z|%%\w+%%\Z|#/[\w/-]+\Z|\.{1,2}[a-z_]+(?:\.[a-z_]+)*\Z|.{0,64}?(?:abcdefghijklmnopqrstuvwxyz|ABCDEFGHIJKLMNOPQRSTUVWXYZ)|(?i:(?:user(?:name)?|login|name|id):(?:password|passwd|pass|pwd|secret|token))\Z|[A-Z]+-[A-Z]{0,8}PASS\Z|[\w:./-]{0,60}<[A-Za-z_ -]{1,40}>?\Z|"

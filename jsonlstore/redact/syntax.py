@@ -56,12 +56,15 @@ def _is_keywords(data: bytes, value: Value, text: str, link: Link) -> bool:
 # -- quoted
 
 _WORD_IN_CAPITALS = re.compile(r"[A-Z]{2,14}[0-9]?\Z")
+_SHORT_WORD = 7
 _VALUE_BESIDE = re.compile(rb"[\"'][ \t\r\n]+value[ \t]*=")
 _PACKED = re.compile(rb"pack\([ \t]*\\*[\"']\Z")
 _VALIDATOR = re.compile(r"[a-z_]{2,16}:[0-9]{1,4}(?:,[0-9]{1,4})?\Z")
 _NUMBERED_WORD = re.compile(r"[a-z]{3,12}[-_][0-9]\Z")
 _ENTRY = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+:[A-Za-z_]\w*\Z")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.]{1,24}://([^/@:\s]{0,40}):([^/@\s]{0,40})@[^@\s]*\Z")
+_KEYED = re.compile(rb"(?:password|passwd|token|secret)_?key\Z")
+_NAMED_SO = re.compile(r"(?:[a-z]+[-_.])+(?:password|passwd|pass|token|secret|key)\Z")
 _USERS = frozenset(("user", "username", "usr", "login"))
 _PASSWORDS = frozenset(("pass", "password", "passwd", "pwd", "pw"))
 
@@ -76,14 +79,19 @@ def _is_named_or_choice(data: bytes, value: Value, text: str, link: Link) -> boo
         return True  # "password": ["required", "min:8"]
     if _ENTRY.match(text) and all(map(is_wordy, text.replace(":", ".").split("."))):
         return True
+    name = data[link.name_at : link.name_end].lower()
+    if _KEYED.search(name) and _NAMED_SO.match(text):
+        return True  # PASSWORD_KEY = "mail_password"
     address = _ADDRESS.match(text)
     if address:
         return is_placeholder(address[2]) or (address[1].lower() in _USERS and address[2].lower() in _PASSWORDS)
-    if link.level is not Key.SECRET or b"secret" in data[link.name_at : link.name_end].lower():
+    if link.level is not Key.SECRET or b"secret" in name:
         return False
     if _NUMBERED_WORD.match(text) and randomness(text[:-2]) < _WORDLIKE and b"[" in data[link.op_end : value.start]:
         return True  # token: ["variable-2", null]
-    return _WORD_IN_CAPITALS.match(text) is not None and data[link.op_at : link.op_end] in (b":", b"=>")
+    if not _WORD_IN_CAPITALS.match(text) or data[link.op_at : link.op_end] not in (b":", b"=>"):
+        return False
+    return len(text) < _SHORT_WORD or randomness(text.rstrip("0123456789").lower()) < _WORDLIKE  # "token": "SKIP"
 
 
 # -- not quoted
@@ -120,7 +128,7 @@ def _is_identifier(data: bytes, value: Value, text: str, link: Link) -> bool:  #
         return True
     if _is_row(data, value, text, link) or is_sum(data, value, text):
         return True
-    if op == b"->" and data[name_at : name_at + 1].isupper() and _HASKELL.match(text):
+    if op == b"->" and value.start > link.op_end and _HASKELL.match(text):
         return True  # reduce :: Token -> Parser.Int# -> Stack
     if data[name_at : name_at + 1] == b"$" and op == b":" and value.start == link.op_end:
         return True  # "$user:tail", a variable in a string
@@ -154,7 +162,7 @@ def _is_statements(data: bytes, value: Value, text: str, link: Link) -> bool:
     )
 
 
-_HASKELL = re.compile(r"[A-Z]\w*(?:\.[A-Z]\w*)*#?\Z")
+_HASKELL = re.compile(r"[A-Z][A-Za-z_]+(?:\.[A-Z][A-Za-z_]+)+#?\Z")
 _OPERATION = re.compile(r"[A-Z]{2,6}\Z")
 _VARIABLE = re.compile(r"[a-z_]{2,40}[0-9]{0,2}\Z")
 _LINE_ENDS = re.compile(rb";[ \t]*(?:\r?\n|\Z|/[/*])")
@@ -169,7 +177,7 @@ def _is_row(data: bytes, value: Value, text: str, link: Link) -> bool:
 
 _DATED = re.compile(r"[0-9]{1,2}:[0-9]{4}/[0-9]{2}/[0-9]{2}:")
 _SUM = re.compile(
-    r"[a-z_]+[0-9]?(?:(?:->|\.)[a-z_]+)*(?:\[[a-z]+)?(?:[+*](?:[a-z_]{1,24}|[0-9]{1,3})|-(?P<less>[a-z_]{1,24}|[0-9]{1,3})|,[a-z_]+(?:\+\+|--|=))"
+    r"[a-z_]+[0-9]?(?:(?:->|\.)[a-z_]+)*(?:\[[a-z]+)?(?:[+*](?:[a-z_]{1,24}|0x[0-9a-f]{1,8}|[0-9]{1,4})|-(?P<less>[a-z_]{1,24}|0x[0-9a-f]{1,8}|[0-9]{1,4})|,[a-z_]+(?:\+\+|--|=))"
 )
 _BEHIND_SUM = (";", ")", ",", "]")
 

@@ -218,7 +218,7 @@ def _hidden(data: bytes, start: int, cells: list[tuple[int, int]], levels: list[
         if level is Key.NONE:
             continue
         value = data[start + first : start + last].decode("utf-8", "replace")
-        if _CONSTANT.match(value):
+        if _CONSTANT.match(value) or (value.isalpha() and value.isupper() and level is not Key.PASSWORD):
             continue  # a list of names
         plain_word = level is Key.PASSWORD and len(value) >= 5 and " " not in value and not value.isdigit()
         if (tells(value) if level is not Key.HINT else looks_secret(value, chosen=True)) or (

@@ -203,7 +203,7 @@ _NAME = re.compile(
 _COLOUR = re.compile(rb"#[0-9A-Fa-f]{6}\Z|\A(?:web3|s3|base64|i18n|k8s|ec2)[:-]?[A-Za-z]+\Z")
 _NUMBERED = re.compile(rb"[a-z]+-?[0-9]\Z")
 _IDENTIFIER = re.compile(
-    rb"[A-Za-z]?[a-z$_]{2}[A-Za-z$_]*(?:[0-9](?:[A-Z][A-Za-z$_]*)?)?(?:\$[0-9]{1,2})?\Z|[A-Z]+(?:_[A-Z0-9]+){2,}\Z|[a-z]+(?:-[a-z0-9]+)*=\Z"
+    rb"[A-Za-z]?[a-z$_]{2}[A-Za-z$_]*(?:[0-9](?:[A-Z][A-Za-z$_]*)?)?(?:\$[0-9]{1,2})?\Z|[A-Z]+(?:_[A-Z0-9]+){2,}\Z|[A-Z][A-Z0-9]{1,8}_[A-Z]*[0-9]?\Z|[a-z]+(?:-[a-z0-9]+)*=\Z"
     rb"|[A-Za-z_]+=[a-z0-9.]{1,8}\Z"
 )
 _MOST_AGAIN = 1000

@@ -89,6 +89,8 @@ def is_mostly_foreign(value: str) -> bool:
     """Words of another script with a figure or a name in between: パスワードは8文字以上."""
     if value.isascii() or (_DIGIT.search(value) and not _uncased().search(value)):
         return False
+    if not _DIGIT.search(value) and _SCRIPTS.search(value):
+        return True  # pool_passwdファイルに設定する
     return sum(not c.isascii() for c in value[:80]) * 2 > min(len(value), 80)
 
 
@@ -97,5 +99,6 @@ def _uncased() -> re.Pattern[str]:
     return re.compile("[\u0e00-\ud7ff\uf900-\ufaff]")  # scripts that nobody makes up a password in
 
 
+_SCRIPTS = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]{3}")
 _ASCII_ALNUM = re.compile(r"[A-Za-z0-9]")
 _PUNCTUATED = re.compile(r"[a-z]{2}[.:;!?,…)](?:\s|\Z)|[a-z]\.\.\.")

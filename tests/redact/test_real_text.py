@@ -125,6 +125,15 @@ WRITTEN = (
     "QSharedPointer<Private> d; };  // and so on",
     "my $pwd=getcwd;",
     "\\& password => \\&check_password,",
+    "static struct token lexed2[] = {",
+    "return(path_of(table, key->ofs_next+0x1004, rest));",
+    "door_lpasswd_LDADD = apps/libdoor.la lib/x.la",
+    '.TH LAMP_CONF_PASS "8" "June 2019" "lamp"',
+    "KEY_SPEC_AUTH_KEY = -0x7",
+    "x[storeKey] = __WEBPACK_IMPORTED_MODULE_2__lamp_Types__",
+    "            cover_password: SNMPv3 privacy (encryption) password. If\n",
+    '<token>@SuppressWarnings("unused")</token>',
+    "CLASS:authorization_db:lookup_door",
     "bytes, pr->tokens[pr->ntokens] - pr->tokens[at+1]);",
 )
 # what everybody may see
@@ -144,6 +153,14 @@ SEEN = (
     " * The password is first\n * padded at the end",
     "pass => 'Mandataire - Mot de passe'",
     "zip -al harbour.zip list",
+    "  setting_lost_password: Izgubljena lozinka\n",
+    "pre-pass is unnecessary",
+    "45.3.38.1\tHarbour\tNETWORK\tPassport\n9.6.1.82.8.3\tLamp\tNETWORK\tLM302-08MP\n",
+    " | man | 1.1 |\n +----+----+\n | passwd | 1.1 |\n +----+----+\n | liblamp3 | 2003 |\n",
+    '<div id="classLamp_html_b4e8d019467ce2d0e699d405c9fd05de2">',
+    '"lamp-credential-words": "harbour/lamp-credential-words#^1",',
+    r'.IP "\-\-privpassword \fI\s-1PASSWORD\s0\fR, x',
+    "happyStep :: Parser.Int# -> Token -> Parser.Int# -> Stack",
     "nonce=3ksu9mI4ROnl89Sm995ytbxAk7jqevt0MLaMRTvetw0",
 )
 
