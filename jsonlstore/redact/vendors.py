@@ -83,7 +83,7 @@ def _is_said(data: bytes, start: int) -> bool:
         return False
     words = head[: len(head) - len(joint[0])].split()[-_MOST_WORDS:]
     for word in reversed(words):
-        name = word.rstrip(_CLOSED).rstrip(b",;:").decode("latin1")
+        name = word.rpartition(b"(")[2].rstrip(_CLOSED).rstrip(b",;:").decode("latin1")
         if is_vendors_name(name):
             return True
         if name.lower() not in _OWN and name not in ("", "=", ":", "one") and not _BESIDE.fullmatch(name):
