@@ -28,7 +28,7 @@ _CORRECT = ("correct",)
 _INSTEAD = re.compile(
     r"(?:(?:instead of|rather than|(?:an)?statt|en (?:vez|lugar) de|au lieu d[e']|em vez d\w+|ao invés d\w+|invece d\w+|вместо|замість)"
     r"|(?:, |^)(?:and )?(?:not|nicht|no|pas|não|non|не|а не)|而不是) ?(?P<against>\w[^,.;]{1,60})"
-    r"|(?P<before>.{3,80})(?: instead| is too \w+| was (?:a mistake|wrong)| ist zu \w+| stattdessen|대신|말고|ではなく|じゃなくて)"
+    r"|(?P<before>.{3,80})(?: instead(?! of)| is too \w+| was (?:a mistake|wrong)| ist zu \w+| stattdessen|대신|말고|ではなく|じゃなくて)"
     r"|(?P<now>改成|改为|改用)",
     re.IGNORECASE,
 )
