@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.signals.language import may_any_say, may_be_said
 from jsonlstore.signals.offers import DECIDED_HEADINGS, listed_next
-from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
+from jsonlstore.signals.rulings import QUOTED, clauses, together, whole
+from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten, spoken_sentences
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 DECISION, CONSTRAINT, TASK, SCOPE, REVERT, WORKS = "decision", "constraint", "task", "scope_creep", "revert", "works"
 CHOICE, DECIDED, INSIGHT = "choice", "decided", "insight"
 LONGEST = 160
+_SHORT_NO = 5  # letters: a bare no refuses what stands behind it
+LONGEST_RULING = 100  # what a note holds: cut there once more, it would lose what it rules
 _MOST_ASKED = 1_000  # characters of a message that may ask what something means
 _LONGEST_SENTENCE = 240
 _LONG = 140
@@ -33,9 +36,8 @@ NAMED_OPTION = re.compile(
     re.IGNORECASE,
 )
 _CONFIDENCE = {SCOPE: 0.65, REVERT: 0.7, WORKS: 0.7}  # scope creep as DECISION 44 has it
-_QUOTED = re.compile(r"\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»|`[^`\n]{1,200}`")
 _CONTRAST = re.compile(
-    r"instead|rather than|, not |, just |(?:don't|do not) use .{1,80}[,;:.] use |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|а не|而不是|ではなく|代わりに|대신|말고",
+    r"instead|rather than|, not |(?:,|and) just |(?:don't|do not) use .{1,80}[,;:.] use |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|а не|而不是|ではなく|代わりに|대신|말고",
     re.IGNORECASE,
 )
 # how sure a sentence of each kind is a decision, and how long it may be: a rule is crisp, a long sentence is a request
@@ -49,13 +51,20 @@ _DIRECTIVES = (
 _WITHOUT_WISHES = _DIRECTIVES[:-1]
 _RULES = frozenset({"rule", "weak_rule"})
 _WITH_CONTRAST = 0.8
-_ASKED = (*(kind for kind, _, _ in _DIRECTIVES), "forbid_cue", "pick", "edit", "task_cue", "works", "scope", "revert")
+_ASKED = (
+    *(kind for kind, _, _ in _DIRECTIVES),
+    *("forbid_cue", "pick", "edit", "task_cue", "works", "scope", "revert", "order"),
+)
 # [type=url_parsing, input_value=…]: a program said that; a branch or a line with its comment was copied from code
 _MESSAGE = re.compile(r"\[\w+=[^\]\n]+\]|^case\s.{0,80}:|\S\s*//\s")
 _CUE = ("task_cue",)
 _FORBID = ("forbid_cue",)
 _TOLD = ("decided", "insight")
-_CLAUSE_END = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])\s*")
+_THEREFORE = re.compile(
+    r"(?:so|but|therefore|thus|hence|also|aber|deshalb|daher|así que|por eso|pero|entonces|donc|mais|alors|então|por isso|portanto|mas|quindi|perciò|ma|поэтому|так что|но|тому|тож|але)(?!\w)|所以|因此|但|那就",
+    re.IGNORECASE,
+)
+_COMMA = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])")
 _NUMBER_AFTER = re.compile(
     r"(?<!\s)\s*+(?:[；;,，]\s*+)?(\d{1,2})[.、)]$"
 )  # the next item's number, left behind by its sentence
@@ -96,7 +105,7 @@ def directives(text: str, speakers: Sequence[Language], *, opening: bool = False
     if not known or any(one.says("explain", whole[:_MOST_ASKED]) for one in known):
         return []  # who asks what a sentence means did not say it
     found: list[Said] = []
-    for sentence in own_sentences(_PLAN_TOOL.sub("", text) if "plan" in text else text):
+    for sentence in spoken_sentences(_PLAN_TOOL.sub("", text) if "plan" in text else text):
         said = _read(_without_next_number(sentence, text), known, _WITHOUT_WISHES if opening else _DIRECTIVES)
         if said:
             found.append(said)
@@ -126,7 +135,7 @@ def explicit(text: str, speakers: Sequence[Language], kinds: tuple[str, ...] = _
             or len(content_words(plain)) < 3
         ):
             continue
-        bare = _QUOTED.sub("…", plain)
+        bare = QUOTED.sub("…", plain)
         for language in known:
             if language.pattern("conditional").match(plain):
                 continue
@@ -161,7 +170,7 @@ def length(plain: str) -> int:
 def _read(sentence: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
     plain = plain_text(sentence).replace("’", "'").strip()
     plain = _LOOSE_END.sub("", plain)
-    bare = _QUOTED.sub("…", plain)
+    bare = QUOTED.sub("…", plain)
     # asked of both: without its quotation a sentence may be short enough for an expression that spans it
     if (
         len(plain) < 4
@@ -182,8 +191,19 @@ def _read(sentence: str, known: Sequence[Language], kinds: Sequence[tuple[str, f
         return None
     if NAMED_OPTION.search(plain) and not content_words(NAMED_OPTION.sub(" ", plain)):
         return None  # "let's go with option 3" is told with what the option is, or says nothing
-    long = length(plain) > _LONG
-    return _decision(plain, bare, known, kinds) or (_decision_in_clauses(plain, known) if long else None)
+    return _told(plain, bare, known, kinds)
+
+
+def _told(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
+    """What a sentence decides, short enough for a note without losing what it rules."""
+    said = _decision(plain, bare, known, kinds)
+    if said and len(plain) <= LONGEST_RULING:
+        return said
+    ruled = _ruling(plain, known, said)
+    if ruled or not said:
+        return ruled
+    text = whole(plain, LONGEST_RULING)
+    return Said(said.kind, text, said.confidence) if text else None
 
 
 def _asked_to_remind(plain: str, known: Sequence[Language]) -> str | None:
@@ -196,21 +216,57 @@ def _asked_to_remind(plain: str, known: Sequence[Language]) -> str | None:
     return None
 
 
-def _decision_in_clauses(plain: str, known: Sequence[Language]) -> Said | None:
-    """The first clause of a long sentence that decides something: people dictate, and decide on the way."""
-    for clause in _CLAUSE_END.split(plain[: 2 * _LONGEST_SENTENCE]):
-        bare = _QUOTED.sub("…", clause.strip())
-        if len(content_words(bare)) >= 3 and not any(language.pattern("asks").match(bare) for language in known):
-            said = _decision(clause.strip(), bare, known, _WITHOUT_WISHES)  # a mere wish in passing is none
-            if said:
-                return said
-    return None
+def _ruling(plain: str, known: Sequence[Language], whole_said: Said | None) -> Said | None:
+    """What a sentence of several clauses rules: what stands behind a refusal, else its first clause that decides.
+
+    People dictate, and decide on the way; a mere wish in passing is no decision.
+    """
+    if any(is_form(plain, one) for one in known):
+        return None
+    refused = ""
+    refusal: Said | None = None
+    opposed = False
+    complains = any(one.says("trouble", plain) for one in known)
+    for clause in clauses(plain, known):
+        bare = clause.bare
+        if any(language.pattern("asks").match(bare) for language in known):
+            continue
+        words = len(content_words(bare))
+        said = _decision(clause.text, bare, known, _WITHOUT_WISHES) if words >= 3 or clause.orders else None
+        if clause.refuses:
+            opposed = True
+            refused = refused if len(refused) > _SHORT_NO else clause.text
+            refusal = refusal or said
+        elif (words or len(refused) > _SHORT_NO) and (said or clause.orders):
+            if not (opposed or _THEREFORE.match(bare)) and (complains or not said):
+                continue
+            text = together(refused, clause.text, LONGEST_RULING)
+            kind, sure = (said.kind, said.confidence) if said else (DECISION, 0.7)
+            if whole_said and (kind == DECISION or whole_said.kind == CONSTRAINT):
+                kind, sure = whole_said.kind, max(sure, whole_said.confidence)
+            if text:
+                return Said(kind, text, sure)
+            break
+    text = whole(refusal.text, LONGEST_RULING) if refusal else ""
+    return Said(refusal.kind, text, refusal.confidence) if refusal and text else None
+
+
+def is_order(plain: str, known: Sequence[Language]) -> bool:
+    """Whether a sentence says what is to be, be it as an order or as a request."""
+    return any(clause.orders for clause in clauses(plain, known)) or any(
+        one.pattern("shape").match(plain) or one.says("want", plain) for one in known
+    )
+
+
+def is_form(bare: str, language: Language) -> bool:
+    """Whether a sentence says how one answer is to look; "always answer in Dutch" is a rule."""
+    return language.says("form", bare) and not language.says("rule", bare)
 
 
 def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
     """A rule, a preference or a choice. "Change A to B" alone is work to be done once: it takes a contrast or a reason."""
-    if any(one.says("this_turn", bare) or _only_says_why(bare, one) for one in known):
-        return None  # "don't change anything yet" is about the answer to this message
+    if any(one.says("this_turn", bare) or _only_says_why(bare, one) or is_form(bare, one) for one in known):
+        return None  # "don't change anything yet", "in one sentence" are about the answer to this message
     contrast = bool(_CONTRAST.search(bare))
     size = length(plain)
     if size <= _LONG and not _says("rule", bare, known) and _forbids(bare, known):
@@ -232,7 +288,7 @@ def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[
 
 def _only_says_why(bare: str, language: Language) -> bool:
     """Whether a clause is a reason ("because then there is no need for it") without what it is the reason for."""
-    return language.pattern("reason").match(bare) is not None and not _CLAUSE_END.search(bare)
+    return language.pattern("reason").match(bare) is not None and not _COMMA.search(bare)
 
 
 def _only_reports(bare: str, known: Sequence[Language]) -> bool:

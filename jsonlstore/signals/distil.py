@@ -8,7 +8,7 @@ Text is redacted before anything is taken from it, and what leaves is redacted a
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.model import Tokens
@@ -31,6 +31,7 @@ from jsonlstore.signals.choices import (
 from jsonlstore.signals.closings import DoneStatements
 from jsonlstore.signals.conclusions import Conclusions, conclude, ground
 from jsonlstore.signals.conversation import ASSISTANT, SYSTEM, USER, Conversation, Moment, exchanges
+from jsonlstore.signals.corrections import REACH, correction, takes_back, told_anew
 from jsonlstore.signals.evidence import WorkLog
 from jsonlstore.signals.facts import SessionFacts, hear_rules, identifiers_in, requests_in
 from jsonlstore.signals.language import recognise, speaks_another
@@ -52,7 +53,7 @@ from jsonlstore.transcripts import Speaker, TokenMeter
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from jsonlstore.core.model import Ground
+    from jsonlstore.core.model import Ground, Note
     from jsonlstore.signals.choices import Said
     from jsonlstore.signals.language import Language
     from jsonlstore.signals.offers import Offer
@@ -99,6 +100,7 @@ class Distiller:
         self._closing: Moment | None = None  # what the assistant said last, for the user's answer to it
         self._turn_ends: dict[int, str] = {}
         self._taken_back = 0
+        self._before: deque[str | None] = deque(maxlen=REACH)  # the user's last messages, for a later word on them
         self._undoing = False  # the user gave an undo command
         self._rules: dict[str, None] = {}
         self._messages = 0
@@ -269,6 +271,13 @@ class Distiller:
         # a reply in words may be a directive as well: what a sentence says is said once
         said = [one for one in said if not any(one.text.startswith(other.text) for other in ruled)] + ruled
         said += explicit("\n".join(own_lines(text)), self._speakers, (INSIGHT,))
+        later = correction(text, self._speakers)
+        if later and takes_back(later, said, self._speakers):
+            gone = self._notes.replace(DECISION, later.replaces, self._before)
+            for note in gone:
+                self._drop_rule(note)
+            said = told_anew(later, said, gone)
+        self._before.append(entry.id)
         for one in said:
             if one.kind == TASK and self.tasks.add(one.text, entry.id):
                 self._note(TASK_CREATED, one.text, one.confidence, entry, at)
@@ -285,8 +294,11 @@ class Distiller:
             self._taken_back += 1  # said before the first entry that was fed, if at all
         else:
             self._done.take_back(note, entry.id)
-            for rule in [one for one in self._constraints if shorten(one, LONGEST_NOTE) == note.content]:
-                del self._constraints[rule]
+            self._drop_rule(note)
+
+    def _drop_rule(self, note: Note) -> None:
+        for rule in [one for one in self._constraints if shorten(one, LONGEST_NOTE) == note.content]:
+            del self._constraints[rule]
 
     def _keep_rule(self, said: Said, entry_id: str | None) -> None:
         self._constraints.pop(said.text, None)

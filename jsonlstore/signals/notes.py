@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from jsonlstore.core.hashes import sha256
 from jsonlstore.core.model import Note
@@ -11,6 +12,9 @@ from jsonlstore.signals.patterns import BLOCKER, GENERAL
 from jsonlstore.signals.sentences import shorten
 from jsonlstore.signals.tasks import covers, evidence
 from jsonlstore.signals.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
 
 LONGEST_NOTE = 100
 MOST_REMEMBERED = 400
@@ -69,6 +73,15 @@ class NoteBook:
                 del self._kept[key]
                 return kept.note
         return None
+
+    def replace(self, kind: str, about: Callable[[str], bool], entry_ids: Collection[str | None]) -> list[Note]:
+        """Take back what was said in these entries about the same thing as what is said now."""
+        gone = [
+            key
+            for key, kept in self._kept.items()
+            if key[0] == kind and kept.note.source_entry_id in entry_ids and about(kept.note.content)
+        ]
+        return [self._kept.pop(key).note for key in gone]
 
     def notes(self) -> list[Note]:
         """The notes kept, oldest first. Too many: the least sure and oldest go."""

@@ -57,10 +57,28 @@ def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]
     keys = [_DIGITS.get(key, key).upper() for key in (*_CHINESE_NUMBER.findall(plain), *_COUNTED.findall(plain))]
     if not keys:
         # "a" is a word of many languages: alone it picks only when it is all that was said
-        keys = [key.upper() for key in _LETTERS.findall(plain) if key not in {"a", "e"} or len(plain) <= 3]
+        found = [key for key in _LETTERS.finditer(plain) if key[1] not in {"a", "e"} or len(plain) <= 3]
+        keys = [key[1].upper() for key in found if NAMED_OPTION.search(plain) or _stands_for_option(plain, key)]
         if len(content_words(_LETTERS.sub(" ", plain))) > _MOST_BESIDE and not NAMED_OPTION.search(plain):
             return []  # "port 2 or 3, because channel 2 is taken": numbers of something else
     return [(key, options[key]) for key in dict.fromkeys(keys) if key in options]
+
+
+def _stands_for_option(plain: str, key: re.Match[str]) -> bool:
+    """Whether a number stands where a choice does ("2, please", "let's take 2"): "2 rows", "line 2" count something."""
+    before, after = plain[: key.start()].rstrip(), plain[key.end() :].lstrip()
+    return (not before or not before[-1].isalnum() or _choosing().search(before) is not None) and (
+        not after or not after[0].isalnum() or _choosing().match(after) is not None
+    )
+
+
+@cache
+def _choosing() -> re.Pattern[str]:
+    """A word of choosing, joining or agreeing at an edge of what stands beside a number."""
+    kinds = ("choose", "yes", "no")
+    words = {word for one in languages().values() for kind in kinds for word in one.phrases(kind)}
+    joined = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+    return re.compile(rf"^(?:{joined}|{_AND})(?!\w)|(?<!\w)(?:{joined}|{_AND})$", re.IGNORECASE)
 
 
 def _place(plain: str) -> int | None:

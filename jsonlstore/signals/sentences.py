@@ -179,6 +179,11 @@ _LEAST_CLOCKS = 2
 _STRUCTURE = re.compile(
     r"^[^\S\n]*+(?:#{1,6} |\*{3}|```|diff --git|@@ |\|.*\||[-*] \*\*|<[a-z_-]+>|\d{1,2}\.\s)", re.MULTILINE
 )
+_LIST_ITEM = re.compile(r"^[^\S\n]*+(?:[-*+•]|\d{1,2}[.)])\s", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)
+_ROLE = re.compile(r"\s*(?:you are (?:an? |the )\S|act as (?:an? |the )|your (?:task|role|job) is to )", re.IGNORECASE)
+_TEMPLATE_FROM = 400  # characters of a text with headings and lists, or of one that begins with whom to play
+_PROMPT_LINE = re.compile(r"\s*(?:[$➜❯] |>>> |PS [A-Z]:\\|\w+@[\w.-]+:[^\s]*[$#] )")
 _HANDED_PLAN = re.compile(r"(?:please )?implement (?:this|the following) plan:[ \t]*\n{1,4}[^\n]{1,200}", re.IGNORECASE)
 _MARKS = re.compile(r"[*_`~]{1,3}|^#{1,6}\s+|^>\s?|\[\[|\]\]", re.MULTILINE)
 _CODE_SIGN = re.compile(r"[*_~#>\[\]]")
@@ -212,13 +217,20 @@ def plain_text(line: str) -> str:
 def is_document(text: str) -> bool:
     """Whether a message is a pasted document, log or prompt rather than speech."""
     if len(text) < _DOCUMENT_FROM:
-        return False
+        return len(text) >= _TEMPLATE_FROM and _is_template(text)
     lines = [line for line in text.split("\n") if line.strip()]
     return (
         len(lines) >= _DOCUMENT_LINES
+        or _is_template(text)
         or len(_STRUCTURE.findall(text)) >= 3
         or 2 * sum(1 for _ in prose_lines(text)) < len(lines)
     )
+
+
+def _is_template(text: str) -> bool:
+    """Whether a message is a prompt that somebody keeps for many occasions."""
+    items = len(_LIST_ITEM.findall(text))
+    return (_ROLE.match(text) is not None and items >= 2) or (items >= 3 and len(_HEADING.findall(text)) >= 2)
 
 
 _CLOCK_LINE = re.compile(r"^[ \t]*\[?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?(?:\]?[ \t]*$|, \d)", re.MULTILINE)
@@ -253,3 +265,28 @@ def own_lines(text: str) -> tuple[str, ...]:
 def own_sentences(text: str) -> list[str]:
     """The sentences of a user's message that are the user's own words; a heading or a pasted comment is none."""
     return [sentence for line in own_lines(text) if not line.lstrip().startswith("#") for sentence in sentences(line)]
+
+
+def spoken_sentences(text: str) -> list[str]:
+    """The same without what a program printed beneath a command or between lines of its log."""
+    spoken = _spoken_lines(text)
+    return [
+        sentence
+        for line in own_lines(text)
+        if line in spoken and not line.lstrip().startswith("#")
+        for sentence in sentences(line)
+    ]
+
+
+def _spoken_lines(text: str) -> frozenset[str]:
+    """The lines of a message that do not stand in one block with a command or a line of a log above them."""
+    found: list[str] = []
+    printed = False
+    for line in text.split("\n"):
+        if not line.strip():
+            printed = False
+        elif _PROMPT_LINE.match(line) or _LOG_LINE.match(line[:_LINE_HEAD]):
+            printed = True
+        elif not printed:
+            found.append(line)
+    return frozenset(found)

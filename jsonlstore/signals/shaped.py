@@ -10,11 +10,13 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from jsonlstore.signals.choices import LONGEST, task_in
+from jsonlstore.signals.choices import LONGEST_RULING, is_form, is_order, task_in
+from jsonlstore.signals.corrections import REACH, correction
 from jsonlstore.signals.language import heard_in, recognise, speaks_another
 from jsonlstore.signals.offers import rules_of
 from jsonlstore.signals.requests import is_nudge
-from jsonlstore.signals.sentences import own_sentences, plain_text, shorten
+from jsonlstore.signals.rulings import whole
+from jsonlstore.signals.sentences import plain_text, spoken_sentences
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ def shaped_requests(talk: Sequence[Exchange], language: Language | None) -> Iter
     if not any(changed):
         return
     heard = heard_in(one.user.text for one in talk)
+    replaced: list[str] = []  # by what the user said soon after
     spoken: Language | None = None  # so far: a short request may not show its own
     for at, (one, after) in enumerate(pairwise(talk)):
         if speaks_another(one.user.text, heard):
@@ -50,8 +53,17 @@ def shaped_requests(talk: Sequence[Exchange], language: Language | None) -> Iter
         # at once, or after a go-ahead to what was planned
         done = changed[at] or (changed[at + 1] and _is_go_ahead(after.user.text))
         if done and one.user.turn > 1 and not after.user.text.startswith("/undo"):
-            for wish in wishes_in(one.user.text, rules_of(spoken or language)):
-                yield one.user, wish
+            known = rules_of(spoken or language)
+            wishes = wishes_in(one.user.text, known)
+            own = correction(one.user.text, known) if replaced and not wishes else None
+            if own and any(own.replaces(wish) for wish in replaced) and is_order(own.text, known):
+                wishes = [whole(own.text, LONGEST_RULING)]
+            later = [correction(each.user.text, known) for each in talk[at + 1 : at + 1 + REACH]] if wishes else []
+            for wish in filter(None, wishes):
+                if any(each and each.replaces(wish) for each in later):
+                    replaced.append(wish)
+                else:
+                    yield one.user, wish
 
 
 def _is_go_ahead(text: str) -> bool:
@@ -60,9 +72,10 @@ def _is_go_ahead(text: str) -> bool:
 
 def wishes_in(text: str, known: Sequence[Language]) -> list[str]:
     """The requests of a message that say how something is to be, asked politely ("can you move …?") or not."""
-    plain = (plain_text(sentence).replace("’", "'").strip() for sentence in own_sentences(text))
+    plain = (plain_text(sentence).replace("’", "'").strip() for sentence in spoken_sentences(text))
     found = (_wish(sentence, known) for sentence in plain if len(sentence) <= _LONGEST_REQUEST)
-    return [shorten(wish, LONGEST) for wish in found if wish and _says_which(wish) and not task_in(wish, known)]
+    told = (whole(wish, LONGEST_RULING) for wish in found if wish and _says_which(wish) and not task_in(wish, known))
+    return [one for one in told if one and not any(is_form(one, each) for each in known)]
 
 
 def _wish(plain: str, known: Sequence[Language]) -> str:
