@@ -36,7 +36,9 @@ _TYPED = r"[ \t]+(?:string|str|text|\[\]byte|char\*)(?=[ \t]*[:=])"  # const tok
 _RUST = r"[ \t]*:[ \t]*&?(?:'[a-z]+[ \t]+)?(?:str|String|\[u8\])(?=[ \t]*=)"  # const TOKEN: &'static str = "…"
 # <th class="x">Token</th>  <td class="x">…
 _CELL = r"\s*+(</(?:td|th|dt)>\s*+<(?:td|dd)(?:[ \t][^<>\n]{0,120})?>)"
-_PREPOSITION = "for|of|on|in|at|from|für|fuer|fürs|fuers|vom|von|zum|de|du|des|del|della|di|da|do|para|pour|por|per|от|для|на|к"
+_PREPOSITION = (
+    "for|of|on|in|at|from|für|fuer|fürs|fuers|vom|von|zum|de|du|des|del|della|di|da|do|para|pour|por|per|от|для|на|к"
+)
 _FOR = rf"(?:[ \t]+(?:instead(?=:)|(?:{_PREPOSITION}|to)(?:[ \t]+[^\s:=\[\](){{}}%]{{1,40}}){{1,5}}?))"
 _IS = (
     r"(?:is|was|are|equals|will be|to|as|ist|war|lautet|heißt|est|es|era|é|sono|è|jest|är|er|to je|это|c'est|c’est|—|–|-)"

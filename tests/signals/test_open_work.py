@@ -270,8 +270,10 @@ def test_code_in_a_sentence_keeps_its_signs() -> None:
     ("closing", "step"),
     [
         (
-            ("| Part | Status |\n|---|---|\n| 5 - Sensor | Done |\n| 6 - Siren | Done |\n\n"
-            "The next phase is the tide alarm. Want me to proceed?"),
+            (
+                "| Part | Status |\n|---|---|\n| 5 - Sensor | Done |\n| 6 - Siren | Done |\n\n"
+                "The next phase is the tide alarm. Want me to proceed?"
+            ),
             "The next phase is the tide alarm. Want me to proceed?",
         ),
         (
