@@ -40,12 +40,13 @@ _CONTRAST = re.compile(
     r"instead|rather than|, not |(?:,|and) just |(?:don't|do not) use .{1,80}[,;:.] use |\bnot\b.+\bbut\b|statt|en (?:vez|lugar) de|au lieu|plutôt que|em vez|invés|вместо|замість|а не|而不是|ではなく|代わりに|대신|말고",
     re.IGNORECASE,
 )
+WEAK_RULE = 0.75  # "only", "must", "don't": it is told before a mere choice, and fades like one
 # how sure a sentence of each kind is a decision, and how long it may be: a rule is crisp, a long sentence is a request
 _DIRECTIVES = (
     ("rule", 0.85, 200),
     ("reject", 0.8, 160),
     ("decide", 0.7, 140),
-    ("weak_rule", 0.7, 140),
+    ("weak_rule", WEAK_RULE, 140),
     ("want", 0.7, 140),
 )
 _WITHOUT_WISHES = _DIRECTIVES[:-1]
@@ -270,7 +271,7 @@ def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[
     contrast = bool(_CONTRAST.search(bare))
     size = length(plain)
     if size <= _LONG and not _says("rule", bare, known) and _forbids(bare, known):
-        return Said(CONSTRAINT, shorten(plain, LONGEST), _WITH_CONTRAST if contrast else 0.7)
+        return Said(CONSTRAINT, shorten(plain, LONGEST), _WITH_CONTRAST if contrast else WEAK_RULE)
     for kind, sure, longest in kinds:
         if size > longest or not _says(kind, bare, known) or (kind == "reject" and not _has_object(bare, known)):
             continue

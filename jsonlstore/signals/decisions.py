@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.applied import APPLIED, applied_choices
-from jsonlstore.signals.choices import CHOICE, DECISION
+from jsonlstore.signals.choices import CHOICE, DECISION, WEAK_RULE
 from jsonlstore.signals.notes import NoteBook, is_echo
 from jsonlstore.signals.shaped import SHAPED, shaped_requests
 from jsonlstore.signals.words import content_words
@@ -28,7 +28,8 @@ LEAST_PASTED = 4  # messages in a row
 def weighed_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]:
     """The notes; what the user picked or agreed to in the last exchanges is what the next session builds on."""
     recent = {one.user.id for one in talk[-RECENT:]}
-    agreed = {one.user.id for one in talk[-RECENT_YES:-1]}  # the last request is told as such
+    stopped = {one.user.id for one in talk if one.last.aborted}
+    agreed = {one.user.id for one in talk[-RECENT_YES:-1]} - stopped  # the last request is told as such
     fading = {one.user.id for one in talk[-FADING:]}
     late = talk[-max(FADING, len(talk) // 2) :]
     lately = {moment.id for one in late for moment in (one.user, *one.answers)}
@@ -46,11 +47,16 @@ def weighed_notes(notes: Iterable[Note], talk: Sequence[Exchange]) -> list[Note]
                 told.append(note)
         elif note.extra["evidence"]["kind"] == CHOICE and note.timestamp >= since:
             told.append(note)
-        elif note.type == DECISION and note.confidence <= 0.7 and note.source_entry_id not in lately:
+        elif note.type == DECISION and note.confidence <= _fades(note) and note.source_entry_id not in lately:
             told.append(replace(note, confidence=min(note.confidence, 0.65)))
         else:
             told.append(note)
     return told
+
+
+def _fades(note: Note) -> float:
+    """Up to which confidence a note fades: a mere "only" or "must" does, what was picked by its name does not."""
+    return 0.7 if note.extra["evidence"]["kind"] == CHOICE else WEAK_RULE
 
 
 def settled_notes(talk: Sequence[Exchange], told: Sequence[Note], language: Language | None) -> list[Note]:

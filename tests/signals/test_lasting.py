@@ -181,3 +181,24 @@ def test_an_option_named_in_a_sentence_is_told_with_what_it_is(reply: str) -> No
     shown = noted(fields, "decision", 0.7)
     assert "Read the gauge at each tide (option 3)" in shown
     assert not [one for one in shown if one.startswith("Let's go with option")]
+
+
+def test_a_rule_of_the_user_stands_before_their_choices() -> None:
+    """It lasts, and what was chosen is mostly done with the next answer."""
+    one = Story("ranked").user("Draw the harbour map").says_("Drawn.")
+    one.user("The depth must come from the gauge.").says_("It does.")
+    one.user("I'd prefer the chart with the northern moorings").says_("It is there.").user("Which boats?").says_(
+        "Three."
+    )
+    sure = {note["content"]: note["confidence"] for note in told(one)["notes"] if note["type"] == "decision"}
+    assert sure["The depth must come from the gauge."] > sure["I'd prefer the chart with the northern moorings"]
+
+
+@pytest.mark.parametrize(("stop", "shown"), [("aborted", False), ("stop", True)])
+def test_a_yes_that_was_stopped_in_the_middle_is_no_decision(stop: str, shown: bool) -> None:
+    """Whoever interrupts what they agreed to has thought better of it."""
+    one = Story("stopped").user("Draw the harbour map").says_("Drawn. Shall I store the tides as well?").user("yes")
+    one.says_("Now the tide store.")
+    one.messages[-1]["stopReason"] = stop
+    one.user("Which boats are in the harbour today?").says_("Three boats.")
+    assert any("store the tides" in text for text in noted(told(one), "decision", 0.7)) is shown
