@@ -67,8 +67,8 @@ def blockers(
     elif stopped and failing is None and request and request.fate == INTERRUPTED:
         said = f"{shorten(stopped.what, 80)} fails: {stopped.summary}"
         book.add(BLOCKER, said, 0.8, entry_id=stopped.entry_id, at=stopped.at, source="command")
-    ran = next((one for one in talk if failing and one.user.turn == failing.turn), None)
-    if failing is not None and not failed_before(ran, language):
+    ran_last = failing is not None and failing.turn == talk[-1].user.turn if talk else False
+    if failing is not None and not (ran_last and failed_before(talk[-1], language)):
         said = f"{failing.command} fails" + (f": {failing.summary}" if failing.summary else "")
         book.add(BLOCKER, said, 0.85, entry_id=failing.entry_id, at=failing.at, source="command")
     return book.notes()

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from jsonlstore.signals.closings import tells_deed
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.finished import says_done
+from jsonlstore.signals.labels import labelled
 from jsonlstore.signals.language import small_kinds
-from jsonlstore.signals.offers import Opened, labelled, open_rows, spoken_languages
+from jsonlstore.signals.offers import Opened, open_rows, spoken_languages
 from jsonlstore.signals.outcome import last_error
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.words import content_words

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.language import languages, recognise
-from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten, with_named_code, without_code
+from jsonlstore.signals.sentences import plain_text, sentences, shorten, with_named_code, without_code
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
@@ -57,8 +56,6 @@ _LONGEST_PHRASE, _LONGEST_CALL = 24, 10
 _TABLE_ROW = re.compile(r"^\s*\|(.+)\|\s*$")
 _RULE_LINE = re.compile(r"^[\s|:=*_-]+$")
 _BRACKETS = re.compile(r"(?<!\s)\s*+[(（][^()（）]{1,60}[)）]\s*$")
-_LABEL = re.compile(r"^[\s>*_#-]*+([^\n:：]{2,40}?)[*_]*+\s*+[:：]\s*+(?:[*_]++\s*+)?(\S.*)$")
-_CAPITALS = re.compile(r"(?<!\w)((?:[^\W\d_a-zà-öø-ÿа-яёіїє]{4,}(?:\s|:|$)\s?){1,3})")
 _FIRST_OF_LIST = frozenset({"1", "A"})
 _DIGITS = {"一": "1", "二": "2", "三": "3", "四": "4"}
 _ENGLISH_TOO = frozenset({"de", "fr", "ru", "uk", "zh", "ja", "ko"})  # elsewhere "todo" is an everyday word
@@ -246,41 +243,6 @@ def _take(found: list[str], item: str, known: Iterable[Language] = ()) -> None:
     found.append(shorten(plain, LONGEST_ITEM))
 
 
-def labelled(text: str, kind: str, speakers: Iterable[Language]) -> list[str]:
-    """What stands behind a label of a kind ("Blocked: waiting for the key", "NEXT STEP: …"), one text each."""
-    known = list(speakers)
-    found = []
-    for label, words in _labels(text):
-        if not any(language.pattern(kind).fullmatch(label) for language in known):
-            continue
-        said = plain_text(words).strip(" .:")
-        if len(said) >= 6 and content_words(said):
-            found.append(shorten(said, LONGEST_ITEM))
-    return list(dict.fromkeys(found))
-
-
-@lru_cache(maxsize=32)  # the last messages are asked for several kinds of label, one after the other
-def _labels(text: str) -> tuple[tuple[str, str], ...]:
-    """The labels of a message in small letters, each with what stands behind it."""
-    pairs: list[tuple[str, str]] = []
-    for line in prose_lines(text):
-        if ":" in line or "：" in line:
-            said = [(match[1], match[2]) for sentence in sentences(line) if (match := _LABEL.match(sentence))]
-            # a heading may name what is meant ("## Next: wire the relay"); "## Blocked: rights" merely announces it
-            is_heading = line.lstrip().startswith("#")
-            pairs += [one for one in said if not is_heading or len(content_words(one[1])) >= 2]
-        pairs += _shouted(line)
-    return tuple((plain_text(label).strip().lower(), words) for label, words in pairs)
-
-
-def _shouted(line: str) -> list[tuple[str, str]]:
-    """The parts of a status report written in one line, each behind a label in capitals."""
-    parts = _CAPITALS.split(line)
-    if len(parts) < 5:  # one word in capitals is emphasis
-        return []
-    return list(zip(parts[1::2], parts[2::2], strict=False))
-
-
 def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
     """The question or offer a message ends with; None if it ends with a statement or asks for nothing in particular."""
     known = list(speakers)
@@ -296,7 +258,7 @@ def closing_offer(text: str, speakers: Iterable[Language]) -> Offer | None:
         alone = Offer(shorten(question, LONGEST_OFFER), (), is_offer) if ends_so else None
         return _offered_list(last, at, known) or alone
     # options follow their question; a bare "what would you like?" refers to those before it
-    options = tuple(_options(last[at:]) or (_options(last[:at]) if len(content_words(question)) < 4 else ()))
+    options = tuple(_options(last[at:]) or (_options(_section(last[:at])) if len(content_words(question)) < 4 else ()))
     after = sum(len(line) for line in last[at + 1 :] if not _OPTION.match(line) and not _ITEM.match(line))
     if after > _MOST_AFTER_QUESTION:
         return None
@@ -372,6 +334,11 @@ def _last_question(lines: list[str], known: list[Language]) -> tuple[int, str, b
             if offered and at >= len(lines) - 2 and not is_question and len(sentence) < 240:
                 return at, sentence.strip(), True
     return None
+
+
+def _section(lines: list[str]) -> list[str]:
+    """The lines behind the last heading: a list in another section offers nothing to choose from."""
+    return lines[max((place for place, line in enumerate(lines) if line.startswith("#")), default=-1) + 1 :]
 
 
 def _looks_ahead(sentence: str, known: list[Language]) -> bool:

@@ -122,7 +122,11 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
     picked = choice(text, offer, before.text) if before else []
     if picked:
         return text, shorten("; ".join(option for _, option in picked), LONGEST_LINE)
-    if offer and (kinds & {"yes", "nudge"} or (len(text) < _LONGEST_YES and begins_with_yes(text))):
+    if (
+        offer
+        and not text.endswith(("?", "？"))
+        and (kinds & {"yes", "nudge"} or (len(text) < _LONGEST_YES and begins_with_yes(text)))
+    ):
         return text, offer.text
     if kinds and at:
         for earlier in range(at - 1, max(at - _NUDGES_BACK, -1), -1):
@@ -226,6 +230,11 @@ def _fate(one: Exchange, after: Exchange | None, language: Language | None) -> t
     last = one.last
     stopped = after is not None and bool(_INTERRUPTED.match(after.user.text.strip()))
     doing = "; ".join(list(last.waiting.values())[:2]) or last.last_call
+    if (
+        not doing and not last.text.strip() and len(one.answers) > 1
+    ):  # nothing but the error: what came before it says it
+        before = one.answers[-2]
+        doing = _led_on_to(before) or before.last_call
     failed_turn = last.who == ASSISTANT and not last.calls and bool(_FAILED_TURN.match(last.text.strip()))
     if last.error or failed_turn:
         return FAILED, doing, last.error or shorten(plain_text(last.text), 120)

@@ -25,7 +25,8 @@ _LOG_LINE = re.compile(
       | Traceback\b | File\ "[^"]+",\ line | at\ [\w.$<>]+\s?\(.*\) | at\ (?:async\ )?\S+:\d+ | npm\ (?:ERR|error|WARN)
       | [\w.]*(?:Error|Exception|Warning|Panic)(?:\ \[\w+\])?:\ | (?:error|warning)(?:\[\w+\]|\ TS\d+)?:\ \S
       | thread\ '[^']*'\ panicked | Caused\ by: | goroutine\ \d+ | panic: | fatal: | make(?:\[\d+\])?:\ | E\ {3}
-      | \$\ | >>>\  | \#\ ?[$!] | PS\ [A-Z]:\\ | \w+@[\w.-]+:[^\s]*[$#]\ | root@
+      | \$\ | >>>\  | \#\ ?[$!] | PS\ [A-Z]:\\
+      | (?:[\w.-]{1,40}@[\w.-]{1,40}\ )?[A-Za-z]:\\[^<>|?*"\n]{0,80}> | \w+@[\w.-]+:[^\s]*[$#]\ | root@
       | [+-]{3}\ [ab]?/ | @@\ | diff\ --git | index\ [0-9a-f]{7}
       | [{}\]<|] | \[["'\d{\[] | "[\w-]+"\s*:
       | (?:import|from|const|let|var|def|class|return|function|public|private|if|for|while)\b [^.!?]*[;{(:=]\s*\S*$

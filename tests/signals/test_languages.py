@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from jsonlstore.core.regex import compiled, searcher
 from jsonlstore.signals.choices import directives, explicit
+from jsonlstore.signals.labels import labelled
 from jsonlstore.signals.language import Language, languages, may_any_say, may_be_said, recognise, small_kinds, widened
-from jsonlstore.signals.offers import closing_offer, labelled, listed_next, spoken_languages
+from jsonlstore.signals.offers import closing_offer, listed_next, spoken_languages
 from jsonlstore.signals.replies import choice, decided
 from jsonlstore.signals.requests import is_nudge, request_line
 from jsonlstore.signals.sentences import own_sentences, plain_text

@@ -11,6 +11,8 @@ from jsonlstore.signals.offers import listed_next, rules_of
 from jsonlstore.signals.requests import request_line
 from tests.signals.told import Story, noted, told
 
+DONE_ROWS = "| Part | Status |\n|---|---|\n| 5 - Sensor | Done |\n| 6 - Siren | Done |"
+
 
 def _titles(fields: dict[str, Any]) -> list[str]:
     return [task["title"] for task in fields["pending_tasks"]]
@@ -270,10 +272,7 @@ def test_code_in_a_sentence_keeps_its_signs() -> None:
     ("closing", "step"),
     [
         (
-            (
-                "| Part | Status |\n|---|---|\n| 5 - Sensor | Done |\n| 6 - Siren | Done |\n\n"
-                "The next phase is the tide alarm. Want me to proceed?"
-            ),
+            f"{DONE_ROWS}\n\nThe next phase is the tide alarm. Want me to proceed?",
             "The next phase is the tide alarm. Want me to proceed?",
         ),
         (
@@ -291,3 +290,41 @@ def test_a_short_offer_is_told_with_what_it_is_about(closing: str, step: str | N
 def test_an_item_that_says_little_is_told_with_what_it_is_about() -> None:
     closing = "The tables are copied.\n\n**Direct access:** as before\n- Blocked by the vendor's protection"
     assert noted(told(_edited().says_(closing)), "blocker") == ["Direct access: Blocked by the vendor's protection"]
+
+
+def test_a_list_of_another_section_is_nothing_to_choose_from() -> None:
+    closing = (
+        "## What I will add\n\n1. A layer for the buoys\n2. A layer for the lights\n\n"
+        "## One thing to confirm\n\nDoes the chart know the lights already?\n\nReady on your go."
+    )
+    assert "buoys" not in (told(Story("x").user("Plan the layers").says_(closing))["next_step"] or "")
+
+
+def test_a_turn_that_died_says_what_it_was_at() -> None:
+    story = _edited("Write the tests of the tide alarm").says_("Now the siren, with both of its tests:")
+    story.call("write", {"path": "test_siren.py", "content": "x"}, "ok")
+    story.says_("", stopReason="error", errorMessage="429 limit reached")
+    assert told(story)["last_request"]["doing"] == "Now the siren, with both of its tests"
+
+
+def test_a_prompt_of_windows_is_no_word_of_the_user_s() -> None:
+    text = "deploy@port C:\\tide-bot>type tide.log\n2026-05-04 10:00:00 [error] gauge lost\nis the gauge fine?"
+    assert request_line(text) == "is the gauge fine?"
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "All fixed.\n\n**Before you compact:** export the tide log into the harbour folder.",
+        "## What I'd do right now, in order\n\n1. Mend the tide gauge\n2. Run the chart\n\nIf you say go, I start.",
+    ],
+)
+def test_what_comes_before_or_after_a_go_is_the_next_step(closing: str) -> None:
+    assert told(_edited().says_(closing))["next_step"]
+
+
+def test_a_question_accepts_no_offer() -> None:
+    """ "все норм?" holds a word of agreement."""
+    story = _edited("Добавь лог прилива").says_("Готово. Если хочешь, могу добавить журнал ветра.")
+    assert told(story.user("все норм?"))["last_request"]["text"].startswith("все норм?")
+    assert "журнал ветра" not in told(story)["last_request"]["text"]
