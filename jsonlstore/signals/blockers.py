@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from jsonlstore.core.model import Note
     from jsonlstore.signals.conversation import Exchange
     from jsonlstore.signals.ending import ClosingSituation
-    from jsonlstore.signals.evidence import Family, GitCommit, WorkLog
+    from jsonlstore.signals.evidence import GitCommit, WorkLog
+    from jsonlstore.signals.families import Family
     from jsonlstore.signals.language import Language
     from jsonlstore.signals.offers import Opened
 
@@ -83,7 +84,8 @@ def _is_mended(one: Opened, talk: Sequence[Exchange], work: WorkLog) -> bool:
             return True
     said = next((each.user.text for each in reversed(talk) if each.user.id == one.entry_id), "") if by_user else ""
     ran = {step.family for step in steps(pasted_command(said))} if said else set()
-    return any(each.name in ran and not each.failed and each.turn >= one.turn for each in work.families())
+    later = [each for each in work.families() if each.name in ran and each.turn >= one.turn]
+    return bool(later) and not any(each.failed for each in later)
 
 
 def since(work: WorkLog, turn: int) -> Iterator[GitCommit]:

@@ -124,7 +124,14 @@ def closed_by_session(
 
 def _by_work(work: WorkLog) -> Iterator[Closed]:
     """Checks that passed in the end, and commits."""
-    passed = [one for one in work.families() if not one.failed and (one.was_failing or one.purpose in _CHECKS)]
+    failing = {
+        one.name for one in work.families() if one.failed
+    }  # a part that passed closes nothing while the whole fails
+    passed = [
+        one
+        for one in work.families()
+        if not one.failed and one.name not in failing and (one.was_failing or one.purpose in _CHECKS)
+    ]
     for family in passed[-MOST_OF_A_KIND:]:
         how = "failed, then passed" if family.was_failing else "passed"
         yield Closed(family.name, how, extra={"confidence": 0.9, **evidence([family.entry_id], "command")})

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from jsonlstore.core.model import Closed, EarlierRequest
     from jsonlstore.signals.closings import DoneStatements
     from jsonlstore.signals.conversation import Exchange
-    from jsonlstore.signals.evidence import Family, WorkLog
+    from jsonlstore.signals.evidence import WorkLog
+    from jsonlstore.signals.families import Family
     from jsonlstore.signals.language import Language
     from jsonlstore.signals.tasks import TaskBook
     from jsonlstore.signals.todos import TodoItem

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.signals.families import Family, Runs
 from jsonlstore.signals.outcome import Outcome, outcome, told_error
 from jsonlstore.signals.references import References
 from jsonlstore.signals.shell import Purpose, Step, commit_subject, may_commit, merely_looks, steps, written_files
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 MOST_COMMITS = 200
 MOST_FILES = 400
-MOST_FAMILIES = 400
 MOST_MEMORY_WRITES = 100
 _LONGEST_COMMAND = 4_000
 _MOST_FAILED = 16
@@ -48,6 +48,8 @@ _MAY_SCRIPT = frozenset({Purpose.RUN, Purpose.SHIP})
 _UPDATED = re.compile(r"^[AMD] (\S.*)$", re.MULTILINE)
 _IN_THE_WAY = frozenset({Purpose.TEST, Purpose.BUILD, Purpose.RUN, Purpose.SHIP, Purpose.INSTALL})
 _OTHER_WAYS = frozenset({Purpose.RUN, Purpose.INSTALL})
+# programs that take away what was in the way of another
+_CLEARS = frozenset({"kill", "pkill", "killall", "fuser", "kill-port", "taskkill", "mkdir", "chmod", "chown", "rm", "mv", "cp", "ln", "export", "createdb", "systemctl", "service", "docker", "docker-compose", "xargs"})  # fmt: skip
 _KEEPING = frozenset(
     {"git add", "git commit"}
 )  # nobody runs them to find something out: where they fail, work is not kept
@@ -84,22 +86,6 @@ class ChangedFile:
     uncommitted: bool = False
     last: int = 0
     turn: int = 0  # of the last change
-
-
-@dataclass(slots=True)
-class Family:
-    """The runs of one command family: how the last went, and in which turn."""
-
-    name: str
-    purpose: Purpose
-    command: str = ""
-    failed: bool = False
-    was_failing: bool = False
-    summary: str = ""
-    at: str = ""
-    entry_id: str | None = None
-    turn: int = 0
-    runs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +125,7 @@ class WorkLog:
     base: str = ""
     _home: str = ""
     _files: dict[str, ChangedFile] = field(default_factory=dict)
-    _families: dict[str, Family] = field(default_factory=dict)
+    runs: Runs = field(default_factory=Runs)
     _changes: int = 0
 
     def next_turn(self) -> None:
@@ -159,11 +145,14 @@ class WorkLog:
     def ran(self, command: str, text: str, details: Mapping[str, Any], *, is_error: bool, at: str, entry_id: str | None) -> Outcome:  # fmt: skip
         """A command and what it answered."""
         self.made, self.taken_back = [], []
+        if not is_error and any(one.family.partition(" ")[0] in _CLEARS for one in steps(command)):
+            self.runs.acts += 1
         if not self.looks and merely_looks(command):
             return _UNTOLD
         done = steps(command)
         went = outcome(text, details, is_error=is_error, is_test=any(one.purpose is Purpose.TEST for one in done))
         if went.interrupted:
+            self.runs.started_again(done)
             return went
         if went.failed and _SENT.search(text) and any(one.family == "git push" for one in done):
             went = Outcome(False)  # git reports on stderr, which some shells take for a failure
@@ -171,9 +160,8 @@ class WorkLog:
         if went.failed or self._failed:
             self._note_failure(command, went)
         if not (went.failed and _MISUSED.search(text[:_LONGEST_COMMAND])):  # it hides no failure before it
-            self._note_steps(
-                done, went, at, entry_id, nothing_to_do=bool(went.failed and _NOTHING.search(text[:4_000]))
-            )
+            nothing_to_do = bool(went.failed and _NOTHING.search(text[:4_000]))
+            self._note_steps(done, went, text, at, entry_id, nothing_to_do=nothing_to_do)
         self._note_history(command, done, text, went, at, entry_id)
         if went.failed is not True:
             listed = (
@@ -229,28 +217,24 @@ class WorkLog:
             if len(self._failed) > _MOST_FAILED:
                 del self._failed[next(iter(self._failed))]
 
-    def _note_steps(self, done: tuple[Step, ...], went: Outcome, at: str, entry_id: str | None, *, nothing_to_do: bool) -> None:  # fmt: skip
+    def _note_steps(self, done: tuple[Step, ...], went: Outcome, text: str, at: str, entry_id: str | None, *, nothing_to_do: bool) -> None:  # fmt: skip
         telling = [one for one in done if one.purpose in _IN_THE_WAY]
         kept = [one for one in done if one.family in _KEEPING]
         if kept and went.failed and not telling and not nothing_to_do:
             telling = kept[-1:]
         elif kept and not went.failed:  # it went well, which matters where it had not before
             telling = [
-                one for one in done if one in telling or (one.family in _KEEPING and one.family in self._families)
+                one for one in done if one in telling or (one.family in _KEEPING and self.runs.knows(one.family))
             ]
         # of a chain that failed the last telling step is taken to be the one that did: what came before it had passed
         for place, one in enumerate(telling):
             failed = bool(went.failed) and place == len(telling) - 1
             if went.failed is None and not failed and one.purpose is Purpose.TEST:
+                self.runs.started_again((one,))
                 continue  # a test run that says nothing of its outcome neither breaks nor mends anything
-            known = self._families.pop(one.family, None) or Family(one.family, one.purpose)
-            known.was_failing = known.failed or (known.was_failing and failed)
-            known.failed, known.command, known.at, known.entry_id = failed, one.text, at, entry_id
-            known.summary = went.summary if failed or one.purpose is Purpose.TEST else ""
-            known.turn, known.runs = self.turn, known.runs + 1
-            self._families[one.family] = known
-        if len(self._families) > MOST_FAMILIES:
-            del self._families[next(iter(self._families))]
+            said = went.summary if failed or one.purpose is Purpose.TEST else ""
+            self.runs.note(one, said, text, at, entry_id, turn=self.turn, failed=failed)
+            self.runs.acts += not failed
 
     def _confirmed(self, told: re.Pattern[str], text: str, at: str, entry_id: str | None) -> list[GitCommit]:
         return [
@@ -290,6 +274,7 @@ class WorkLog:
         if not key or len(key) > 400 or "\n" in key:
             return
         self._changes += 1
+        self.runs.acts += 1
         known = self._files.get(key)
         if known is None:
             if len(self._files) >= MOST_FILES:
@@ -343,20 +328,22 @@ class WorkLog:
 
     def families(self) -> Iterable[Family]:
         """The command families, the one run last at the end."""
-        return self._families.values()
+        return self.runs.families()
 
     def failing(self, reach: int = 2, *, done_by_hand: bool = False) -> Family | None:
-        """The command still failing at the end: run in one of the last turns, and not passed since.
+        """The command still failing at the end: run in one of the last turns, and neither passed nor started again since.
 
         Where others went well after it in the same turn, what was merely run or installed was done in another way.
         So was a commit or push of an earlier turn, if the user says that they did it themselves (`done_by_hand`).
         """
+        running = self.runs.running()
         late: list[Family] = []
         went_on = False
-        for one in reversed(self._families.values()):
+        for one in reversed(self.runs.families()):
             by_hand = done_by_hand and one.name in _KEEPING and one.turn < self.turn
             if (
                 one.failed
+                and not (one.untold or any(one is known for known in running))
                 and self.turn - one.turn < reach
                 and not by_hand
                 and not (went_on and one.purpose in _OTHER_WAYS)
@@ -371,9 +358,9 @@ class WorkLog:
     @property
     def pushed(self) -> bool:
         """Whether anything was pushed since the last commit, or nobody can say because no git ran."""
-        if not self.commits and not any(name.startswith("git ") for name in self._families):
+        if not self.commits and not any(one.name.startswith("git ") for one in self.families()):
             return True
-        known = self._families.get("git push")
+        known = self.runs.knows("git push")
         return known is not None and not known.failed and (not self.commits or self._pushed == self.commits[-1])
 
     @property

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from jsonlstore.redact import Redactor
     from jsonlstore.signals.conversation import Exchange
-    from jsonlstore.signals.evidence import ChangedFile, Family, GitCommit
+    from jsonlstore.signals.evidence import ChangedFile, GitCommit
+    from jsonlstore.signals.families import Family
     from jsonlstore.transcripts import Entry, ToolCall
 
 _MOST_ASKS = 30  # as many as a checkpoint has room for: it leaves out the older ones first

@@ -89,6 +89,7 @@ class ToolReader:
             if key in call.arguments:
                 self._visit(call.arguments[key])
         if name in self._tools.execute:
+            self._work.runs.started(call.id, command)
             self._redactor.overhear(command)
             for place in directories_in_command(command[:4_000]):
                 self._visit(place)
@@ -127,6 +128,7 @@ class ToolReader:
         name = ToolNames.plain(tool)
         call_id = entry.tool_call_id or ""
         call = self._waiting.pop(call_id, None)
+        self._work.runs.ended(call_id)
         runs = name in self._tools.execute or (call is not None and ToolNames.plain(call.name) in self._tools.execute)
         command = command_of(call) if runs and call else ""
         if entry.is_long and name not in self._agent.followed and not (command and is_evidence(command)):

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsonlstore.signals.evidence import MOST_FAMILIES, MOST_FILES, WorkLog
+from jsonlstore.signals.evidence import MOST_FILES, WorkLog
+from jsonlstore.signals.families import MOST_FAMILIES
 from jsonlstore.signals.outcome import last_error, outcome
 from jsonlstore.signals.shell import Purpose, commit_subject, steps, written_files
 from jsonlstore.signals.todos import TodoBoard
@@ -125,8 +126,9 @@ def test_the_last_outcome_of_a_family_counts() -> None:
     log = WorkLog()
     log.next_turn()
     ran(log, "pytest tests/a.py", "1 failed in 1s", code=1)
-    assert log.failing() is not None
     ran(log, "pytest tests/b.py", "3 passed in 1s")
+    assert log.failing() is not None
+    ran(log, "pytest", "4 passed in 1s")
     assert log.failing() is None
     assert [one.name for one in log.families() if one.was_failing and not one.failed] == ["pytest"]
     ran(log, "npm run build", "error", code=1)
