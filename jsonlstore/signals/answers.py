@@ -27,6 +27,9 @@ _LEAST_SAID = 6  # words of content
 _LEAST_OUTCOME = 2
 _LONGEST_LEAD = 80
 _LONGEST_LABEL = 40
+_LONGEST_END = 110
+_LEAST_END = 30
+_LAST_LINES = 3
 _ITEM = re.compile(r"\s*(?:[-*+•–]|\d{1,2}[.)])\s")
 _EXCLAMATION = re.compile(r"\A(?:[^\W\d]++[ ,]{0,2}){1,3}[!！]\s+(?=\S)")  # "Great!", "All done!"
 _PUSHED = re.compile(
@@ -60,10 +63,51 @@ def answer_line(text: str, language: Language | None, *, pushed: bool = True, wo
     opening = shorten(" ".join(said) or plain_text(text), LONGEST_LINE)
     said_there = not worked or _tells(opening, known) or (said and said[0].endswith((":", "：")))
     outcome = _result(text, known) or ("" if said_there else _first_done(text, known))
-    if not outcome or outcome[:_LONGEST_LEAD] in opening:
-        return opening
-    lead = sentences(said[0])[:1] if said else []
-    return shorten(" ".join([*(shorten(one, _LONGEST_LEAD) for one in lead), outcome]), LONGEST_LINE)
+    if outcome and outcome[:_LONGEST_LEAD] not in opening:
+        lead = sentences(said[0])[:1] if said else []
+        whole = " ".join([*(shorten(one, _LONGEST_LEAD) for one in lead), outcome])
+    else:
+        whole = " ".join(said) or plain_text(text)
+    return _with_end(whole, text, known)
+
+
+def _with_end(whole: str, text: str, known: Sequence[Language]) -> str:
+    """An answer's outcome and its last words, which say what it asks for or leaves to the user: the middle is left out."""
+    said = shorten(whole, LONGEST_LINE)
+    end = shorten(_end(text, known), _LONGEST_END)
+    if not end or end[:_LEAST_END] in said.removesuffix("…")[:-_LEAST_END] or said.endswith(end):
+        return said
+    if len(whole) + len(end) < LONGEST_LINE:
+        return f"{whole} {end}" if end not in whole else whole
+    room = LONGEST_LINE - len(end) - 3
+    head = ""
+    for one in sentences(whole):
+        if len(head) + len(one) + 1 > room:
+            break
+        head = f"{head} {one}".strip()
+    if len(head) < room // 2:
+        head = shorten(whole, room + 2)
+    return f"{head} {end}" if head.endswith("…") else f"{head} … {end}"
+
+
+def _end(text: str, known: Sequence[Language]) -> str:
+    """The last sentence of an answer that is no courtesy; none where it ends with a list, a table or code."""
+    lines = [line for line in prose_lines(text) if content_words(plain_text(line))]
+    for line in reversed(lines[-_LAST_LINES:]):
+        if _ITEM.match(line) or line.lstrip().startswith(("#", "|", "---")):
+            return ""
+        for sentence in reversed(sentences(line)):
+            plain = plain_text(sentence).strip(" -–—|")
+            least = 1 if plain.endswith(("?", "？")) else _LEAST_OUTCOME
+            if len(content_words(plain)) >= least and not _is_courtesy(plain, known):
+                return plain
+    return ""
+
+
+def _is_courtesy(plain: str, known: Sequence[Language]) -> bool:
+    """Whether a sentence only takes leave: "Let me know if you have any questions", "Hope this helps"."""
+    said = plain.replace("’", "'")
+    return any(each.says("courtesy", said) for each in known)
 
 
 def _lines(text: str, known: Sequence[Language]) -> Iterator[str]:

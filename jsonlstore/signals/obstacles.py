@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.signals.closings import tells_deed
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.finished import says_done
+from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.offers import Opened, labelled, open_rows, spoken_languages
 from jsonlstore.signals.outcome import last_error
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from jsonlstore.signals.conversation import Exchange, Moment
     from jsonlstore.signals.language import Language
 
-LABELS_REACH = 3  # exchanges
+LABELS_REACH = REFUSALS_REACH = 3  # exchanges
+_OPENING = 60
+_LEAST_ASKED = 3
 _LONG_REPORT = 110
 _LONGEST_REPORT = 240
 _HEAD = 600
@@ -33,7 +36,7 @@ _FEW_WORDS = 4  # of an item that says little without what it is about
 _ITEM = re.compile(r"\s*(?:[-*+•–]|\d{1,2}[.)])\s")
 _UNINDENTED = re.compile(r"^[ \t]+", re.MULTILINE)  # what people copy from a page or a terminal is set in
 _MENDED = re.compile(
-    r"(?<!not )(?<!n't )\b(?:fixed|resolved|solved|behoben|gefixt|gelöst|corregid[oa]s?|solucionad[oa]s?|arreglad[oa]s?|corrig(?:é|ée|és|ées)|résolue?s?|corrigid[oa]s?|resolvid[oa]s?|risolt[oaie]|corrett[oaie])\b|исправ(?:ил|лен)|починил|виправ(?:ив|лен)|已(?:经)?(?:修复|解决|修正)|修正しました|解決しました|修复(?:了|完成)|수정(?:했|하였|완료)|해결(?:했|됐|되었)",
+    r"(?<!not )(?<!n't )\b(?:fixed|resolved|solved|behoben|gefixt|gelöst|corregid[oa]s?|solucionad[oa]s?|arreglad[oa]s?|corrig(?:é|ée|és|ées)|réparée?s?|résolue?s?|corrigid[oa]s?|resolvid[oa]s?|risolt[oaie]|corrett[oaie])\b|исправ(?:ил|лен)|починил|виправ(?:ив|лен)|已(?:经)?(?:修复|解决|修正)|修正しました|解決しました|修复(?:了|完成)|수정(?:했|하였|완료)|해결(?:했|됐|되었)",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(
@@ -51,9 +54,11 @@ def in_the_way(talk: Sequence[Exchange], at: int, language: Language | None) -> 
         spoken = spoken_languages(closing.text, language)
         stuck = [row for row in open_rows(closing.text, spoken) if any(one.says("cannot", row) for one in spoken)]
         mended = talk[at].changed and _MENDED.search(closing.text) is not None
-        unable = () if _explains(talk[at], language) else _inabilities(closing.text, spoken, mended=mended)
+        unable = () if _explains(talk[at], language) else _inabilities(talk[at], spoken, mended=mended)
         for said in (*stuck[:2], *unable):
             found.append(Opened(said, closing.id, closing.at, back, closing.turn, "said", 0.75))
+        if not unable:
+            found += _put_aside(talk, at, language)
     last = talk[at]
     if not last.changed and not _says_mended(last):
         found += _reported_trouble(last.user, spoken_languages(last.user.text, language))
@@ -109,11 +114,47 @@ def labelled_lately(
     return found
 
 
-def _inabilities(text: str, known: Sequence[Language], *, mended: bool = False) -> list[str]:
-    """Sentences of a closing message that say what cannot be done: no heading, question, condition or quotation.
+def _put_aside(talk: Sequence[Exchange], at: int, language: Language | None) -> list[Opened]:
+    """What could not be done a few requests ago, where the user went on to something else and never came back to it."""
+    since: list[str] = []
+    for place in range(at - 1, max(at - 1 - REFUSALS_REACH, -1), -1):
+        since.append(talk[place + 1].user.text[:_HEAD])
+        one, closing = talk[place], talk[place].closing
+        if closing is None or closing is not one.last or _explains(one, language):
+            continue
+        unable = _inabilities(one, spoken_languages(closing.text, language), mended=one.changed)
+        if unable:
+            asked = content_words(one.user.text[:_HEAD])
+            for said in since:
+                words = content_words(said)
+                again = words & content_words(unable[0]) or len(words & asked) > 1
+                if again or len(words) < _LEAST_ASKED or _settles(said, spoken_languages(said, language)):
+                    return []
+            return [Opened(unable[0], closing.id, closing.at, at - place, closing.turn, "said", 0.7)]
+    return []
+
+
+def _settles(said: str, known: Sequence[Language]) -> bool:
+    """Whether a later request says that something is settled, to be tried again, or to be done in another way."""
+    clauses = [part for one in own_sentences(said) for part in _CLAUSE.split(plain_text(one).replace("’", "'"))]
+    return any(
+        (" " in clause and small_kinds(clause) == {"nudge"})
+        or any(one.pattern("deed").match(clause) or one.says("decide", clause) for one in known)
+        for clause in clauses
+    )
+
+
+def _inabilities(one: Exchange, known: Sequence[Language], *, mended: bool = False) -> list[str]:
+    """Sentences of a closing message that say what cannot be done, or what was refused: no heading, question, condition
+    or quotation, and not what happens to somebody else.
 
     Where something was `mended`, what stands below or behind "Cause:" is what was in the way before.
     """
+    text = one.closing.text if one.closing else ""
+    if _MENDED.search(text[:_OPENING]):
+        return []
+    talks = not one.called and one.user.text.rstrip().endswith(("?", "？"))  # how things are, not what was met
+    kinds = ("cannot",) if talks else ("cannot", "refused")
     found = []
     of_cause = False
     label = ""  # of the list an item stands in
@@ -123,24 +164,34 @@ def _inabilities(text: str, known: Sequence[Language], *, mended: bool = False) 
         if not is_item:
             label = plain.replace("：", ":").partition(":")[0]
         if _heads(plain, line):
-            of_cause = mended and any(one.says("cause_label", plain[-_LONGEST_LABEL:]) for one in known)
+            of_cause = mended and any(each.says("cause_label", plain[-_LONGEST_LABEL:]) for each in known)
         if line.lstrip().startswith(("#", "|", ">")) or of_cause:
             continue
-        if mended and any(one.pattern("cause_label").match(plain) for one in known):
+        if mended and any(each.pattern("cause_label").match(plain) for each in known):
             continue
         for sentence in sentences(line):
             plain = plain_text(sentence).replace("’", "'")
-            if not 15 <= len(plain) <= 260 or plain.endswith(("?", "？", ":")) or len(content_words(plain)) < 2:
+            if not (15 if plain.isascii() else 8) <= len(plain) <= 260 or plain.endswith(("?", "？", ":")):
                 continue
-            if any(language.says("cannot", plain) for language in known) and not any(
-                language.pattern("conditional").match(plain)
-                or language.says("hedge", plain)
-                or _got_over(plain, language)
-                for language in known
-            ):
+            if len(content_words(plain)) >= 2 and any(_is_met(plain, kind, each) for each in known for kind in kinds):
                 bare = is_item and label and len(label) <= _LONGEST_LABEL and len(content_words(plain)) <= _FEW_WORDS
                 found.append(shorten(f"{label}: {plain}" if bare else plain, 160))
     return found[:2]
+
+
+def _is_met(sentence: str, kind: str, language: Language) -> bool:
+    """Whether a sentence tells of something met just now: not of a case, of others, in quotes, or got over since."""
+    match = language.pattern(kind).search(sentence)
+    told_off = language.pattern("conditional").match(sentence) or language.says("hedge", sentence)
+    if match is None or told_off or _got_over(sentence, language):
+        return False
+    before, rest = sentence[: match.start()], sentence[match.end() :]
+    if language.says("whoever", sentence[: match.end()]) or before.count('"') % 2:
+        return False
+    if kind == "cannot":
+        return True
+    mended = says_done(rest, language) or language.says("deed", rest) or language.says("works", rest)
+    return not (mended or language.says("conditional", before))
 
 
 def _heads(plain: str, line: str) -> bool:
