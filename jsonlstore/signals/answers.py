@@ -30,6 +30,7 @@ _LONGEST_LABEL = 40
 _LONGEST_END = 110
 _LEAST_END = 30
 _LAST_LINES = 3
+_FULL_STOPS = (".", "!", "?", "。", "！", "？", ")", "…")
 _ITEM = re.compile(r"\s*(?:[-*+•–]|\d{1,2}[.)])\s")
 _EXCLAMATION = re.compile(r"\A(?:[^\W\d]++[ ,]{0,2}){1,3}[!！]\s+(?=\S)")  # "Great!", "All done!"
 _PUSHED = re.compile(
@@ -99,6 +100,8 @@ def _end(text: str, known: Sequence[Language]) -> str:
         for sentence in reversed(sentences(line)):
             plain = plain_text(sentence).strip(" -–—|")
             least = 1 if plain.endswith(("?", "？")) else _LEAST_OUTCOME
+            if not plain.endswith(_FULL_STOPS):
+                return ""  # a signature, a status line: no sentence
             if len(content_words(plain)) >= least and not _is_courtesy(plain, known):
                 return plain
     return ""

@@ -8,7 +8,7 @@ Everything later evidence closes is closed here, and what is not supported is no
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jsonlstore.core.model import Commit, Failing, FileInWork, Ground, LastRequest, Note, PendingTask
@@ -17,12 +17,13 @@ from jsonlstore.signals.closings import closed_by_session
 from jsonlstore.signals.decisions import settled_notes, weighed_notes
 from jsonlstore.signals.earlier import earlier_requests
 from jsonlstore.signals.ending import TO_USER, ClosingSituation, read_ending
+from jsonlstore.signals.fates import with_fate
 from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.obstacles import did_themselves
 from jsonlstore.signals.offers import Opened
 from jsonlstore.signals.patterns import DONE
-from jsonlstore.signals.requests import ANSWERED, FAILED, INTERRUPTED, UNANSWERED, UNFINISHED, is_nudge
+from jsonlstore.signals.requests import ANSWERED, FAILED, INTERRUPTED, UNFINISHED, is_nudge
 from jsonlstore.signals.sentences import sentences, shorten
 from jsonlstore.signals.tasks import covers, evidence, hash_id
 from jsonlstore.signals.words import content_words
@@ -79,7 +80,7 @@ def conclude(
     shaped: bool = True,
 ) -> Conclusions:
     """Put together what a session's end, its tools and its user said."""
-    ending = _with_fate(read_ending(talk, language, pushed=work.pushed), talk, work)
+    ending = with_fate(read_ending(talk, language, pushed=work.pushed), talk, work)
     request = ending.request
     failing = work.failing()
     if failing and talk and did_themselves(talk[-1].user, language):
@@ -111,20 +112,6 @@ def conclude(
 def _open_questions(ending: ClosingSituation) -> tuple[str, ...]:
     ideas = (shorten(f"Suggested, not agreed on: {'; '.join(ending.ideas)}", _LONGEST_LINE),) if ending.ideas else ()
     return ((ending.offer.text,) if ending.offer else ()) + ideas
-
-
-def _with_fate(ending: ClosingSituation, talk: Sequence[Exchange], work: WorkLog) -> ClosingSituation:
-    """The ending, where a request that a commit made for it covers was done, though no closing words are there."""
-    request = ending.request
-    if request is None or request.fate not in {INTERRUPTED, UNANSWERED} or not work.commits:
-        return ending
-    asked = next((one for one in reversed(talk) if one.user.id == request.entry_id), None)
-    if asked is None or asked.last.aborted or asked.last.waiting:
-        return ending
-    words = content_words(request.text)
-    if not any(covers(words, content_words(one.subject)) for one in since(work, asked.user.turn)):
-        return ending
-    return replace(ending, request=replace(request, fate=ANSWERED, doing=""))
 
 
 def _grounds(ending: ClosingSituation, step: Opened | None, in_progress: Sequence[Opened]) -> Iterator[Ground]:
@@ -167,7 +154,11 @@ def _next_step(
     ending: ClosingSituation, still_open: Sequence[Opened], todos: Sequence[TodoItem], work: WorkLog
 ) -> Opened | None:
     request = ending.request
-    if request and request.fate in UNFINISHED and not is_nudge(_wanted(ending)):
+    if request and request.worked and request.doing:
+        return Opened(
+            f"Not finished: {request.doing}", request.entry_id, request.at, 0, 0, f"request {request.fate}", 0.8
+        )
+    if request and request.fate in UNFINISHED and not request.worked and not is_nudge(_wanted(ending)):
         at_work = next((item for item in todos if item.status.startswith("in") and item.turn == work.turn), None)
         if at_work:  # says more exactly what was left than the request does
             return Opened(at_work.title, at_work.entry_id, "", 0, 0, "todo", 0.85)
@@ -227,7 +218,7 @@ def _told_done(ending: ClosingSituation, talk: Sequence[Exchange]) -> frozenset[
 def _in_progress(ending: ClosingSituation, todos: Sequence[TodoItem]) -> list[Opened]:
     found: dict[str, Opened] = {}
     request = ending.request
-    if request and request.fate == INTERRUPTED:
+    if request and request.fate == INTERRUPTED and (request.doing or not request.worked):
         doing = shorten(request.doing or request.text, 160)
         found[doing] = Opened(doing, request.entry_id, request.at, 0, 0, "request interrupted", 0.85)
     for item in todos:
@@ -263,7 +254,9 @@ def _pending(
         _add(found, one.text, one.entry_id, one.kind, one.confidence)
     request = ending.request
     planned = any(item.turn == work.turn and not item.in_file for item in todos)  # its steps are told one by one
-    if request and request.fate in UNFINISHED and not planned and not is_nudge(_wanted(ending)):
+    if request and request.worked and request.doing:
+        _add(found, f"Not finished: {request.doing}", request.entry_id, f"request {request.fate}", 0.8)
+    elif request and request.fate in UNFINISHED and not (request.worked or planned or is_nudge(_wanted(ending))):
         _add(found, _wanted(ending), request.entry_id, f"request {request.fate}", 0.85)
     return list(found.values())[-most:]
 

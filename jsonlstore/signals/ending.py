@@ -93,7 +93,9 @@ def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: 
         return ClosingSituation()
     at = last_substantive(talk)
     if at is None:
-        return ClosingSituation()
+        greeted = last_request(talk, len(talk) - 1, language)
+        # nothing was asked but whether somebody is there, and nobody was: that much is worth telling
+        return ClosingSituation(request=greeted if greeted.fate == FAILED else None)
     request = last_request(talk, at, language)
     last = talk[at]
     closing = last.closing

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 LABELS_REACH = REFUSALS_REACH = 3  # exchanges
 _OPENING = 60
+_LONGEST = 260
+_SHORTEST = {"cannot": 15, "refused": 8}  # fewer signs say "I cannot" of anything
 _LEAST_ASKED = 3
 _LONG_REPORT = 110
 _LONGEST_REPORT = 240
@@ -171,9 +173,9 @@ def _inabilities(one: Exchange, known: Sequence[Language], *, mended: bool = Fal
             continue
         for sentence in sentences(line):
             plain = plain_text(sentence).replace("’", "'")
-            if not (15 if plain.isascii() else 8) <= len(plain) <= 260 or plain.endswith(("?", "？", ":")):
+            if len(plain) > _LONGEST or plain.endswith(("?", "？", ":")) or len(content_words(plain)) < 2:
                 continue
-            if len(content_words(plain)) >= 2 and any(_is_met(plain, kind, each) for each in known for kind in kinds):
+            if any(_is_met(plain, kind, each) for each in known for kind in kinds if len(plain) >= _SHORTEST[kind]):
                 bare = is_item and label and len(label) <= _LONGEST_LABEL and len(content_words(plain)) <= _FEW_WORDS
                 found.append(shorten(f"{label}: {plain}" if bare else plain, 160))
     return found[:2]

@@ -34,8 +34,12 @@ _OPERATIONS = content_words(
     "commit push merge deploy release publish rebase tests lint build"
 )  # say what is wanted alone
 _SHORT_ANSWER = 400
+_LEAST_TEMPLATE, _LEAST_LINES = 400, 4
+_LONGEST_LEAD, _LEAST_SHOWN = 70, 40
 _LONGEST_YES = 120
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
+# commands that steer the agent itself; what others are given is a task
+_OF_THE_AGENT = frozenset({"model", "models", "compact", "clear", "reset", "new", "login", "logout", "config", "cost", "usage", "status", "help", "exit", "quit", "resume", "continue", "doctor", "mcp", "agents", "permissions", "add", "drop", "read-only", "tokens", "undo", "think", "thinking", "verbose", "reasoning", "effort", "fast", "export", "memory", "hooks", "plugin", "plugins", "theme", "vim", "approvals", "context", "rename", "add-dir", "settings", "cwd", "cd", "ls", "run", "rewind", "fork", "side", "btw", "btw:"})  # fmt: skip
 _SHELL = re.compile(
     r"(?:ls|ll|la|pwd|dir|clear|cls|exit|quit|export|logout|whoami|history|:q|:wq|cd)(?:[ \t]+[\w.~/\\-]{1,80})?[ \t]*;?"
 )
@@ -67,6 +71,7 @@ class Request:
     error: str = ""
     accepted: str = ""  # the offer it said yes to
     announced: bool = False  # it stopped before what it said it would do
+    worked: bool = False  # its own work was done before it stopped
 
 
 def is_nudge(text: str) -> bool:
@@ -80,7 +85,10 @@ def _is_command(plain: str) -> bool:
     if _SHELL.fullmatch(plain):
         return True
     command = _SLASH.match(plain)
-    return command is not None and len(content_words(plain[command.end() :][:_MOST_COMPARED])) < _LEAST_COMPARED
+    if command is None:
+        return False
+    least = _LEAST_COMPARED if command[0].strip("/ \n").lower() in _OF_THE_AGENT else 1
+    return len(content_words(plain[command.end() :][:_MOST_COMPARED])) < least
 
 
 def last_substantive(talk: Sequence[Exchange]) -> int | None:
@@ -104,6 +112,9 @@ def last_request(talk: Sequence[Exchange], at: int, language: Language | None) -
 
 def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tuple[str, str]:
     """The words of a request, and what it accepted where it was an answer to an offer."""
+    command = _expanded_command(talk, at)
+    if command:
+        return command, ""
     text = request_line(talk[at].user.text)
     kinds = small_kinds(text)
     before = talk[at - 1].closing if at else None
@@ -130,6 +141,17 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
 @cache  # a range this large takes a millisecond to compile
 def _unspaced() -> re.Pattern[str]:
     return re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+
+
+def _expanded_command(talk: Sequence[Exchange], at: int) -> str:
+    """The slash command that a message is the text of: what the user typed stands before it, and nothing between."""
+    before = talk[at - 1] if at else None
+    typed = before.user.text.strip() if before and not before.answers else ""
+    whole = talk[at].user.text
+    if not _SLASH.match(typed) or "\n" in typed or (len(whole) < _LEAST_TEMPLATE and whole.count("\n") < _LEAST_LINES):
+        return ""
+    given = content_words(typed.partition(" ")[2])
+    return shorten(typed if given else f"{typed} ({request_line(whole)})", LONGEST_LINE)
 
 
 def _points_back(text: str) -> bool:
@@ -162,10 +184,31 @@ def request_line(text: str) -> str:
         said = lines[0] if len(content_words(lines[0])) >= 2 or len(lines) == 1 else said
     if said.endswith((":", "：")) and "\n" in text:  # "Unhandled exception:" and a trace, or "Add these:" and what
         said = f"{said} {last_error(text) or _object_of(said, text)}".strip()
+    asking = _asking(lines, said, text)
+    if asking:
+        return asking
     pasted = _PROMPT_COMMAND.search(said)
     if pasted and pasted.start(1) > 12 and is_document(text):
         said = _PROMPT.sub("", said[: pasted.start(1)]).rstrip(" ($⚡~:")
     return shorten(said, LONGEST_LINE)
+
+
+def _asking(lines: Sequence[str], said: str, text: str) -> str:
+    """A long request by its first words and the sentence that asks, where that stands behind what a line can show."""
+    told = [one for line in lines if line for one in sentences(line)]
+    if len(told) < 2 or sum(map(len, told)) <= LONGEST_LINE:
+        return ""
+    known = spoken_languages(text, None)
+    asking = [at for at, one in enumerate(told) if _asks(one, known)]
+    if not asking or asking[0] == 0 or told[asking[-1]][:_LEAST_SHOWN] in said[: LONGEST_LINE - _LEAST_SHOWN]:
+        return ""
+    ask = shorten(told[asking[-1]], LONGEST_LINE - _LONGEST_LEAD - 3)
+    return f"{shorten(told[0], _LONGEST_LEAD).rstrip('…')}… {ask}"
+
+
+def _asks(sentence: str, known: Sequence[Language]) -> bool:
+    plain = sentence.replace("’", "'")
+    return plain.endswith(("?", "？")) or any(one.pattern("order").match(plain) for one in known)
 
 
 def _object_of(said: str, text: str) -> str:
