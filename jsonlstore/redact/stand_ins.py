@@ -27,7 +27,7 @@ _ENV_NAME = r"[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:[A-Z]{0,8}PASS|PASSWORD|PASSWD|PA
 _NAME_LIKE = (
     r"(?:/(?:usr|opt|etc|home|var|tmp|root|srv|mnt|Users|lib|run|dev|s?bin|Library|Volumes)|[A-Z]:[\\/]{1,2}[A-Za-z][\w.-]*)[\\/][\w./\\+@~-]*\Z|U\+[0-9A-F]{4,6}\Z|:?memory:@?\Z|[sif][@%]\Z|0x(?:_[A-Za-z_]+|[A-Za-z]+(?:_[A-Za-z]+)+)\Z|[\w.+-]+@(?:[\w-]+\.)*example\.(?:com|org|net)\Z"
     r"|:?(?:py:)?(?:class|func|meth|mod|data|obj|attr|ref|exc|const|term|doc|envvar|option|samp|file|command):(?:`[^`]{1,80}`)?\Z|py:[a-z]+\Z|"
-    r"!\{|\$\{\w+\}@|\$-?0x[0-9a-fA-F]+\Z|[a-z_]{2,20}/[\w.-]+\.(?:la|a|o|so|c|h|cc|cpp|py|js|ts|go|rs|java|md|sh|inc|php|rb)\Z|\\[(\[{]|"
+    r"\{[A-Za-z_]\w*\(|YOUR/|!\{|\$\{\w+\}@|\$-?0x[0-9a-fA-F]+\Z|[a-z_]{2,20}/[\w.-]+\.(?:la|a|o|so|c|h|cc|cpp|py|js|ts|go|rs|java|md|sh|inc|php|rb)\Z|\\[(\[{]|"
     r"(?i:your[a-z]*)@[\w.-]+\Z|[a-z]+(?:[-:][a-z]+)*=\\?[\"']|@[A-Z]\w{2,60}\(|__WEBPACK_\w|[\w-]{2,40}/[\w.-]{2,60}#[\w.^~-]+\Z|[\w-]{2,40}\.\*\Z|"
     r"(?=[a-z_]*(?:secret|credential|password|token|auth)(?:_|\Z))[a-z]+(?:_[a-z]+){3,}\Z|\\f[A-Z(\[]|(?i:pass(?:word|wd)?|token)[_-]?(?:field|input|box|label)s?\Z|"
     r"[A-Za-z_][\w-]{1,60}\.(?:pem|key|crt|cer|csr|p12|pfx|jks|asc|gpg|pub|der|keystore)\Z|!(?:[A-Z]+!)+\Z|\?[a-z]+\?\Z|(?:[a-z_][a-z0-9_.-]{0,40}/){2,8}[A-Za-z0-9_-]{1,60}\.[a-z]{1,5}\Z|"
