@@ -51,8 +51,8 @@ class Automata:
 
     @cached_property
     def joined(self) -> SearchWithin:
-        """Whether the name that begins here has a joint near enough."""
-        return matcher(compiled(named.NAME))
+        """Whether the name that begins here has a joint near enough; what tells by itself is another one's find."""
+        return matcher(compiled(named.NAME.removesuffix(f"|{TELLS}")))
 
     @cached_property
     def triggered(self) -> SearchWithin:

@@ -47,6 +47,7 @@ SLOW_ONCE = {
     "closing tags": lambda n: "</private>" * (n // 10),
     "one escape": lambda n: "\\u0070 " + "some words and a path /usr/lib/x token: " * (n // 40),
     "backslashes in a container": _drawn("kind: Secret\ndata: {" + "\\" * 15_000 + "%s\n", 4),
+    "an endless word of names that tell by themselves": lambda n: "seedpscale_mnemonic" * (n // 38) + "' x" * (n // 6),
     "names at the head of a table": _drawn("pw" + ",a" * 1900 + ",%s\nx\n", 4),
     "a rule of a table, again and again": lambda n: "pw|x\n" + ("-" * 4000 + "x\n") * (n // 4002),
     "rows of another width": _drawn("(password) values " + "(a)," * 63 + "('%s', 'b')\n", 4),
