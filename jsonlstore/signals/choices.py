@@ -203,8 +203,10 @@ def _told(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tupl
     ruled = _ruling(plain, known, said)
     if ruled or not said:
         return ruled
+    # what is left must rule by itself: the words that did may be what was cut off
     text = whole(plain, LONGEST_RULING)
-    return Said(said.kind, text, said.confidence) if text else None
+    left = _decision(text, QUOTED.sub("…", text), known, kinds) if text else None
+    return Said(said.kind, text, said.confidence) if left else None
 
 
 def _asked_to_remind(plain: str, known: Sequence[Language]) -> str | None:
@@ -233,7 +235,8 @@ def _ruling(plain: str, known: Sequence[Language], whole_said: Said | None) -> S
         if any(language.pattern("asks").match(bare) for language in known):
             continue
         words = len(content_words(bare))
-        said = _decision(clause.text, bare, known, _WITHOUT_WISHES) if words >= 3 or clause.orders else None
+        least = 1 if clause.orders or _says("rule", bare, known) else 3
+        said = _decision(clause.text, bare, known, _WITHOUT_WISHES) if words >= least else None
         if clause.refuses:
             opposed = True
             refused = refused if len(refused) > _SHORT_NO else clause.text

@@ -67,18 +67,18 @@ def choice(text: str, offer: Offer | None, before: str) -> list[tuple[str, str]]
 def _stands_for_option(plain: str, key: re.Match[str]) -> bool:
     """Whether a number stands where a choice does ("2, please", "let's take 2"): "2 rows", "line 2" count something."""
     before, after = plain[: key.start()].rstrip(), plain[key.end() :].lstrip()
-    return (not before or not before[-1].isalnum() or _choosing().search(before) is not None) and (
-        not after or not after[0].isalnum() or _choosing().match(after) is not None
+    return (not before or not before[-1].isalnum() or _choosing(at_end=True).search(before) is not None) and (
+        not after or not after[0].isalnum() or _choosing(at_end=False).match(after) is not None
     )
 
 
 @cache
-def _choosing() -> re.Pattern[str]:
+def _choosing(*, at_end: bool) -> re.Pattern[str]:
     """A word of choosing, joining or agreeing at an edge of what stands beside a number."""
     kinds = ("choose", "yes", "no")
     words = {word for one in languages().values() for kind in kinds for word in one.phrases(kind)}
     joined = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
-    return re.compile(rf"^(?:{joined}|{_AND})(?!\w)|(?<!\w)(?:{joined}|{_AND})$", re.IGNORECASE)
+    return re.compile(rf"(?<!\w)(?:{joined}|{_AND})$" if at_end else rf"(?:{joined}|{_AND})(?!\w)", re.IGNORECASE)
 
 
 def _place(plain: str) -> int | None:

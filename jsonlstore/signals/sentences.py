@@ -182,6 +182,7 @@ _STRUCTURE = re.compile(
 _LIST_ITEM = re.compile(r"^[^\S\n]*+(?:[-*+•]|\d{1,2}[.)])\s", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6} \S", re.MULTILINE)
 _ROLE = re.compile(r"\s*(?:you are (?:an? |the )\S|act as (?:an? |the )|your (?:task|role|job) is to )", re.IGNORECASE)
+_LONGEST_LAST = 200  # characters of what somebody adds below a template
 _TEMPLATE_FROM = 400  # characters of a text with headings and lists, or of one that begins with whom to play
 _PROMPT_LINE = re.compile(r"\s*(?:[$➜❯] |>>> |PS [A-Z]:\\|\w+@[\w.-]+:[^\s]*[$#] )")
 _HANDED_PLAN = re.compile(r"(?:please )?implement (?:this|the following) plan:[ \t]*\n{1,4}[^\n]{1,200}", re.IGNORECASE)
@@ -257,7 +258,11 @@ def own_lines(text: str) -> tuple[str, ...]:
         return lines
     first = next((line for line in text.split("\n") if line.strip()), "")
     last = next((line for line in reversed(text.split("\n")) if line.strip()), "")
-    if _STRUCTURE.match(last) or last.lstrip().startswith(("-", "*", "•")):
+    if (
+        (len(last) > _LONGEST_LAST and _is_template(text))
+        or _STRUCTURE.match(last)
+        or last.lstrip().startswith(("-", "*", "•"))
+    ):
         last = ""  # the document's own last item
     return tuple(line for line in dict.fromkeys((first, last)) if line in lines)
 

@@ -104,6 +104,15 @@ def test_nothing_is_cut_off_that_turns_the_rest(said: str, kept: bool) -> None:
     assert bool(whole(said, 60)) is kept
 
 
+def test_what_is_left_of_a_sentence_rules_by_itself() -> None:
+    """The words that ruled may be the ones cut off: then their clause is told."""
+    text = (
+        "The table of the tides has had fathoms in it ever since the old harbour master wrote the first one by hand, "
+    )
+    assert settled("en", f"{text}from now on write metres") == ["from now on write metres"]
+    assert settled("en", f"{text}which is just how things are here") == []
+
+
 @given(st.text(max_size=400), st.integers(min_value=20, max_value=160))
 def test_a_whole_part_fits(said: str, most: int) -> None:
     """However it is cut, it is at most as long as asked for."""
