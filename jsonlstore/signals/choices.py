@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.signals.language import may_any_say, may_be_said
 from jsonlstore.signals.offers import DECIDED_HEADINGS, listed_next
-from jsonlstore.signals.rulings import QUOTED, clauses, together, whole
+from jsonlstore.signals.rulings import QUOTED, begins_with_refusal, clauses, together, whole
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten, spoken_sentences
 from jsonlstore.signals.words import content_words
 
@@ -54,7 +54,7 @@ _RULES = frozenset({"rule", "weak_rule"})
 _WITH_CONTRAST = 0.8
 _ASKED = (
     *(kind for kind, _, _ in _DIRECTIVES),
-    *("forbid_cue", "pick", "edit", "task_cue", "works", "scope", "revert", "order"),
+    *("forbid_cue", "pick", "edit", "task_cue", "works", "scope", "revert"),
 )
 # [type=url_parsing, input_value=…]: a program said that; a branch or a line with its comment was copied from code
 _MESSAGE = re.compile(r"\[\w+=[^\]\n]+\]|^case\s.{0,80}:|\S\s*//\s")
@@ -66,6 +66,7 @@ _THEREFORE = re.compile(
     re.IGNORECASE,
 )
 _COMMA = re.compile(r"[,;:，；：](?=\s|[^\x00-\x7f])")
+_CONCLUDES = re.compile(rf"[,;，；] ?(?:{_THEREFORE.pattern})", re.IGNORECASE)
 _NUMBER_AFTER = re.compile(
     r"(?<!\s)\s*+(?:[；;,，]\s*+)?(\d{1,2})[.、)]$"
 )  # the next item's number, left behind by its sentence
@@ -200,6 +201,8 @@ def _told(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tupl
     said = _decision(plain, bare, known, kinds)
     if said and len(plain) <= LONGEST_RULING:
         return said
+    if not said and length(plain) <= _LONG and not begins_with_refusal(plain) and not _CONCLUDES.search(plain):
+        return None
     ruled = _ruling(plain, known, said)
     if ruled or not said:
         return ruled

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 REACH = 3  # messages back that a correction may be about
 _LONGEST = 240
+_LONGEST_MESSAGE = 1_000
 _LONGEST_LEAD = 60
+_SPOKEN_OF = 80  # characters before a word such as "instead"
 _WHOLE = 3  # words of content that say what they are about
 _RULED = frozenset({DECISION, CONSTRAINT, REVERT})
 _CORRECT = ("correct",)
@@ -28,7 +30,7 @@ _CORRECT = ("correct",)
 _INSTEAD = re.compile(
     r"(?:(?:instead of|rather than|(?:an)?statt|en (?:vez|lugar) de|au lieu d[e']|em vez d\w+|ao invés d\w+|invece d\w+|вместо|замість)"
     r"|(?:, |^)(?:and )?(?:not|nicht|no|pas|não|non|не|а не)|而不是) ?(?P<against>\w[^,.;]{1,60})"
-    r"|(?P<before>.{3,80})(?: instead(?! of)| is too \w+| was (?:a mistake|wrong)| ist zu \w+| stattdessen|대신|말고|ではなく|じゃなくて)"
+    r"|(?P<behind> instead(?! of)| is too \w+| was (?:a mistake|wrong)| ist zu \w+| stattdessen|대신|말고|ではなく|じゃなくて)"
     r"|(?P<now>改成|改为|改用)",
     re.IGNORECASE,
 )
@@ -55,6 +57,8 @@ class Correction(NamedTuple):
 
 def correction(text: str, known: Sequence[Language]) -> Correction | None:
     """How a message takes something back; None if it does not, or only asks."""
+    if len(text) > _LONGEST_MESSAGE:
+        return None
     said = plain_text(" ".join(own_lines(text)[:2])).replace("’", "'").strip()
     if not said or len(said) > _LONGEST or said.endswith(("?", "？")):
         return None
@@ -67,7 +71,10 @@ def correction(text: str, known: Sequence[Language]) -> Correction | None:
     if lead:
         return Correction(rest, outright, "")
     instead = _INSTEAD.search(said)
-    return Correction(rest, outright, instead["against"] or instead["before"] or "") if instead else None
+    if instead is None:
+        return None
+    before = said[max(0, instead.start() - _SPOKEN_OF) : instead.start()] if instead["behind"] else ""
+    return Correction(rest, outright, instead["against"] or before)
 
 
 def _without_lead(said: str, known: Sequence[Language]) -> tuple[str, str]:

@@ -100,7 +100,7 @@ class Distiller:
         self._closing: Moment | None = None  # what the assistant said last, for the user's answer to it
         self._turn_ends: dict[int, str] = {}
         self._taken_back = 0
-        self._before: deque[str | None] = deque(maxlen=REACH)  # the user's last messages, for a later word on them
+        self._before: deque[str | None] = deque(maxlen=REACH)  # the user's last messages that decided something
         self._undoing = False  # the user gave an undo command
         self._rules: dict[str, None] = {}
         self._messages = 0
@@ -271,13 +271,13 @@ class Distiller:
         # a reply in words may be a directive as well: what a sentence says is said once
         said = [one for one in said if not any(one.text.startswith(other.text) for other in ruled)] + ruled
         said += explicit("\n".join(own_lines(text)), self._speakers, (INSIGHT,))
-        later = correction(text, self._speakers)
+        later = correction(text, self._speakers) if any(self._before) else None
         if later and takes_back(later, said, self._speakers):
-            gone = self._notes.replace(DECISION, later.replaces, self._before)
+            gone = self._notes.replace(DECISION, later.replaces, {one for one in self._before if one})
             for note in gone:
                 self._drop_rule(note)
             said = told_anew(later, said, gone)
-        self._before.append(entry.id)
+        self._before.append(entry.id if any(_NOTED_AS.get(one.kind) == DECISION for one in said) else None)
         for one in said:
             if one.kind == TASK and self.tasks.add(one.text, entry.id):
                 self._note(TASK_CREATED, one.text, one.confidence, entry, at)

@@ -67,6 +67,12 @@ class Clause(NamedTuple):
     orders: bool
 
 
+def begins_with_refusal(sentence: str) -> bool:
+    """Whether a sentence begins with what is not wanted: what is wanted may stand behind it."""
+    first = _CLAUSE_END.split(sentence[:_MOST_READ], maxsplit=1)[0]
+    return _REFUSES.match(first) is not None
+
+
 def clauses(sentence: str, known: Sequence[Language]) -> Iterator[Clause]:
     """The clauses of a sentence in order, without its reasons."""
     quoted = QUOTED.findall(sentence)
