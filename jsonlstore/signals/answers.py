@@ -30,6 +30,7 @@ _LONGEST_LABEL = 40
 _LONGEST_END = 110
 _LEAST_END = 30
 _LAST_LINES = 3
+_LIST_NUMBER = re.compile(r"(?:\s\d{1,2}[.)])+\s*$")  # its item is left out
 _FULL_STOPS = (".", "!", "?", "。", "！", "？", ")", "…")
 _ITEM = re.compile(r"\s*(?:[-*+•–]|\d{1,2}[.)])\s")
 _EXCLAMATION = re.compile(r"\A(?:[^\W\d]++[ ,]{0,2}){1,3}[!！]\s+(?=\S)")  # "Great!", "All done!"
@@ -81,13 +82,15 @@ def _with_end(whole: str, text: str, known: Sequence[Language]) -> str:
     if len(whole) + len(end) < LONGEST_LINE:
         return f"{whole} {end}" if end not in whole else whole
     room = LONGEST_LINE - len(end) - 3
-    head = ""
+    at = 0
     for one in sentences(whole):
-        if len(head) + len(one) + 1 > room:
+        after = whole.find(one, at) + len(one)
+        if not at <= after <= room:
             break
-        head = f"{head} {one}".strip()
+        at = after
+    head = _LIST_NUMBER.sub("", whole[:at]).rstrip()
     if len(head) < room // 2:
-        head = shorten(whole, room + 2)
+        head = _LIST_NUMBER.sub("", shorten(whole, room + 1).removesuffix("…")).rstrip() + "…"
     return f"{head} {end}" if head.endswith("…") else f"{head} … {end}"
 
 
@@ -102,7 +105,7 @@ def _end(text: str, known: Sequence[Language]) -> str:
             least = 1 if plain.endswith(("?", "？")) else _LEAST_OUTCOME
             if not plain.endswith(_FULL_STOPS):
                 return ""  # a signature, a status line: no sentence
-            if len(content_words(plain)) >= least and not _is_courtesy(plain, known):
+            if len(content_words(plain)) >= least and plain[0] not in "(（" and not _is_courtesy(plain, known):
                 return plain
     return ""
 

@@ -125,7 +125,7 @@ def _put_aside(talk: Sequence[Exchange], at: int, language: Language | None) -> 
         one, closing = talk[place], talk[place].closing
         if closing is None or closing is not one.last or _explains(one, language):
             continue
-        unable = _inabilities(one, spoken_languages(closing.text, language), mended=one.changed)
+        unable = _inabilities(one, spoken_languages(closing.text, language), ("refused",), mended=one.changed)
         if unable:
             asked = content_words(one.user.text[:_HEAD])
             for said in since:
@@ -147,7 +147,9 @@ def _settles(said: str, known: Sequence[Language]) -> bool:
     )
 
 
-def _inabilities(one: Exchange, known: Sequence[Language], *, mended: bool = False) -> list[str]:
+def _inabilities(
+    one: Exchange, known: Sequence[Language], kinds: Sequence[str] = ("cannot", "refused"), *, mended: bool = False
+) -> list[str]:
     """Sentences of a closing message that say what cannot be done, or what was refused: no heading, question, condition
     or quotation, and not what happens to somebody else.
 
@@ -156,8 +158,8 @@ def _inabilities(one: Exchange, known: Sequence[Language], *, mended: bool = Fal
     text = one.closing.text if one.closing else ""
     if _MENDED.search(text[:_OPENING]):
         return []
-    talks = not one.called and one.user.text.rstrip().endswith(("?", "？"))  # how things are, not what was met
-    kinds = ("cannot",) if talks else ("cannot", "refused")
+    if not one.called and one.user.text.rstrip().endswith(("?", "？")):  # it tells how things are, not what was met
+        kinds = [kind for kind in kinds if kind != "refused"]
     found = []
     of_cause = False
     label = ""  # of the list an item stands in
@@ -174,12 +176,17 @@ def _inabilities(one: Exchange, known: Sequence[Language], *, mended: bool = Fal
             continue
         for sentence in sentences(line):
             plain = plain_text(sentence).replace("’", "'")
-            if len(plain) > _LONGEST or plain.endswith(("?", "？", ":")) or len(content_words(plain)) < 2:
-                continue
-            if any(_is_met(plain, kind, each) for each in known for kind in kinds if len(plain) >= _SHORTEST[kind]):
+            if _tells_met(plain, kinds, known):
                 bare = is_item and label and len(label) <= _LONGEST_LABEL and len(content_words(plain)) <= _FEW_WORDS
                 found.append(shorten(f"{label}: {plain}" if bare else plain, 160))
     return found[:2]
+
+
+def _tells_met(plain: str, kinds: Sequence[str], known: Sequence[Language]) -> bool:
+    """Whether a sentence says in one of the kinds what was met; a question or a few signs say nothing."""
+    if len(plain) > _LONGEST or plain.endswith(("?", "？", ":")) or len(content_words(plain)) < 2:
+        return False
+    return any(_is_met(plain, kind, each) for each in known for kind in kinds if len(plain) >= _SHORTEST[kind])
 
 
 def _is_met(sentence: str, kind: str, language: Language) -> bool:

@@ -36,6 +36,7 @@ _OPERATIONS = content_words(
 _SHORT_ANSWER = 400
 _LEAST_TEMPLATE, _LEAST_LINES = 400, 4
 _LONGEST_LEAD, _LEAST_SHOWN = 70, 40
+_MOST_ASKS = 2  # of many tasks the first tell more than the last
 _LONGEST_YES = 120
 _SLASH = re.compile(r"^/[\w:-]+(?:\s|$)")
 # commands that steer the agent itself; what others are given is a task
@@ -204,7 +205,12 @@ def _asking(lines: Sequence[str], said: str, text: str) -> str:
         return ""
     known = spoken_languages(text, None)
     asking = [at for at, one in enumerate(told) if _asks(one, known)]
-    if not asking or asking[0] == 0 or told[asking[-1]][:_LEAST_SHOWN] in said[: LONGEST_LINE - _LEAST_SHOWN]:
+    if (
+        not asking
+        or asking[0] == 0
+        or len(asking) > _MOST_ASKS
+        or told[asking[-1]][:_LEAST_SHOWN] in said[: LONGEST_LINE - _LEAST_SHOWN]
+    ):
         return ""
     ask = shorten(told[asking[-1]], LONGEST_LINE - _LONGEST_LEAD - 3)
     return f"{shorten(told[0], _LONGEST_LEAD).rstrip('…')}… {ask}"
