@@ -59,6 +59,7 @@ _LONGEST_LEFT = 240
 _NO_SPEECH = ("#", "|", ">")
 _LEAST_UNSPACED = 14  # signs: "please check it" names nothing in fewer
 _LAST_LINES = 6
+_LEAST_NAMED = 2  # words of content beside those of leaving
 _MOST_UNMET = 3
 _POINTS_AT_LIST = re.compile(
     r"\b(?:(?:either|any|one|some|both|all|which) of (?:these|those|them|the)|(?:one|einen?|eines) (?:von|davon|dieser)|alguno de|algum (?:desses|deles)|l'un de|uno di)\b"
@@ -125,11 +126,18 @@ def read_ending(talk: Sequence[Exchange], language: Language | None, *, pushed: 
 
 
 def _for_a_case(offer: str, closing: Moment, language: Language | None) -> bool:
-    """Whether it asks for something only if something goes wrong: "If a step fails, please paste …"."""
+    """Whether it asks for something only if something goes wrong ("If a step fails, please paste …"), or takes leave."""
     known = spoken_languages(closing.text, language)
+    if any(found and len(content_words(found.re.sub(" ", offer))) < _LEAST_NAMED for found in _leaves(offer, known)):
+        return True
     asked = [found.start() for one in known if (found := one.pattern("offer").search(offer))]
     conditional = any(one.pattern("conditional").match(offer) for one in known)
     return conditional and bool(asked) and min(asked) > 0 and not offer.endswith(("?", "？"))
+
+
+def _leaves(offer: str, known: Sequence[Language]) -> list[re.Match[str] | None]:
+    """What in an offer only takes leave: "Let me know if you have any questions"."""
+    return [] if offer.endswith(("?", "？")) else [one.pattern("courtesy").search(offer) for one in known]
 
 
 def _comes_after(offer: str, closing: Moment, language: Language | None) -> bool:

@@ -63,3 +63,31 @@ def test_the_text_of_a_slash_command_is_told_as_the_command() -> None:
     template = "You are a careful reviewer.\n\n1. Read the changes\n2. Write a list\n\n## Rules\n- Never praise"
     story = Story("command").user("/review the lock table").user(template).says_("Two findings.")
     assert told(story)["last_request"]["text"] == "/review the lock table"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "step"),
+    [
+        ("Mend the lock page", "Mended.\n\nTo check: open the lock page on a phone.", "open the lock page on a phone"),
+        ("Repara la página", "Reparada.\n\nPor comprobar: si se ven las esclusas.", "si se ven las esclusas"),
+        ("Repariere die Seite", "Repariert.\n\nZu prüfen: ob die Schleusen stimmen.", "ob die Schleusen stimmen"),
+    ],
+)
+def test_what_is_to_be_checked_is_the_next_step(asked: str, said: str, step: str) -> None:
+    """A label says so."""
+    assert told(Story("check").user(asked).says_(said))["next_step"] == step
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Mend the lock page", "Mended. Let me know if you have any questions!"),
+        ("Repara la página", "Reparada. ¡Avísame si necesitas algo más!"),
+        ("ページを直して", "直しました。ほかに質問があれば教えてください。"),
+    ],
+)
+def test_taking_leave_is_no_step(asked: str, said: str) -> None:
+    """Courtesies offer nothing in particular."""
+    fields = told(Story("leave").user(asked).says_(said))
+    assert not fields["next_step"]
+    assert not fields["open_questions"]
