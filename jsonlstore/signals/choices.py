@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.signals.language import may_any_say, may_be_said
 from jsonlstore.signals.offers import DECIDED_HEADINGS, listed_next
-from jsonlstore.signals.rulings import QUOTED, begins_with_refusal, clauses, together, whole
+from jsonlstore.signals.rulings import QUOTED, begins_with_refusal, clauses, together
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten, spoken_sentences
 from jsonlstore.signals.words import content_words
 
@@ -207,7 +207,7 @@ def _told(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tupl
     if ruled or not said:
         return ruled
     # what is left must rule by itself: the words that did may be what was cut off
-    text = whole(plain, LONGEST_RULING)
+    text = whole_clauses(plain, LONGEST_RULING)
     left = _decision(text, QUOTED.sub("…", text), known, kinds) if text else None
     return Said(said.kind, text, said.confidence) if left else None
 
@@ -254,7 +254,7 @@ def _ruling(plain: str, known: Sequence[Language], whole_said: Said | None) -> S
             if text:
                 return Said(kind, text, sure)
             break
-    text = whole(refusal.text, LONGEST_RULING) if refusal else ""
+    text = whole_clauses(refusal.text, LONGEST_RULING) if refusal else ""
     return Said(refusal.kind, text, refusal.confidence) if refusal and text else None
 
 

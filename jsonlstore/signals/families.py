@@ -37,14 +37,14 @@ MOST_FAMILIES = 400
 _MOST_STARTED = 64
 
 
-class Selection(NamedTuple):
+class RunScope(NamedTuple):
     """What a run chose of all there is to run: paths and names, and what options narrow it to. Empty is everything."""
 
     targets: frozenset[str] = frozenset()
     filters: frozenset[str] = frozenset()
 
 
-EVERYTHING = Selection()
+EVERYTHING = RunScope()
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class Family:
     untold: bool = False  # it was started again after something was done about it, and nobody knows how that went
 
 
-def selection(step: Step) -> Selection | None:
+def selection(step: Step) -> RunScope | None:
     """What a step selects; None if it runs nothing at all ("pytest --version")."""
     if step.purpose is not Purpose.TEST and step.family.partition(" ")[0] not in _CHECKERS:
         return EVERYTHING
@@ -94,13 +94,13 @@ def selection(step: Step) -> Selection | None:
         before = name if not value else ""
     kept = frozenset(one for one in targets if one not in _WHOLE and not one.isdigit())
     # with a whole among them, the parts beside it choose nothing
-    return Selection(
+    return RunScope(
         kept if len(kept) == len(targets) or not targets & {"", ".", "tests", "test"} else frozenset(),
         frozenset(filters),
     )
 
 
-def says_about(ran: Selection, known: Family, chosen: Selection) -> bool:
+def says_about(ran: RunScope, known: Family, chosen: RunScope) -> bool:
     """Whether a run over `ran` says how those of a family over `chosen` are."""
     if ran.filters <= chosen.filters and (
         not ran.targets
@@ -127,7 +127,7 @@ class Runs:
     """The families of one stretch in bounded memory, the one run last at the end."""
 
     acts: int = 0  # changes, and commands that may have mended something
-    _families: dict[tuple[str, Selection], Family] = field(default_factory=dict)
+    _families: dict[tuple[str, RunScope], Family] = field(default_factory=dict)
     _started: dict[str, tuple[str, int]] = field(default_factory=dict)  # commands that nobody saw the end of
 
     def families(self) -> list[Family]:

@@ -218,7 +218,7 @@ def _asking(lines: Sequence[str], said: str, text: str) -> str:
 
 def _asks(sentence: str, known: Sequence[Language]) -> bool:
     plain = sentence.replace("’", "'")
-    return plain.endswith(("?", "？")) or any(one.pattern("ask").match(plain) for one in known)
+    return plain.endswith(("?", "？")) or any(one.pattern("asked").match(plain) for one in known)
 
 
 def _object_of(said: str, text: str) -> str:

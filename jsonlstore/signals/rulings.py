@@ -119,10 +119,10 @@ def together(refused: str, ruled: str, most: int) -> str:
     if len(content_words(ruled)) < (_LEAST_WORDS if _POINTS_BACK.search(ruled) else 1):
         room = most - len(ruled) - 1
         return f"{shorten(refused, room)} {ruled}" if room >= _LEAST_ROOM and not _BARE_NO.match(refused) else ""
-    return whole(ruled, most)
+    return whole_clauses(ruled, most)
 
 
-def whole(said: str, most: int) -> str:
+def whole_clauses(said: str, most: int) -> str:
     """`said` in so many characters, cut between words or clauses; empty if what is cut off may turn what is left."""
     text = " ".join(said.split())
     if len(text) <= most:

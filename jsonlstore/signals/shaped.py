@@ -15,7 +15,7 @@ from jsonlstore.signals.corrections import REACH, correction
 from jsonlstore.signals.language import heard_in, recognise, speaks_another
 from jsonlstore.signals.offers import rules_of
 from jsonlstore.signals.requests import is_nudge
-from jsonlstore.signals.rulings import whole
+from jsonlstore.signals.rulings import whole_clauses
 from jsonlstore.signals.sentences import plain_text, spoken_sentences
 from jsonlstore.signals.words import content_words
 
@@ -57,7 +57,7 @@ def shaped_requests(talk: Sequence[Exchange], language: Language | None) -> Iter
             wishes = wishes_in(one.user.text, known)
             own = correction(one.user.text, known) if replaced and not wishes else None
             if own and any(own.replaces(wish) for wish in replaced) and is_order(own.text, known):
-                wishes = [whole(own.text, LONGEST_RULING)]
+                wishes = [whole_clauses(own.text, LONGEST_RULING)]
             later = [correction(each.user.text, known) for each in talk[at + 1 : at + 1 + REACH]] if wishes else []
             for wish in filter(None, wishes):
                 if any(each and each.replaces(wish) for each in later):
@@ -74,7 +74,9 @@ def wishes_in(text: str, known: Sequence[Language]) -> list[str]:
     """The requests of a message that say how something is to be, asked politely ("can you move …?") or not."""
     plain = (plain_text(sentence).replace("’", "'").strip() for sentence in spoken_sentences(text))
     found = (_wish(sentence, known) for sentence in plain if len(sentence) <= _LONGEST_REQUEST)
-    told = (whole(wish, LONGEST_RULING) for wish in found if wish and _says_which(wish) and not task_in(wish, known))
+    told = (
+        whole_clauses(wish, LONGEST_RULING) for wish in found if wish and _says_which(wish) and not task_in(wish, known)
+    )
     return [one for one in told if one and not any(is_form(one, each) for each in known)]
 
 

@@ -13,7 +13,7 @@ from jsonlstore.signals.corrections import correction
 from jsonlstore.signals.language import languages
 from jsonlstore.signals.offers import rules_of
 from jsonlstore.signals.replies import choice
-from jsonlstore.signals.rulings import clauses, together, whole
+from jsonlstore.signals.rulings import clauses, together, whole_clauses
 from jsonlstore.signals.sentences import is_document, spoken_sentences
 from tests.signals.told import Story, noted, told
 
@@ -101,7 +101,7 @@ def test_a_ruling_that_points_back_is_not_told_without_what_it_is_about() -> Non
 )
 def test_nothing_is_cut_off_that_turns_the_rest(said: str, kept: bool) -> None:
     """Silence is better than half a sentence that says the opposite."""
-    assert bool(whole(said, 60)) is kept
+    assert bool(whole_clauses(said, 60)) is kept
 
 
 def test_what_is_left_of_a_sentence_rules_by_itself() -> None:
@@ -116,7 +116,7 @@ def test_what_is_left_of_a_sentence_rules_by_itself() -> None:
 @given(st.text(max_size=400), st.integers(min_value=20, max_value=160))
 def test_a_whole_part_fits(said: str, most: int) -> None:
     """However it is cut, it is at most as long as asked for."""
-    assert len(whole(said, most)) <= most
+    assert len(whole_clauses(said, most)) <= most
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=300))
