@@ -151,7 +151,7 @@ def _stands_alone(data: bytes, first: int, last: int) -> bool:
 _ODD, _MOST_ODD = b"!^%*$|{}~`", 7
 # a name that says it is a hash or an id
 _IDENTIFIED = re.compile(
-    rb"(?i)(?:public_?key|digest|integrity|checksum|hash|etag|sha[0-9]*|(?<![a-z])[a-z]{0,24}_?ids?)[\\\"'`]*[ \t]*[:= ][ \t]*[\\\"'`]*\Z"
+    rb"(?i)(?:public_?key|digest|integrity|checksum|hash|etag|sha[0-9]+|(?<![a-z])sha|(?<![a-z])[a-z]{0,24}_?ids?)[\\\"'`]*[ \t]*[:= ][ \t]*[\\\"'`]*\Z"
 )
 
 
