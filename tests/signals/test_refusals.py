@@ -17,6 +17,7 @@ from tests.signals.told import Story, noted, told
         ("Load the gauges", "The gauge server is not responding."),
         ("Convert the soundings", "The conversion stopped: gdal is not installed."),
         ("Read the logbook", "I don't have access to the folder of the logbook."),
+        ("Open the gate log", "I'm not able to open the gate log."),
         ("Lies das Logbuch", "Der Zugriff auf das Logbuch wird verweigert."),
         ("Lee el diario", "La cuota del servicio está agotada."),
         ("Lis le journal", "Le mot de passe du serveur est expiré."),
