@@ -1,11 +1,11 @@
 """From a transcript to meaning: pure functions and small accumulators, no I/O.
 
 `distil.Distiller` is fed the entries of one session in order and asked for its `Signals` (`session_signals`). On the
-way `tool_calls` follows calls to their results, and `evidence` (with `shell`, `outcome`, `families`, `todos`) keeps what they did;
-`conversation` keeps the talk as exchanges; `choices` and `offers` read what the user decided and what the assistant
-left open; `topics` and `projects` say what it was about. At the end `ending` says where it stopped, `obstacles` what
-is in the way, and `conclusions` puts it together: what later evidence closes is closed (`closings`), and what is not
-supported is not said. Languages are data: one file each in `languages/`, read by `language`.
+way `tool_calls` follows calls to their results, and `evidence` (with `shell`, `outcome`, `families`, `todos`) keeps
+what they did; `conversation` keeps the talk as exchanges; `choices` and `offers` read what the user decided and what
+the assistant left open; `topics` and `projects` say what it was about. At the end `ending` says where it stopped,
+`obstacles` what is in the way, and `conclusions` puts it together: what later evidence closes is closed (`closings`),
+and what is not supported is not said. Languages are data: one file each in `languages/`, read by `language`.
 """
 
 from __future__ import annotations

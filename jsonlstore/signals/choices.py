@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.signals.language import may_any_say, may_be_said
 from jsonlstore.signals.offers import DECIDED_HEADINGS, listed_next
-from jsonlstore.signals.rulings import QUOTED, begins_with_refusal, clauses, together
+from jsonlstore.signals.rulings import QUOTED, begins_with_refusal, clauses, together, whole_clauses
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten, spoken_sentences
 from jsonlstore.signals.words import content_words
 
