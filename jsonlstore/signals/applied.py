@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.signals.choices import LONGEST
 from jsonlstore.signals.offers import HEADINGS, is_heading_of_next, spoken_languages
-from jsonlstore.signals.requests import ANSWERED, is_nudge, last_request
+from jsonlstore.signals.requests import ANSWERED, fate_of, is_nudge
 from jsonlstore.signals.sentences import plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.words import content_words
 
@@ -57,7 +57,7 @@ def applied_choices(talk: Sequence[Exchange], language: Language | None) -> Iter
         if not changed and not (after is not None and _changed(after) and is_nudge(after.user.text)):
             continue
         found = choices_in(closing.text, spoken_languages(closing.text, language))[:MOST_OF_ONE]
-        if found and not (changed and last_request(talk, at, language).fate != ANSWERED):
+        if found and not (changed and fate_of(talk, at, language) != ANSWERED):
             yield from ((closing, *said) for said in found)
 
 

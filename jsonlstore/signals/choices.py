@@ -271,9 +271,15 @@ def is_form(bare: str, language: Language) -> bool:
 
 
 def _decision(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
-    """A rule, a preference or a choice. "Change A to B" alone is work to be done once: it takes a contrast or a reason."""
-    if any(one.says("this_turn", bare) or _only_says_why(bare, one) or is_form(bare, one) for one in known):
-        return None  # "don't change anything yet", "in one sentence" are about the answer to this message
+    """A rule, a preference or a choice that is not only about the answer to its message."""
+    said = _settled(plain, bare, known, kinds)
+    if said and any(one.says("this_turn", bare) or _only_says_why(bare, one) or is_form(bare, one) for one in known):
+        return None  # "don't change anything yet", "in one sentence"
+    return said
+
+
+def _settled(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
+    """What a sentence settles. "Change A to B" alone is work to be done once: it takes a contrast or a reason."""
     contrast = bool(_CONTRAST.search(bare))
     size = length(plain)
     if size <= _LONG and not _says("rule", bare, known) and _forbids(bare, known):

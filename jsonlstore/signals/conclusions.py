@@ -29,7 +29,7 @@ from jsonlstore.signals.tasks import covers, evidence, hash_id
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from jsonlstore.core.model import Closed, EarlierRequest
     from jsonlstore.signals.closings import DoneStatements
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from jsonlstore.signals.evidence import WorkLog
     from jsonlstore.signals.families import Family
     from jsonlstore.signals.language import Language
+    from jsonlstore.signals.options import SignalOptions
     from jsonlstore.signals.tasks import TaskBook
     from jsonlstore.signals.todos import TodoItem
 
@@ -75,9 +76,8 @@ def conclude(
     notes: Iterable[Note],
     said: DoneStatements,
     language: Language | None,
-    most_tasks: int,
-    *,
-    shaped: bool = True,
+    heard: Mapping[str, int],
+    options: SignalOptions,
 ) -> Conclusions:
     """Put together what a session's end, its tools and its user said."""
     ending = with_fate(read_ending(talk, language, pushed=work.pushed), talk, work)
@@ -87,14 +87,15 @@ def conclude(
         failing = work.failing(done_by_hand=True)
     still_open = [one for one in ending.listed if not _is_covered(one, talk, work)]
     todos = _open_todos(ending, talk, work)
-    pending = _pending(ending, still_open, todos, talk, work, tasks, most_tasks)
+    pending = _pending(ending, still_open, todos, talk, work, tasks, options.max_tasks)
     step = _next_step(ending, still_open, todos, work) or _set_last(pending, talk)
     in_progress = _in_progress(ending, todos)
     weighed = weighed_notes(notes, talk)
-    settled = settled_notes(talk, weighed, language) if shaped else []  # first: of two as sure the later is shown
+    # first: of two as sure the later is shown
+    settled = [] if options.first_match_patterns else settled_notes(talk, weighed, language)
     return Conclusions(
         last_request=_last_request(ending),
-        earlier_requests=earlier_requests(talk, language),
+        earlier_requests=earlier_requests(talk, language, heard),
         last_answer=ending.answer if request and request.fate != FAILED else None,
         next_step=step.text if step else None,
         in_progress=tuple(one.text for one in in_progress),

@@ -178,8 +178,7 @@ class Distiller:
         talk = list(exchanges(self._talk.path(on_path)))
         notes = self._notes.notes()
         said = self._done.until(self._closing, self._language)
-        read = not self._options.first_match_patterns
-        return conclude(talk, self.work, self.tasks, notes, said, self._language, self._options.max_tasks, shaped=read)
+        return conclude(talk, self.work, self.tasks, notes, said, self._language, self._heard, self._options)
 
     def facts(self) -> SessionFacts:
         """The evidence so far, for a checkpoint, without the secrets known by now."""

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.core.model import EarlierRequest
 from jsonlstore.signals.decisions import pasted
-from jsonlstore.signals.language import heard_in, speaks_another
+from jsonlstore.signals.language import speaks_another
 from jsonlstore.signals.notes import is_echo
-from jsonlstore.signals.requests import UNANSWERED, is_nudge, last_request, last_substantive, request_line
+from jsonlstore.signals.requests import UNANSWERED, fate_of, is_nudge, last_substantive, request_line
 from jsonlstore.signals.sentences import own_lines, shorten
 from jsonlstore.signals.tasks import evidence
 from jsonlstore.signals.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from jsonlstore.signals.conversation import Exchange
     from jsonlstore.signals.language import Language
@@ -39,14 +39,18 @@ _MOST_WORDS = 12  # a request of more says no more
 _FOR_A_CHANGE, _FOR_A_CALL = 4, 2  # words a request counts for besides, when files were changed or tools used for it
 
 
-def earlier_requests(talk: Sequence[Exchange], language: Language | None) -> tuple[EarlierRequest, ...]:
-    """The requests before the last one, oldest first, none that the last or a later one repeats."""
+def earlier_requests(
+    talk: Sequence[Exchange], language: Language | None, heard: Mapping[str, int]
+) -> tuple[EarlierRequest, ...]:
+    """The requests before the last one, oldest first, none that the last or a later one repeats.
+
+    `heard` says how many of the user's messages were in which language: one in another is a program's.
+    """
     last = last_substantive(talk)
     if not last:
         return ()
     known = [content_words(line) for line in (request_line(talk[last].user.text), *_stood_for(talk, last)) if line]
     in_lines = pasted(talk)
-    heard = heard_in(one.user.text for one in talk)
     found: list[tuple[int, int, str]] = []
     for at in range(last - 1, max(last - 1 - _FURTHEST, -1), -1):
         if len(found) == _REACH:
@@ -102,5 +106,5 @@ def _substance(talk: Sequence[Exchange], at: int, words: int) -> int:
 
 def _fate(talk: Sequence[Exchange], at: int, language: Language | None) -> str:
     """What became of it; of one without an answer nothing: the next message may have gone on with it."""
-    fate = last_request(talk, _taken_up(talk, at), language).fate
+    fate = fate_of(talk, _taken_up(talk, at), language)
     return "" if fate == UNANSWERED else fate

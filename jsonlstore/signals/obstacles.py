@@ -14,7 +14,7 @@ from jsonlstore.signals.closings import tells_deed
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.labels import labelled
-from jsonlstore.signals.language import small_kinds
+from jsonlstore.signals.language import may_any_say, small_kinds
 from jsonlstore.signals.offers import Opened, open_rows, spoken_languages
 from jsonlstore.signals.outcome import last_error
 from jsonlstore.signals.sentences import own_sentences, plain_text, prose_lines, sentences, shorten
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from jsonlstore.signals.language import Language
 
 LABELS_REACH = REFUSALS_REACH = 3  # exchanges
+_MET = ("cannot", "refused")
 _OPENING = 60
 _LONGEST = 260
 _SHORTEST = {"cannot": 15, "refused": 8}  # fewer signs say "I cannot" of anything
@@ -148,7 +149,7 @@ def _settles(said: str, known: Sequence[Language]) -> bool:
 
 
 def _inabilities(
-    one: Exchange, known: Sequence[Language], kinds: Sequence[str] = ("cannot", "refused"), *, mended: bool = False
+    one: Exchange, known: Sequence[Language], kinds: Sequence[str] = _MET, *, mended: bool = False
 ) -> list[str]:
     """Sentences of a closing message that say what cannot be done, or what was refused: no heading, question, condition
     or quotation, and not what happens to somebody else.
@@ -170,7 +171,12 @@ def _inabilities(
             label = plain.replace("：", ":").partition(":")[0]
         if _heads(plain, line):
             of_cause = mended and any(each.says("cause_label", plain[-_LONGEST_LABEL:]) for each in known)
-        if line.lstrip().startswith(("#", "|", ">")) or of_cause:
+        # asked of a line first: hardly any tells of such things
+        if (
+            of_cause
+            or line.lstrip().startswith(("#", "|", ">"))
+            or not may_any_say(known, _MET, plain.replace("’", "'"))
+        ):
             continue
         if mended and any(each.pattern("cause_label").match(plain) for each in known):
             continue
@@ -192,8 +198,10 @@ def _tells_met(plain: str, kinds: Sequence[str], known: Sequence[Language]) -> b
 def _is_met(sentence: str, kind: str, language: Language) -> bool:
     """Whether a sentence tells of something met just now: not of a case, of others, in quotes, or got over since."""
     match = language.pattern(kind).search(sentence)
+    if match is None:
+        return False
     told_off = language.pattern("conditional").match(sentence) or language.says("hedge", sentence)
-    if match is None or told_off or _got_over(sentence, language):
+    if told_off or _got_over(sentence, language):
         return False
     before, rest = sentence[: match.start()], sentence[match.end() :]
     if language.says("whoever", sentence[: match.end()]) or before.count('"') % 2:

@@ -103,10 +103,15 @@ def last_substantive(talk: Sequence[Exchange]) -> int | None:
     return None
 
 
+def fate_of(talk: Sequence[Exchange], at: int, language: Language | None) -> str:
+    """What became of the request of an exchange."""
+    return _what_came_of_it(talk, at, language)[0]
+
+
 def last_request(talk: Sequence[Exchange], at: int, language: Language | None) -> Request:
     one = talk[at]
     text, accepted = _asked(talk, at, language)
-    fate, doing, error = _fate(one, talk[at + 1] if at + 1 < len(talk) else None, language)
+    fate, doing, error = _what_came_of_it(talk, at, language)
     announced = fate == INTERRUPTED and bool(doing) and doing == _announced(one, language)
     return Request(text, one.user.at, fate, one.user.id, doing, error, accepted, announced)
 
@@ -232,7 +237,10 @@ def _object_of(said: str, text: str) -> str:
     return " ".join(line for line in told if line)[:LONGEST_LINE]
 
 
-def _fate(one: Exchange, after: Exchange | None, language: Language | None) -> tuple[str, str, str]:
+def _what_came_of_it(talk: Sequence[Exchange], at: int, language: Language | None) -> tuple[str, str, str]:
+    """The fate of a request, what was being done when it stopped, and the error it ended with."""
+    one = talk[at]
+    after = talk[at + 1] if at + 1 < len(talk) else None
     last = one.last
     stopped = after is not None and bool(_INTERRUPTED.match(after.user.text.strip()))
     doing = "; ".join(list(last.waiting.values())[:2]) or last.last_call
