@@ -164,8 +164,8 @@ def _pass_level(before: str, word: str, after: list[str]) -> Key:  # noqa: PLR09
         return Key.SECRET if account else Key.NONE
     if before[-1:].isalpha() and (word[:1].islower() or before[-1:].isupper()):
         # `MYSQLPASS` and `mailpass` are passwords, `compass` is not
-        if not account and word.lower() == "pw":
-            return Key.HINT  # FOPW
+        if not account and word == "PW" and len(parts[-1]) < 4:
+            return Key.HINT  # FOPW; BINDPW and bindpw are passwords
         return Key.PASSWORD if account or f"{parts[-1]}{word}".lower() not in _PASSES else Key.NONE
     if not parts:
         return Key.HINT

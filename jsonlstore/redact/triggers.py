@@ -175,7 +175,10 @@ def _begins_word(data: bytes, at: int) -> bool:
     return at == 0 or not data[at - 1 : at].isalnum() or data[max(0, at - 2) : at - 1] == b"\\"
 
 
-_IDENTIFIED = re.compile(rb"(?i)(?:(?:[^a-z]id|href|anchor|alias|[^a-z]name)\\*[\"']?[ \t]*[=:][ \t]*\\*[\"']#?|#)\Z")
+_IDENTIFIED = re.compile(
+    rb"(?i)(?:(?:[^a-z]id|href|anchor|alias|[^a-z]name)\\*[\"']?[ \t]*[=:][ \t]*\\*[\"']#?"
+    rb"|boundary=\\*[\"']?[_=.-]{0,20}|[#/])\Z"
+)
 _TALK, _ONLY_HEX = rules.words("talk"), re.compile(rb"[0-9A-F]+\Z")
 _HASHED_SIGNS, _LONGEST_HASH = (b"+", b"/"), 100
 _HASHED = re.compile(rb"(?:sha(?:1|256|384|512)|md5)[-:][A-Za-z0-9+/]*\Z")

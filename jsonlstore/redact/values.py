@@ -40,6 +40,7 @@ _CUT = re.compile(
     rb"\)\]?[(\[]|[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&(?:amp|quot|lt|gt|nbsp|[lr][ds]quo|#[0-9]{2,5}|#x[0-9a-fA-F]{2,5});?|[;,]\Z|\xef\xbc\x8c|\|\|?|&&"
 )
 _ENDS = b")]},;.:>"
+_CODED_BLANK = re.compile(rb"(?:\+|%20){0,2}%22")
 _CODED_CUT = re.compile(rb"(?i)%(?:2c|7d|5d|22)")  # of JSON in an address
 _LINE = re.compile(rb"(?:[^\r\n\"\\]|\\++(?![nr\"]))++")
 _FALLBACK = re.compile(
@@ -216,13 +217,16 @@ def _inside(data: bytes, at: int, *, lines: bool) -> list[Value]:
 
 
 def _bare(data: bytes, pos: int, before: int) -> Value | None:
+    coded = data[pos - 3 : pos].upper() == b"%3A"
+    blank = _CODED_BLANK.match(data, pos) if coded else None
+    pos = blank.end() if blank else pos  # "name": "value" as a form sends it
     found = _BARE.match(data, pos, pos + GLANCE)
     if not found:
         return None
     end = found.end()
     run = data[pos:end]
     quote = data[end : end + 1]
-    cut = _CUT.search(run) or (_CODED_CUT.search(run) if data[pos - 3 : pos].upper() == b"%3A" else None)
+    cut = _CUT.search(run) or (_CODED_CUT.search(run) if coded else None)
     if cut:
         run = run[: cut.start()]
     elif quote in (b"'", b'"') and not _is_inside(data, before, quote):

@@ -95,3 +95,25 @@ def test_a_header_behind_an_escaped_break_is_one() -> None:
     line = f'{{"command": "echo 1\\nAuthorization: Key {RUN}\\nls"}}'
     assert RUN not in redact_text(line)
     assert redact_text(line).endswith('\\nls"}')
+
+
+@pytest.mark.parametrize("blank", ["", "+", "%20"])
+@pytest.mark.parametrize("name", ["password", "api_key", "token"])
+def test_json_in_a_form_keeps_its_marks_and_loses_its_value(name: str, blank: str) -> None:
+    """A form sends a blank as a plus or in code, and what follows the value is no part of it."""
+    text = f"body=%7B%22user%22%3A{blank}%22bob%22%2C{blank}%22{name}%22%3A{blank}%22Zk19ddQp03xx%22%7D"
+    assert redact_text(text) == text.replace("Zk19ddQp03xx", MARK)
+
+
+@pytest.mark.parametrize("name", ["bindpw", "LDAP_BINDPW", "rootpw", "findpw"])
+def test_what_ends_in_pw_names_a_password(name: str) -> None:
+    """Whatever word stands before it; two letters before it are an abbreviation."""
+    assert redact_text(f"{name}: orchard") == f"{name}: {MARK}"
+    assert redact_text("FOPW=orchard") == "FOPW=orchard"
+
+
+@pytest.mark.parametrize("form", ['boundary="part_{}"', "/img/photo_{} ", "files/report_{}"])
+def test_a_hexadecimal_number_in_a_boundary_or_a_path_is_no_key(form: str) -> None:
+    """Mail programs and servers name what they send so."""
+    text = form.format("0a1b2c3d4e5f60718293a4b5c6d7e8f9")
+    assert redact_text(text) == text
