@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 LABELS_REACH = REFUSALS_REACH = 3  # exchanges
 _MET = ("cannot", "refused")
+_UNMARKED = str.maketrans({"*": None, "`": None, "’": "'"})
 _OPENING = 60
 _LONGEST = 260
 _SHORTEST = {"cannot": 15, "refused": 8}  # fewer signs say "I cannot" of anything
@@ -157,7 +158,8 @@ def _inabilities(
     Where something was `mended`, what stands below or behind "Cause:" is what was in the way before.
     """
     text = one.closing.text if one.closing else ""
-    if _MENDED.search(text[:_OPENING]):
+    # asked of a message first: hardly any tells of such things
+    if _MENDED.search(text[:_OPENING]) or not may_any_say(known, _MET, text.translate(_UNMARKED)):
         return []
     if not one.called and one.user.text.rstrip().endswith(("?", "？")):  # it tells how things are, not what was met
         kinds = [kind for kind in kinds if kind != "refused"]
@@ -171,12 +173,7 @@ def _inabilities(
             label = plain.replace("：", ":").partition(":")[0]
         if _heads(plain, line):
             of_cause = mended and any(each.says("cause_label", plain[-_LONGEST_LABEL:]) for each in known)
-        # asked of a line first: hardly any tells of such things
-        if (
-            of_cause
-            or line.lstrip().startswith(("#", "|", ">"))
-            or not may_any_say(known, _MET, plain.replace("’", "'"))
-        ):
+        if of_cause or line.lstrip().startswith(("#", "|", ">")):
             continue
         if mended and any(each.pattern("cause_label").match(plain) for each in known):
             continue

@@ -205,6 +205,8 @@ def request_line(text: str) -> str:
 
 def _asking(lines: Sequence[str], said: str, text: str) -> str:
     """A long request by its first words and the sentence that asks, where that stands behind what a line can show."""
+    if sum(map(len, lines)) <= LONGEST_LINE:
+        return ""  # most are shorter: no sentence need be told from the next
     told = [one for line in lines if line for one in sentences(line)]
     if len(told) < 2 or sum(map(len, told)) <= LONGEST_LINE:
         return ""
