@@ -47,6 +47,14 @@ _BARE_NO = re.compile(r"(?:no|nope|nein|nee|non|não|нет|ні|いいえ|い�
 _SUBORDINATE = re.compile(
     r"(?:dass|ob|which|who|whose|where|qui|che|чтобы|что|котор\w+|щоб|що|яки?\w*)(?!\w)", re.IGNORECASE
 )
+# when or in which case the clause behind it holds: alone it rules nothing
+_LEADS_ON = re.compile(
+    r"(?:(?:and|but|so|also|und|aber|y|pero|et|mais|e|ma|и|но|та|і),? )?(?:(?:after|before|once|when(?:ever)?|(?:every|each) time|as soon as|while|if|on every|for (?:each|every)"
+    r"|nach(?:dem)?|vor|bevor|sobald|solange|(?:immer )?wenn|jedes ?mal|falls|bei jede[mrn]|después de|antes de|cuando|cada vez que|en cuanto|mientras|si"
+    r"|après|avant|quand|lorsqu[e'’]|chaque fois|dès qu[e'’]|depois|quando|sempre que|assim que|se|dopo|prima|ogni volta|appena"
+    r"|после|перед|до того|когда|каждый раз|как только|если|після|коли|щоразу|щойно|якщо)(?!\w)|每次|每当|如果|当|若)|.*(?:時に?|とき(?:に|は)?|たら|なら|場合(?:は|に)?|면|때(?:마다)?|(?:하기 )?전에|후에?|之前|之后|以后)$",
+    re.IGNORECASE,
+)
 _REFUSES_LATE = re.compile(r"(?:지 ?말고|말고|ではなく|じゃなくて|ないで|やめて)$")
 _POINTS_BACK = re.compile(
     r"(?<!\w)(?:it|them|that|those|this|these|there|one|es|sie|ihn|das|damit|lo|la|los|las|le|les|ça|ele|ela|его|её|их|це|їх|його)(?!\w)|[它这]|-(?:le|la|les)(?!\w)",
@@ -93,7 +101,7 @@ def _main_clauses(sentence: str) -> Iterator[str]:
         text = part.strip()
         if not text or _REASON.match(text):
             continue
-        if kept and _SUBORDINATE.match(text):
+        if kept and (_SUBORDINATE.match(text) or _LEADS_ON.match(kept)):
             kept = f"{kept}, {text}"
             continue
         if kept:

@@ -83,6 +83,20 @@ def test_what_it_replaces_stands_before_what_rules_where_there_is_room() -> None
     assert settled("en", text) == ["Not the northern quay, use the ferry pier"]
 
 
+@pytest.mark.parametrize(
+    ("code", "text", "ruling"),
+    [
+        ("en", "After every tide that changed the sandbanks, update the chart of the basin and the list of the berths, and tell the ferries", "update the chart"),
+        ("en", "Before every sailing of the northern line, check the weather at the outer buoy, and leave it out of the log", "check the weather"),
+        ("de", "Nach jedem Sturm immer die Liste der Bojen ergänzen, die Karte des Hafens nachziehen und alles in einem Schritt festhalten", "die Liste der Bojen ergänzen"),
+    ],
+)  # fmt: skip
+def test_when_something_holds_is_not_told_without_what_holds(code: str, text: str, ruling: str) -> None:
+    """A clause of time or condition alone rules nothing."""
+    (said,) = settled(code, text)
+    assert ruling in said
+
+
 def test_a_ruling_that_points_back_is_not_told_without_what_it_is_about() -> None:
     refused = (
         "when the wind is over eight the small ferries must not leave the inner harbour of the northern island town"
