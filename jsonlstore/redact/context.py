@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from jsonlstore.redact.looks import NUMBERED_TERM, WORDS_LIMIT, is_code, is_placeholder, is_wordy, randomness, tells
+from jsonlstore.redact.looks import WORDS_LIMIT, is_code, is_placeholder, is_wordy, randomness, tells
 from jsonlstore.redact.names import Key
+from jsonlstore.redact.wording import without_terms
 
 if TYPE_CHECKING:
     from jsonlstore.redact.judging import Link
@@ -61,7 +62,7 @@ def is_member(text: str, name: bytes, op: bytes) -> bool:
     """`pw->pw_name`, `req.auth->user`: a member of what bears the name, as C writes it."""
     if op != b"->" or not name[-1:].isalnum():
         return False
-    plain = NUMBERED_TERM.sub("", text)
+    plain = without_terms(text)
     if len(text) >= _LONG_MEMBER and plain.isalpha() and not plain.islower() and randomness(plain) < _WORDLIKE:
         return True  # password->PBKDF2Iterations
     called = _CALLED_IN.match(text)  # ptr+sizeof("x")

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from jsonlstore.redact import rules
 from jsonlstore.redact.stand_ins import STANDS_IN, is_filled
-from jsonlstore.redact.wording import OWN_NAME, is_foreign, is_mostly_foreign
+from jsonlstore.redact.wording import OWN_NAME, is_foreign, is_mostly_foreign, without_terms
 
 _WORDS_NOT_SECRET = rules.words("not-secret")
 _CODE = (
@@ -130,7 +130,7 @@ def is_wordy(part: str) -> bool:
     if len(part) > _LONGEST_NAME:
         return False
     if _DIGIT.search(part):
-        part = NUMBERED_TERM.sub("", part)
+        part = without_terms(part)
     bare = part.rstrip("0123456789").strip("_$")
     letters = _DIGIT.sub("", bare)
     if _TECHNICAL.match(part):
@@ -157,12 +157,6 @@ _LEAST_HUMP = 3  # letters of a word, on average
 
 _LONGEST_NAME = 120  # of an identifier or a type; a longer word would take long to judge, and nobody writes it
 _PIECES = re.compile(r"[_$]+")
-# what has a figure in it and is a word all the same: Ed25519PrivateKey, passwordSha1, img2bpe
-NUMBERED_TERM = re.compile(
-    r"(?i:sha[-_]?(?:512|384|256|224|[123])|md[245]|(?:ed|x|curve)(?:25519|448)|x?salsa20|x?chacha20|poly1305|blake[23][bs]?|keccak256|secp\d{3}[rk]1|mlkem\d{3,4}|ieee\d{3,5}x?|base(?:64|32|58|16)|b64|"
-    r"utf_?(?:8|16|32)|oauth[12]|ipv[46]|http[23]|u2f|2fa|pkcs[_#]?\d{1,2}|x509|asn1|aes_?(?:128|192|256)|hmac_?\d{3}|rsa_?\d{4}|pb2|win32|k8s|i18n|ec2|p(?:256|384|521)"
-    r"|s3|3des|pbkdf[12]|(?:http|dns|tls-alpn)-0[12]|v[0-9]{1,2}(?:_[0-9])?(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)|(?<=[a-z]{2})[0-9]{1,2}(?=_[a-z]{2}|[A-Z][a-z]{2})|(?<=[a-z])V[0-9]{1,2}(?:(?:alpha|beta)[0-9])?(?=[A-Z]|\Z)|(?<![a-z])[a-z]2[a-z](?![a-z])"
-)
 
 
 def is_version(value: str) -> bool:
@@ -177,7 +171,7 @@ def is_type(value: str) -> bool:
         return False
     plain = _DIGIT.sub("", bare)
     if len(bare) - len(plain) > _FEW_DIGITS:
-        bare = NUMBERED_TERM.sub("", bare)  # AeadAes256CbcKey
+        bare = without_terms(bare)  # AeadAes256CbcKey
         plain = _DIGIT.sub("", bare)
     few = len(bare) - len(plain) <= 2 and len(plain) >= 12  # RESTPostOAuth2AccessTokenResult
     versioned = _VERSIONED.match(bare)  # TokenV3
@@ -321,7 +315,7 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
     if _STAMPED.match(value):
         return False
     if digits <= _TERMS_DIGITS:
-        digits = len(_DIGIT.findall(NUMBERED_TERM.sub("", value)))
+        digits = len(_DIGIT.findall(without_terms(value)))
     mixed = digits >= 2 or (digits == 1 and len(value) < 3 * len(_HUMP.findall(value))) or _is_chance(letters)
     return (
         mixed
@@ -342,7 +336,7 @@ def is_worded(value: str) -> bool:
     if len(parts) < 3 or max(map(len, parts)) > _LONGEST_WORD:
         return False
     if _DIGIT.search(value):
-        parts = _BETWEEN_WORDS.split(NUMBERED_TERM.sub("", value))
+        parts = _BETWEEN_WORDS.split(without_terms(value))
     if len(parts) < 3:
         return False
     odd = sum(not (_SMALL.match(part) or _is_numbered_word(part)) for part in parts if part)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from jsonlstore.redact.context import is_parameter, is_styled
 from jsonlstore.redact.keys import looks_generated
-from jsonlstore.redact.looks import NUMBERED_TERM, is_key_hex, is_worded, is_wordy, looks_random, randomness, tells
+from jsonlstore.redact.looks import is_key_hex, is_worded, is_wordy, looks_random, randomness, tells
 from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.public import is_public, is_term
 from jsonlstore.redact.syntax import is_qualified_type, is_sum, is_syntax
 from jsonlstore.redact.things import LOOKUP, NAME_OF_WORDS
 from jsonlstore.redact.values import to_line_end
-from jsonlstore.redact.wording import OWN_NAME, is_secrets_word, is_sentence
+from jsonlstore.redact.wording import NUMBERED_TERM, OWN_NAME, is_secrets_word, is_sentence
 
 if TYPE_CHECKING:
     from jsonlstore.redact.judging import Link

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from jsonlstore.redact.looks import NUMBERED_TERM, is_wordy, looks_random
+from jsonlstore.redact.looks import is_wordy, looks_random
+from jsonlstore.redact.wording import without_terms
 
 if TYPE_CHECKING:
     from jsonlstore.redact.judging import Link
@@ -93,5 +94,5 @@ def _is_described(data: bytes, value: Value, text: str, link: Link) -> bool:
 
 def is_term(text: str) -> bool:
     """`s3api`, `v1beta1`, `x509`: what has a figure in it and is a word all the same."""
-    plain = NUMBERED_TERM.sub("", text).strip("_-")
+    plain = without_terms(text).strip("_-")
     return plain != text and (not plain or plain.isalpha()) and is_wordy(plain)

@@ -15,9 +15,10 @@ import re
 from typing import TYPE_CHECKING
 
 from jsonlstore.redact import rules
-from jsonlstore.redact.looks import NUMBERED_TERM, is_wordy, randomness
+from jsonlstore.redact.looks import is_wordy, randomness
 from jsonlstore.redact.public import is_public_point
 from jsonlstore.redact.vendors import vendors_run
+from jsonlstore.redact.wording import without_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +110,7 @@ def is_token(token: bytes) -> bool:  # noqa: PLR0911 - one exit per answer
         return False
     pieces = [piece for piece in _PARTS.findall(found[2]) if len(piece) >= _LEAST_PIECE and not _HEX.match(piece)]
     tail = b"".join(pieces)
-    untermed = NUMBERED_TERM.sub("", tail.decode()).encode()  # TPM_RSASSAPKCS1v15_SHA1
+    untermed = without_terms(tail.decode()).encode()  # TPM_RSASSAPKCS1v15_SHA1
     if token.isupper() and token.count(b"_") > _WORDS_OF_CONSTANT:
         return False  # FORMAT_R10X6G10_422_UNORM_4PACK16
     if len(set(tail[:_GLANCE])) * 5 < len(tail[:_GLANCE]) * 2:

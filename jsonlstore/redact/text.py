@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 from jsonlstore.redact.budget import Steps, steps_for
 from jsonlstore.redact.finder import find_spans, first_hit
 from jsonlstore.redact.looks import (
-    NUMBERED_TERM,
     is_placeholder,
     is_type,
     is_worded,
@@ -25,6 +24,7 @@ from jsonlstore.redact.names import Key, classify
 from jsonlstore.redact.rules import MARK
 from jsonlstore.redact.spans import Span, back, hide, mark_of
 from jsonlstore.redact.vendors import is_vendors_key, is_vendors_name
+from jsonlstore.redact.wording import NUMBERED_TERM
 
 JSON: TypeAlias = Any
 

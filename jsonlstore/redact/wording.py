@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from jsonlstore.redact import rules
 
@@ -102,3 +102,17 @@ def _uncased() -> re.Pattern[str]:
 _SCRIPTS = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]{3}")
 _ASCII_ALNUM = re.compile(r"[A-Za-z0-9]")
 _PUNCTUATED = re.compile(r"[a-z]{2}[.:;!?,…)](?:\s|\Z)|[a-z]\.\.\.")
+
+
+# what has a figure in it and is a word all the same: Ed25519PrivateKey, passwordSha1, img2bpe
+NUMBERED_TERM = re.compile(
+    r"(?i:sha[-_]?(?:512|384|256|224|[123])|md[245]|(?:ed|x|curve)(?:25519|448)|x?salsa20|x?chacha20|poly1305|blake[23][bs]?|keccak256|secp\d{3}[rk]1|mlkem\d{3,4}|ieee\d{3,5}x?|base(?:64|32|58|16)|b64|"
+    r"utf_?(?:8|16|32)|oauth[12]|ipv[46]|http[23]|u2f|2fa|pkcs[_#]?\d{1,2}|x509|asn1|aes_?(?:128|192|256)|hmac_?\d{3}|rsa_?\d{4}|pb2|win32|k8s|i18n|ec2|p(?:256|384|521)"
+    r"|s3|3des|pbkdf[12]|(?:http|dns|tls-alpn)-0[12]|v[0-9]{1,2}(?:_[0-9])?(?![0-9a-z]))|(?<=[a-z])[24](?=[a-z]{2})|(?<=_)[0-9]{1,2}(?=_)|(?<=[a-z]{2})[0-9]{1,2}(?=_[a-z]{2}|[A-Z][a-z]{2})|(?<=[a-z])V[0-9]{1,2}(?:(?:alpha|beta)[0-9])?(?=[A-Z]|\Z)|(?<![a-z])[a-z]2[a-z](?![a-z])"
+)
+
+
+@lru_cache(maxsize=1024)  # one judgement asks several times, and the expression has many ways
+def without_terms(value: str) -> str:
+    """A value without terms that hold a number, such as `sha256` and `utf8`."""
+    return NUMBERED_TERM.sub("", value)
