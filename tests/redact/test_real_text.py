@@ -139,7 +139,7 @@ WRITTEN = (
 # what everybody may see
 SEEN = (
     "OLDPWD=/opt/Harbour/night/fixFor991/BLD-two",
-    'PWD: "D:/work/lamp/web/js"',
+    'PWD: "D:/lamp/web/js"',
     "'lockUserPassword' => '1.3.6.1.4.1.99999.2.3.9.4',",
     'ciphers = "HIGH:!aNULL:!MD5:!SRP:!PSK:!kRSA";',
     "$ftp->login('anonymous', 'anonymous@example.com');",
