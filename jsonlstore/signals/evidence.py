@@ -8,10 +8,10 @@ It is told from tool calls and their results alone; nothing here depends on the 
 from __future__ import annotations
 
 import posixpath
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.families import Family, Runs
 from jsonlstore.signals.outcome import Outcome, outcome, told_error
 from jsonlstore.signals.references import References

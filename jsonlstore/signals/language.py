@@ -7,12 +7,12 @@ matched at word boundaries ignoring case. Text in a language without a file says
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.regex import any_of, compiled, searcher
 
 if TYPE_CHECKING:
@@ -88,11 +88,11 @@ class Language:
 
     def _compile(self, source: str) -> re.Pattern[str]:
         if not source:
-            return re.compile(r"(?!)")
+            return re.kept(r"(?!)")
         before = "" if self.script in _UNSPACED or self.script == HANGUL else r"(?<!\w)"
         # Cyrillic and Korean words go on after their stem
         after = r"(?!\w)" if self.script == LATIN else ""
-        return re.compile(f"{before}(?:{source}){after}", re.IGNORECASE)
+        return re.kept(f"{before}(?:{source}){after}", re.IGNORECASE)
 
     def says(self, kind: str, text: str) -> bool:
         """Whether `text` holds a phrase of the kind."""
@@ -115,7 +115,7 @@ class Language:
         found = self._headings.get(kind)
         if found is None:
             phrases = "|".join(self.phrases(kind))
-            found = self._headings[kind] = re.compile(rf"(?:{phrases})\s*", re.IGNORECASE)
+            found = self._headings[kind] = re.kept(rf"(?:{phrases})\s*", re.IGNORECASE)
         return found
 
 
@@ -278,12 +278,12 @@ def small_kinds(text: str) -> frozenset[str]:
 
 @cache
 def _small() -> re.Pattern[str]:
-    return re.compile(rf"[\W_]*(?:(?:{_phrases(SMALL)})[\W_]*)+")
+    return re.kept(rf"[\W_]*(?:(?:{_phrases(SMALL)})[\W_]*)+")
 
 
 @cache
 def _small_kind(kind: str) -> re.Pattern[str]:
-    return re.compile(rf"[\W_]*(?:{_phrases((kind,))})")
+    return re.kept(rf"[\W_]*(?:{_phrases((kind,))})")
 
 
 def _phrases(kinds: tuple[str, ...]) -> str:
@@ -293,6 +293,6 @@ def _phrases(kinds: tuple[str, ...]) -> str:
     for language in languages().values():
         into = unspaced if language.script in _UNSPACED else spaced
         into |= {phrase.lower() for kind in kinds for phrase in language.phrases(kind)}
-    joined = "|".join(sorted(map(re.escape, spaced), key=len, reverse=True))
-    loose = "|".join(sorted(map(re.escape, unspaced), key=len, reverse=True))
+    joined = "|".join(sorted(map(re.escape, sorted(spaced)), key=len, reverse=True))
+    loose = "|".join(sorted(map(re.escape, sorted(unspaced)), key=len, reverse=True))
     return rf"(?:{joined})(?!\w)|(?:{loose})"

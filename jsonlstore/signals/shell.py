@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+
+from jsonlstore.core import expressions as re
 
 LONGEST_COMMAND = 4_000
 

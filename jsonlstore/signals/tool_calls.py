@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import redact_text
 from jsonlstore.signals.options import ToolNames
 from jsonlstore.signals.outcome import outcome, says_error
