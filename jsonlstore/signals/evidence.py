@@ -145,11 +145,11 @@ class WorkLog:
     def ran(self, command: str, text: str, details: Mapping[str, Any], *, is_error: bool, at: str, entry_id: str | None) -> Outcome:  # fmt: skip
         """A command and what it answered."""
         self.made, self.taken_back = [], []
-        if not is_error and any(one.family.partition(" ")[0] in _CLEARS for one in steps(command)):
+        done = steps(command)
+        if not is_error and any(one.family.partition(" ")[0] in _CLEARS for one in done):
             self.runs.acts += 1
         if not self.looks and merely_looks(command):
             return _UNTOLD
-        done = steps(command)
         went = outcome(text, details, is_error=is_error, is_test=any(one.purpose is Purpose.TEST for one in done))
         if went.interrupted:
             self.runs.started_again(done)

@@ -44,6 +44,10 @@ _ASSERTIONS = frozenset({"(?=", "(?!", "(?<=", "(?<!"})
 _BRACKETS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?<?[=!]|[()]|[^\\\[()]+", re.DOTALL)
 _EDGES = frozenset({"^", "$", r"\b", r"\B"})
 _PARTS = re.compile(r"\\.|\[\^?|\]|\{(\d+),\d{2,}\}|[^\\\[\]{^$]+|.", re.DOTALL)
+_SIGN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
+_REPEATS = re.compile(r"(?:[*+?]|\{\d*,?\d*\})[?+]?")
+_ANY = r"(?:\.|\\S|\[\^[^\]]*\])"
+_GAP = re.compile(rf"{_ANY}|\(\?:{_ANY}[*+]? ?\)")
 
 # what a whole message may be without saying anything of its own
 SMALL = ("yes", "no", "nudge", "talk")
@@ -163,7 +167,50 @@ def widened(phrase: str) -> str:
         elif part[0] == "[":
             within = part
         parts.append(part)
-    return "".join(parts)
+    return _solid("".join(parts))
+
+
+def _solid(phrase: str) -> str:
+    """`phrase` without what may be left out at its beginning and end, and without gaps there: whatever finds the one
+    finds the other, and an automaton that waits for what follows "the" has many times the states.
+    """
+    elements = _elements(phrase)
+    begin, end = 0, len(elements)
+    while begin < end and _is_loose(*elements[begin]):
+        begin += 1
+    while end > begin and _is_loose(*elements[end - 1]):
+        end -= 1
+    return "".join(sign + repeats for sign, repeats in elements[begin:end]) or phrase
+
+
+def _elements(phrase: str) -> list[tuple[str, str]]:
+    """The signs, classes and brackets of an expression one after another, each with how often it may stand there; none
+    of alternatives outside of any bracket.
+    """
+    found: list[tuple[str, str]] = []
+    at = start = depth = 0  # of the brackets around a place
+    while at < len(phrase):
+        sign = _SIGN.match(phrase, at)
+        assert sign is not None  # it takes any sign
+        depth -= sign[0] == ")"
+        if not depth and sign[0] not in {"(", ")"}:
+            start = at
+        depth += sign[0] == "("
+        if sign[0] == "|" and not depth:
+            return []
+        if sign[0] == "(" and depth == 1:
+            start = at
+        at = sign.end()
+        if not depth:
+            repeats = _REPEATS.match(phrase, at)
+            found.append((phrase[start:at], repeats[0] if repeats else ""))
+            at += len(found[-1][1])
+    return found
+
+
+def _is_loose(sign: str, repeats: str) -> bool:
+    """Whether a part of an expression may be missing, or is a gap."""
+    return repeats.startswith(("*", "?", "{0")) or sign == " " or (bool(repeats) and _GAP.fullmatch(sign) is not None)
 
 
 def _without_looks(phrase: str) -> str:
