@@ -9,6 +9,7 @@ sentence is told behind the opening's first one.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from jsonlstore.core import expressions as re
@@ -96,8 +97,8 @@ def _with_end(whole: str, text: str, known: Sequence[Language]) -> str:
 
 def _end(text: str, known: Sequence[Language]) -> str:
     """The last sentence of an answer that is no courtesy; none where it ends with a list, a table or code."""
-    lines = [line for line in prose_lines(text) if content_words(plain_text(line))]
-    for line in reversed(lines[-_LAST_LINES:]):
+    lines = (line for line in reversed(prose_lines(text)) if content_words(plain_text(line)))
+    for line in islice(lines, _LAST_LINES):
         if _ITEM.match(line) or line.lstrip().startswith(("#", "|", "---")):
             return ""
         for sentence in reversed(sentences(line)):

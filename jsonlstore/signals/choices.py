@@ -126,7 +126,7 @@ def _without_next_number(sentence: str, text: str) -> str:
 
 def explicit(text: str, speakers: Sequence[Language], kinds: tuple[str, ...] = _TOLD) -> list[Said]:
     """What an assistant says outright it decided or found out; its other prose counts for nothing."""
-    known = [one for one in speakers if one.may_say(kinds, text)]
+    known = [one for one in speakers if one.may_say(_TOLD, text)]  # one automaton, whichever kinds are wanted
     if not known:
         return []
     found: list[Said] = []
@@ -172,15 +172,10 @@ def length(plain: str) -> int:
 
 def _read(sentence: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:
     plain = plain_text(sentence).replace("’", "'").strip()
-    plain = _LOOSE_END.sub("", plain)
-    bare = QUOTED.sub("…", plain)
-    # asked of both: without its quotation a sentence may be short enough for an expression that spans it
-    if (
-        len(plain) < 4
-        or _MESSAGE.search(plain)
-        or not (may_any_say(known, _ASKED, plain) or (bare != plain and may_any_say(known, _ASKED, bare)))
-    ):
+    plain = _LOOSE_END.sub("", plain) if _may_tell(plain, known) else ""
+    if len(plain) < 4 or _MESSAGE.search(plain):
         return None
+    bare = QUOTED.sub("…", plain)
     asks = plain.endswith(("?", "？")) or any(language.pattern("asks").match(plain) for language in known)
     if len(plain) <= _LONGEST_SENTENCE:
         task = _asked_to_remind(plain, known) if asks else task_in(plain, known)
@@ -195,6 +190,14 @@ def _read(sentence: str, known: Sequence[Language], kinds: Sequence[tuple[str, f
     if NAMED_OPTION.search(plain) and not content_words(NAMED_OPTION.sub(" ", plain)):
         return None  # "let's go with option 3" is told with what the option is, or says nothing
     return _told(plain, bare, known, kinds)
+
+
+def _may_tell(plain: str, known: Sequence[Language]) -> bool:
+    """Whether a sentence may say anything of the kind: few do, and to tidy each would cost more than to ask."""
+    if may_any_say(known, _ASKED, plain):
+        return True
+    bare = QUOTED.sub("…", plain)  # without its quotation it may be short enough for an expression that spans it
+    return bare != plain and may_any_say(known, _ASKED, bare)
 
 
 def _told(plain: str, bare: str, known: Sequence[Language], kinds: Sequence[tuple[str, float, int]]) -> Said | None:

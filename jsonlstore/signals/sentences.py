@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from jsonlstore.core import expressions as re
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
 LONGEST_SENTENCE = 600
 _LINE_HEAD = 200  # what a line is shows at its beginning; looking further would cost time on hostile input
@@ -115,9 +115,9 @@ def without_reasoning(text: str) -> str:
     return _THINKING.sub("", text) if "<think" in text else text
 
 
-def prose_lines(text: str, wanted: Callable[[str], bool] | None = None) -> Iterable[str]:
+def prose_lines(text: str, wanted: Callable[[str], bool] | None = None) -> tuple[str, ...]:
     """The lines somebody said: not fenced, not indented as code, not quoted, not log output; all or those `wanted`."""
-    return _prose(text) if wanted is None else _prose_among(text, wanted)
+    return _prose(text) if wanted is None else tuple(_prose_among(text, wanted))
 
 
 @lru_cache(maxsize=32)  # a closing message is asked for its lines by every rule that reads the end of a session

@@ -219,6 +219,21 @@ def test_a_widened_expression_finds_whatever_the_expression_does(
         assert look(said.encode("utf-8", "replace"), 0)[0][0] >= 0
 
 
+@pytest.mark.parametrize(
+    ("phrase", "told"),
+    [
+        (r"(?:the |all )?(?:\S+ ){1,3}stays? (?:just )?", "stay"),
+        (r"^(?:please,? )*wait for (?:me|us).{0,40}", "wait for (?:me|us)"),
+        (r"(?:it|that) works?", "(?:it|that) work"),
+        (r"the harbour|a ?", "the harbour|a ?"),
+        (r"(?:please )?", "(?:please )?"),
+    ],
+)
+def test_a_fast_look_is_for_the_words_that_tell(phrase: str, told: str) -> None:
+    """What may be missing at the beginning or end, and gaps there, find no more: they only make its automaton large."""
+    assert widened(phrase) == told
+
+
 def test_a_french_label_is_read_with_its_no_break_space() -> None:
     """French typography sets one before the colon; the fast look must not stop at it."""
     text = "Décision\u00a0: le quai est dessiné avant la bouée du port."
