@@ -7,10 +7,10 @@ The answer may be yes for nothing. It is never no for something: a test draws te
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact.phrases import TELL_LITERALS
 from jsonlstore.redact.rules import RUN_HINT as HINT
 from jsonlstore.redact.rules import literals, names, own_rules, shapes, words
@@ -123,9 +123,7 @@ def _rule_literals() -> _Literals:
 def _vendors() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
     """What is looked for behind the names of providers, and their first words: what joins them to a second differs."""
     some = (("[0-9a-f]{32}", "vendors"), ("[0-9a-f]{8}-[0-9a-f]{4}-", "vendors-uuid"))
-    return tuple(
-        (re.compile(value), tuple({name.partition("_")[0] for name in words(listed)})) for value, listed in some
-    )
+    return tuple((re.kept(value), tuple({name.partition("_")[0] for name in words(listed)})) for value, listed in some)
 
 
 def forget_rules() -> None:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import rules
 from jsonlstore.redact.looks import is_wordy, randomness
 from jsonlstore.redact.public import is_public_point

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import assignments as named
 from jsonlstore.redact import containers, joints, runs, tables
 from jsonlstore.redact.automata import MUCH_TEXT, Automata

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.regex import any_of, compiled, matcher, searcher_within
 from jsonlstore.redact import rules
 from jsonlstore.redact.looks import (
@@ -61,7 +61,7 @@ def own_trigger(index: int) -> re.Pattern[bytes]:
         return re.compile(b"")  # a user's: RE2 has found it and will look again, Python might never end
     trigger = SHAPES[index].trigger
     scoped = f"(?i:{trigger[4:]})" if trigger.startswith("(?i)") else f"(?:{trigger})"
-    return re.compile(scoped.encode())
+    return re.kept(scoped.encode())
 
 
 @cache

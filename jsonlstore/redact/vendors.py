@@ -9,10 +9,10 @@ as a list of checksums or the rest of the name does. RE2 finds the value: values
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import rules
 from jsonlstore.redact.keys import looks_generated
 from jsonlstore.redact.looks import is_placeholder, looks_random

@@ -5,9 +5,9 @@ What later evidence mends is not in the way: a commit about it, a command that p
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.notes import NoteBook
 from jsonlstore.signals.obstacles import failed_before, reported_error
 from jsonlstore.signals.patterns import BLOCKER

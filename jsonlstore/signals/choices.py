@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.language import may_any_say, may_be_said
 from jsonlstore.signals.offers import DECIDED_HEADINGS, listed_next
 from jsonlstore.signals.rulings import QUOTED, begins_with_refusal, clauses, together, whole_clauses
@@ -59,6 +59,7 @@ _ASKED = (
 # [type=url_parsing, input_value=…]: a program said that; a branch or a line with its comment was copied from code
 _MESSAGE = re.compile(r"\[\w+=[^\]\n]+\]|^case\s.{0,80}:|\S\s*//\s")
 _CUE = ("task_cue",)
+_EXPLAIN = ("explain",)
 _FORBID = ("forbid_cue",)
 _TOLD = ("decided", "insight")
 _THEREFORE = re.compile(
@@ -104,7 +105,7 @@ def directives(text: str, speakers: Sequence[Language], *, opening: bool = False
     # asked of the whole message first: most say nothing of the kind, and sentences are many
     whole = text.replace("’", "'")
     known = [one for one in speakers if one.may_say(_ASKED, whole)]
-    if not known or any(one.says("explain", whole[:_MOST_ASKED]) for one in known):
+    if not known or any(one.may_say(_EXPLAIN, whole) and one.says("explain", whole[:_MOST_ASKED]) for one in known):
         return []  # who asks what a sentence means did not say it
     found: list[Said] = []
     for sentence in spoken_sentences(_PLAN_TOOL.sub("", text) if "plan" in text else text):

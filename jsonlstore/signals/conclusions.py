@@ -7,10 +7,10 @@ Everything later evidence closes is closed here, and what is not supported is no
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.model import Commit, Failing, FileInWork, Ground, LastRequest, Note, PendingTask
 from jsonlstore.signals.blockers import blockers, since
 from jsonlstore.signals.closings import closed_by_session

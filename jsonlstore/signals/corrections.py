@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.choices import CONSTRAINT, DECISION, LONGEST_RULING, REVERT, Said, is_order
 from jsonlstore.signals.language import may_any_say
 from jsonlstore.signals.sentences import own_lines, plain_text, shorten

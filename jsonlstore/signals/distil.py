@@ -7,10 +7,10 @@ Text is redacted before anything is taken from it, and what leaves is redacted a
 
 from __future__ import annotations
 
-import re
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.core.model import Tokens
 from jsonlstore.redact import MARK, Redactor
 from jsonlstore.signals.agent_tools import AgentTools

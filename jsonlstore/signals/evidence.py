@@ -8,10 +8,10 @@ It is told from tool calls and their results alone; nothing here depends on the 
 from __future__ import annotations
 
 import posixpath
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.families import Family, Runs
 from jsonlstore.signals.outcome import Outcome, outcome, told_error
 from jsonlstore.signals.references import References
@@ -145,11 +145,11 @@ class WorkLog:
     def ran(self, command: str, text: str, details: Mapping[str, Any], *, is_error: bool, at: str, entry_id: str | None) -> Outcome:  # fmt: skip
         """A command and what it answered."""
         self.made, self.taken_back = [], []
-        if not is_error and any(one.family.partition(" ")[0] in _CLEARS for one in steps(command)):
+        done = steps(command)
+        if not is_error and any(one.family.partition(" ")[0] in _CLEARS for one in done):
             self.runs.acts += 1
         if not self.looks and merely_looks(command):
             return _UNTOLD
-        done = steps(command)
         went = outcome(text, details, is_error=is_error, is_test=any(one.purpose is Purpose.TEST for one in done))
         if went.interrupted:
             self.runs.started_again(done)

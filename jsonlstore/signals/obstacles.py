@@ -7,9 +7,9 @@ Prose counts only near the end, and never a heading, a conditional or a quotatio
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.closings import tells_deed
 from jsonlstore.signals.conversation import ASSISTANT, USER
 from jsonlstore.signals.finished import says_done

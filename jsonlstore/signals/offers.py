@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.finished import says_done
 from jsonlstore.signals.language import languages, recognise
 from jsonlstore.signals.sentences import plain_text, sentences, shorten, with_named_code, without_code

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.choices import CHOICE, LONGEST, NAMED_OPTION, Said
 from jsonlstore.signals.language import languages, may_be_said, recognise, small_kinds
 from jsonlstore.signals.offers import all_options
@@ -77,8 +77,8 @@ def _choosing(*, at_end: bool) -> re.Pattern[str]:
     """A word of choosing, joining or agreeing at an edge of what stands beside a number."""
     kinds = ("choose", "yes", "no")
     words = {word for one in languages().values() for kind in kinds for word in one.phrases(kind)}
-    joined = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
-    return re.compile(rf"(?<!\w)(?:{joined}|{_AND})$" if at_end else rf"(?:{joined}|{_AND})(?!\w)", re.IGNORECASE)
+    joined = "|".join(sorted(map(re.escape, sorted(words)), key=len, reverse=True))
+    return re.kept(rf"(?<!\w)(?:{joined}|{_AND})$" if at_end else rf"(?:{joined}|{_AND})(?!\w)", re.IGNORECASE)
 
 
 def _place(plain: str) -> int | None:
@@ -97,7 +97,7 @@ def _place(plain: str) -> int | None:
 def _chosen(language: Language) -> re.Pattern[str]:
     """The words of choosing in a language."""
     words = sorted(map(re.escape, language.phrases("choose")), key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
+    return re.kept(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
 
 
 def may_answer(text: str, before: str) -> bool:
@@ -150,12 +150,12 @@ def begins_with_yes(text: str) -> bool:
 @cache
 def _yes_and_more() -> re.Pattern[str]:
     words = "|".join(re.escape(word) for language in languages().values() for word in language.phrases("plain_yes"))
-    return re.compile(rf"(?:{words})(?:\s+(?:{words}))*(?:\s*[,.!;:，。！、]|\s+(?:{_AND})(?!\w))", re.IGNORECASE)
+    return re.kept(rf"(?:{words})(?:\s+(?:{words}))*(?:\s*[,.!;:，。！、]|\s+(?:{_AND})(?!\w))", re.IGNORECASE)
 
 
 @cache  # as large a range takes a millisecond to compile
 def _unspaced() -> re.Pattern[str]:
-    return re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+    return re.kept("[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def _taken_up(plain: str, offer: Offer, before: str) -> list[Said]:

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.conversation import ASSISTANT
 from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.offers import closing_offer, spoken_languages
@@ -150,7 +150,7 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
 
 @cache  # a range this large takes a millisecond to compile
 def _unspaced() -> re.Pattern[str]:
-    return re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+    return re.kept("[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def _expanded_command(talk: Sequence[Exchange], at: int) -> str:

@@ -6,10 +6,10 @@ requests that changed something are read, at the end, so that plain talk costs n
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.choices import LONGEST_RULING, is_form, is_order, task_in
 from jsonlstore.signals.corrections import REACH, correction
 from jsonlstore.signals.language import heard_in, recognise, speaks_another

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
+from jsonlstore.core import expressions as re
 from jsonlstore.redact import redact_text
 from jsonlstore.signals.options import ToolNames
 from jsonlstore.signals.outcome import outcome, says_error
@@ -165,9 +165,9 @@ class ToolReader:
         stopped = wrong and outcome(head, entry.details, is_error=True, is_test=False).interrupted
         if stopped or (wrong and head.lstrip().lower().startswith(_STOPPED)):
             return
-        what = _describe(name, call, command) if wrong and call else name
+        what = self._redactor.text(_describe(name, call, command) if call else name) if wrong else ""
         self._work.answered(
-            self._redactor.text(what), self._redactor.text(head) if wrong else "", failed=wrong,
+            what, self._redactor.text(head) if wrong else "", failed=wrong,
             # a search that finds nothing fails as well
             is_command=bool(command) and not (wrong and merely_looks(command)), at=entry.timestamp or "",
             entry_id=entry.id,

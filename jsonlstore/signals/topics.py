@@ -8,12 +8,12 @@ topics. How common a topic is in *other* sessions matters when topics are used, 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from functools import cache, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from jsonlstore.core import expressions as re
 from jsonlstore.signals.background import RARE, STOP, VERBS, word_rarity
 from jsonlstore.signals.nouns import is_small_german, names_nothing
 from jsonlstore.signals.options import COMMON_TOOL_NAMES, ToolNames
@@ -335,7 +335,7 @@ def _is_loose(first: str, last: str, small: frozenset[str]) -> bool:
 
 @cache  # a range this large takes a millisecond to compile
 def _inflected() -> re.Pattern[str]:
-    return re.compile("[가-힣](?:[은는을를고되면서한할며]|하여|에서|으로|에게)$")
+    return re.kept("[가-힣](?:[은는을를고되면서한할며]|하여|에서|으로|에게)$")
 
 
 def _is_elided(word: str) -> bool:
