@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 _OPENS = r"""[ \t]*(?:\\*["'`])?"""
 _ISSUED = "|".join(sorted(rules.words("vendors-uuid")))
-# RE2, over bytes: a long hexadecimal number behind an operator, a quote or a blank (a log of commits has forty letters there), or the name of one of the few whose keys are UUIDs
+# RE2, over bytes: a long hexadecimal number behind an operator, a quote or a blank (forty letters behind a blank are a commit's in every log, so not behind a t), or the name of one of the few whose keys are UUIDs
 VALUE = (
-    rf"(?:[=:(>,\[]|is[ \t]){_OPENS}[0-9a-f]{{32}}|[ \t](?:[0-9a-f]{{32}}(?:[^0-9a-f]|$|[0-9a-f]{{32}})|\\*[\"'`][0-9a-f]{{32}})|[\n|][ \t]*(?:- )?[0-9a-f]{{32}}"
-    rf"|(?:key|token|auth|secret|api|use|with|value|one)[ \t]{_OPENS}[0-9a-f]{{32}}"
+    rf"(?:[=:(>,\[]|is[ \t]){_OPENS}[0-9a-f]{{32}}|[ \t][0-9a-f]{{32}}(?:[^0-9a-f]|$|[0-9a-f]{{32}})|[\n|][ \t]*(?:- \\*[\"'`]?)?[0-9a-f]{{32}}"
+    rf"|(?:key|token|auth|secret|api|use|with|value|one)[ \t]{_OPENS}[0-9a-f]{{32}}|[0-9a-su-z][ \t][0-9a-f]{{40}}"
     rf"|(?:{_ISSUED})"
 )
 # the first byte of every match of `VALUE` that is no letter
 OPERATORS = frozenset(b"=:(> \t,[\n|")
 _VALUE = re.compile(
-    rb"""(?i)(?:[=:(>,\[\n|]|is[ \t]|(?:key|token|auth|secret|api|use|with|value|one)?[ \t])[ \t]*+(?:- )?(?:\\*["'`])?([0-9a-f]{32,64})(?![0-9A-Za-z_/+-]|\.[0-9A-Za-z])"""
+    rb"""(?i)(?:[=:(>,\[\n|]|is[ \t]|(?:key|token|auth|secret|api|use|with|value|one|[0-9a-z])?[ \t])[ \t]*+(?:- )?(?:\\*["'`])?([0-9a-f]{32,64})(?![0-9A-Za-z_/+-]|\.[0-9A-Za-z])"""
 )
 _UUID = re.compile(
     rb"""(?i)[a-z][^\n]{1,100}?["'`=:(>{ \t/]([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9A-Za-z_/+-]|\.[0-9A-Za-z])"""
@@ -41,7 +41,7 @@ _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _BEFORE = re.compile(rb"[ \t\r\n=:(>,\[{\"'`|&?]\Z")
 # the first half of a pair, a hash: letters of it are no words
 _RANDOM = re.compile(r"(?=[A-Za-z_-]{0,80}[0-9])[0-9A-Za-z_-]{18,}")
-_LINE, _LEAST, _LONGEST_NAME, _MOST_PARTS = 200, 18, 80, 10
+_LINE, _LEAST, _LEAST_BESIDE, _LONGEST_NAME, _MOST_PARTS = 200, 18, 14, 80, 10
 _NEAR, _FAR, _LINES = (
     40,
     120,
@@ -57,6 +57,7 @@ class _Lists(NamedTuple):
 
     vendors: frozenset[str]
     words: frozenset[str]  # providers whose names are words
+    things: frozenset[str]  # of those, what names anything in a program
     uuids: frozenset[str]  # providers whose keys are UUIDs
     begins: frozenset[str]  # how the names begin, up to three letters
     own: frozenset[str]  # what the rest of a provider's name may say and leave it one
@@ -72,6 +73,7 @@ def _lists() -> _Lists:
     return _Lists(
         vendors,
         words - vendors,
+        rules.words("vendors-things"),
         rules.words("vendors-uuid"),
         frozenset(name[:size] for name in vendors | words for size in (1, 2, 3)),
         own,
@@ -96,8 +98,8 @@ def vendors_value(data: bytes, at: int, budget: Steps) -> tuple[int, list[tuple[
 
 def vendors_run(data: bytes, start: int, end: int) -> tuple[int, int] | None:
     """The span to hide of a run of letters and digits that is no token of its own, near a provider's name."""
-    start = max(start, data.rfind(b"=", start, end - _LEAST) + 1)
-    if end - start < _LEAST or end - start > _LINE or not _BEFORE.search(data[start - 1 : start]):
+    start = max(start, data.rfind(b"=", start, end - _LEAST_BESIDE) + 1)
+    if end - start < _LEAST_BESIDE or end - start > _LINE or not _BEFORE.search(data[start - 1 : start]):
         return None
     if not _is_near(data, start, end, _lists().vendors):
         return None
@@ -118,7 +120,7 @@ def is_vendors_key(text: str) -> bool:
 def _is_near(data: bytes, start: int, end: int, names: frozenset[str]) -> bool:
     """Whether the name of a provider stands before a value, and nothing between them says that it is no key; or right behind.
 
-    One of `names` does alone, any other's only where something tells of a key.
+    One of `names` does alone, any other's only where something tells of a key, or where nothing at all is between.
     """
     lists = _lists()
     lines = data[max(0, start - _FAR) : start].replace(b"\\n", b" \n").split(b"\n")[-_LINES:]
@@ -128,34 +130,48 @@ def _is_near(data: bytes, start: int, end: int, names: frozenset[str]) -> bool:
     for index in range(len(parts) - 1, -1, -1):
         part, at = parts[index]
         near = len(head) - at
-        if part[:3] in lists.begins and (name := _name_at(parts, index)):
+        if part[:3] in lists.begins and (found := _name_at(parts, index)):
+            name, ends = found
+            told = telling or (index > 0 and parts[index - 1][0] in lists.telling and parts[index - 1][1] >= own_line)
+            beside = _BESIDE.match(head, ends) is not None
             known = name in names and near <= _NEAR + len(name)
-            if known or (telling and (name in lists.vendors or at >= own_line)):
-                return not head[:at].endswith("@")
-        if part in lists.other and at >= own_line:
+            word = name in lists.words and ((told and at >= own_line) or (beside and name not in lists.things))
+            if (known or word or (told and name in lists.vendors)) and (beside or end - start >= _LEAST):
+                return head[at - 1 : at] != "@"
+        if part in lists.other and at >= own_line and not _is_within(parts, index):
             return False
         telling = telling or part in lists.telling
         if near > _NEAR and not telling:
             return False
-    return _is_behind(data, end, names)
+    return end - start >= _LEAST and _is_behind(data, end, names)
 
 
-def _name_at(parts: list[tuple[str, int]], index: int) -> str:
-    """The provider's name whose first part is `parts[index]`; its own may be joined: `D7Network`, `Alpha Vantage`, `deepgramkey`."""
+# nothing between a name and a value but what joins them
+_BESIDE = re.compile(
+    r"""[\\"'`\])*]{0,4}[ \t]{0,4}(?:[=:>(\[,|-]|:=|=>|\r?\n|is[ ]|one[ ]is[ ])?[ \t\r\n]{0,4}(?:- )?[\\"'`(\[]{0,3}\Z"""
+)
+
+
+def _name_at(parts: list[tuple[str, int]], index: int) -> tuple[str, int] | None:
+    """The provider's name whose first part is `parts[index]`, and its end; its own may be joined: `D7Network`, `Alpha Vantage`."""
     lists = _lists()
-    name = word = ""
-    for count in range(_MOST_JOINED):
-        if index + count >= len(parts):
+    name, ends, word = "", 0, None
+    for part, at in parts[index : index + _MOST_JOINED]:
+        if name and at - ends > 1:
             break
-        part, at = parts[index + count]
-        if count and at - parts[index + count - 1][1] - len(parts[index + count - 1][0]) > 1:
-            break
-        name += part
+        name, ends = name + part, at + len(part)
         if name in lists.vendors:
-            return name
-        word = word or (name if name in lists.words else "")
-    bare = _ENDS.sub("", parts[index][0])
-    return bare if bare in lists.vendors else word
+            return name, ends
+        word = word or ((name, ends) if name in lists.words else None)
+    part, at = parts[index]
+    bare = _ENDS.sub("", part)  # deepgramkey
+    return (bare, at + len(part)) if bare != part and bare in lists.vendors else word
+
+
+def _is_within(parts: list[tuple[str, int]], index: int) -> bool:
+    """Whether a part is the end or the middle of a provider's name: of `d7network`, of `phrase_app`."""
+    earlier = (_name_at(parts, first) for first in range(max(0, index - _MOST_JOINED + 1), index))
+    return any(found and found[1] > parts[index][1] for found in earlier)
 
 
 _ENDS = re.compile(r"(?:api|access|auth|secret)?(?:key|token|secret|auth|api)s?\Z")
@@ -172,9 +188,9 @@ def _is_behind(data: bytes, end: int, names: frozenset[str]) -> bool:
         return False
     parts = [(part[0].lower(), part.start()) for part in _PART.finditer(found[1].decode("latin1"))][:_MOST_PARTS]
     for index, (part, _) in enumerate(parts):
-        if part in lists.other:
+        if part in lists.other and not _is_within(parts, index):
             return False
-        if part[:3] in lists.begins and _name_at(parts, index) in names:
+        if part[:3] in lists.begins and (named := _name_at(parts, index)) and named[0] in names:
             return True
     return False
 
