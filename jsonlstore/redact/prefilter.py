@@ -41,8 +41,11 @@ def may_match(value: JSON) -> bool:
     told = _rule_literals()
     # no literal holds a line break: one look at all texts says which literals the single ones need to be asked for
     everything = "\n".join(texts).lower()
-    if any(value.search(everything) and any(one in everything for one in vendors) for value, vendors in _vendors()):
-        return True
+    for number, vendors in _vendors():
+        if number.search(everything):
+            squeezed = _BETWEEN.sub("", everything)  # Alpha Vantage, alpha_vantage
+            if any(one in squeezed for one in vendors):
+                return True
     if any(literal in everything for literal in told.anywhere):
         return True
     if keys and any(key.lower().endswith(told.before_operator) for key in keys):
@@ -121,9 +124,14 @@ def _rule_literals() -> _Literals:
 
 @cache
 def _vendors() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
-    """What is looked for behind the names of providers, and their first words: what joins them to a second differs."""
-    some = (("[0-9a-f]{32}", "vendors"), ("[0-9a-f]{8}-[0-9a-f]{4}-", "vendors-uuid"))
-    return tuple((re.kept(value), tuple({name.partition("_")[0] for name in words(listed)})) for value, listed in some)
+    """What is looked for near the names of providers and has none of the marks of a run, and these names."""
+    issued = words("vendors-uuid")
+    named = words("vendors") | words("vendors-words")
+    some = (("[0-9a-f]{32}", named), ("[0-9a-f]{8}-[0-9a-f]{4}-", issued))
+    return tuple((re.kept(value), tuple(name.replace("_", "") for name in names)) for value, names in some)
+
+
+_BETWEEN = re.compile("[^a-z0-9]+")
 
 
 def forget_rules() -> None:

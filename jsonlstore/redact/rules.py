@@ -18,6 +18,7 @@ from jsonlstore.core import expressions as re
 
 MARK = "[REDACTED]"
 _DATA = Path(__file__).with_name("data")
+_WORD_FILES = ("words.txt", "vendors.txt")
 RULES_VARIABLE = "JSONLSTORE_REDACT_RULES"
 
 
@@ -134,7 +135,7 @@ def names() -> tuple[Name, ...]:
 
 
 def words(name: str) -> frozenset[str]:
-    """One of the word lists in `data/words.txt`."""
+    """One of the word lists in `data/words.txt` and `data/vendors.txt`."""
     return _word_lists()[name]
 
 
@@ -142,7 +143,7 @@ def words(name: str) -> frozenset[str]:
 def _word_lists() -> dict[str, frozenset[str]]:
     lists: dict[str, set[str]] = {}
     current: set[str] = set()
-    for line in (_DATA / "words.txt").read_text("utf-8").splitlines():
+    for line in [line for file in _WORD_FILES for line in (_DATA / file).read_text("utf-8").splitlines()]:
         if line.startswith("["):
             current = lists.setdefault(line.strip("[]"), set())
         elif not line.startswith("#"):
@@ -158,6 +159,12 @@ def bigrams() -> dict[tuple[str, str], int]:
     return {
         (a, b): int(bits) for a, row in zip(letters, rows, strict=True) for b, bits in zip(letters, row, strict=True)
     }
+
+
+@cache
+def weights() -> dict[str, float]:
+    """What each trait of a value and its place adds to the likelihood that it is a secret."""
+    return {trait: float(weight) for trait, weight in _rows((_DATA / "likelihood.tsv").read_text("utf-8"))}
 
 
 def read_shapes(text: str) -> list[Shape]:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 HINT = rules.RUN_HINT
+# The same for a look at a whole text: an automaton that counts has each of its states twenty times over. It may name
+# more places, which are none of a run.
+ENDLESS_HINT = HINT.replace("{0,20}", "*?")
 Span = tuple[int, int, str]
 
 BLOB = 512  # bytes of a run that is data, not a token
@@ -141,7 +144,8 @@ def _stands_alone(data: bytes, first: int, last: int) -> bool:
     escaped = data[first - 2 : first - 1] == b"\\"
     if before == after == b"|":
         return False
-    around = data[max(0, first - 40) : first] + data[last : last + 40]
+    line_before = data[max(0, first - 40) : first].rpartition(b"\n")[2]
+    around = line_before + data[last : last + 40].partition(b"\n")[0]
     if len(around) - len(around.translate(None, _ODD)) > _MOST_ODD:
         return False  # a table, packed into a string
     if _IDENTIFIED.search(data, max(0, first - 24), first):

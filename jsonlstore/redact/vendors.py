@@ -1,7 +1,7 @@
-"""What stands behind a provider's name alone: `deepgram = 7be0…`, `splunk.hec=…`, "my openweather key is …".
+"""What stands near a provider's name: `deepgram = 7be0…`, `X-Airship-Auth: …`, `("AbuseIPDB", "…")`, "# Mixpanel" above it.
 
-Such a name says less than a secret's: only what a machine made up is hidden, and only where nothing else explains it,
-as a list of checksums or the rest of the name does. RE2 finds the value: values of this kind are rarer than names.
+Such a name says less than a secret's: only what a machine made up is hidden, and only where nothing between the two says
+that it is something else, as a checksum, an id or a commit. RE2 finds the value: such values are rarer than names.
 """
 
 # An expression is easier to read whole than in pieces.
@@ -9,8 +9,8 @@ as a list of checksums or the rest of the name does. RE2 finds the value: values
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from jsonlstore.core import expressions as re
 from jsonlstore.redact import rules
@@ -22,72 +22,176 @@ if TYPE_CHECKING:
 
 _OPENS = r"""[ \t]*(?:\\*["'`])?"""
 _ISSUED = "|".join(sorted(rules.words("vendors-uuid")))
-# RE2, over bytes: a long hexadecimal number behind an operator or a blank (a log of commits has forty letters there), or a UUID behind one of the few who issue such keys
+# RE2, over bytes: a long hexadecimal number behind an operator, a quote or a blank (forty letters behind a blank are a commit's in every log, so not behind a t), or the name of one of the few whose keys are UUIDs
 VALUE = (
-    rf"(?:[=:(>]|is[ \t]){_OPENS}[0-9a-f]{{32}}|[ \t][0-9a-f]{{32}}(?:[^0-9a-f]|$|[0-9a-f]{{32}})"
-    rf"|(?:key|token|auth|secret|api)[ \t]{_OPENS}[0-9a-f]{{32}}"
-    rf"|(?:{_ISSUED})[\w.-]{{0,40}}(?:\\*[\"'`\])]){{0,2}}(?:[ \t]+(?:api|key|token|one)){{0,2}}[ \t]*(?:[=:(]|=>|is[ \t]){_OPENS}[0-9a-f]{{8}}-[0-9a-f]{{4}}-"
+    rf"(?:[=:(>,\[]|is[ \t]){_OPENS}[0-9a-f]{{32}}|[ \t][0-9a-f]{{32}}(?:[^0-9a-f]|$|[0-9a-f]{{32}})|[\n|][ \t]*(?:- \\*[\"'`]?)?[0-9a-f]{{32}}"
+    rf"|(?:key|token|auth|secret|api|use|with|value|one)[ \t]{_OPENS}[0-9a-f]{{32}}|[0-9a-su-z][ \t][0-9a-f]{{40}}"
+    rf"|(?:{_ISSUED})"
 )
 # the first byte of every match of `VALUE` that is no letter
-OPERATORS = frozenset(b"=:(> \t")
+OPERATORS = frozenset(b"=:(> \t,[\n|")
 _VALUE = re.compile(
-    rb"""(?i)(?:[=:(>]|is[ \t]|(?:key|token|auth|secret|api)?[ \t])[ \t]*+(?:\\*["'`])?([0-9a-f]{32,64})(?![0-9A-Za-z_/+.-])"""
+    rb"""(?i)(?:[=:(>,\[\n|]|is[ \t]|(?:key|token|auth|secret|api|use|with|value|one|[0-9a-z])?[ \t])[ \t]*+(?:- )?(?:\\*["'`])?([0-9a-f]{32,64})(?![0-9A-Za-z_/+-]|\.[0-9A-Za-z])"""
 )
 _UUID = re.compile(
-    rb"""(?i)[a-z][\w.-]{1,60}+(?:\\*["'`\])]){0,2}(?:[ \t]++(?:api|key|token|one)){0,2}[ \t]*+(?:=>|[=:(]|is[ \t])[ \t]*+(?:\\*["'`])?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9A-Za-z_/+.-])"""
+    rb"""(?i)[a-z][^\n]{1,100}?["'`=:(>{ \t/]([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9A-Za-z_/+-]|\.[0-9A-Za-z])"""
 )
 _HEX = re.compile(r"(?i)(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{32,64}\Z")
-_ASSIGNED = re.compile(rb"""(?:(?:[=:(]|=>|[ \t]is)[ \t]*|(?<=[\w:)\]"'`/,])[ \t]{1,4})(?:\\*["'`])?\Z""")
-# what may stand between a provider's name and its key: the first half of a pair, a version
-_BESIDE = re.compile(r"v?[0-9]{1,2}|[/|+&,-]|and|init|[0-9a-f]{32,64}|(?=[A-Za-z]*[0-9])[A-Za-z0-9]{18,40}")
-_CLOSED = b"\"'`\\])*"
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_VENDORS = frozenset(name.replace("_", "") for name in rules.words("vendors"))
-_OWN = rules.words("vendors-own")  # what the rest of a name may say and leave it one
-_LINE, _LEAST, _MOST_WORDS, _LONGEST_NAME, _MOST_PARTS = 200, 18, 5, 80, 10
+_BEFORE = re.compile(rb"[ \t\r\n=:(>,\[{\"'`|&?]\Z")
+# the first half of a pair, a hash: letters of it are no words
+_RANDOM = re.compile(r"(?=[A-Za-z_-]{0,80}[0-9])[0-9A-Za-z_-]{18,}")
+_LINE, _LEAST, _LEAST_BESIDE, _LONGEST_NAME, _MOST_PARTS = 200, 18, 14, 80, 10
+_NEAR, _FAR, _LINES = (
+    40,
+    120,
+    4,
+)  # bytes between a provider's name and a value, where nothing tells of a key and where something does; lines
+_MOST_JOINED = 4  # parts of a name: d7network
 _LISTED = re.compile(rb"""[ \t"'{,-]*+[\w@./+-]{1,80}["']?[ \t]*[:=]{1,2}[ \t]*["']?([0-9a-fA-F]{32,64})\b""")
+_LOOK = 4  # steps
+
+
+class _Lists(NamedTuple):
+    """The words that tell; read when the first value asks for them."""
+
+    vendors: frozenset[str]
+    words: frozenset[str]  # providers whose names are words
+    things: frozenset[str]  # of those, what names anything in a program
+    uuids: frozenset[str]  # providers whose keys are UUIDs
+    begins: frozenset[str]  # how the names begin, up to three letters
+    own: frozenset[str]  # what the rest of a provider's name may say and leave it one
+    telling: frozenset[str]
+    other: frozenset[str]  # what says that a value is no key
+
+
+@cache
+def _lists() -> _Lists:
+    vendors = frozenset(name.replace("_", "") for name in rules.words("vendors"))
+    words, own, telling = (rules.words(f"vendors-{name}") for name in ("words", "own", "telling"))
+    other = frozenset().union(*map(rules.words, ("vendors-other", "hex-named", "keyed", "ids", "about")))
+    return _Lists(
+        vendors,
+        words - vendors,
+        rules.words("vendors-things"),
+        rules.words("vendors-uuid"),
+        frozenset(name[:size] for name in vendors | words for size in (1, 2, 3)),
+        own,
+        telling,
+        other - own - telling - rules.words("vendors-between") | {"id", "ids"},
+    )
 
 
 def vendors_value(data: bytes, at: int, budget: Steps) -> tuple[int, list[tuple[int, int]]]:
-    """Where to go on, and the span to hide behind a provider's name; `at` is a match of `VALUE`."""
-    found = _VALUE.match(data, at, at + _LINE) or _UUID.match(data, at, at + _LINE)
+    """Where to go on, and the span to hide near a provider's name; `at` is a match of `VALUE`."""
+    found = _VALUE.match(data, at, at + _LINE) or (None if data[at] in OPERATORS else _UUID.match(data, at, at + _LINE))
     if not found:
+        return at + 1, []
+    budget.left -= _LOOK
+    if not _is_near(data, *found.span(1), _lists().uuids if b"-" in found[1] else _lists().vendors):
         return at + 1, []
     budget.weigh(len(found[1]))
     if _is_in_list(data, at, found.end(1), len(found[1])) or not is_vendors_key(found[1].decode()):
         return at + 1, []
-    return (at + 1, [found.span(1)]) if _is_said(data, found.start(1)) else (at + 1, [])
+    return at + 1, [found.span(1)]
 
 
 def vendors_run(data: bytes, start: int, end: int) -> tuple[int, int] | None:
-    """The span to hide of a run of letters and digits that is no token of its own, behind a provider's name."""
-    start = max(start, data.rfind(b"=", start, end - _LEAST) + 1)
-    if end - start < _LEAST or end - start > _LINE or not _is_said(data, start):
+    """The span to hide of a run of letters and digits that is no token of its own, near a provider's name."""
+    start = max(start, data.rfind(b"=", start, end - _LEAST_BESIDE) + 1)
+    if end - start < _LEAST_BESIDE or end - start > _LINE or not _BEFORE.search(data[start - 1 : start]):
+        return None
+    if not _is_near(data, start, end, _lists().vendors):
         return None
     text = data[start:end].decode("latin1")
-    return (start, end) if looks_random(text) and looks_generated(text) else None
+    return (start, end) if not _FILE.search(text) and looks_random(text) and looks_generated(text) else None
+
+
+_FILE = re.compile(r"\.[A-Za-z]{1,5}\Z")
 
 
 def is_vendors_key(text: str) -> bool:
-    """Whether a value is one that a provider may have issued, where it stands behind its name."""
+    """Whether a value is one that a provider may have issued, where it stands near its name."""
     if is_placeholder(text):
         return False
     return _HEX.match(text) is not None or (len(text) >= _LEAST and looks_generated(text))
 
 
-def _is_said(data: bytes, start: int) -> bool:
-    """Whether what begins at `start` is assigned to the name of a provider, or said to be its key."""
-    head = data[max(0, start - _LINE) : start].rpartition(b"\n")[2]
-    joint = _ASSIGNED.search(head[-16:])
-    if not joint:
-        return False
-    words = head[: len(head) - len(joint[0])].split()[-_MOST_WORDS:]
-    for word in reversed(words):
-        name = word.rpartition(b"(")[2].rstrip(_CLOSED).rstrip(b",;:").decode("latin1")
-        if is_vendors_name(name):
-            return True
-        if name.lower() not in _OWN and name not in ("", "=", ":", "one") and not _BESIDE.fullmatch(name):
+def _is_near(data: bytes, start: int, end: int, names: frozenset[str]) -> bool:
+    """Whether the name of a provider stands before a value, and nothing between them says that it is no key; or right behind.
+
+    One of `names` does alone, any other's only where something tells of a key, or where nothing at all is between.
+    """
+    lists = _lists()
+    lines = data[max(0, start - _FAR) : start].replace(b"\\n", b" \n").split(b"\n")[-_LINES:]
+    head = _RANDOM.sub(lambda run: " " * len(run[0]), "\n".join(line.decode("latin1") for line in lines))
+    parts = [(part[0].lower(), part.start()) for part in _PART.finditer(head)]
+    telling, own_line = False, len(head) - len(lines[-1])
+    for index in range(len(parts) - 1, -1, -1):
+        part, at = parts[index]
+        near = len(head) - at
+        if part[:3] in lists.begins and (found := _name_at(parts, index)):
+            name, ends = found
+            told = telling or (index > 0 and parts[index - 1][0] in lists.telling and parts[index - 1][1] >= own_line)
+            beside = _BESIDE.match(head, ends) is not None
+            known = name in names and near <= _NEAR + len(name)
+            word = name in lists.words and ((told and at >= own_line) or (beside and name not in lists.things))
+            if (known or word or (told and name in lists.vendors)) and (beside or end - start >= _LEAST):
+                return head[at - 1 : at] != "@"
+        if part in lists.other and at >= own_line and not _is_within(parts, index):
             return False
+        telling = telling or part in lists.telling
+        if near > _NEAR and not telling:
+            return False
+    return end - start >= _LEAST and _is_behind(data, end, names)
+
+
+# nothing between a name and a value but what joins them
+_BESIDE = re.compile(
+    r"""[\\"'`\])*]{0,4}[ \t]{0,4}(?:[=:>(\[,|-]|:=|=>|\r?\n|is[ ]|one[ ]is[ ])?[ \t\r\n]{0,4}(?:- )?[\\"'`(\[]{0,3}\Z"""
+)
+
+
+def _name_at(parts: list[tuple[str, int]], index: int) -> tuple[str, int] | None:
+    """The provider's name whose first part is `parts[index]`, and its end; its own may be joined: `D7Network`, `Alpha Vantage`."""
+    lists = _lists()
+    name, ends, word = "", 0, None
+    for part, at in parts[index : index + _MOST_JOINED]:
+        if name and at - ends > 1:
+            break
+        name, ends = name + part, at + len(part)
+        if name in lists.vendors:
+            return name, ends
+        word = word or ((name, ends) if name in lists.words else None)
+    part, at = parts[index]
+    bare = _ENDS.sub("", part)  # deepgramkey
+    return (bare, at + len(part)) if bare != part and bare in lists.vendors else word
+
+
+def _is_within(parts: list[tuple[str, int]], index: int) -> bool:
+    """Whether a part is the end or the middle of a provider's name: of `d7network`, of `phrase_app`."""
+    earlier = (_name_at(parts, first) for first in range(max(0, index - _MOST_JOINED + 1), index))
+    return any(found and found[1] > parts[index][1] for found in earlier)
+
+
+_ENDS = re.compile(r"(?:api|access|auth|secret)?(?:key|token|secret|auth|api)s?\Z")
+_BEHIND = re.compile(
+    rb"""\\*["'`)\];,]*+[ \t]*+(?:#|//|--|/\*|<!--|\(|(?:with|for|on|from|as|is)[ \t](?:(?:the|my|our|a)[ \t])?)[ \t]*([A-Za-z0-9_. -]{3,40})"""
+)
+
+
+def _is_behind(data: bytes, end: int, names: frozenset[str]) -> bool:
+    """`key = "…"  # airship`, "I use … with Airship": whose key it is, said right behind it."""
+    lists = _lists()
+    found = _BEHIND.match(data, end, end + 80)
+    if not found:
+        return False
+    parts = [(part[0].lower(), part.start()) for part in _PART.finditer(found[1].decode("latin1"))][:_MOST_PARTS]
+    for index, (part, _) in enumerate(parts):
+        if part in lists.other and not _is_within(parts, index):
+            return False
+        if part[:3] in lists.begins and (named := _name_at(parts, index)) and named[0] in names:
+            return True
     return False
 
 
@@ -97,11 +201,12 @@ def is_vendors_name(name: str) -> bool:
     parts = [part.lower() for part in _PART.findall(name[-_LONGEST_NAME:])]
     if len(parts) > _MOST_PARTS:
         return False  # a run of letters and digits
+    lists = _lists()
     for first in range(len(parts)):
-        for last in (first + 1, first + 2):
-            if "".join(parts[first:last]) in _VENDORS:
+        for last in range(first + 1, first + 1 + _MOST_JOINED):
+            if "".join(parts[first:last]) in lists.vendors:
                 rest = (*parts[:first], *parts[last:])
-                return all(part in _OWN or part.isdigit() for part in rest)
+                return all(part in lists.own or part.isdigit() for part in rest)
     return False
 
 

@@ -75,17 +75,22 @@ class Language:
         """The expressions of one kind, as the file has them."""
         return list(self._data.get(kind, ()))
 
+    def expressions(self, kind: str) -> list[str]:
+        """The same as they are asked: people leave out accents, and expect to be understood."""
+        told = self.phrases(kind)
+        return [_without_accents(one) for one in told] if self.code in _ACCENTED else told
+
     def pattern(self, kind: str) -> re.Pattern[str]:
         """One expression for all of a kind."""
         found = self._joined.get(kind)
         if found is None:
-            found = self._joined[kind] = self._compile("|".join(one.rstrip() for one in self.phrases(kind)))
+            found = self._joined[kind] = self._compile("|".join(one.rstrip() for one in self.expressions(kind)))
         return found
 
     def patterns(self, kind: str) -> Iterator[re.Pattern[str]]:
         """The expressions of a kind one by one, where a group says what is meant; those nobody gets to stay as text."""
         found = self._compiled.setdefault(kind, [])
-        for place, phrase in enumerate(self._data.get(kind, ())):
+        for place, phrase in enumerate(self.expressions(kind)):
             if place == len(found):
                 found.append(self._compile(phrase.rstrip()))
             yield found[place]
@@ -118,7 +123,7 @@ class Language:
         """A whole line that heads a list of the kind."""
         found = self._headings.get(kind)
         if found is None:
-            phrases = "|".join(self.phrases(kind))
+            phrases = "|".join(self.expressions(kind))
             found = self._headings[kind] = re.kept(rf"(?:{phrases})\s*", re.IGNORECASE)
         return found
 
@@ -139,7 +144,7 @@ def _any_glance(kinds: tuple[str, ...]) -> Search:
 
 
 def _glance(spoken: tuple[Language, ...], kinds: tuple[str, ...]) -> Search:
-    phrases = (one.rstrip() for language in spoken for kind in kinds for one in language.phrases(kind))
+    phrases = (one.rstrip() for language in spoken for kind in kinds for one in language.expressions(kind))
     return searcher(compiled(f"(?i){any_of(map(widened, phrases))}", text=True, groups=False))
 
 
@@ -227,8 +232,26 @@ def _without_looks(phrase: str) -> str:
     return "".join(kept)
 
 
+def _without_accents(expression: str) -> str:
+    """An expression in which a word of some letters may be spelt without its accents; in short ones they tell two
+    words apart ("é" and "e", "más" and "mas")."""
+    return expression if expression.isascii() else _LONG_WORD.sub(_either_way, expression)
+
+
+def _either_way(word: re.Match[str]) -> str:
+    if word[0].startswith("["):  # a class of characters, or a word that has none
+        return word[0]
+    return _ACCENT.sub(lambda letter: f"[{letter[0]}{_PLAIN[letter[0]]}]", word[0])
+
+
 def _by_code(code: str) -> Language:
     return languages()[code]
+
+
+_ACCENTED = frozenset({"es", "fr", "it", "pt"})
+_PLAIN = dict(zip("áàâãäéèêëíìîïóòôõöúùûüçñ", "aaaaaeeeeiiiiooooouuuucn", strict=True))
+_ACCENT = re.compile(f"[{''.join(_PLAIN)}]")
+_LONG_WORD = re.compile(r"\[[^\]]*\]|(?<!\\)\bnão\b|[^\W\d_]{5,}")
 
 
 @cache

@@ -29,6 +29,17 @@ FORMS = (
     "here is the {} one: {}",
     "export {}_API={}",
 )
+NEAR = (
+    "# {name}\n{value}\n",
+    "{name}:\n  - {value}\n",
+    "I use {value} with {name}, please",
+    'x = "{value}"  # {name}',
+    "| service | one |\n|---|---|\n| {name} | {value} |",
+    '{{"service": "{name}", "value": "{value}"}}',
+    "service,value\n{name},{value}\n",
+    "[INFO] the {name} client is ready\n[DEBUG] auth {value}\n",
+    "req.Header.Add(\"X-{name}\", '{value}')",
+)
 vendors = st.sampled_from(sorted(words("vendors"))).map(lambda name: name.replace("_", "."))
 
 
@@ -42,6 +53,24 @@ def test_a_hexadecimal_key_is_hidden_behind_any_provider(name: str, form: str, s
         assert value not in hidden
         assert redact_text(hidden) == hidden
         assert prefilter.may_match(text)
+
+
+@given(vendors, st.sampled_from(NEAR), st.sampled_from((32, 40, 64)), st.integers(0, 10**6))
+def test_a_key_is_hidden_near_any_provider(name: str, form: str, size: int, seed: int) -> None:
+    """On the line above, in the next cell, in another member, behind a few words, and with the name behind it."""
+    for alphabet, end in (("0123456789abcdef", "7b"), (string.ascii_letters + string.digits, "4k9Q7x2")):
+        value = "".join(random.Random(seed).choices(alphabet, k=size - len(end))) + end
+        text = form.format(name=name, value=value)
+        assert value not in redact_text(text)
+        assert prefilter.may_match(text)
+
+
+@pytest.mark.parametrize("name", ["copper", "monday", "polygon"])
+def test_behind_a_word_that_is_a_provider_something_tells_of_a_key(name: str) -> None:
+    """`monday` alone is a day."""
+    value = HEX * 2
+    assert value not in redact_text(f"[INFO] request to the {name} api, using {value}")
+    assert value in redact_text(f"on {name} we got {value}")
 
 
 @given(vendors, st.sampled_from(FORMS[:4]), st.integers(0, 10**6))
@@ -80,6 +109,11 @@ def test_a_key_of_json_is_a_name_as_well() -> None:
         f"sentry release is {HEX}0c1d2e3f",
         f"deepgram uploaded it and the result is {HEX * 2}",
         f"posthog: {'0' * 32}",
+        f"uses: codecov/codecov-action@{HEX}0c1d2e3f",
+        f"FROM grafana/grafana@sha256:{HEX * 4}",
+        f"deepgram is at commit\n{HEX}0c1d2e3f\n",
+        f'"mailchimp_campaign": "{HEX}{HEX}"',
+        "airship: x_display_x68kgrf.c",
     ],
 )
 def test_commits_checksums_and_ids_stay(text: str) -> None:
