@@ -23,7 +23,7 @@ from jsonlstore.redact.rules import Shape, own_rules, shapes, words
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from jsonlstore.core.regex import SearchWithin
+    from jsonlstore.core.regex import Groups, SearchWithin
 
 SHAPES = shapes()
 _URL_WORDS = frozenset(
@@ -103,8 +103,9 @@ _PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)  # an escape
 
 @cache
 def search_of(index: int) -> SearchWithin:
-    """A shape's own expression, without what it counts; most are never needed."""
-    return searcher_within(compiled(uncounted(SHAPES[index].shape)))
+    """A shape's own expression; most are never needed. Of one that counts, where it may begin: no groups."""
+    shape = SHAPES[index].shape
+    return searcher_within(compiled(uncounted(shape), groups=_COUNTED.search(shape) is None))
 
 
 @cache
@@ -115,7 +116,15 @@ def counted_from(index: int) -> SearchWithin | None:
     it to ever new ones (a window of two kilobytes took four milliseconds). Counted from one place there is one sum.
     """
     shape = SHAPES[index].shape
-    return matcher(compiled(shape)) if _COUNTED.search(shape) else None
+    if not _COUNTED.search(shape):
+        return None
+    begins, told = matcher(compiled(shape, groups=False)), matcher(compiled(shape))
+
+    def count(data: bytes, at: int, end: int) -> Groups:
+        start, last = (found := begins(data, at, end))[0]
+        return told(data, start, last) if start >= 0 else found  # groups cost most: only of what is found
+
+    return count
 
 
 def uncounted(expression: str) -> str:
