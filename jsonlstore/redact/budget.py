@@ -6,9 +6,8 @@ length: a text that asks for more than any real one does is not read to its end.
 
 from __future__ import annotations
 
-# A megabyte of real text takes a few thousand steps and one of nothing but hostile triggers a million: what lies between
-# is code and configuration full of names. Files of some hundred kilobytes need most, so the first megabyte has as many
-# steps as a text of a few pages.
+# A megabyte of real text takes a few thousand steps and one of nothing but hostile triggers a million; code full of
+# names lies between them. Files of some hundred kilobytes need most, so any text up to a megabyte has as many.
 _STEPS, _BYTES_A_STEP = 20_000, 50
 _AFTERWARDS = 4  # a part of the steps that is left for what is hidden: it is read once more
 

@@ -14,7 +14,7 @@ from jsonlstore.redact.folding import escapes_end
 from jsonlstore.redact.hits import NO_HIT, Hits, is_long, next_trigger
 from jsonlstore.redact.phrases import ANNOUNCED, ANNOUNCING, announced_phrases
 from jsonlstore.redact.spans import MARK, Span
-from jsonlstore.redact.triggers import SHAPES, counted_from, fits, own_trigger, search_of, triggers
+from jsonlstore.redact.triggers import SHAPES, begun, counted_from, fits, own_trigger, search_of, triggers
 from jsonlstore.redact.values import whole
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class SecretScan:
         begins, some = triggers(data[at])
         if some and begins(data, at, min(len(data), at + 512))[0][0] >= 0:
             self._budget.left -= HIT + len(some) // _SHAPES_ASKED
-            for index in some:
+            for index in begun(data[at], data[at + 1 : at + 2]):
                 if at >= self._searched.get(index, 0) and own_trigger(index).match(data, at, at + 512):
                     self._shape(index, at)
 
