@@ -89,6 +89,10 @@ def _begins_of(branch: str) -> list[_Begin]:
         if not pair[1]:
             firsts, seconds = {pair[2]}, {pair[3][-1]}
         return [(ord(one), ord(one), ord(two), ord(two)) for one in firsts for two in seconds]
+    if letter := _LITERAL.match(branch):
+        return [
+            (ord(one), ord(one), 0, 255) for one in ({letter[2].lower(), letter[2].upper()} if letter[1] else letter[2])
+        ]
     least, most = compiled(branch).possiblematchrange(8)
     if least[:1] != most[:1] and least[:1].lower() == most[:1].lower():
         return [(first, first, 0, 255) for first in (least[0], most[0])]
@@ -99,6 +103,7 @@ def _begins_of(branch: str) -> list[_Begin]:
 _Begin: TypeAlias = "tuple[int, int, int, int]"
 # a choice of words that a branch begins with; a letter or figure and what certainly follows it
 _OPENED = re.compile(r"(\(\?i\))?\(\?:([A-Za-z0-9_|-]+)\)(?![?*+{])")
+_LITERAL = re.compile(r"(\(\?i\))?([A-Za-z0-9])(?![?*+{])")
 _PAIR = re.compile(r"(\(\?i\))?([A-Za-z0-9_-])([A-Za-z0-9_=:-]|\\[._=:-])(?![?*+{])")
 
 
@@ -135,13 +140,18 @@ def counted_from(index: int) -> SearchWithin | None:
     shape = SHAPES[index].shape
     if not _COUNTED.search(shape):
         return None
-    begins, told = matcher(compiled(shape, groups=False)), matcher(compiled(shape))
+    begins = matcher(compiled(shape, groups=False))
 
     def count(data: bytes, at: int, end: int) -> Groups:
         start, last = (found := begins(data, at, end))[0]
-        return told(data, start, last) if start >= 0 else found  # groups cost most: only of what is found
+        return _groups_of(index)(data, start, last) if start >= 0 else found  # groups cost most: only of what is found
 
     return count
+
+
+@cache
+def _groups_of(index: int) -> SearchWithin:
+    return matcher(compiled(SHAPES[index].shape))
 
 
 def uncounted(expression: str) -> str:
