@@ -6,18 +6,21 @@ length: a text that asks for more than any real one does is not read to its end.
 
 from __future__ import annotations
 
-# A megabyte of real text takes about 10,000 steps and one of nothing but hostile triggers a million: what lies between
-# is code and configuration full of names.
-_STEPS, _BYTES_A_STEP = 10_000, 100
+# A megabyte of real text takes a few thousand steps and one of nothing but hostile triggers a million; code full of
+# names lies between them. Files of some hundred kilobytes need most, so any text up to a megabyte has as many.
+_STEPS, _BYTES_A_STEP = 20_000, 50
+_AFTERWARDS = 4  # a part of the steps that is left for what is hidden: it is read once more
 
 HIT = 1  # a place that an automaton names, and a look for what it may be
-NAMED = 6  # a name, and whether something stands behind it
+ASKED = 1  # whether a name begins there and what stands behind it
+INSIDE = 3  # a place inside of a long word
+NAMED = 7  # a name, and whether something stands behind it
 JUDGED = 10  # a table's head, a container
 HIDDEN = 20  # a value that is a secret: the text is read once more without it
-MATCHED, FITTED = 2, 10  # a shape that is looked for, a match whose look decides
+MATCHED, FITTED = 4, 10  # a shape that is looked for, a match whose look decides
 ROW, CELLS, COLUMN = 4, 4, 2  # of a table: a row, so many cells a step, and a name at its head
 LIKELY = 20  # a value and its surroundings, weighed once more
-LISTED = 24  # words that are looked up, one by one, in what may be a recovery phrase
+LISTED = 96  # words that are looked up, one by one, in what may be a recovery phrase
 AGAIN = 10  # a part of a text that is read once more, without what was taken out of it
 # a value, the bytes of it that are in its price, and bytes a step beyond them
 _VALUE, _FREE, _BYTES_WEIGHED = 16, 32, 3
@@ -43,4 +46,9 @@ def price_of(size: int) -> int:
 
 def steps_for(data: bytes) -> int:
     """How many steps a text may take: a glance is one, a judgement several."""
-    return _STEPS + len(data) // _BYTES_A_STEP
+    return max(_STEPS, len(data) // _BYTES_A_STEP)
+
+
+def steps_again(steps: int, taken: int) -> int:
+    """How many of a text's steps are left when it is read without what was found, however much that took."""
+    return steps // _AFTERWARDS + max(0, steps - taken)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _LEAVE = own_rules().leave
 
 _BYTES_AGAIN = 1000  # bytes a step that are read once more
+_AROUND_DISGUISE = 4096  # bytes that may depend on a letter: a line of a table, a container
 
 
 def may_hide(data: bytes) -> bool:
@@ -102,12 +103,21 @@ class _Finder(Automata):
 
     def _undisguised(self, data: bytes, budget: Steps) -> Iterator[Span]:
         """What shows only without escape sequences, invisible characters, full-width letters and escaped ones."""
+        budget.left -= len(data) // _BYTES_AGAIN
         cuts = folds(data, max(budget.left, 1))
-        budget.left -= len(cuts)
-        if budget.left <= 0:
-            yield 0, len(data), "unread"
-        elif cuts:
-            yield from self.again(data, cuts, budget)
+        index = 0
+        for start, end in joints.windows(data, [cut[0] for cut in cuts], _AROUND_DISGUISE):
+            some = []
+            while index < len(cuts) and cuts[index][1] <= end:
+                first, last, kind = cuts[index]
+                some.append((first - start, last - start, kind))
+                index += 1
+            budget.left -= len(some)
+            if budget.left <= 0:
+                yield start, len(data), "unread"
+                return
+            for first, last, kind in self.again(data[start:end], some, budget):
+                yield start + first, start + last, kind
 
     def _joined(self, data: bytes, start: int, end: int, budget: Steps) -> Iterator[Span]:
         """What shows only in the text without the joints between its literals, in one window of it."""

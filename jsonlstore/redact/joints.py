@@ -60,17 +60,17 @@ _RUN = re.compile(rb"[A-Za-z0-9_./+=:~%|$@!-]*")
 _RUN_BYTES = bytes(sorted(_TOKEN_BYTES))
 
 
-def windows(data: bytes, hints: list[int]) -> Iterator[tuple[int, int]]:
+def windows(data: bytes, hints: list[int], around: int = _AROUND) -> Iterator[tuple[int, int]]:
     """The parts of the text around the hints, disjoint and in order, none ending inside a value."""
     start = end = 0
     for at in hints:
-        first = max(0, at - _AROUND)
+        first = max(0, at - around)
         if first > end:
             if end > start:
                 yield start, end
             start = max(end, len(data[end:first].rstrip(_RUN_BYTES)) + end) if first - end < 1 << 16 else first
             end = start
-        if at + _AROUND > end:
-            end = _RUN.match(data, min(at + _AROUND, len(data))).end()  # type: ignore[union-attr]
+        if at + around > end:
+            end = _RUN.match(data, min(at + around, len(data))).end()  # type: ignore[union-attr]
     if end > start:
         yield start, end

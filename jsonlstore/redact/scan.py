@@ -9,19 +9,21 @@ from jsonlstore.redact import assignments as named
 from jsonlstore.redact import containers, joints, runs, tables
 from jsonlstore.redact.automata import MUCH_TEXT, Automata
 from jsonlstore.redact.blocks import private_keys, private_spans
-from jsonlstore.redact.budget import FITTED, HIDDEN, HIT, JUDGED, LISTED, MATCHED, NAMED, ROW, Steps
+from jsonlstore.redact.budget import ASKED, FITTED, HIDDEN, HIT, INSIDE, JUDGED, LISTED, MATCHED, NAMED, ROW, Steps
 from jsonlstore.redact.folding import escapes_end
 from jsonlstore.redact.hits import NO_HIT, Hits, is_long, next_trigger
 from jsonlstore.redact.phrases import ANNOUNCED, ANNOUNCING, announced_phrases
 from jsonlstore.redact.spans import MARK, Span
-from jsonlstore.redact.triggers import SHAPES, counted_from, fits, own_trigger, search_of, triggers
+from jsonlstore.redact.triggers import SHAPES, begun, counted_from, fits, own_trigger, search_of, triggers
 from jsonlstore.redact.values import whole
 
 if TYPE_CHECKING:
     from jsonlstore.core.regex import Groups, SearchWithin
 
-# bytes a step: of a run that is judged, of a container that is read, of a look ahead
-_BYTES_WEIGHED, _BYTES_READ, _BYTES_SOUGHT = 3, 64, 1024
+# bytes a step: of a run that is judged, of a container that is read, of a long word, of a look ahead
+_BYTES_WEIGHED, _BYTES_READ, _BYTES_WALKED, _BYTES_SOUGHT = 3, 64, 128, 1024
+_SHAPES_ASKED = 6  # a step, whether their triggers begin at a place
+_KEPT = 12  # a part of the steps left when something is found that is to be looked at once more
 _MANY_HITS = 32  # of the large automaton
 _BACK, _AHEAD = 800, 1024  # how far before its trigger a shape may begin, and how far it is looked for at first
 _LONG_NAME = 256
@@ -39,6 +41,7 @@ class SecretScan:
         "_data",
         "_held_until",
         "_inserts",
+        "_kept",
         "_named_until",
         "_names",
         "_phrases_until",
@@ -64,7 +67,7 @@ class SecretScan:
         self._inserts = b"VALUES" in data or b"values" in data
         self._searched: dict[int, int] = {}  # how far each shape was looked for
         self._named_until = self._table_until = self._held_until = self._run_until = self._phrases_until = 0
-        self._skipped = 0
+        self._skipped = self._kept = 0
         self._blocks = False
         self._until = len(data)
         self.found: list[Span] = []
@@ -104,7 +107,7 @@ class SecretScan:
                 return NO_HIT
             self._shapes(at)
             self._look(at)
-            if self._budget.left <= 0:
+            if self._budget.left <= self._kept:
                 self._until = max(at, self._table_until)
                 return NO_HIT
             at = max(at + 1, self._skipped)
@@ -117,7 +120,7 @@ class SecretScan:
             if not hits.is_far(at):
                 self._shapes(at)
                 self._look(at, hits)
-                if self._budget.left <= 0:
+                if self._budget.left <= self._kept:
                     self._until = max(at, self._table_until)
                     return
             # an endless word is one word, and what is hidden is done with: neither is looked at letter by letter
@@ -126,7 +129,7 @@ class SecretScan:
     def _pay(self, at: int) -> bool:
         """Whether there is a step left for a place; what lies beyond is unread."""
         self._budget.left -= HIT
-        if self._budget.left > 0:
+        if self._budget.left > self._kept:
             return True
         self._until = at
         return False
@@ -141,8 +144,10 @@ class SecretScan:
         if not inside or (hits is not None and hits.is_signed(at)):
             if not self._plain:
                 if data[at + 1 : at + 2] in joints.SECOND:
+                    self._keep()
                     self.hints.append(at)
                 if data[at] in _DISGUISES:
+                    self._keep()
                     self.disguised = True
                     self._skipped = max(self._skipped, escapes_end(data, at) - 1)
             if what & _CONTAINER and at >= self._held_until:
@@ -151,6 +156,11 @@ class SecretScan:
             self._named(at)
         if what & _RUN and not inside and at >= self._run_until and at >= self._skipped:
             self._run(at)
+
+    def _keep(self) -> None:
+        """Keep some steps for what is looked at once more, or all from the first such place on would be unread."""
+        if not self._kept:
+            self._kept = self._budget.left // _KEPT
 
     def _contained(self, at: int) -> None:
         self._held_until, held, read = containers.values(self._data, at)
@@ -162,8 +172,8 @@ class SecretScan:
         data = self._data
         begins, some = triggers(data[at])
         if some and begins(data, at, min(len(data), at + 512))[0][0] >= 0:
-            self._budget.left -= 2
-            for index in some:
+            self._budget.left -= HIT + len(some) // _SHAPES_ASKED
+            for index in begun(data[at], data[at + 1 : at + 2]):
                 if at >= self._searched.get(index, 0) and own_trigger(index).match(data, at, at + 512):
                     self._shape(index, at)
 
@@ -176,7 +186,7 @@ class SecretScan:
         while (groups := find(data, low, high))[0][0] >= 0:
             if counted:
                 first = groups[0][0]
-                self._budget.left -= HIT + (groups[0][1] - low) // _BYTES_SOUGHT
+                self._budget.left -= 3 * HIT + (groups[0][1] - low) // _BYTES_SOUGHT
                 if (groups := counted(data, first, high))[0][0] < 0:
                     low = first + 1
                     continue
@@ -198,7 +208,7 @@ class SecretScan:
 
     def _named(self, at: int) -> None:
         data, budget = self._data, self._budget
-        budget.left -= HIT
+        budget.left -= ASKED
         if b"private" in data[at : at + 12].lower():
             self._blocks = True
             budget.left -= 1
@@ -251,7 +261,7 @@ class SecretScan:
 
     def _run(self, at: int) -> None:
         self._run_until, span, inside, weighed = runs.judge_run(self._data, at, self._holds)
-        self._budget.left -= 1 + weighed // _BYTES_WEIGHED
+        self._budget.left -= HIT + weighed // _BYTES_WEIGHED + (self._run_until - at) // _BYTES_WALKED
         self._skip(at, self._run_until if span else inside)
         if span:
             self.found.append(span)
@@ -266,7 +276,7 @@ class SecretScan:
             at = next_trigger(self._automata.triggered, self._data, at + 1, end)
             if at >= end:
                 return
-            self._budget.left -= HIT
+            self._budget.left -= INSIDE
             self._shapes(at)
 
     def _holds(self, text: bytes) -> bool:

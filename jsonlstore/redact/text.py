@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from jsonlstore.core import expressions as re
-from jsonlstore.redact.budget import Steps, steps_for
+from jsonlstore.redact.budget import Steps, steps_again, steps_for
 from jsonlstore.redact.finder import find_spans, first_hit
 from jsonlstore.redact.looks import (
     is_placeholder,
@@ -151,7 +151,8 @@ def _short_text(text: str) -> str:
 
 def _settle(data: bytes, steps: int, first: int) -> list[Span]:
     """All spans to hide, in the coordinates of `data`, such that the result has none left."""
-    found = find_spans(data, Steps(steps), first)
+    budget = Steps(steps)
+    found = find_spans(data, budget, first)
     if not found:
         return found
     spans = _again(data, _merge(found))
@@ -159,13 +160,15 @@ def _settle(data: bytes, steps: int, first: int) -> list[Span]:
     if kinds == _UNREAD:
         return spans  # what was read held nothing, and nothing in it has changed
     # for all further passes: a text that needs many, or more than it may take, must not cost many times as much
-    budget = Steps(steps // 4 if "unread" in kinds else steps + steps // 4)
+    budget = Steps(steps_again(steps, steps - budget.left))
     for _ in range(_PASSES):
         shown, pieces = hide(data, spans)
         more = find_spans(shown, budget, min(first, max(0, spans[0][0] - _BEFORE)))
         if not more:
             break
         spans = _merge([*spans, *(back(span, pieces, spans) for span in more)])
+        if {span[2] for span in more} == _UNREAD:
+            break  # what was read held nothing more, and without its end it is the same text
     return spans
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from jsonlstore.core import expressions as re
 from jsonlstore.core.regex import any_of, compiled, matcher, searcher_within
@@ -21,9 +21,7 @@ from jsonlstore.redact.names import PASSWORD_WORDS
 from jsonlstore.redact.rules import Shape, own_rules, shapes, words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from jsonlstore.core.regex import SearchWithin
+    from jsonlstore.core.regex import Groups, SearchWithin
 
 SHAPES = shapes()
 _URL_WORDS = frozenset(
@@ -49,7 +47,7 @@ def triggers(byte: int) -> tuple[SearchWithin, tuple[int, ...]]:
 
     Of RE2's, because Python takes a hundred times as long to compile so many alternatives, and most bytes begin none.
     """
-    some = tuple(index for index, first in enumerate(_first_bytes()) if byte in first)
+    some = tuple(at for at, begins in enumerate(_begins()) if any(one[0] <= byte <= one[1] for one in begins))
     begun = [SHAPES[index].trigger if index < _OURS else "" for index in some]  # a user's is asked for by its shape
     return matcher(compiled(any_of(begun), groups=False)), some
 
@@ -65,24 +63,48 @@ def own_trigger(index: int) -> re.Pattern[bytes]:
 
 
 @cache
-def _first_bytes() -> list[Collection[int]]:
+def begun(byte: int, second: bytes) -> tuple[int, ...]:
+    """Those of `triggers` that may go on with a second byte: to ask all takes longer than anything else here."""
+    some = triggers(byte)[1]
+    return tuple(index for index in some if any(_may_begin(begin, byte, second) for begin in _begins()[index]))
+
+
+def _may_begin(begin: _Begin, byte: int, second: bytes) -> bool:
+    return begin[0] <= byte <= begin[1] and (not second or begin[2] <= second[0] <= begin[3])
+
+
+@cache
+def _begins() -> list[list[_Begin]]:
     """For each shape the bytes its trigger may begin with, so that a hit asks a few of them and not all."""
-    first: list[Collection[int]] = []
-    for shape in SHAPES:
-        bytes_: set[int] = set()
-        for branch in _branches(shape.trigger):
-            if begun := _LITERAL.match(branch):  # most do, and need not be compiled to tell
-                bytes_.update(ord(case) for case in ({begun[2].lower(), begun[2].upper()} if begun[1] else begun[2]))
-                continue
-            least, most = compiled(branch).possiblematchrange(8)
-            either_case = least[:1].lower() == most[:1].lower()
-            bytes_.update((least[0], most[0]) if either_case else range(least[0], most[0] + 1))
-        first.append(bytes_)
-    return first
+    return [[begin for branch in _branches(shape.trigger) for begin in _begins_of(branch)] for shape in SHAPES]
 
 
-# a letter or figure that a branch certainly begins with, in either case where the first group says so
+def _begins_of(branch: str) -> list[_Begin]:
+    """The first and the second byte of a branch, each from the least to the most; in either case where it says so."""
+    if opened := _OPENED.match(branch):  # what one range would hold is far more than what its ends say
+        flag, rest = opened[1] or "", branch[opened.end() :]
+        return [begin for part in opened[2].split("|") for begin in _begins_of(flag + part + rest)]
+    if pair := _PAIR.match(branch):  # most do, and need not be compiled to tell
+        firsts, seconds = ({pair[2].lower(), pair[2].upper()}, {pair[3][-1].lower(), pair[3][-1].upper()})
+        if not pair[1]:
+            firsts, seconds = {pair[2]}, {pair[3][-1]}
+        return [(ord(one), ord(one), ord(two), ord(two)) for one in firsts for two in seconds]
+    if letter := _LITERAL.match(branch):
+        return [
+            (ord(one), ord(one), 0, 255) for one in ({letter[2].lower(), letter[2].upper()} if letter[1] else letter[2])
+        ]
+    least, most = compiled(branch).possiblematchrange(8)
+    if least[:1] != most[:1] and least[:1].lower() == most[:1].lower():
+        return [(first, first, 0, 255) for first in (least[0], most[0])]
+    alike = least[0] == most[0] and len(least) > 1 and len(most) > 1
+    return [(least[0], most[0], least[1] if alike else 0, most[1] if alike else 255)]
+
+
+_Begin: TypeAlias = "tuple[int, int, int, int]"
+# a choice of words that a branch begins with; a letter or figure and what certainly follows it
+_OPENED = re.compile(r"(\(\?i\))?\(\?:([A-Za-z0-9_|-]+)\)(?![?*+{])")
 _LITERAL = re.compile(r"(\(\?i\))?([A-Za-z0-9])(?![?*+{])")
+_PAIR = re.compile(r"(\(\?i\))?([A-Za-z0-9_-])([A-Za-z0-9_=:-]|\\[._=:-])(?![?*+{])")
 
 
 def _branches(trigger: str) -> list[str]:
@@ -103,8 +125,9 @@ _PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)  # an escape
 
 @cache
 def search_of(index: int) -> SearchWithin:
-    """A shape's own expression, without what it counts; most are never needed."""
-    return searcher_within(compiled(uncounted(SHAPES[index].shape)))
+    """A shape's own expression; most are never needed. Of one that counts, where it may begin: no groups."""
+    shape = SHAPES[index].shape
+    return searcher_within(compiled(uncounted(shape), groups=_COUNTED.search(shape) is None))
 
 
 @cache
@@ -115,7 +138,20 @@ def counted_from(index: int) -> SearchWithin | None:
     it to ever new ones (a window of two kilobytes took four milliseconds). Counted from one place there is one sum.
     """
     shape = SHAPES[index].shape
-    return matcher(compiled(shape)) if _COUNTED.search(shape) else None
+    if not _COUNTED.search(shape):
+        return None
+    begins = matcher(compiled(shape, groups=False))
+
+    def count(data: bytes, at: int, end: int) -> Groups:
+        start, last = (found := begins(data, at, end))[0]
+        return _groups_of(index)(data, start, last) if start >= 0 else found  # groups cost most: only of what is found
+
+    return count
+
+
+@cache
+def _groups_of(index: int) -> SearchWithin:
+    return matcher(compiled(SHAPES[index].shape))
 
 
 def uncounted(expression: str) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonlstore.redact import finder, scan
 from jsonlstore.redact.budget import Steps, steps_for
 from jsonlstore.redact.finder import find_spans, first_hit
-from jsonlstore.redact.triggers import SHAPES, own_trigger, triggers
+from jsonlstore.redact.triggers import SHAPES, begun, own_trigger, triggers
 from tests.benchmarks.test_redact_bench import exchange
 from tests.redact.fuzz_time import FRAGMENTS, families
 from tests.redact.matrix import FORMATS, draw, draw_format
@@ -84,4 +84,5 @@ def test_a_trigger_is_asked_for_wherever_it_begins(data: st.DataObject) -> None:
     if found and found.end() > found.start():
         begins, some = triggers(text[found.start()])
         assert index in some
+        assert index in begun(text[found.start()], text[found.start() + 1 : found.start() + 2])
         assert begins(text, found.start(), len(text))[0][0] == found.start()

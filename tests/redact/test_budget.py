@@ -58,3 +58,26 @@ def test_what_is_unread_is_marked_counted_and_never_kept(tmp_path: Path) -> None
     ours = [file for file in openclaw.state_dir.rglob("*") if file.is_file() and "agents" not in file.parts]
     written = b"".join(file.read_bytes() for file in ours) + "\n".join(texts).encode()
     assert secret.encode() not in written
+
+
+def _code(lines: int) -> str:
+    return "".join(f"    row_{at} = table.lookup(index[{at}], 'value {at}')\n" for at in range(lines))
+
+
+@pytest.mark.parametrize("joined", ['say("good " + "morning")\n', "so\u00ad called\n"], ids=["joint", "disguise"])
+def test_a_text_that_asks_for_too_much_is_read_up_to_there(joined: str) -> None:
+    """What is looked at once more, as a joint is, keeps steps of its own: nothing before the end is unread for it."""
+    text = joined + _code(2000) + "token= " * 60_000
+    unread = [found for found in redact(text)[1] if found.kind == "unread"]
+    assert [found.end for found in unread] == [len(text)]
+    assert unread[0].start > len(joined) + len(_code(2000))
+
+
+def test_what_is_read_once_more_is_read_up_to_where_its_steps_end() -> None:
+    """The second look at a text has fewer steps than the first; where they end, what it has read stays."""
+    text = "password=Zk19dd.Qp03xx\n" + _code(100) + "the token of x\n" * 4_000
+    hidden, found = redact(text)
+    assert "Zk19dd" not in hidden
+    assert hidden.startswith("password=[REDACTED]\n" + _code(100))
+    assert redact(hidden)[0] == hidden
+    assert {one.kind for one in found} <= {"named", "unread"}

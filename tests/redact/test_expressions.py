@@ -12,18 +12,21 @@ import inspect
 import json
 import pkgutil
 import re
+import string
 import time
 from importlib import resources
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
 from jsonlstore import context, handoff, recall, redact, restore, signals, transcripts
-from jsonlstore.signals.language import languages
+from jsonlstore.redact.triggers import SHAPES
+from jsonlstore.signals.language import SMALL, languages
 from tests.redact.hostile_words import hostile_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
     from tests.redact.hostile_words import Expression
@@ -39,12 +42,15 @@ _WINDOWS = {
     "redact.runs._VERSION": 24,
     "redact.tables._CELL_BEGINS": 48,
     "redact.tables._CELL_ENDS": 80,
+    "signals.language._small": 80,
+    "signals.language._small_kind": 80,
 }
 # these read what is ours: rules, phrases of languages
 _OURS = {"redact.rules._GROUP", "redact.rules._CLASS", "signals.language._BRACKETS"}
 _ENGLISH = json.loads(resources.files(signals).joinpath("languages", "en.json").read_text("utf-8"))
 _ROOMS = (redact, signals, transcripts, handoff, recall, context, restore)
 _PHRASES_DEAREST = 150  # dozens of phrases at once, read in sentences of 240 characters
+_MANY_DEAREST = 40  # names and triggers: dozens of branches at once
 _KINDS = [kind for kind, phrases in _ENGLISH.items() if isinstance(phrases, list) and kind != "words"]
 _SEARCHING = "search|finditer|findall|sub|split"
 
@@ -59,6 +65,40 @@ def _expressions(room: ModuleType) -> Iterator[tuple[str, Expression, bool]]:
             searched = several is held or re.search(rf"\b{name}\.(?:{_SEARCHING})\b", source) is not None
             full = f"{module.name}.{name}".removeprefix("jsonlstore.")
             yield from ((full, one, searched) for one in several if isinstance(one, re.Pattern) and full not in _OURS)
+
+
+def _lazily(room: ModuleType) -> Iterator[tuple[str, Expression, bool]]:
+    """Those that are compiled when first asked for: by functions that say they return one, whatever they are asked."""
+    for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+        home = importlib.import_module(module.name)
+        source = inspect.getsource(home)
+        for name, function in vars(home).items():
+            if not hasattr(function, "cache_info") or function.__module__ != module.name:
+                continue
+            if "re.Pattern" not in str(function.__annotations__.get("return")):
+                continue
+            full = f"{module.name}.{name}".removeprefix("jsonlstore.")
+            taken = list(inspect.signature(function).parameters)
+            seen: dict[int, Expression] = {}
+            for given in product(*(_ASKED[one]() for one in taken)):
+                found = function(**dict(zip(taken, given, strict=True)))
+                several = found if isinstance(found, tuple) else (found,)
+                flat = [one for each in several for one in (each if isinstance(each, tuple) else (each,))]
+                seen.update((id(one), one) for one in flat if isinstance(one, re.Pattern))
+            assert seen, full
+            searched = re.search(rf"\b{name}\([^\n]*?\)\.(?:{_SEARCHING})\b", source) is not None
+            yield from ((full, one, searched) for one in seen.values())
+
+
+# what the functions that compile are asked with; one that is asked with something new is told by a KeyError
+_ASKED: dict[str, Callable[[], Iterable[object]]] = {
+    "byte": lambda: range(256),
+    "letter": lambda: ["", *string.ascii_lowercase],
+    "index": lambda: range(len(SHAPES)),
+    "kind": lambda: SMALL,
+    "language": lambda: languages().values(),
+    "at_end": lambda: (True, False),
+}
 
 
 def _seconds(expression: Expression, word: str, searched: bool) -> float:
@@ -91,6 +131,17 @@ def test_no_expression_takes_more_than_the_square_of_a_word(room: ModuleType, sq
     }
     assert found
     assert {name: word for name, word in found.items() if word} == {}
+
+
+@pytest.mark.parametrize("room", _ROOMS, ids=lambda room: room.__name__.rpartition(".")[2])
+def test_none_that_is_compiled_when_first_needed_does(room: ModuleType, square: float) -> None:
+    """Read off the functions that return one; those of names and triggers have dozens of words at once."""
+    slow = {
+        (name, expression.pattern): word
+        for name, expression, searched in _lazily(room)
+        if (word := _slow_on(expression, searched, _MANY_DEAREST * square, _WINDOWS.get(name, _WINDOW)))
+    }
+    assert slow == {}
 
 
 def test_no_phrase_of_a_language_does(square: float) -> None:
