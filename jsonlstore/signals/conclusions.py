@@ -190,7 +190,7 @@ def _next_step(
     asked = next((one for one in ending.labelled if one.by_user), None)  # "Next step: …" in the user's own words
     return (
         asked
-        or _planned(work)
+        or _planned(ending, work)
         or ending.run
         or ending.left
         or ending.verify
@@ -198,14 +198,16 @@ def _next_step(
     )
 
 
-def _planned(work: WorkLog) -> Opened | None:
-    """A plan that was written and not carried out."""
-    plan = work.plan if is_waiting(work.plan, work.turn) else None
-    if plan is None:
-        return None
-    return Opened(
-        f"Carry out the plan: {shorten(plan.title, _LONGEST_PLAN)}", plan.entry_id, plan.at, 0, plan.turn, "plan", 0.8
-    )
+def _planned(ending: ClosingSituation, work: WorkLog) -> Opened | None:
+    """A plan that was written and not carried out; else a file that was not written though the request was answered."""
+    if (plan := work.plan) and is_waiting(plan, work.turn):
+        said = f"Carry out the plan: {shorten(plan.title, _LONGEST_PLAN)}"
+        return Opened(said, plan.entry_id, plan.at, 0, plan.turn, "plan", 0.8)
+    one, request = work.unwritten, ending.request
+    if one and is_waiting(one, work.turn) and request and request.fate == ANSWERED:
+        said = f"Not written: {one.name}" + (f" ({one.why})" if content_words(one.why) else "")
+        return Opened(said, one.entry_id, one.at, 0, one.turn, "not written", 0.7)
+    return None
 
 
 def _set_last(pending: Sequence[PendingTask], talk: Sequence[Exchange]) -> Opened | None:
@@ -273,7 +275,7 @@ def _pending(
     if ending.offer and ending.offer.kind == "offer" and not (ending.offer_comes_after and still_open):
         _add(found, ending.offer.text, ending.offer.entry_id, "offer", 0.7)
     listed = any(one.back == 0 for one in still_open)  # then the sentences around the list say it again
-    for told in (*ending.wrong, _planned(work), ending.left, *(() if listed else (ending.run, ending.verify))):
+    for told in (*ending.wrong, _planned(ending, work), ending.left, *(() if listed else (ending.run, ending.verify))):
         if told:
             _add(found, told.text, told.entry_id, told.kind, told.confidence)
     for one in ending.unmet:

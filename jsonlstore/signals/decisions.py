@@ -85,7 +85,7 @@ def settled_notes(
     in_lines = pasted(talk)
     book = NoteBook()
     late = talk[-max(FADING, len(talk) // 2) :]
-    chosen = ((one, content_words(one[1])) for one in applied_choices(late, language))
+    chosen = ((one, content_words(one[1])) for one in applied_choices(talk[-FADING:], language))
     applied = [one for one, words in chosen if not any(is_echo(words, other) for other in known)]
     shown = [said for _, said, against in applied if against and backing.is_named(said)][-APPLIED_SHOWN:]
     for closing, said, _ in applied:  # first: what the user asked for is shown before it

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from jsonlstore.core import expressions as re
 from jsonlstore.signals.families import Family, Runs
 from jsonlstore.signals.outcome import Outcome, outcome, told_error
+from jsonlstore.signals.plans import Unwritten
 from jsonlstore.signals.references import References
 from jsonlstore.signals.refusals import Refusals
 from jsonlstore.signals.shell import Purpose, Step, commit_subject, may_commit, merely_looks, steps, written_files
@@ -123,6 +124,7 @@ class WorkLog:
         default_factory=dict
     )  # commands that failed and did not pass since, the latest last
     plan: WrittenPlan | None = None
+    unwritten: Unwritten | None = None
     stopped_at: Failed | None = None  # the result that came last, where it was an error
     failed_in_a_row: int = 0  # commands that said nothing but their exit code, up to the last one
     bare_exit: str = ""
@@ -284,6 +286,7 @@ class WorkLog:
         if not key or len(key) > 400 or "\n" in key:
             return
         self._changes += 1
+        self.unwritten = None
         self.runs.acts += 1
         known = self._files.get(key)
         if known is None:
@@ -323,6 +326,12 @@ class WorkLog:
             self.todos.wrote(path, arguments)
             self._note_memory(path)
         return paths
+
+    def not_written(self, name: str, arguments: Mapping[str, Any], why: str, at: str, entry_id: str | None) -> None:
+        """A tool of this name failed; where it was to change a file, that is still to be done."""
+        path = next((value for key in _PATH_KEYS if isinstance(value := arguments.get(key), str) and value), "")
+        if name in _WRITERS and path:
+            self.unwritten = Unwritten(path.replace("\\", "/").rpartition("/")[2], why, self.turn, at, entry_id)
 
     def _note_memory(self, path: str) -> None:
         kept = memory_path(self._shown(path.strip().replace("\\", "/")))

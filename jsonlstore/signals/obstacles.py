@@ -45,7 +45,7 @@ _ERROR_HEAD = 2_000
 _SAYS_WRONG = re.compile(
     r"(?i)\b(?:timed? ?out|fail(?:ed|ure)|unavailable|refused|denied|unauthori[sz]ed|forbidden|not found|cannot|could not|unable to|invalid|missing|unexpected|exception|errors?|aborted|unreachable|unsupported|[45]\d\d)\b"
 )
-_UNINDENTED = re.compile(r"^[ \t]+", re.MULTILINE)  # what people copy from a page or a terminal is set in
+_UNINDENTED = re.compile(r"^[ \t│├└⎿⏺●]+", re.MULTILINE)  # what people copy from a page or a terminal is set in
 _MENDED = re.compile(
     r"(?<!not )(?<!n't )\b(?:fixed|resolved|solved|behoben|gefixt|gelöst|corregid[oa]s?|solucionad[oa]s?|arreglad[oa]s?|corrig(?:é|ée|és|ées)|réparée?s?|résolue?s?|corrigid[oa]s?|resolvid[oa]s?|risolt[oaie]|corrett[oaie])\b|исправ(?:ил|лен)|починил|виправ(?:ив|лен)|已(?:经)?(?:修复|解决|修正)|修正しました|解決しました|修复(?:了|完成)|수정(?:했|하였|완료)|해결(?:했|됐|되었)",
     re.IGNORECASE,

@@ -144,7 +144,9 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
         item = _ITEM.match(line)
         row = _TABLE_ROW.match(line)
         if collecting and item and not line.startswith(("   ", "\t")):
-            _take(found, "" if _LEADS_ON.search(item[1][-_LEAD:]) else item[1], asking)
+            _take(
+                found, "" if _LEADS_ON.search(item[1][-_LEAD:]) else _with_parts(item[1], lines[number + 1 :]), asking
+            )
         elif collecting and row:
             cells = [cell.strip() for cell in row[1].split("|") if cell.strip()]
             is_head = number + 1 < len(lines) and _RULE_LINE.match(lines[number + 1])
@@ -153,6 +155,20 @@ def listed_next(text: str, speakers: Iterable[Language], kinds: Sequence[str] = 
         elif not line.startswith(("   ", "\t")) and not _RULE_LINE.match(line):
             collecting = collecting and not found and not line.lstrip().startswith("#")
     return found[:MOST_ITEMS]
+
+
+def _with_parts(item: str, below: Sequence[str]) -> str:
+    """An item with those that are set in below it, where it is a mere title: "Frontend:" and what is to be done."""
+    if not item.rstrip(" *_").endswith((":", "：")):
+        return item
+    parts: list[str] = []
+    for line in below:
+        part = _ITEM.match(line)
+        if line.strip() and not (part and line.startswith((" ", "\t"))):
+            break
+        if part and not _TICKED.search(part[1]):
+            parts.append(part[1].strip())
+    return f"{item.rstrip(' *_')} {'; '.join(parts[:MOST_ITEMS])}"
 
 
 def defects_listed(text: str) -> list[str]:

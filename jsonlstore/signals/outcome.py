@@ -70,7 +70,7 @@ _COUNTING = (
 )
 _FAILED_COUNT = re.compile(r"\b([1-9]\d*) (?:failed|errors?)\b")
 _TROUBLE = re.compile(r"^(?:.*(?:command not found|No such file or directory|Permission denied).*|(?:fatal|error|ERROR|npm ERR!|npm error|Error|panic|Traceback)\b.*|error(?:\[\w+\])?: .*|[\w.]*(?:Error|Exception): .*)$", re.MULTILINE)  # fmt: skip
-_LAST_ERROR = re.compile(r"^(?:E {3,}\S.*|[\w.]*(?:Error|Exception|Exit)\b:? .*|(?:\[?(?:FATAL|ERROR)\]?:?|fatal:|error(?:\[\w+\])?:|Error:|npm ERR!|npm error|FAILED|panic:|CONFLICT) ?.*|.*(?:command not found|Permission denied|rejected\]| - (?:ERROR|CRITICAL) - | with [1-9]\d{0,4} errors?\b).*)$", re.MULTILINE)  # fmt: skip
+_LAST_ERROR = re.compile(r"^(?:E {3,}\S.*|(?:API )?[\w.]*(?:Error|Exception|Exit)\b:? .*|(?:\[?(?:FATAL|ERROR)\]?:?|fatal:|error(?:\[\w+\])?:|Error:|npm ERR!|npm error|FAILED|panic:|CONFLICT) ?.*|.*(?:command not found|Permission denied|rejected\]| - (?:ERROR|CRITICAL) - | with [1-9]\d{0,4} errors?\b).*)$", re.MULTILINE)  # fmt: skip
 
 
 # how each runner counts, what in its count means failure, and words one of which is in every count: those are looked

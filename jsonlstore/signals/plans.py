@@ -1,4 +1,4 @@
-"""A plan that was written to a file and not carried out yet: what a session leaves that ended with planning."""
+"""What was written last: a plan that nobody carried out yet, a file that could not be written and was left so."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ _REACH = 2  # turns in which nothing but the plan was written
 _LONGEST_HEAD = 2_000
 # `plans/…md`, `PLAN.md`, `migration-plan.md`
 _FILE = re.compile(r"(?:^|/)(?:\.?plans?/[^/]+|(?:[\w.-]*[-_.])?plan(?:[-_.][\w.-]*)?)\.md$", re.IGNORECASE)
+_NAMES_PLAN = re.compile(r"\bplan\b|план|计划|計画|계획", re.IGNORECASE)
 _LABEL = re.compile(r"^(?:implementation |the )?plan\b(?: for)?", re.IGNORECASE)
 
 
@@ -20,6 +21,17 @@ class WrittenPlan:
     """A plan by its title; since it was written nothing was changed but plans, and nothing committed."""
 
     title: str
+    turn: int
+    at: str
+    entry_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """A file that could not be written; nothing was since."""
+
+    name: str
+    why: str
     turn: int
     at: str
     entry_id: str | None
@@ -40,12 +52,15 @@ def plan_after(known: WrittenPlan | None, text: str, turn: int, at: str, entry_i
 def plan_title(plan: str) -> str:
     """The title of a plan: its first line that says something beside "Plan"."""
     for line in plan[:_LONGEST_HEAD].split("\n"):
-        title = _LABEL.sub("", plain_text(line)).strip(" :–—-")
+        plain = plain_text(line)
+        label, _, rest = plain.replace("：", ":").partition(":")
+        told = rest if _NAMES_PLAN.search(label) and len(content_words(rest)) > 1 else _LABEL.sub("", plain)
+        title = told.strip(" :–—-")
         if len(content_words(title)) >= 2:
             return title
     return ""
 
 
-def is_waiting(plan: WrittenPlan | None, turn: int) -> bool:
-    """Whether a plan was written in one of the last turns and nothing was done since."""
-    return plan is not None and turn - plan.turn < _REACH
+def is_waiting(one: WrittenPlan | Unwritten | None, turn: int) -> bool:
+    """Whether a plan was written, or a file was not, in one of the last turns and nothing was changed since."""
+    return one is not None and turn - one.turn < _REACH

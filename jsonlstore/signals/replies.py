@@ -103,7 +103,7 @@ def _chosen(language: Language) -> re.Pattern[str]:
 def may_answer(text: str, before: str) -> bool:
     """Whether a message could be a choice or a yes: only then is what was offered worth working out."""
     plain = text.strip()
-    if begins_with_yes(plain) or NAMED_OPTION.search(plain[:_LONGEST_CHOICE]):
+    if begins_with_yes(plain) or opens_with_yes(plain) or NAMED_OPTION.search(plain[:_LONGEST_CHOICE]):
         return True
     if len(plain) > _LONGEST_REPLY or plain.endswith(("?", "？")) or "\n" in plain:
         return False
@@ -131,7 +131,9 @@ def decided(text: str, offer: Offer | None, before: str) -> list[Said]:
     if offer.is_offer and not two_ways and "yes" in small_kinds(text):
         return [Said(CHOICE, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
     taken = _taken_up(plain_text(text), offer, before)
-    if not taken and offer.is_offer and not two_ways and begins_with_yes(text):  # and goes on to something else
+    if (
+        not taken and offer.is_offer and not two_ways and (begins_with_yes(text) or opens_with_yes(text))
+    ):  # and goes on to something else
         return [Said(CHOICE, shorten(f"Yes to: {offer.text}", LONGEST), 0.55)]
     return taken
 
@@ -154,7 +156,10 @@ def begins_with_yes(text: str) -> bool:
 def opens_with_yes(text: str) -> bool:
     """Whether the first word of a message is a yes, whatever follows: "sim pode começar"."""
     first = text[:_LONGEST_CHOICE].split(maxsplit=1)[:1]
-    return bool(first) and first[0].strip(",.!:;，。！").lower() in _yes_words()
+    return bool(first) and first[0].strip(",.!:;，。！").lower() in _yes_words() - _ALSO_IF
+
+
+_ALSO_IF = frozenset({"si"})  # "if" where people leave out its accent
 
 
 @cache

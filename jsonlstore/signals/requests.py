@@ -13,7 +13,7 @@ from jsonlstore.signals.conversation import ASSISTANT
 from jsonlstore.signals.language import small_kinds
 from jsonlstore.signals.offers import closing_offer, spoken_languages
 from jsonlstore.signals.outcome import last_error
-from jsonlstore.signals.replies import begins_with_yes, choice
+from jsonlstore.signals.replies import begins_with_yes, choice, opens_with_yes
 from jsonlstore.signals.sentences import FENCES, is_document, own_lines, plain_text, prose_lines, sentences, shorten
 from jsonlstore.signals.words import content_words
 
@@ -45,6 +45,7 @@ _SHELL = re.compile(
     r"(?:ls|ll|la|pwd|dir|clear|cls|exit|quit|export|logout|whoami|history|:q|:wq|cd)(?:[ \t]+[\w.~/\\-]{1,80})?[ \t]*;?"
 )
 _COMMAND_BEFORE = re.compile(r"\s*/(?:[\w:-]+[ \t]*\n|(?:ask|code|architect|btw)\s)")
+_BOXES = re.compile(r"^[ \t]*[│├└⎿⏺●][ \t]*", re.MULTILINE)  # an agent's own signs before what its tools said
 _BARE_HEADING = re.compile(r"\s*#{1,6} +([^\n]{1,30})\n")
 _FRAMES = re.compile(r"^[ \t]+File \"[^\"\n]+\", line \d+[^\n]*\n(?:[ \t]+[^\n]*\n)*", re.MULTILINE)  # of a stack trace
 _FAILED_TURN = re.compile(
@@ -132,9 +133,9 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
     if (
         offer
         and not text.endswith(("?", "？"))
-        and (kinds & {"yes", "nudge"} or (len(text) < _LONGEST_YES and begins_with_yes(text)))
+        and (kinds & {"yes", "nudge"} or (len(text) < _LONGEST_YES and (begins_with_yes(text) or opens_with_yes(text))))
     ):
-        return text, offer.text
+        return text, _question_of(offer)
     if kinds and at:
         for earlier in range(at - 1, max(at - _NUDGES_BACK, -1), -1):
             if not is_nudge(talk[earlier].user.text):
@@ -147,6 +148,13 @@ def _asked(talk: Sequence[Exchange], at: int, language: Language | None) -> tupl
         if len(content_words(said)) > _FEW_WORDS and not said.startswith(text):
             return shorten(f"{text} (after: {said})", LONGEST_LINE), ""
     return text, ""
+
+
+def _question_of(offer: Offer) -> str:
+    """What an offer asks, without the list beside it that a yes does not choose from, where it says enough alone."""
+    at = min((place for mark in "?？" if (place := offer.text.find(mark)) >= 0), default=-1)
+    asked = offer.text[: at + 1]
+    return asked if offer.options and len(content_words(asked)) >= _FEW_WORDS else offer.text
 
 
 @cache  # a range this large takes a millisecond to compile
@@ -188,13 +196,13 @@ def request_line(text: str) -> str:
     text = without_command(text)
     spoken = _FRAMES.sub("", text) if ", line " in text else text
     lines = [plain_text(line) for line in _below_heading(text) or own_lines(spoken)]
-    said = " ".join(line for line in lines if line)
+    said = " ".join(line for line in lines if any(map(str.isalnum, line)))
     if not said:  # nothing but a paste: the error it holds is what it is about
         said = (last_error(text) if "\n" in text else "") or plain_text(text.strip().split("\n", 1)[0])
     elif is_document(text) and not _below_heading(text):
         said = lines[0] if len(content_words(lines[0])) >= 2 or len(lines) == 1 else said
     if said.endswith((":", "：")) and "\n" in text:  # "Unhandled exception:" and a trace, or "Add these:" and what
-        said = f"{said} {last_error(text) or _object_of(said, text)}".strip()
+        said = f"{said} {last_error(_BOXES.sub('', text)) or _object_of(said, text)}".strip()
     asking = _asking(lines, said, text)
     if asking:
         return asking
@@ -245,7 +253,8 @@ def _object_of(said: str, text: str) -> str:
     rest = "\n".join(lines[at + 1 :])[:_MOST_COMPARED]
     told = [plain_text(line) for line in prose_lines(rest)]
     if not any(map(content_words, told)):
-        told = [" ".join(line.split()) for line in rest.split("\n") if not line.lstrip().startswith(FENCES)]
+        pasted = [" ".join(line.split()) for line in rest.split("\n") if not line.lstrip().startswith(FENCES)]
+        told = [line for line in pasted if content_words(line)]
     return " ".join(line for line in told if line)[:LONGEST_LINE]
 
 

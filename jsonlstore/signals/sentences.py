@@ -20,7 +20,7 @@ _THINKING = re.compile(r"<(think(?:ing)?)>.*?(?:</\1>|\Z)", re.DOTALL)
 _LONGEST_CODE = 100  # of a block that the line above it names
 _LOG_LINE = re.compile(
     r"""\s*(?:
-        [│├└┌╭╰┃⎿] | \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \w{3}\s+\d{1,2}\ \d\d:\d\d:\d\d
+        [│├└┌╭╰┃⎿⏺] | \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \w{3}\s+\d{1,2}\ \d\d:\d\d:\d\d
       | \[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|ERR|FAILED|PASSED|OK|FAIL|PASS)\b[\]:\s]
       | (?:FAILED|PASSED|ERROR)\ \S+::
       | Traceback\b | File\ "[^"]+",\ line | at\ [\w.$<>]+\s?\(.*\) | at\ (?:async\ )?\S+:\d+ | npm\ (?:ERR|error|WARN)
@@ -28,6 +28,7 @@ _LOG_LINE = re.compile(
       | thread\ '[^']*'\ panicked | Caused\ by: | goroutine\ \d+ | panic: | fatal: | make(?:\[\d+\])?:\ | E\ {3}
       | \$\ | >>>\  | \#\ ?[$!] | PS\ [A-Z]:\\
       | (?:[\w.-]{1,40}@[\w.-]{1,40}\ )?[A-Za-z]:\\[^<>|?*"\n]{0,80}> | \w+@[\w.-]+:[^\s]*[$#]\ | root@
+      | \d{1,5}\ (?:[-+]\ {2}|\ {3})
       | [+-]{3}\ [ab]?/ | @@\ | diff\ --git | index\ [0-9a-f]{7}
       | [{}\]<|] | \[["'\d{\[] | "[\w-]+"\s*:
       | (?:import|from|const|let|var|def|class|return|function|public|private|if|for|while)\b [^.!?]*[;{(:=]\s*\S*$

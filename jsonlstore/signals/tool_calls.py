@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from jsonlstore.core import expressions as re
 from jsonlstore.redact import redact_text
 from jsonlstore.signals.options import ToolNames
-from jsonlstore.signals.outcome import outcome, says_error
+from jsonlstore.signals.outcome import outcome, says_error, told_error
 from jsonlstore.signals.plans import is_plan_file, plan_after, plan_title
 from jsonlstore.signals.projects import directories_in_command, git_roots_in_output
 from jsonlstore.signals.sentences import shorten
@@ -148,6 +148,9 @@ class ToolReader:
             changed = self._ran(command, entry, text, head)
         elif call and not failed:
             changed = self._used(name, call, entry, head, hearer)
+        elif call:
+            why = told_error(self._redactor.text(head))
+            self._work.not_written(name, call.arguments, why, entry.timestamp or "", entry.id)
         self._talk.answered(call_id, changed=changed)
         self._tell_answer(name, call, command, entry, head, failed=failed)
         if "SOP" in head or "sop" in details or "sops" in details:

@@ -248,9 +248,9 @@ class HotTopicExtractor:
         scores: dict[str, float] = {}
         worked_on = self._worked_on()
         counts = self._words()
-        small = self._small_words(counts) if least and self.nouns_have_capitals else frozenset()
+        small = self._small_words(counts, least) if least and self.nouns_have_capitals else frozenset()
         users, agents = self._by_one_side() if least > 1 else (frozenset[str](), frozenset[str]())
-        among_others = sum(not word.isascii() for word in counts) * 2 > len(counts)
+        among_others = sum(map(str.isascii, counts)) * 2 < len(counts)
         for word, count in counts.items():
             if count < least or (
                 least and (names_nothing(word) or word in small or _is_file(word) or _is_elided(word))
@@ -284,26 +284,27 @@ class HotTopicExtractor:
         sides: dict[bool, set[str]] = {True: set(), False: set()}
         known = set(self._worked_on()) | {word for name in self._named for word in _STEM.split(name)}
         for weight, tally in self._tallies.items():
-            said = {word for piece in tally.pieces for word in read_piece(piece).words} | tally.parts.keys()
-            sides[weight >= 1] |= said
+            side = sides[weight >= 1]
+            side.update(tally.parts, *[read_piece(piece).words for piece in tally.pieces])
             if weight > 1:  # labels and subjects
-                known |= said
-        return frozenset(sides[True] - sides[False] - known), frozenset(sides[False] - sides[True] - known)
+                known.update(tally.parts, *[read_piece(piece).words for piece in tally.pieces])
+        both = known.union(sides[True] & sides[False])
+        return frozenset(sides[True] - both), frozenset(sides[False] - both)
 
     def _worked_on(self) -> frozenset[str]:
         """The words in the names of files that were opened: a topic is what people talk about and tools work on."""
         stems = (name.rpartition(".")[0] or name for name in self._files)
         return frozenset(word for stem in stems for word in _STEM.split(stem) if len(word) > 2)
 
-    def _small_words(self, counts: Mapping[str, float]) -> frozenset[str]:
+    def _small_words(self, counts: Mapping[str, float], least: float) -> frozenset[str]:
         """German words that are mostly written small and look like no name: a sentence may begin with one."""
-        spelt: Counter[str] = Counter()
+        likely = {word for word, count in counts.items() if count >= least and is_small_german(word)}
+        capitals = Counter[str]()  # how much more often than small
         for tally in self._tallies.values():
             for piece, count in tally.pieces.items():
-                for word in read_piece(piece).words:
-                    spelt[word] += -count if piece.islower() else count
-        capitals = {word for word, more in spelt.items() if more >= 0}
-        return frozenset(word for word in counts if word not in capitals and is_small_german(word))
+                for word in likely.intersection(read_piece(piece).words):
+                    capitals[word] += -count if piece.islower() else count
+        return frozenset(word for word in likely if capitals[word] < 0)
 
     def _words(self) -> dict[str, float]:
         counts: dict[str, float] = {}

@@ -9,6 +9,7 @@ import pytest
 from jsonlstore.signals.choices import directives
 from jsonlstore.signals.language import languages
 from jsonlstore.signals.offers import rules_of
+from jsonlstore.signals.plans import plan_title
 from tests.signals.told import Story, noted, told
 
 PLAN = "# Plan: move the tide tables into a database\n\n1. the schema\n2. the import\n"
@@ -196,3 +197,70 @@ def test_a_name_in_latin_letters_stands_out_in_another_script() -> None:
     for _ in range(3):
         story.user("请检查 vercel 的后台设置").says_("vercel 的后台设置已经检查。")
     assert told(story)["hot_topics"].index("vercel") <= 1
+
+
+def unwritten(answer: str = "The chart is up to date.") -> Story:
+    story = Story("unwritten").user("Describe the harbour in pier.md").call("read", {"path": "pier.md"}, "a pier")
+    failed = "Error writing file: File has been modified since read"
+    return story.call("write", {"path": "docs/pier.md", "content": "x"}, failed, failed=True).says_(answer)
+
+
+def test_a_file_that_could_not_be_written_is_still_to_write() -> None:
+    """Whatever the answer says."""
+    fields = told(unwritten())
+    assert fields["next_step"].startswith("Not written: pier.md (Error writing file")
+    assert [one["title"] for one in fields["pending_tasks"]] == [fields["next_step"]]
+
+
+def test_what_was_written_at_the_next_try_is_done() -> None:
+    story = unwritten("I read it again.").user("now").call("edit", {"path": "docs/pier.md", "oldText": "a"}, "ok")
+    assert told(story.says_("Done."))["next_step"] is None
+    assert told(unwritten().talk(2))["next_step"] is None
+
+
+def test_a_yes_with_more_behind_it_is_told_with_what_it_accepts() -> None:
+    story = Story("yes").user("Liste os faróis do porto").says_("São três. Quer que eu desenhe os faróis na carta?")
+    fields = told(story.user("sim pode desenhar, use as cores do porto").says_("Desenhados."))
+    assert fields["last_request"]["text"].endswith("(to: Quer que eu desenhe os faróis na carta?)")
+    wish = Story("si").user("Lista los faros").says_("Son tres. ¿Quieres que dibuje los faros en la carta?")
+    assert "(to:" not in told(wish.user("si hay mas faros dime cuales").says_("No hay."))["last_request"]["text"]
+
+
+def test_a_title_in_a_list_of_what_is_left_is_told_with_its_parts() -> None:
+    story = Story("parts").user("Draw the harbour board")
+    story.says_(
+        "The data is there.\n\nStill open:\n\n1. **Board:**\n   - a window for the tides\n   - make the siren button work\n"
+    )
+    titles = [one["title"] for one in told(story)["pending_tasks"]]
+    assert titles == ["Board: a window for the tides; make the siren button work"]
+
+
+def test_what_an_agent_printed_and_the_user_pasted_is_not_the_request() -> None:
+    pasted = "go on with the board, you had an error:\n⏺ Now I add the siren:\n  ⎿  Read 57 lines\n       15    from harbour import siren\n     ...\n  ⎿  API Error: 500 broken"
+    story = Story("pasted").user("Draw the board").says_("Drawn.").user(pasted).call("read", {"path": "x"}, None)
+    fields = told(story)
+    assert "siren" not in fields["last_request"]["text"]
+    assert "..." not in fields["last_request"]["text"]
+    assert noted(fields, "blocker", 0.7) == ["API Error: 500 broken"]
+
+
+@pytest.mark.parametrize(
+    ("plan", "title"),
+    [
+        ("## Plan de Implementación: Envío inmediato de mareas\n\n1. x", "Envío inmediato de mareas"),
+        ("# Plan: move the tides to a table", "move the tides to a table"),
+        ("# 实施计划：把潮汐表放进数据库", "把潮汐表放进数据库"),
+        ("Plan\n\nDraw the northern quay: all of it", "Draw the northern quay: all of it"),
+    ],
+)
+def test_a_plan_is_called_by_its_title(plan: str, title: str) -> None:
+    assert plan_title(plan) == title
+
+
+def test_in_which_language_to_answer_is_a_rule() -> None:
+    for code, text in [
+        ("en", "please answer in german"),
+        ("de", "antworte bitte auf Deutsch"),
+        ("zh", "请使用中文思考回答"),
+    ]:
+        assert [one.kind for one in directives(text, rules_of(languages()[code]))] == ["constraint"]
