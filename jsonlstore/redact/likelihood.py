@@ -106,14 +106,21 @@ def is_sure(place: Place) -> bool:
             return True
         if place.level is Key.PASSWORD and not _is_run_together(place.name, _telling_word(place.name)):
             return True  # user=bob;password=a}b
-    return not _SIGN_OF_CODE.search(place.before + b" " + place.after)
+    return not _PROGRAM.search(place.before + b" " + place.after)
+
+
+def in_program(data: bytes, name_at: int, end: int) -> bool:
+    """Whether something around a name and its value is written in a programming language."""
+    around = data[max(0, name_at - _BEFORE) : name_at] + b" " + data[end : end + _BEHIND]
+    return _PROGRAM.search(_plain(around)) is not None
 
 
 _ASSIGNS = (b"=", b":", b":=", b"=>", b"==")
-_PASSWORD = re.compile(rb"(?i)pass|pwd|pw\Z")
-_SIGN_OF_CODE = re.compile(
-    rb"(?m);[ \t]*$|[{(][ \t]*$|^[ \t]*(?:def|class|func|fn|function|const|let|var|import|from|return|if|for|while|public|private|protected|static|struct|enum|package|use|else|elif|case|switch|assert\w*|self|this|#define|#include|using|namespace|export|async|await|try|except|catch|raise|throw|void|int|char|my|sub|end|do)\b|=>|->|::|\)\s{0,8}\{|\w\(|\)[;,]|&&|\|\||[!=]=|\*/|(?<!:)//"
-)
+_PASSWORD = re.compile(rb"(?i)pass|pwd|pw\Z|psk|kenn|pin\Z")  # a mnemonic may be of an operation
+# the end of a statement is the end of a setting, too, in some files
+_IN_PROGRAMS = rb"[{(][ \t]*$|^[ \t]*(?:def|class|func|fn|function|const|let|var|import|from|return|if|for|while|public|private|protected|static|struct|enum|package|use|else|elif|case|switch|assert\w*|self|this|#define|#include|using|namespace|export[ \t]+(?:default|const|class|function|async|type|interface|[{*])|async|await|try|except|catch|raise|throw|void|int|char|my|sub|end|do)\b|=>|->|::|\)\s{0,8}\{|\w\(|\)[;,]|&&|\|\||[!=]=|\*/|(?<!:)//"
+_PROGRAM = re.compile(rb"(?m)" + _IN_PROGRAMS)
+_SIGN_OF_CODE = re.compile(rb"(?m);[ \t]*$|" + _IN_PROGRAMS)
 _WORD_OF_PROSE = re.compile(rb"\b(?:the|is|are|and|of|to|for|with|that|this|in|an|be|or|from|will|was|can)\b")
 
 

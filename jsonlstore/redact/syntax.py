@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from jsonlstore.redact.likelihood import in_program
 from jsonlstore.redact.looks import is_placeholder, is_wordy, looks_random, randomness
 from jsonlstore.redact.names import Key, classify
 
@@ -155,11 +156,11 @@ _DECLARED = re.compile(rb"(?:\A|[\s;])(?:let|val|var|const|mut|pub|readonly)[ \t
 
 
 def _is_statements(data: bytes, value: Value, text: str, link: Link) -> bool:
-    """`char *password = word1;`: no language with a semicolon at the line's end has strings without quotes."""
+    """`char *password = word1;`: no programming language with a semicolon at the line's end has strings without quotes."""
     spaced = data[link.op_at - 1 : link.op_at] == b" " == data[link.op_end : link.op_end + 1]
-    return (
-        spaced and _VARIABLE.match(text) is not None and _LINE_ENDS.match(data, value.end, value.end + 12) is not None
-    )
+    if not spaced or not _VARIABLE.match(text) or not _LINE_ENDS.match(data, value.end, value.end + 12):
+        return False
+    return in_program(data, link.name_at, value.end)
 
 
 _HASKELL = re.compile(r"[A-Z][A-Za-z_]+(?:\.[A-Z][A-Za-z_]+)+#?\Z")
