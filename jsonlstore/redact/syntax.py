@@ -122,9 +122,10 @@ def _is_identifier(data: bytes, value: Value, text: str, link: Link) -> bool:  #
         return True  # data Token = Plus, let password: flags
     name = data[name_at : link.name_end].lower()
     if (name == b"key" and data[name_at - 4 : name_at] == b"did:") or (
-        name.endswith(b"mnemonic") and _OPERATION.match(text)
+        name.endswith(b"mnemonic")
+        and (_OPERATION.match(text) or (text.isalpha() and data[value.end : value.end + 1] in (b"", b"\n", b"\r")))
     ):
-        return True  # did:key:z6…, a public key; ASM mnemonic: ALM
+        return True  # did:key:z6…, a public key; ASM mnemonic: ALM; one word is no phrase
     if op == b"=" and _is_statements(data, value, text, link):
         return True
     if _is_row(data, value, text, link) or is_sum(data, value, text):
