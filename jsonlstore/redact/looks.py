@@ -308,7 +308,7 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
         return _is_chance(letters)
     if _DATED.match(value) and is_type(value.rstrip("0123456789")):
         return False  # CloudTrailWrite20150319
-    if is_worded(value) or (digits <= _FEW_DIGITS and _is_citation(value)):
+    if is_worded(value) or (digits <= 4 and _is_citation(value)):
         return False
     if digits <= 4 and _ACRONYMS.match(letters) and randomness(letters) < _LEAST_RANDOM:
         return False  # heightOfGeoidAboveWGS84Units
@@ -330,7 +330,7 @@ def _is_citation(value: str) -> bool:
     return _CITED.match(value) is not None and randomness(_DIGIT.sub("", value.replace("-", ""))) < _LEAST_RANDOM
 
 
-_CITED = re.compile(r"[a-z]{3,16}(?:-[a-z]{3,16}){1,4}-?[0-9]{1,2}\Z")
+_CITED = re.compile(r"[a-z]{3,16}(?:-[a-z]{3,16}){1,4}-?(?:[0-9]{1,2}|(?:1[5-9]|20)[0-9]{2})\Z")
 _DATED = re.compile(r"[A-Za-z]+[0-9]{8}\Z")
 _ACRONYMS = re.compile(r"[A-Za-z][a-z]+(?:[A-Z]{1,4}[a-z]+)+\Z")
 _STAMPED = re.compile(r"[A-Za-z]*[0-9]?_?0\.[0-9]{8,}\Z|20[0-9]{6}T[0-9]{4,6}")  # an id that begins with the time

@@ -99,6 +99,7 @@ def test_a_variable_of_a_program_is_none(value: str) -> None:
     [
         '<a href="group__io__cred__operations.html#ga0d70fbca7546608fe8192d0dca">Read proxy credential</a>',
         '<@key="newton-hamilton86">Newton, I. and W. R. Hamilton',
+        '<@key="newton-hamilton1866">Newton, I. and W. R. Hamilton',
         "\\label{matrix_8c_a5ae664f3c6b2baeed717be084e00e13f}",
         '<td>Read proxy credential from a file.  <a href="group__io__cred__ops.html#ga0d70fbca7546608fe8192d0dca1fdfdb">More</a></td>',
         "call-convention-mnemonic:\t\tunconformable\n",
