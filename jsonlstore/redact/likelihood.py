@@ -42,7 +42,9 @@ def likely(data: bytes, spans: list[tuple[int, int]], link: Link, how: str) -> l
 
 
 def _is_left(data: bytes, span: tuple[int, int], link: Link, how: str) -> bool:
-    start = span[0]
+    start, end = span
+    if GENERATED.match(data, start, end):
+        return False
     if data[link.name_end : start] == b"=" and data[link.name_at : link.name_end].isupper():
         return False  # TOKEN=word, of an environment
     if not is_weighed(data, span, link):

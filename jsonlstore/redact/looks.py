@@ -212,9 +212,9 @@ _IDENTIFIER = re.compile(
 )
 _KIND_AND_NUMBER = re.compile(r"(?:[a-z]+_){1,2}(?=(?:[a-z]*[0-9]){4})[a-z0-9]{16,}\Z")  # live_3f9c…
 _NO_SECRET = _either(_DIMENSION, _PATHISH, r"[a-z]{2,20}:v[0-9]{1,2}\Z")
-_PAGE = r"[\w./-]{1,200}\.x?html?(?:[#?][\w.:=-]*)?\Z"
+_PAGE = re.compile(r"[\w./-]{1,200}\.x?html?(?:[#?][\w.:=-]*)?\Z")
 _PART_OF_WORK = r"[a-z]{2,16}(?:-[a-z]{2,16}){1,3}-[0-9a-f]{32}-[0-9]{1,4}\Z"  # sum-part-8c0e…-0, of a scheduler
-_NOT_RANDOM = _either(_UUID, _HEXISH, _PATHISH, _DIMENSION, _PAGE, _PART_OF_WORK)
+_NOT_RANDOM = _either(_UUID, _HEXISH, _PATHISH, _DIMENSION, _PART_OF_WORK)
 
 
 def looks_secret(value: str, *, chosen: bool = False) -> bool:
@@ -282,7 +282,7 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
     if not 16 <= len(value) <= 4096 or _NOT_RUN.search(value) or "://" in value:
         return False
     value = value[:256]
-    if _NOT_RANDOM.match(value):
+    if _NOT_RANDOM.match(value) or (".htm" in value and _PAGE.match(value)):
         return False
     if value.lower().startswith(
         (

@@ -352,7 +352,7 @@ def is_address(text: str) -> bool:
         return not tells(text)
     if _TEMPLATE_ADDRESS.match(text):
         return True  # mongodb://%s, pinot+http://{host}:{port}/query
-    if _ANCHOR.match(text):
+    if "#" in text and _ANCHOR.match(text):
         return True  # group__io.html#ga0d70fbca
     if _LOOKED_UP.match(text):
         return True  # hash:/etc/postfix/sasl_passwd
