@@ -50,7 +50,7 @@ def _is_left(data: bytes, span: tuple[int, int], link: Link, how: str) -> bool:
     if not is_weighed(data, span, link):
         return False
     link.budget.left -= LIKELY
-    place = Place(data, span, link, how)
+    place = Weighed(data, span, link, how)
     return not is_sure(place) and likelihood(place) < rules.weights()["least"]
 
 
@@ -66,7 +66,7 @@ def is_weighed(data: bytes, span: tuple[int, int], link: Link) -> bool:
     return not is_key_hex(text) and not looks_generated(text)
 
 
-class Place:
+class Weighed:
     """A value, its name, and what stands around them, with the escapes of a string taken out."""
 
     __slots__ = ("after", "before", "between", "how", "level", "name", "op", "quoted", "text", "value")
@@ -91,13 +91,13 @@ def _plain(part: bytes) -> bytes:
     return part.replace(b"\\n", b"\n").replace(b"\\r", b"").replace(b"\\", b"") if b"\\" in part else part
 
 
-def likelihood(place: Place) -> float:
+def likelihood(place: Weighed) -> float:
     """The sum of the weights of all traits: above 0 a secret, below 0 none."""
     weights = rules.weights()
     return weights["bias"] + sum(weights.get(trait, 0.0) for trait in traits(place))
 
 
-def is_sure(place: Place) -> bool:
+def is_sure(place: Weighed) -> bool:
     """Whether the name alone decides: in settings, a shell, a log or a chat, and for a quoted password anywhere."""
     if place.how != "assigned":
         return False
@@ -126,7 +126,7 @@ _SIGN_OF_CODE = re.compile(rb"(?m);[ \t]*$|" + _IN_PROGRAMS)
 _WORD_OF_PROSE = re.compile(rb"\b(?:the|is|are|and|of|to|for|with|that|this|in|an|be|or|from|will|was|can)\b")
 
 
-def traits(place: Place) -> Iterator[str]:
+def traits(place: Weighed) -> Iterator[str]:
     """What can be said of a value and its place, each by a word that may have a weight."""
     shape, quoted = _shape(place.text), "quoted" if place.quoted else "bare"
     level, told = f"level {int(place.level)}", _telling_word(place.name)
@@ -244,7 +244,7 @@ _NAME_BEFORE = {
 }
 
 
-def _of_name(place: Place, told: str) -> Iterator[str]:
+def _of_name(place: Weighed, told: str) -> Iterator[str]:
     name, before = place.name, place.before[-1:]
     if name.lower().startswith(told.encode()):
         yield "name of one word"
@@ -270,7 +270,7 @@ _CLOSING = b" \t)"
 _OPS = (b"=", b":", b":=", b"=>", b"==", b"->", b"|", b"===")
 
 
-def _of_joint(place: Place) -> Iterator[str]:
+def _of_joint(place: Weighed) -> Iterator[str]:
     op, between = place.op, place.between
     yield f"joint {op.decode() if op in _OPS else 'blank' if op.isspace() else 'another'}"
     at = between.find(op) if op else -1
@@ -293,13 +293,13 @@ def _sign(after: bytes) -> str:
     return first.decode() if first in _SIGNS else "word" if first.isalnum() else "another"
 
 
-def _around(place: Place) -> bytes:
+def _around(place: Weighed) -> bytes:
     """The lines around the value's own."""
     above = place.before.rpartition(b"\n")[0]
     return above + b"\n" + place.after.partition(b"\n")[2]
 
 
-def _line(place: Place) -> bytes:
+def _line(place: Weighed) -> bytes:
     """The rest of the value's line."""
     return place.before.rpartition(b"\n")[2] + b" " + place.after.partition(b"\n")[0]
 
@@ -308,7 +308,7 @@ _NAME_LIKE = re.compile(rb"[\w.-]{3,}\Z")
 _SET = re.compile(rb"[ \t]*[:=(]|\.[a-z]")
 
 
-def _elsewhere(place: Place) -> Iterator[str]:
+def _elsewhere(place: Weighed) -> Iterator[str]:
     """Whether the value stands a second time nearby, as a name in a program does, or its name with another value."""
     rest = place.before + b" " + place.after
     if _NAME_LIKE.match(place.value):

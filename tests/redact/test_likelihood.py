@@ -11,7 +11,7 @@ import pytest
 from jsonlstore.redact import redact_text
 from jsonlstore.redact.budget import Steps
 from jsonlstore.redact.judging import Link
-from jsonlstore.redact.likelihood import Place, traits
+from jsonlstore.redact.likelihood import Weighed, traits
 from jsonlstore.redact.names import Key
 from jsonlstore.redact.rules import weights
 
@@ -58,7 +58,7 @@ def test_what_is_read_is_bounded() -> None:
     """However long the text is, the same few hundred bytes are looked at."""
     link = Link(Key.SECRET, 5000, 5005, 5005, 5006, Steps(100))
     places = [
-        Place(b"x\n" * 2500 + b"token=word\n" + b"y" * size, (5006, 5010), link, "assigned") for size in (1000, 9000)
+        Weighed(b"x\n" * 2500 + b"token=word\n" + b"y" * size, (5006, 5010), link, "assigned") for size in (1000, 9000)
     ]
     assert list(traits(places[0])) == list(traits(places[1]))
     assert max(len(place.before) + len(place.after) for place in places) < 1000
