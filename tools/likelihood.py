@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from jsonlstore.redact import assignments, judging, redact
 from jsonlstore.redact.budget import Steps
 from jsonlstore.redact.judging import Link
-from jsonlstore.redact.likelihood import Surroundings, is_sure, is_weighed, traits
+from jsonlstore.redact.likelihood import Weighed, is_sure, is_weighed, traits
 from jsonlstore.redact.names import Key
 from tests.redact import matrix
 
@@ -116,10 +116,10 @@ def drawn(count: int) -> Iterator[Case]:
                 yield {"package": f"drawn {number}", **case}
 
 
-def place_of(case: Case) -> Surroundings:
+def place_of(case: Case) -> Weighed:
     start, end, name_at, name_end, op_at, op_end = case["at"]
     link = Link(Key(case["level"]), name_at, name_end, op_at, op_end, Steps(1 << 30))
-    return Surroundings(case["text"].encode("latin-1"), (start, end), link, case["how"])
+    return Weighed(case["text"].encode("latin-1"), (start, end), link, case["how"])
 
 
 def learn(cases: list[tuple[str, Case]], least: float) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jsonlstore.core import expressions as re
 from jsonlstore.redact import context, keys
 from jsonlstore.redact.colons import behind_colon, is_indented
-from jsonlstore.redact.likelihood import GENERATED, likely
+from jsonlstore.redact.likelihood import GENERATED, in_program, likely
 from jsonlstore.redact.looks import (
     is_key_hex,
     is_placeholder,
@@ -93,6 +93,8 @@ def judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # n
         return value.start, value.end
     name = data[link.name_at : link.name_end].lower()
     text = unended(run.decode("utf-8", "replace"))
+    if _POOR.match(text) and _is_plain_setting(data, value, link):
+        return value.start, value.end
     if _is_signature(data, link) or (data[value.end : value.end + 1] == b"}" and _FORMAT_SPEC.match(text)):
         return None
     if text.isupper() and len(text) == 40 and _PGP.search(name) and is_key_hex(text.lower()):
@@ -240,12 +242,26 @@ def judge(data: bytes, value: Value, link: Link) -> tuple[int, int] | None:  # n
     if (
         spaced
         and text.isalpha()
-        and (not _is_setting(data, link, value.end) or context.is_statement(data, link.name_at))
+        and (not _is_setting(data, link, value.end, word=text.islower()) or context.is_statement(data, link.name_at))
     ):
         return None
     if spaced and level is Key.SECRET and text.islower() and is_indented(data, link.name_at) and _VARIABLE.match(text):
         return None  # a variable of a function
     return (value.start, value.end)
+
+
+# what stands for no secret in a program, and for one in settings: the same letter throughout, a word that tests like
+_POOR = re.compile(r"([a-wzA-WZ])\1{2,}\Z|(?:invalid|wrong|md5)\Z")
+
+
+def _is_plain_setting(data: bytes, value: Value, link: Link) -> bool:
+    """`password: wrong` on a line of its own, among lines that are no program's."""
+    if link.level is not Key.PASSWORD and b"secret" not in data[link.name_at : link.name_end].lower():
+        return False
+    if data[link.op_at : link.op_end] not in (b"=", b":") or not starts_line(data, link.name_at):
+        return False
+    rest = data[value.end : value.end + 80].partition(b"\n")[0].strip(b"\"'; \t\r")
+    return not rest and not in_program(data, link.name_at, value.end)
 
 
 _OWN_FIELD = re.compile(r"[a-z_]*password[0-9]\Z")
@@ -298,10 +314,10 @@ def _is_signature(data: bytes, link: Link) -> bool:
     return data[link.op_at : link.op_end] == b":" and (gap.startswith(b")") or bool(_TYPE_NOTE.match(gap)))
 
 
-def _is_setting(data: bytes, link: Link, end: int) -> bool:
+def _is_setting(data: bytes, link: Link, end: int, *, word: bool) -> bool:
     """`password = swordfish` on a line of its own is a setting, `user, password = split(x)` is code."""
     name = data[link.name_at : link.name_end]
     rest = data[end : end + 80].split(b"\n")[0].strip()
     own = name.startswith((b"self.", b"this.", b"cls.", b"_")) or (b"." in name and rest == b";")
-    own = own or rest == b";"
+    own = own or (rest == b";" and (not word or in_program(data, link.name_at, end)))
     return not own and starts_line(data, link.name_at) and (not rest or rest.startswith((b"#", b";", b'"', b"\\n")))

@@ -42,13 +42,15 @@ def likely(data: bytes, spans: list[tuple[int, int]], link: Link, how: str) -> l
 
 
 def _is_left(data: bytes, span: tuple[int, int], link: Link, how: str) -> bool:
-    start = span[0]
+    start, end = span
+    if GENERATED.match(data, start, end):
+        return False
     if data[link.name_end : start] == b"=" and data[link.name_at : link.name_end].isupper():
         return False  # TOKEN=word, of an environment
     if not is_weighed(data, span, link):
         return False
     link.budget.left -= LIKELY
-    place = Surroundings(data, span, link, how)
+    place = Weighed(data, span, link, how)
     return not is_sure(place) and likelihood(place) < rules.weights()["least"]
 
 
@@ -64,7 +66,7 @@ def is_weighed(data: bytes, span: tuple[int, int], link: Link) -> bool:
     return not is_key_hex(text) and not looks_generated(text)
 
 
-class Surroundings:
+class Weighed:
     """A value, its name, and what stands around them, with the escapes of a string taken out."""
 
     __slots__ = ("after", "before", "between", "how", "level", "name", "op", "quoted", "text", "value")
@@ -89,13 +91,13 @@ def _plain(part: bytes) -> bytes:
     return part.replace(b"\\n", b"\n").replace(b"\\r", b"").replace(b"\\", b"") if b"\\" in part else part
 
 
-def likelihood(place: Surroundings) -> float:
+def likelihood(place: Weighed) -> float:
     """The sum of the weights of all traits: above 0 a secret, below 0 none."""
     weights = rules.weights()
     return weights["bias"] + sum(weights.get(trait, 0.0) for trait in traits(place))
 
 
-def is_sure(place: Surroundings) -> bool:
+def is_sure(place: Weighed) -> bool:
     """Whether the name alone decides: in settings, a shell, a log or a chat, and for a quoted password anywhere."""
     if place.how != "assigned":
         return False
@@ -106,18 +108,25 @@ def is_sure(place: Surroundings) -> bool:
             return True
         if place.level is Key.PASSWORD and not _is_run_together(place.name, _telling_word(place.name)):
             return True  # user=bob;password=a}b
-    return not _SIGN_OF_CODE.search(place.before + b" " + place.after)
+    return not _PROGRAM.search(place.before + b" " + place.after)
+
+
+def in_program(data: bytes, name_at: int, end: int) -> bool:
+    """Whether something around a name and its value is written in a programming language."""
+    around = data[max(0, name_at - _BEFORE) : name_at] + b" " + data[end : end + _BEHIND]
+    return _PROGRAM.search(_plain(around)) is not None
 
 
 _ASSIGNS = (b"=", b":", b":=", b"=>", b"==")
-_PASSWORD = re.compile(rb"(?i)pass|pwd|pw\Z")
-_SIGN_OF_CODE = re.compile(
-    rb"(?m);[ \t]*$|[{(][ \t]*$|^[ \t]*(?:def|class|func|fn|function|const|let|var|import|from|return|if|for|while|public|private|protected|static|struct|enum|package|use|else|elif|case|switch|assert\w*|self|this|#define|#include|using|namespace|export|async|await|try|except|catch|raise|throw|void|int|char|my|sub|end|do)\b|=>|->|::|\)\s{0,8}\{|\w\(|\)[;,]|&&|\|\||[!=]=|\*/|(?<!:)//"
-)
+_PASSWORD = re.compile(rb"(?i)pass|pwd|pw\Z|psk|kenn|pin\Z")  # a mnemonic may be of an operation
+# the end of a statement is the end of a setting, too, in some files
+_IN_PROGRAMS = rb"[{(][ \t]*$|^[ \t]*(?:def|class|func|fn|function|const|let|var|import|from|return|if|for|while|public|private|protected|static|struct|enum|package|use|else|elif|case|switch|assert\w*|self|this|#define|#include|using|namespace|export[ \t]+(?:default|const|class|function|async|type|interface|[{*])|async|await|try|except|catch|raise|throw|void|int|char|my|sub|end|do)\b|=>|->|::|\)\s{0,8}\{|\w\(|\)[;,]|&&|\|\||[!=]=|\*/|(?<!:)//"
+_PROGRAM = re.compile(rb"(?m)" + _IN_PROGRAMS)
+_SIGN_OF_CODE = re.compile(rb"(?m);[ \t]*$|" + _IN_PROGRAMS)
 _WORD_OF_PROSE = re.compile(rb"\b(?:the|is|are|and|of|to|for|with|that|this|in|an|be|or|from|will|was|can)\b")
 
 
-def traits(place: Surroundings) -> Iterator[str]:
+def traits(place: Weighed) -> Iterator[str]:
     """What can be said of a value and its place, each by a word that may have a weight."""
     shape, quoted = _shape(place.text), "quoted" if place.quoted else "bare"
     level, told = f"level {int(place.level)}", _telling_word(place.name)
@@ -235,7 +244,7 @@ _NAME_BEFORE = {
 }
 
 
-def _of_name(place: Surroundings, told: str) -> Iterator[str]:
+def _of_name(place: Weighed, told: str) -> Iterator[str]:
     name, before = place.name, place.before[-1:]
     if name.lower().startswith(told.encode()):
         yield "name of one word"
@@ -261,7 +270,7 @@ _CLOSING = b" \t)"
 _OPS = (b"=", b":", b":=", b"=>", b"==", b"->", b"|", b"===")
 
 
-def _of_joint(place: Surroundings) -> Iterator[str]:
+def _of_joint(place: Weighed) -> Iterator[str]:
     op, between = place.op, place.between
     yield f"joint {op.decode() if op in _OPS else 'blank' if op.isspace() else 'another'}"
     at = between.find(op) if op else -1
@@ -284,13 +293,13 @@ def _sign(after: bytes) -> str:
     return first.decode() if first in _SIGNS else "word" if first.isalnum() else "another"
 
 
-def _around(place: Surroundings) -> bytes:
+def _around(place: Weighed) -> bytes:
     """The lines around the value's own."""
     above = place.before.rpartition(b"\n")[0]
     return above + b"\n" + place.after.partition(b"\n")[2]
 
 
-def _line(place: Surroundings) -> bytes:
+def _line(place: Weighed) -> bytes:
     """The rest of the value's line."""
     return place.before.rpartition(b"\n")[2] + b" " + place.after.partition(b"\n")[0]
 
@@ -299,7 +308,7 @@ _NAME_LIKE = re.compile(rb"[\w.-]{3,}\Z")
 _SET = re.compile(rb"[ \t]*[:=(]|\.[a-z]")
 
 
-def _elsewhere(place: Surroundings) -> Iterator[str]:
+def _elsewhere(place: Weighed) -> Iterator[str]:
     """Whether the value stands a second time nearby, as a name in a program does, or its name with another value."""
     rest = place.before + b" " + place.after
     if _NAME_LIKE.match(place.value):

@@ -212,7 +212,9 @@ _IDENTIFIER = re.compile(
 )
 _KIND_AND_NUMBER = re.compile(r"(?:[a-z]+_){1,2}(?=(?:[a-z]*[0-9]){4})[a-z0-9]{16,}\Z")  # live_3f9c…
 _NO_SECRET = _either(_DIMENSION, _PATHISH, r"[a-z]{2,20}:v[0-9]{1,2}\Z")
-_NOT_RANDOM = _either(_UUID, _HEXISH, _PATHISH, _DIMENSION)
+_PAGE = re.compile(r"[\w./-]{1,200}\.x?html?(?:[#?][\w.:=-]*)?\Z")
+_PART_OF_WORK = r"[a-z]{2,16}(?:-[a-z]{2,16}){1,3}-[0-9a-f]{32}-[0-9]{1,4}\Z"  # sum-part-8c0e…-0, of a scheduler
+_NOT_RANDOM = _either(_UUID, _HEXISH, _PATHISH, _DIMENSION, _PART_OF_WORK)
 
 
 def looks_secret(value: str, *, chosen: bool = False) -> bool:
@@ -256,9 +258,7 @@ def _is_base64(value: str) -> bool:
     return bool(_DIGIT.search(value)) and value != value.lower() != value.upper() and randomness(value) >= _LEAST_RANDOM
 
 
-_LEAST_NUMBER = 6  # digits
-_MOST_TOLD = 1024
-_LEAST_RANDOM = 4.8
+_LEAST_NUMBER, _MOST_TOLD, _LEAST_RANDOM = 6, 1024, 4.8  # digits, characters, bits
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{16,512}={0,2}\Z")
 
 
@@ -282,7 +282,7 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
     if not 16 <= len(value) <= 4096 or _NOT_RUN.search(value) or "://" in value:
         return False
     value = value[:256]
-    if _NOT_RANDOM.match(value):
+    if _NOT_RANDOM.match(value) or (".htm" in value and _PAGE.match(value)):
         return False
     if value.lower().startswith(
         (
@@ -308,7 +308,7 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
         return _is_chance(letters)
     if _DATED.match(value) and is_type(value.rstrip("0123456789")):
         return False  # CloudTrailWrite20150319
-    if is_worded(value):
+    if is_worded(value) or (digits <= 4 and _is_citation(value)):
         return False
     if digits <= 4 and _ACRONYMS.match(letters) and randomness(letters) < _LEAST_RANDOM:
         return False  # heightOfGeoidAboveWGS84Units
@@ -325,6 +325,12 @@ def looks_random(value: str) -> bool:  # noqa: PLR0911 - one exit per answer
     )
 
 
+def _is_citation(value: str) -> bool:
+    """`newton-hamilton86`: words and a short number at their end."""
+    return _CITED.match(value) is not None and randomness(_DIGIT.sub("", value.replace("-", ""))) < _LEAST_RANDOM
+
+
+_CITED = re.compile(r"[a-z]{3,16}(?:-[a-z]{3,16}){1,4}-?(?:[0-9]{1,2}|(?:1[5-9]|20)[0-9]{2})\Z")
 _DATED = re.compile(r"[A-Za-z]+[0-9]{8}\Z")
 _ACRONYMS = re.compile(r"[A-Za-z][a-z]+(?:[A-Z]{1,4}[a-z]+)+\Z")
 _STAMPED = re.compile(r"[A-Za-z]*[0-9]?_?0\.[0-9]{8,}\Z|20[0-9]{6}T[0-9]{4,6}")  # an id that begins with the time

@@ -352,6 +352,8 @@ def is_address(text: str) -> bool:
         return not tells(text)
     if _TEMPLATE_ADDRESS.match(text):
         return True  # mongodb://%s, pinot+http://{host}:{port}/query
+    if "#" in text and _ANCHOR.match(text):
+        return True  # group__io.html#ga0d70fbca
     if _LOOKED_UP.match(text):
         return True  # hash:/etc/postfix/sasl_passwd
     if not text.lstrip().startswith(("http://", "https://")) or "@" in text[:200]:
@@ -365,4 +367,5 @@ def is_address(text: str) -> bool:
 _TEMPLATE_ADDRESS = re.compile(
     r"[a-z][a-z0-9+.]{1,24}://(?:[a-z_]{1,16}@)?(?:[a-z0-9.-]*|%[sd]|\{[a-z_]+\})(?::(?:[0-9]+|%[sd]|\{[a-z_]+\}))?(?:/[\w{}%.-]*)*\Z|(?i:tls|ssl|tcp|udp|unix):[\w.-]{1,80}:[0-9]{2,5}\Z|(?i:server|host|driver|data source|database|endpoint)=[\w.,:/()-]*\Z"
 )
+_ANCHOR = re.compile(r"[\w./-]{1,120}\.x?html?#[\w:.-]{1,120}\Z")
 _LOOKED_UP = re.compile(r"[a-z]{2,10}:/(?:[a-z][a-z0-9_.-]{0,30}/)+[a-z][a-z0-9_.-]{0,30}\Z")

@@ -38,7 +38,7 @@ _CODED = re.compile(
 )
 _DATE = re.compile(r"\S{0,16}-[0-9]{2}-[0-9]{2}T[0-9]{2}:")
 _ACCOUNT = re.compile(r"[0-9]{1,6}:[0-9]{1,6}:[^:]{0,40}:/|\$[A-Z]+:\$[A-Z]+")  # the rest of a line of /etc/passwd
-_PROGRAM = re.compile(r"/?(?:[\w-]{1,40}+/){1,10}+[\w-]{1,40}+\.(?:php|py|m?jsx?|tsx?|rb|go|java|s?html?)\Z")
+_PROGRAM = re.compile(r"/?(?:[\w-]{1,80}+/){1,10}+[\w-]{1,80}+\.(?:php|py|m?jsx?|tsx?|rb|go|java|s?html?)\Z")
 _CLASS = re.compile(r"\\*+(?:[A-Z]\w{1,40}+\\++){1,8}+[A-Z]\w{1,60}+(?:::class)?\Z")
 _FILLED_PATH = re.compile(r"/?(?:[A-Za-z][\w.-]{0,30}+/){1,8}+%[sdu]\Z")
 _CIPHER = re.compile(r"[A-Z][A-Z0-9]{1,11}+(?:[-_:+!]{1,3}+[A-Z0-9]{1,11}+){1,12}+\Z")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jsonlstore.core import expressions as re
+from jsonlstore.redact.likelihood import in_program
 from jsonlstore.redact.looks import is_placeholder, is_wordy, looks_random, randomness
 from jsonlstore.redact.names import Key, classify
 
@@ -121,9 +122,10 @@ def _is_identifier(data: bytes, value: Value, text: str, link: Link) -> bool:  #
         return True  # data Token = Plus, let password: flags
     name = data[name_at : link.name_end].lower()
     if (name == b"key" and data[name_at - 4 : name_at] == b"did:") or (
-        name.endswith(b"mnemonic") and _OPERATION.match(text)
+        name.endswith(b"mnemonic")
+        and (_OPERATION.match(text) or (text.isalpha() and data[value.end : value.end + 1] in (b"", b"\n", b"\r")))
     ):
-        return True  # did:key:z6…, a public key; ASM mnemonic: ALM
+        return True  # did:key:z6…, a public key; ASM mnemonic: ALM; one word is no phrase
     if op == b"=" and _is_statements(data, value, text, link):
         return True
     if _is_row(data, value, text, link) or is_sum(data, value, text):
@@ -155,11 +157,11 @@ _DECLARED = re.compile(rb"(?:\A|[\s;])(?:let|val|var|const|mut|pub|readonly)[ \t
 
 
 def _is_statements(data: bytes, value: Value, text: str, link: Link) -> bool:
-    """`char *password = word1;`: no language with a semicolon at the line's end has strings without quotes."""
+    """`char *password = word1;`: no programming language with a semicolon at the line's end has strings without quotes."""
     spaced = data[link.op_at - 1 : link.op_at] == b" " == data[link.op_end : link.op_end + 1]
-    return (
-        spaced and _VARIABLE.match(text) is not None and _LINE_ENDS.match(data, value.end, value.end + 12) is not None
-    )
+    if not spaced or not _VARIABLE.match(text) or not _LINE_ENDS.match(data, value.end, value.end + 12):
+        return False
+    return in_program(data, link.name_at, value.end)
 
 
 _HASKELL = re.compile(r"[A-Z][A-Za-z_]+(?:\.[A-Z][A-Za-z_]+)+#?\Z")

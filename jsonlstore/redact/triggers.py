@@ -201,7 +201,7 @@ def fits(shape: Shape, data: bytes, start: int, end: int) -> bool:  # noqa: C901
     if shape.unlike == "mixedchosen":
         return looks_secret(value, chosen=True) and len(_SIGNED.sub("", value)) < len(value) - 1
     if shape.unlike == "id":
-        if _IDENTIFIED.search(data, max(0, start - 16), start):
+        if _IDENTIFIED.search(data, max(0, start - 16), start) or _OF_A_FILE.search(value):
             return False
         return not _ID_NAMES.intersection(_NAME_PARTS.findall(_NUMBER.sub("", value).lower()))
     if shape.unlike == "told":
@@ -231,6 +231,7 @@ def _begins_word(data: bytes, at: int) -> bool:
     return at == 0 or not data[at - 1 : at].isalnum() or data[max(0, at - 2) : at - 1] == b"\\"
 
 
+_OF_A_FILE = re.compile(r"_8[a-z]{1,4}_a[0-9a-f]{32}")  # matrix_8c_a5ae…: an anchor in the pages of a C file
 _IDENTIFIED = re.compile(
     rb"(?i)(?:(?:[^a-z]id|href|anchor|alias|[^a-z]name)\\*[\"']?[ \t]*[=:][ \t]*\\*[\"']#?"
     rb"|boundary=\\*[\"']?[_=.-]{0,20}|[#/])\Z"

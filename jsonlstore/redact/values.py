@@ -36,6 +36,7 @@ _CLOSERS = {
 _MORE = re.compile(
     rb"(?:[ \t]*+(?:[+.][ \t]*+|\\++\r?\n[ \t]*+|[+.]?\r?\n[ \t]*+[+.]?[ \t]*+|\+[ \t]*+\\++n[ \t]*+))?(\\*+)([\"'])"
 )
+_IS_KEY = re.compile(rb"[ \t]*=(?!=)")  # "a" = "b" below "c" = "d"
 _BARE = re.compile(rb"(?:[^\s\"'`<\\\xe3]|\\++(?![\"'`nrt\s])|\\++\r?\n[ \t]*+|<(?!/)|\xe3(?!\x80[\x81\x82\x8d]))++")
 _CUT = re.compile(
     rb"\)\]?[(\[]|[;,&|][ \t]*(?:[\w.-]+[ \t]*[=:]|\Z)|(?:%26)[\w.-]+(?:=|%3D)|&(?:amp|quot|lt|gt|nbsp|[lr][ds]quo|#[0-9]{2,5}|#x[0-9a-fA-F]{2,5});?|[;,]\Z|\xef\xbc\x8c|\|\|?|&&"
@@ -192,7 +193,7 @@ def _joined(data: bytes, end: int, depth: int) -> int:
         if not more or len(more.group(1)) != depth or data.startswith(more.group(2) * 3, more.start(2)):
             return end  # what comes next is a docstring
         closed = _closing(data, more.end(), depth, more.group(2))
-        if closed < 0 or b"\n" in data[more.end() : closed]:
+        if closed < 0 or b"\n" in data[more.end() : closed] or _IS_KEY.match(data, closed + depth + 1):
             return end
         end = closed
     return end

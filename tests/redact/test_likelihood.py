@@ -11,7 +11,7 @@ import pytest
 from jsonlstore.redact import redact_text
 from jsonlstore.redact.budget import Steps
 from jsonlstore.redact.judging import Link
-from jsonlstore.redact.likelihood import Surroundings, traits
+from jsonlstore.redact.likelihood import Weighed, traits
 from jsonlstore.redact.names import Key
 from jsonlstore.redact.rules import weights
 
@@ -58,8 +58,7 @@ def test_what_is_read_is_bounded() -> None:
     """However long the text is, the same few hundred bytes are looked at."""
     link = Link(Key.SECRET, 5000, 5005, 5005, 5006, Steps(100))
     places = [
-        Surroundings(b"x\n" * 2500 + b"token=word\n" + b"y" * size, (5006, 5010), link, "assigned")
-        for size in (1000, 9000)
+        Weighed(b"x\n" * 2500 + b"token=word\n" + b"y" * size, (5006, 5010), link, "assigned") for size in (1000, 9000)
     ]
     assert list(traits(places[0])) == list(traits(places[1]))
     assert max(len(place.before) + len(place.after) for place in places) < 1000
@@ -70,3 +69,50 @@ def test_the_file_has_a_weight_for_what_is_common() -> None:
     found = weights()
     assert found["least"] < 0
     assert {"bias", "level 4", "bare, level 3"} & found.keys()
+
+
+@pytest.mark.parametrize("value", ["aaaaaa", "ZZZ", "invalid", "wrong", "md5", "orchard", "word1", "word12"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "password={}\n",
+        "password: {}\n",
+        "host = db\npassword = {}\n",
+        "export DB_PASSWORD={}\n",
+        "host a;\npassword = {};\n",
+    ],
+)
+def test_a_poor_password_in_settings_is_one(form: str, value: str) -> None:
+    """What stands for no secret in a program may be somebody's in a file of settings."""
+    assert redact_text(form.format(value)) == form.format("[REDACTED]")
+
+
+@pytest.mark.parametrize("value", ["invalid", "wrong", "md5", "aaaaaa", "orchard", "word1"])
+def test_a_variable_of_a_program_is_none(value: str) -> None:
+    """The same word is one where a program has it."""
+    text = f"int main(void) {{\n    char *password = {value};\n    return open(password);\n}}\n"
+    assert redact_text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<a href="group__io__cred__operations.html#ga0d70fbca7546608fe8192d0dca">Read proxy credential</a>',
+        '<@key="newton-hamilton86">Newton, I. and W. R. Hamilton',
+        '<@key="newton-hamilton1866">Newton, I. and W. R. Hamilton',
+        "\\label{matrix_8c_a5ae664f3c6b2baeed717be084e00e13f}",
+        '<td>Read proxy credential from a file.  <a href="group__io__cred__ops.html#ga0d70fbca7546608fe8192d0dca1fdfdb">More</a></td>',
+        "call-convention-mnemonic:\t\tunconformable\n",
+        "key: sum-part-71950de8264334e8cea3cc79d1c2e639-0\n",
+        "'app\\\\compiler\\\\checkpass' => '/Compiler/CheckEveryReferenceThatIsNotKnownToAnybodyAtAllPass.php',",
+    ],
+)
+def test_a_page_a_citation_and_a_part_of_work_are_no_secrets(text: str) -> None:
+    """They have letters and figures as secrets have, and names beside them that announce one."""
+    assert redact_text(text) == text
+
+
+def test_a_key_below_is_no_part_of_the_value_above() -> None:
+    """Two literals on two lines are one text, unless the second has a value of its own."""
+    text = '[database]\n"db.password" = "lantern"\n"db.host" = "db.example.org"\n'
+    assert redact_text(text) == text.replace("lantern", "[REDACTED]")
